@@ -1,0 +1,153 @@
+/* hamel.h — the public face of the engine: a description in, rows out.
+ *
+ *     hamel_model_create(&description, ...)   parse, check, derive, compile: once per system
+ *     hamel_run(model, ...)                   integrate: any number of times, on any number of threads
+ *
+ * A model is immutable and may be shared by threads. A run owns all its state. Nothing here knows JSON, HTTP, files or
+ * threads; results leave through the callbacks of a sink. */
+#ifndef HAMEL_HAMEL_H
+#define HAMEL_HAMEL_H
+
+#include "engine/base/error.h"
+#include "engine/system/description.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define HAMEL_VERSION "0.1.0"
+
+typedef struct hamel_model hamel_model;
+
+/* What one description may cost. hamel_limits_default gives generous values for a person's own machine; a server
+ * lowers them. 0 means no limit where it makes sense. */
+typedef struct hamel_limits {
+    size_t memory;       /* bytes of one model */
+    size_t nodes;        /* of the expression graph */
+    size_t coordinates, constraints, outputs;
+    double run_seconds;  /* wall time of one run; description may ask for less */
+    double max_steps;    /* upper bound on what a description may ask for */
+    double max_rows;     /* rows of one run */
+} hamel_limits;
+
+hamel_limits hamel_limits_default(void);
+
+/* Checks `d`, derives and compiles its equations of motion. On success *out is owned by the caller (hamel_model_free)
+ * and does not refer to `d` any more. On failure *out is NULL and `error` holds every fault that was found. `cancel`
+ * (may be NULL) is polled; when it becomes true the result is HAMEL_CANCELED. */
+hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
+                                const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+void hamel_model_free(hamel_model *model);
+
+/* What is known before the run. Lives as long as the model. */
+typedef struct hamel_header {
+    const char *name; /* of the system, or "" */
+    size_t column_count;
+    const char *const *columns; /* "t" first */
+    const char *const *units;   /* "" where none is known */
+    size_t coordinate_count, constraint_count;
+    const char *formulation; /* taken, never "auto" */
+    int degrees_of_freedom;  /* coordinates minus the rank of A at the start; known once the run starts */
+} hamel_header;
+
+typedef struct hamel_progress {
+    double t, start, stop;
+    double steps;
+} hamel_progress;
+
+/* Receives a run. A callback that returns false ends the run as canceled (the client is gone, the disk is full). They
+ * are called from hamel_run, on its thread; any may be NULL. `header` is called exactly once, and only when the run
+ * has really started: faults found before (initial values, incompatible constraints) come as the status alone. */
+typedef struct hamel_sink {
+    void *context;
+    bool (*header)(void *context, const hamel_header *header);
+    bool (*row)(void *context, const double *values, size_t count); /* finite values, column_count of them */
+    bool (*progress)(void *context, const hamel_progress *progress); /* at most every 0.25 s */
+} hamel_sink;
+
+typedef enum hamel_outcome {
+    HAMEL_COMPLETED,
+    HAMEL_TERMINATED, /* by an event */
+    HAMEL_INCOMPLETE, /* a budget of the run ended it */
+    HAMEL_FAILED      /* see the error */
+} hamel_outcome;
+const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", ... */
+
+typedef struct hamel_residual {
+    const char *name;         /* of the constraint */
+    double position, velocity; /* largest over all rows, in the equation's own units; NaN-free; 0 where it has no such level */
+    bool holonomic;
+} hamel_residual;
+
+typedef struct hamel_invariant_result {
+    const char *name;
+    double initial, max_drift, max_relative_drift;
+    bool has_tolerance, passed;
+} hamel_invariant_result;
+
+typedef struct hamel_check_result {
+    const char *name;
+    double value; /* for `always`: the value furthest from what is allowed */
+    bool reached, passed; /* not reached: the run ended before its time */
+} hamel_check_result;
+
+typedef struct hamel_initial_value {
+    const char *name; /* column: x or x' */
+    double given, used;
+} hamel_initial_value;
+
+/* The run's certificate. Arrays and texts belong to the summary: hamel_summary_free. */
+typedef struct hamel_summary {
+    hamel_outcome outcome;
+    double t; /* reached */
+    double steps, rhs_evaluations, jacobian_evaluations, projections, rows;
+    double derive_seconds, wall_seconds;
+    const char *method, *formulation; /* taken */
+    double start, stop, rtol;
+    const double *atol; /* per coordinate */
+    size_t coordinate_count;
+    int degrees_of_freedom;
+    hamel_residual *residuals;
+    size_t residual_count;
+    double max_work_balance_error; /* |E - E0 - ∫ energy_rate dt|, E the Jacobi integral; largest over all rows */
+    int rank_changes;
+    hamel_invariant_result *invariants;
+    size_t invariant_count;
+    hamel_check_result *checks;
+    size_t check_count;
+    bool passed; /* completed or terminated, and every check and toleranced invariant passed */
+    hamel_initial_value *initial_changes; /* values moved onto the constraints */
+    size_t initial_change_count;
+    double initial_residual; /* largest scaled residual of the given values */
+    const char **redundant;  /* names of the dependent constraints */
+    size_t redundant_count;
+    char **warnings;
+    size_t warning_count;
+    double *error_estimate; /* per column, with certify; else NULL */
+    size_t column_count;
+    const char *const *columns; /* of error_estimate; the model's */
+    const char *description_hash; /* the model's, or NULL */
+} hamel_summary;
+
+void hamel_summary_free(hamel_summary *summary);
+
+typedef struct hamel_run_options {
+    const atomic_bool *cancel; /* polled at each right-hand side; may be NULL */
+    double time_limit;         /* seconds of wall time; 0: the model's limit */
+} hamel_run_options;
+
+/* Integrates. Returns HAMEL_OK when the run ended regularly (completed, terminated, or incomplete by a budget);
+ * otherwise the status with the reason in `error`. `summary` is filled in every case, as far as the run came, and must
+ * be freed. The same model gives the same bytes, whoever asks and whatever else runs. */
+hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
+                       hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
+
+/* Facts of a model that need no run. */
+const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
+double hamel_model_derive_seconds(const hamel_model *model);
+size_t hamel_model_bytes(const hamel_model *model);
+
+/* The formulations and their one-line descriptions, in a fixed order; NULL past the end. */
+const char *hamel_formulation_name(size_t index);
+const char *hamel_formulation_summary(size_t index);
+
+#endif

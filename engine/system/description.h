@@ -1,0 +1,140 @@
+/* description.h — a system as its author wrote it, in plain C structs. No meaning is checked here.
+ *
+ * Every value keeps the JSON Pointer it came from (or whatever location the caller uses), so that faults found later
+ * can be reported where they were written. All memory belongs to the caller and must outlive the description; all
+ * texts are UTF-8 and NUL-terminated. Absent values have text NULL; lists of length 0 are absent. */
+#ifndef HAMEL_SYSTEM_DESCRIPTION_H
+#define HAMEL_SYSTEM_DESCRIPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A number or an expression. */
+typedef struct hamel_expression {
+    const char *pointer;
+    const char *text;  /* the expression, or NULL when `is_number` or absent */
+    double number;
+    bool is_number;
+} hamel_expression;
+
+static inline bool hamel_expression_given(const hamel_expression *e) { return e->is_number || e->text != NULL; }
+
+/* A list of expressions: a vector, or the terms of an energy. */
+typedef struct hamel_expressions {
+    const char *pointer;
+    hamel_expression *items;
+    size_t count;
+} hamel_expressions;
+
+/* "for": the families (format section 8), outermost first. `text` is "i = 1..N"; the object form is given as several. */
+typedef struct hamel_family {
+    const char *pointer;
+    const char **ranges;
+    size_t count;
+} hamel_family;
+
+typedef struct hamel_parameter {
+    const char *pointer, *name, *unit, *description;
+    hamel_expression value;
+} hamel_parameter;
+
+typedef struct hamel_coordinate {
+    const char *pointer, *name, *unit, *description;
+    hamel_expression initial, velocity;
+    hamel_family family;
+} hamel_coordinate;
+
+/* A name for an expression or a vector of 2 or 3: definitions (vector allowed), outputs, generalized forces (name is
+ * the coordinate). */
+typedef struct hamel_named {
+    const char *pointer, *name;
+    hamel_expressions value;
+    hamel_family family;
+} hamel_named;
+
+typedef struct hamel_named_list {
+    hamel_named *items;
+    size_t count;
+} hamel_named_list;
+
+typedef struct hamel_particle {
+    const char *pointer, *name;
+    hamel_expression mass;
+    hamel_expressions position; /* 2 or 3 */
+    hamel_family family;
+} hamel_particle;
+
+typedef struct hamel_constraint {
+    const char *pointer, *name;
+    hamel_expression equation;
+    hamel_family family;
+} hamel_constraint;
+
+typedef struct hamel_invariant {
+    const char *pointer, *name; /* name NULL: the expression's text */
+    hamel_expression expression;
+    double tolerance;
+    bool has_tolerance;
+} hamel_invariant;
+
+typedef enum hamel_check_at { HAMEL_CHECK_FINAL, HAMEL_CHECK_ALWAYS, HAMEL_CHECK_TIME } hamel_check_at;
+
+typedef struct hamel_check {
+    const char *pointer, *name;
+    hamel_expression expression;
+    hamel_check_at at;
+    hamel_expression time; /* of parameters; HAMEL_CHECK_TIME only */
+    hamel_expression equals, tolerance, min, max; /* of parameters */
+} hamel_check;
+
+typedef enum hamel_method { HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS } hamel_method;
+typedef enum hamel_projection { HAMEL_PROJECTION_ON, HAMEL_PROJECTION_OFF, HAMEL_PROJECTION_BAUMGARTE } hamel_projection;
+typedef enum hamel_initialization { HAMEL_INITIALIZATION_STRICT, HAMEL_INITIALIZATION_PROJECT } hamel_initialization;
+
+/* Format section 9. Fields that may be expressions are expressions of parameters. */
+typedef struct hamel_simulation {
+    const char *pointer;
+    hamel_expression start, stop, step;
+    size_t samples;                /* 0: absent */
+    hamel_expressions times;
+    hamel_expression rtol, atol;
+    hamel_named_list atol_by_name; /* coordinate → value; atol is then absent */
+    hamel_method method;
+    const char *formulation;       /* NULL: auto */
+    const char *formulation_pointer;
+    hamel_projection projection;
+    hamel_expression baumgarte[2]; /* alpha, beta of Φ'' + 2αΦ' + β²Φ = 0 */
+    hamel_initialization initialization;
+    double max_steps, max_step, time_limit; /* 0: absent */
+    const char **record;
+    const char **record_pointers;
+    size_t record_count;           /* 0: all */
+    bool has_record;
+    bool certify;
+} hamel_simulation;
+
+typedef struct hamel_description {
+    const char *name, *text, *source; /* `text` is the key "description" */
+    const char *hash;                 /* of the canonical description, for the manifest; may be NULL */
+    hamel_parameter *parameters;
+    size_t parameter_count;
+    hamel_coordinate *coordinates;
+    size_t coordinate_count;
+    hamel_named_list definitions;
+    hamel_expressions kinetic_energy, potential_energy;
+    hamel_expression lagrangian, dissipation;
+    hamel_named_list generalized_forces;
+    hamel_expressions gravity;
+    hamel_particle *particles;
+    size_t particle_count;
+    hamel_constraint *constraints;
+    size_t constraint_count;
+    hamel_named_list outputs;
+    hamel_invariant *invariants;
+    size_t invariant_count;
+    hamel_check *checks;
+    size_t check_count;
+    hamel_simulation simulation;
+} hamel_description;
+
+#endif

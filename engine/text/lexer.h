@@ -1,0 +1,43 @@
+/* lexer.h — expression text to tokens, one at a time, without copying.
+ *
+ * Names are letters (ASCII, or any UTF-8 sequence outside ASCII), digits and '_', not starting with a digit; after the
+ * first letter a name may hold dots when `dotted` is asked for (arguments such as lambda(B.norm) only). Columns count
+ * code points from 1. Invalid UTF-8 and control characters are errors with their column. */
+#ifndef HAMEL_TEXT_LEXER_H
+#define HAMEL_TEXT_LEXER_H
+
+#include "engine/base/error.h"
+
+#include <stdint.h>
+
+typedef enum token_kind {
+    TOKEN_END,
+    TOKEN_NUMBER,
+    TOKEN_NAME,
+    TOKEN_PLUS, TOKEN_MINUS, TOKEN_TIMES, TOKEN_DIVIDE, TOKEN_POWER,
+    TOKEN_OPEN, TOKEN_CLOSE, TOKEN_INDEX_OPEN, TOKEN_INDEX_CLOSE, TOKEN_COMMA, TOKEN_PRIME,
+    TOKEN_LESS, TOKEN_LESS_EQUAL, TOKEN_GREATER, TOKEN_GREATER_EQUAL, TOKEN_EQUAL, TOKEN_NOT_EQUAL,
+    TOKEN_ASSIGN, /* the single '=' of an equation */
+    TOKEN_RANGE,  /* ".." of a family's range */
+    TOKEN_ERROR
+} token_kind;
+
+typedef struct token {
+    token_kind kind;
+    const char *text; /* into the source; not NUL-terminated */
+    uint32_t length;  /* bytes */
+    int32_t column;   /* of its first character */
+    double number;    /* TOKEN_NUMBER */
+    const char *message; /* TOKEN_ERROR: a static text */
+} token;
+
+typedef struct lexer {
+    const char *text, *at, *end;
+    int32_t column;
+} lexer;
+
+void lexer_init(lexer *l, const char *text, size_t length);
+token lexer_next(lexer *l);        /* TOKEN_END for ever once the end is reached */
+token lexer_next_dotted(lexer *l); /* the same, names may hold dots */
+
+#endif

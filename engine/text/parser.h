@@ -1,0 +1,112 @@
+/* parser.h — expression text to postfix code (the syntax tree in the order in which it is evaluated).
+ *
+ * Precedence climbing with explicit stacks in the arena: no recursion, so a text of a million nested parentheses
+ * needs no deep C stack. Postfix code lets every later pass run as one loop over an array with a value stack.
+ *
+ *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right side may carry a sign)
+ *
+ * Conditions (comparisons, and, or, not) are told apart from numbers here and may stand only where a condition is
+ * expected, the first argument of if(). Function names are checked here, with the number of their arguments; other
+ * names are left to the binder. */
+#ifndef HAMEL_TEXT_PARSER_H
+#define HAMEL_TEXT_PARSER_H
+
+#include "engine/base/arena.h"
+#include "engine/graph/operators.h"
+
+#include <stdint.h>
+
+typedef enum syntax_kind {
+    SYNTAX_NUMBER,   /* push `number` */
+    SYNTAX_NAME,     /* pop `count` indices; push the quantity `name` (with indices), `primes` times differentiated */
+    SYNTAX_ARGUMENT, /* pop `count` indices; push the bare name (lambda(rod[i]): a constraint, not a quantity) */
+    SYNTAX_OPERATOR, /* pop the arity of `op`; push op applied; covers operators and functions of numbers */
+    SYNTAX_QUANTITY, /* pop `count` arguments; push `quantity` (der, energy(), lambda(c), table(), ...) */
+    SYNTAX_SUM,      /* pop upper, lower; loop variable `name`; body is the next `count` items, then SYNTAX_SUM_END */
+    SYNTAX_SUM_END   /* `count` items back is its SYNTAX_SUM */
+} syntax_kind;
+
+/* Functions whose meaning is not a number-to-number map. Signature: n a name, e an expression, k a literal or
+ * index expression that must be an integer. sum is handled by the parser itself. */
+#define SYNTAX_QUANTITY_LIST(X)                      \
+    X(DER, "der", "e")                               \
+    X(TABLE, "table", "ne")                          \
+    X(POSITION, "position", "nk")                    \
+    X(VELOCITY, "velocity", "nk")                    \
+    X(ACCELERATION, "acceleration", "nk")            \
+    X(ANGULAR_VELOCITY, "angular_velocity", "nk")    \
+    X(ANGULAR_VELOCITY_BODY, "angular_velocity_body", "nk") \
+    X(KINETIC_ENERGY, "kinetic_energy", "")          \
+    X(POTENTIAL_ENERGY, "potential_energy", "")      \
+    X(ENERGY, "energy", "")                          \
+    X(JACOBI_INTEGRAL, "jacobi_integral", "")        \
+    X(ENERGY_RATE, "energy_rate", "")                \
+    X(MOMENTUM, "momentum", "n")                     \
+    X(LAMBDA, "lambda", "n")                         \
+    X(REACTION, "reaction", "nn")                    \
+    X(IDEAL, "ideal", "n")                           \
+    X(NONIDEAL, "nonideal", "n")                     \
+    X(RESIDUAL, "residual", "n")                     \
+    X(VELOCITY_RESIDUAL, "velocity_residual", "n")   \
+    X(POWER, "power", "n")                           \
+    X(GAUSS, "gauss", "")                            \
+    X(ACCELERATION_ENERGY, "acceleration_energy", "")
+
+typedef enum syntax_quantity {
+#define X(name, text, signature) QUANTITY_##name,
+    SYNTAX_QUANTITY_LIST(X)
+#undef X
+    QUANTITY_COUNT
+} syntax_quantity;
+
+typedef struct syntax_item {
+    uint8_t kind;    /* syntax_kind */
+    uint8_t primes;  /* SYNTAX_NAME: 0, 1 or 2 */
+    uint16_t op;     /* graph_op, or syntax_quantity */
+    int32_t count;   /* see syntax_kind */
+    int32_t column;  /* where to point when this item is at fault */
+    uint32_t length; /* of name */
+    union {
+        double number;
+        const char *name; /* into the source text */
+    } as;
+} syntax_item;
+
+typedef struct syntax {
+    const syntax_item *items;
+    size_t count;
+    size_t depth;     /* the value stack needs no more than this */
+    const char *text; /* the source, for messages; borrowed */
+    size_t length;
+} syntax;
+
+/* What the whole text may be. */
+typedef enum syntax_goal {
+    SYNTAX_EXPRESSION,
+    SYNTAX_EQUATION /* `lhs = rhs` (becomes lhs - rhs) or an expression meaning = 0 */
+} syntax_goal;
+
+/* Parses text[length], which must outlive the result; items live in `memory`. On failure adds one fault at `pointer`
+ * with its column and the expression, and returns HAMEL_INVALID (or HAMEL_NO_MEMORY, HAMEL_LIMIT). */
+hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t length, syntax_goal goal,
+                          const char *pointer, hamel_error *error) HAMEL_CHECKED;
+
+/* Parses a family's range "i = 1..N": the variable, and postfix code for both ends. Same errors. */
+typedef struct syntax_range {
+    const char *variable;
+    size_t variable_length;
+    syntax first, last;
+} syntax_range;
+hamel_status syntax_parse_range(syntax_range *out, arena *memory, const char *text, size_t length, const char *pointer,
+                                hamel_error *error) HAMEL_CHECKED;
+
+/* A name as the format allows it (no index, no prime): for checking names of coordinates and the like. */
+bool syntax_is_name(const char *text, size_t length);
+
+/* True for names that expressions reserve: functions of either kind, t, pi, and, or, not, if, sum. */
+bool syntax_is_reserved(const char *text, size_t length);
+
+/* The names of all functions, for suggestions and --help; NULL-terminated, static. */
+const char *const *syntax_function_names(void);
+
+#endif
