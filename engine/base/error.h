@@ -43,7 +43,10 @@ typedef enum hamel_status {
 #undef X
 } hamel_status;
 
-enum { HAMEL_FAULTS_MAX = 100 };
+enum {
+    HAMEL_FAULTS_MAX = 100,
+    HAMEL_QUOTE_MAX = 16384 /* bytes; a longer expression is not kept, so that 100 faults stay small */
+};
 
 typedef struct hamel_fault {
     hamel_status status;
@@ -57,7 +60,7 @@ typedef struct hamel_fault {
 typedef struct hamel_error {
     hamel_status status; /* of the first fault; HAMEL_OK when there is none */
     size_t count, capacity;
-    size_t omitted; /* faults beyond HAMEL_FAULTS_MAX, counted but not kept */
+    size_t omitted; /* faults beyond HAMEL_FAULTS_MAX or without memory, and all after them: counted, not kept */
     hamel_fault *faults;
 } hamel_error;
 
@@ -69,7 +72,8 @@ void hamel_error_clear(hamel_error *error);
 hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format, ...)
     HAMEL_PRINTF(5, 6);
 
-/* Adds to the fault added last: how to mend it; the expression its column counts in. */
+/* Adds to the fault added last: how to mend it; the expression its column counts in. Nothing happens when that fault
+ * was not kept. Formatted texts are cut after 4096 bytes. */
 void hamel_suggest(hamel_error *error, const char *format, ...) HAMEL_PRINTF(2, 3);
 void hamel_quote(hamel_error *error, const char *expression, size_t length);
 

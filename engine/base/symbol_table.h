@@ -25,6 +25,7 @@ typedef struct symbol_table {
     uint64_t key[2];
 } symbol_table;
 
+/* HAMEL_NO_MEMORY, or HAMEL_INTERNAL when the system gives no random key. */
 hamel_status symbol_table_init(symbol_table *t, arena *memory) HAMEL_CHECKED;
 
 /* Index of the symbol, or -1. */
@@ -35,7 +36,8 @@ int32_t symbol_find(const symbol_table *t, const char *name, size_t length);
 hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_t value, int32_t *index) HAMEL_CHECKED;
 
 /* The name nearest to `name` by edit distance (transpositions count one), for suggestions: NULL when none is within
- * a third of its length (at least 1). Looks at no more than 10,000 symbols. */
+ * a third of its length (at least 1), or shares no character with it. Looks at no more than 10,000 symbols, and at
+ * names of no more than 48 bytes, so that a wrong name costs little. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 
 /* Same rule for a plain list of names. */

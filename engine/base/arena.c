@@ -1,0 +1,144 @@
+/* arena.c — chunks of memory that are freed together.
+ *
+ * The head chunk is the one allocations are cut from. A chunk comes from calloc and no byte of it is handed out twice,
+ * so allocations are zero without being cleared again, and untouched pages of a large chunk cost nothing. A request
+ * larger than the next chunk would be gets a chunk of its own behind the head, so that the rest of the head stays in
+ * use.
+ *
+ * Invariants: `used` is the sum of the sizes of all chunks, headers included, and never exceeds a nonzero `limit`;
+ * chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not handed out is poisoned. */
+#include "engine/base/arena.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISONS 1
+#endif
+#endif
+
+#ifdef ARENA_POISONS
+#include <sanitizer/asan_interface.h>
+enum { ARENA_GAP = 32 };
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+enum { ARENA_GAP = 0 };
+#endif
+
+enum { CHUNK_FIRST = 4096, CHUNK_LARGEST = 1 << 22, ARENA_ALIGNMENT = _Alignof(max_align_t) };
+
+struct arena_chunk {
+    arena_chunk *next;
+    size_t size, used; /* of the bytes after the header */
+};
+
+enum { CHUNK_HEADER = (sizeof(arena_chunk) + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT };
+
+static unsigned char *chunk_bytes(arena_chunk *chunk) {
+    return (unsigned char *)chunk + CHUNK_HEADER;
+}
+
+void arena_init(arena *a, size_t limit) {
+    *a = (arena){.limit = limit};
+}
+
+void arena_free(arena *a) {
+    for (arena_chunk *chunk = a->head; chunk != NULL;) {
+        arena_chunk *next = chunk->next;
+        ASAN_UNPOISON_MEMORY_REGION(chunk_bytes(chunk), chunk->size);
+        free(chunk);
+        chunk = next;
+    }
+    a->head = NULL;
+    a->used = 0;
+}
+
+static size_t next_chunk_size(const arena *a) {
+    if (a->head == NULL) return CHUNK_FIRST;
+    size_t size = a->head->size + CHUNK_HEADER;
+    return size >= CHUNK_LARGEST / 2 ? CHUNK_LARGEST : size * 2;
+}
+
+/* A chunk with room for `need` bytes, linked in; NULL without memory or beyond the limit. */
+static arena_chunk *chunk_create(arena *a, size_t need) {
+    size_t room = a->limit == 0 ? SIZE_MAX : a->limit - a->used;
+    if (room < CHUNK_HEADER || need > room - CHUNK_HEADER) return NULL;
+    size_t total = next_chunk_size(a);
+    bool alone = a->head != NULL && need > total - CHUNK_HEADER;
+    if (need > total - CHUNK_HEADER) total = need + CHUNK_HEADER;
+    if (total > room) total = need + CHUNK_HEADER;
+    arena_chunk *chunk = calloc(1, total);
+    if (chunk == NULL) return NULL;
+    chunk->size = total - CHUNK_HEADER;
+    a->used += total;
+    ASAN_POISON_MEMORY_REGION(chunk_bytes(chunk), chunk->size);
+    if (alone) {
+        chunk->next = a->head->next;
+        a->head->next = chunk;
+    } else {
+        chunk->next = a->head;
+        a->head = chunk;
+    }
+    return chunk;
+}
+
+void *arena_alloc(arena *a, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+    if (bytes > (size_t)PTRDIFF_MAX / 2) return NULL;
+    size_t need = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT + ARENA_GAP;
+    if (need == 0) need = ARENA_ALIGNMENT;
+    arena_chunk *chunk = a->head;
+    if (chunk == NULL || chunk->size - chunk->used < need) chunk = chunk_create(a, need);
+    if (chunk == NULL) return NULL;
+    unsigned char *result = chunk_bytes(chunk) + chunk->used;
+    chunk->used += need;
+    ASAN_UNPOISON_MEMORY_REGION(result, bytes);
+    return result;
+}
+
+void *arena_grow(arena *a, const void *items, size_t *capacity, size_t needed, size_t size) {
+    if (needed <= *capacity && items != NULL) return (void *)(uintptr_t)items;
+    size_t larger = *capacity > SIZE_MAX / 2 ? SIZE_MAX : *capacity * 2;
+    if (larger < needed) larger = needed;
+    if (larger < 8) larger = 8;
+    void *result = arena_alloc(a, larger, size);
+    if (result == NULL && larger > needed) {
+        larger = needed; /* close to the limit: what is needed may still fit */
+        result = arena_alloc(a, larger, size);
+    }
+    if (result == NULL) return NULL;
+    if (items != NULL && *capacity > 0) memcpy(result, items, *capacity * size);
+    *capacity = larger;
+    return result;
+}
+
+char *arena_text(arena *a, const char *text, size_t length) {
+    if (length == SIZE_MAX) return NULL;
+    char *copy = arena_alloc(a, length + 1, 1);
+    if (copy == NULL) return NULL;
+    if (length > 0) memcpy(copy, text, length);
+    return copy; /* zeroed memory ends it */
+}
+
+char *arena_format(arena *a, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) return NULL;
+    char *text = arena_alloc(a, (size_t)length + 1, 1);
+    if (text == NULL) return NULL;
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}

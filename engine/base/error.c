@@ -1,0 +1,140 @@
+/* error.c — the list of faults.
+ *
+ * A fault is kept whole or not at all: its texts are made before the list is touched. Once one fault could not be kept
+ * (list full, or no memory) the list is closed and later ones are only counted, so that hamel_suggest and hamel_quote
+ * never attach their text to an older fault. Texts are cut at a fixed length on a code point boundary, because names
+ * inside them come from users and may be as long as the description. */
+#include "engine/base/error.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAULT_TEXT_MAX = 4096 };
+
+typedef struct status_text {
+    const char *slug, *meaning;
+} status_text;
+
+static const status_text STATUS_TEXTS[] = {
+#define X(name, slug, meaning) [HAMEL_##name] = {slug, meaning},
+    HAMEL_STATUS_LIST(X)
+#undef X
+};
+
+static const status_text *status_texts(hamel_status status) {
+    size_t at = (size_t)status;
+    if (at >= sizeof STATUS_TEXTS / sizeof *STATUS_TEXTS) at = HAMEL_INTERNAL;
+    return &STATUS_TEXTS[at];
+}
+
+const char *hamel_status_slug(hamel_status status) {
+    return status_texts(status)->slug;
+}
+
+const char *hamel_status_meaning(hamel_status status) {
+    return status_texts(status)->meaning;
+}
+
+/* The largest length <= `length` that does not end inside a UTF-8 sequence that `text` continues. */
+static size_t cut_length(const char *text, size_t length) {
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    return length;
+}
+
+static char *copy_text(const char *text, size_t length) {
+    char *copy = malloc(length + 1);
+    if (copy == NULL) return NULL;
+    if (length > 0) memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+static char *format_text(const char *format, va_list arguments) {
+    char text[FAULT_TEXT_MAX + 4];
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    if (length < 0) return copy_text("", 0);
+    size_t kept = (size_t)length;
+    if (kept > FAULT_TEXT_MAX) kept = cut_length(text, FAULT_TEXT_MAX);
+    return copy_text(text, kept);
+}
+
+static void fault_free(hamel_fault *fault) {
+    free(fault->pointer);
+    free(fault->message);
+    free(fault->suggestion);
+    free(fault->expression);
+}
+
+void hamel_error_clear(hamel_error *error) {
+    if (error == NULL) return;
+    for (size_t i = 0; i < error->count; i++) fault_free(&error->faults[i]);
+    free(error->faults);
+    *error = (hamel_error){0};
+}
+
+static bool make_room(hamel_error *error) {
+    if (error->count < error->capacity) return true;
+    size_t capacity = error->capacity == 0 ? 4 : error->capacity * 2;
+    hamel_fault *faults = realloc(error->faults, capacity * sizeof *faults);
+    if (faults == NULL) return false;
+    error->faults = faults;
+    error->capacity = capacity;
+    return true;
+}
+
+static bool keep_fault(hamel_error *error, hamel_fault fault) {
+    if (fault.pointer == NULL || fault.message == NULL || !make_room(error)) {
+        fault_free(&fault);
+        return false;
+    }
+    error->faults[error->count++] = fault;
+    return true;
+}
+
+hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format,
+                        ...) {
+    if (error == NULL) return status;
+    if (error->status == HAMEL_OK) error->status = status;
+    if (error->omitted > 0 || error->count >= HAMEL_FAULTS_MAX) {
+        error->omitted++;
+        return status;
+    }
+    if (pointer == NULL) pointer = "";
+    hamel_fault fault = {.status = status, .column = column, .pointer = copy_text(pointer, strlen(pointer))};
+    va_list arguments;
+    va_start(arguments, format);
+    fault.message = format_text(format, arguments);
+    va_end(arguments);
+    if (!keep_fault(error, fault)) error->omitted++;
+    return status;
+}
+
+/* The fault added last, or NULL when it was not kept. */
+static hamel_fault *last_fault(hamel_error *error) {
+    if (error == NULL || error->count == 0 || error->omitted > 0) return NULL;
+    return &error->faults[error->count - 1];
+}
+
+void hamel_suggest(hamel_error *error, const char *format, ...) {
+    hamel_fault *fault = last_fault(error);
+    if (fault == NULL) return;
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    if (text == NULL) return;
+    free(fault->suggestion);
+    fault->suggestion = text;
+}
+
+void hamel_quote(hamel_error *error, const char *expression, size_t length) {
+    hamel_fault *fault = last_fault(error);
+    if (fault == NULL || expression == NULL || length > HAMEL_QUOTE_MAX) return;
+    char *text = copy_text(expression, length);
+    if (text == NULL) return;
+    free(fault->expression);
+    fault->expression = text;
+}

@@ -1,0 +1,182 @@
+/* symbol_table.c — names to integers, and the nearest name for suggestions.
+ *
+ * Slots are a power of two, at most half full, probed linearly. The hash is SipHash-2-4 (Aumasson and Bernstein 2012)
+ * under a random key, cut to 32 bits; it decides only where a symbol lies, never an order that a user can see.
+ *
+ * The edit distance counts insertions, deletions, replacements and swaps of neighbours of bytes, each pair at most once
+ * (optimal string alignment). Lengths are bounded, so its three rows live on the stack. */
+#include "engine/base/symbol_table.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { SLOTS_FIRST = 16, NEAREST_SYMBOLS = 10000, NEAREST_LENGTH = 48 };
+
+static uint64_t rotate(uint64_t x, int bits) {
+    return (x << bits) | (x >> (64 - bits));
+}
+
+static void sip_rounds(uint64_t v[4], int rounds) {
+    for (int i = 0; i < rounds; i++) {
+        v[0] += v[1], v[1] = rotate(v[1], 13) ^ v[0], v[0] = rotate(v[0], 32);
+        v[2] += v[3], v[3] = rotate(v[3], 16) ^ v[2];
+        v[0] += v[3], v[3] = rotate(v[3], 21) ^ v[0];
+        v[2] += v[1], v[1] = rotate(v[1], 17) ^ v[2], v[2] = rotate(v[2], 32);
+    }
+}
+
+static uint64_t little_endian(const unsigned char *bytes, size_t count) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < count; i++) word |= (uint64_t)bytes[i] << (8 * i);
+    return word;
+}
+
+static uint64_t sip_hash(const uint64_t key[2], const char *text, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
+                     key[1] ^ 0x7465646279746573u};
+    size_t whole = length - length % 8;
+    for (size_t i = 0; i < whole; i += 8) {
+        uint64_t word = little_endian(bytes + i, 8);
+        v[3] ^= word;
+        sip_rounds(v, 2);
+        v[0] ^= word;
+    }
+    uint64_t last = (length > whole ? little_endian(bytes + whole, length % 8) : 0) | (uint64_t)length << 56;
+    v[3] ^= last;
+    sip_rounds(v, 2);
+    v[0] ^= last;
+    v[2] ^= 0xff;
+    sip_rounds(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static uint32_t hash_name(const symbol_table *t, const char *name, size_t length) {
+    return (uint32_t)sip_hash(t->key, name, length);
+}
+
+/* Slots for the symbols there are, `slot_count` of them. The old ones are left to the arena. */
+static bool place_symbols(symbol_table *t, size_t slot_count) {
+    int32_t *slots = arena_alloc(t->memory, slot_count, sizeof *slots);
+    if (slots == NULL) return false;
+    for (size_t i = 0; i < slot_count; i++) slots[i] = -1;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t at = t->symbols[i].hash & (slot_count - 1);
+        while (slots[at] >= 0) at = (at + 1) & (slot_count - 1);
+        slots[at] = (int32_t)i;
+    }
+    t->slots = slots;
+    t->slot_count = slot_count;
+    return true;
+}
+
+hamel_status symbol_table_init(symbol_table *t, arena *memory) {
+    *t = (symbol_table){.memory = memory};
+    if (getrandom(t->key, sizeof t->key, 0) != (ssize_t)sizeof t->key) return HAMEL_INTERNAL;
+    return place_symbols(t, SLOTS_FIRST) ? HAMEL_OK : HAMEL_NO_MEMORY;
+}
+
+/* The slot that holds the name, or the empty one where it belongs. */
+static size_t find_slot(const symbol_table *t, const char *name, size_t length, uint32_t hash) {
+    size_t at = hash & (t->slot_count - 1);
+    for (; t->slots[at] >= 0; at = (at + 1) & (t->slot_count - 1)) {
+        const symbol *s = &t->symbols[t->slots[at]];
+        if (s->hash == hash && s->length == length && memcmp(s->name, name, length) == 0) break;
+    }
+    return at;
+}
+
+int32_t symbol_find(const symbol_table *t, const char *name, size_t length) {
+    if (t->count == 0 || length == 0) return -1;
+    return t->slots[find_slot(t, name, length, hash_name(t, name, length))];
+}
+
+hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_t value, int32_t *index) {
+    assert(length > 0);
+    if (length > UINT32_MAX - 1 || t->count >= INT32_MAX) return HAMEL_NO_MEMORY;
+    uint32_t hash = hash_name(t, name, length);
+    int32_t old = t->slots[find_slot(t, name, length, hash)];
+    if (old >= 0) {
+        if (index != NULL) *index = old;
+        return HAMEL_INVALID;
+    }
+    if ((t->count + 1) * 2 > t->slot_count && !place_symbols(t, t->slot_count * 2)) return HAMEL_NO_MEMORY;
+    symbol *symbols = arena_grow(t->memory, t->symbols, &t->capacity, t->count + 1, sizeof *symbols);
+    if (symbols == NULL) return HAMEL_NO_MEMORY;
+    t->symbols = symbols;
+    char *copy = arena_text(t->memory, name, length);
+    if (copy == NULL) return HAMEL_NO_MEMORY;
+    int32_t at = (int32_t)t->count++;
+    symbols[at] = (symbol){.name = copy, .length = (uint32_t)length, .hash = hash, .value = value};
+    t->slots[find_slot(t, name, length, hash)] = at;
+    if (index != NULL) *index = at;
+    return HAMEL_OK;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Edit distance, or any number above `bound` when it is above. Both lengths are at most NEAREST_LENGTH. */
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length, size_t bound) {
+    if ((a_length > b_length ? a_length - b_length : b_length - a_length) > bound) return bound + 1;
+    size_t rows[3][NEAREST_LENGTH + 1];
+    for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        size_t least = row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t d = above[j - 1] + (a[i - 1] != b[j - 1]);
+            d = smaller(d, smaller(above[j], row[j - 1]) + 1);
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) d = smaller(d, two_above[j - 2] + 1);
+            row[j] = d;
+            least = smaller(least, d);
+        }
+        if (least > bound + 1) return least;
+    }
+    return rows[a_length % 3][b_length];
+}
+
+/* The search for the nearest name: what is best so far. */
+typedef struct nearest_search {
+    const char *name, *best;
+    size_t length, bound; /* distances above the bound are not wanted */
+} nearest_search;
+
+static bool search_start(nearest_search *s, const char *name, size_t length) {
+    if (length == 0 || length > NEAREST_LENGTH) return false;
+    *s = (nearest_search){.name = name, .length = length, .bound = length / 3 > 1 ? length / 3 : 1};
+    return true;
+}
+
+/* Returns false when no other candidate can be nearer. */
+static bool search_offer(nearest_search *s, const char *candidate, size_t length) {
+    if (length == 0 || length > NEAREST_LENGTH) return true;
+    size_t distance = edit_distance(s->name, s->length, candidate, length, s->bound);
+    if (distance > s->bound) return true;
+    if (distance >= (length > s->length ? length : s->length)) return true; /* nothing in common */
+    s->best = candidate;
+    if (distance == 0) return false;
+    s->bound = distance - 1;
+    return s->bound > 0;
+}
+
+const char *symbol_nearest(const symbol_table *t, const char *name, size_t length) {
+    nearest_search s;
+    if (!search_start(&s, name, length)) return NULL;
+    for (size_t i = 0; i < t->count && i < NEAREST_SYMBOLS; i++) {
+        if (!search_offer(&s, t->symbols[i].name, t->symbols[i].length)) break;
+    }
+    return s.best;
+}
+
+const char *nearest_name(const char *const *names, size_t count, const char *name, size_t length) {
+    nearest_search s;
+    if (!search_start(&s, name, length)) return NULL;
+    for (size_t i = 0; i < count && i < NEAREST_SYMBOLS; i++) {
+        if (!search_offer(&s, names[i], strlen(names[i]))) break;
+    }
+    return s.best;
+}
