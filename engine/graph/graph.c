@@ -1,0 +1,185 @@
+/* graph.c — storage of the expression graph: hash-consing, symbols, walks.
+ *
+ * Cells lie in one growing array in the order in which they were made, operands before results. Pointers into the array
+ * die when it grows: code that makes nodes copies the cell it looks at. The hash needs no secret: its keys are node ids
+ * and numbers of a graph whose size is bounded, and a graph belongs to one description. */
+#include "engine/graph/graph_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 256 };
+
+static uint64_t mix(uint64_t h) {
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdULL;
+    h ^= h >> 33;
+    h *= 0xc4ceb9fe1a85ec53ULL;
+    return h ^ (h >> 33);
+}
+
+static uint64_t number_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t cell_hash(const graph_cell *c) {
+    uint64_t h = mix(((uint64_t)c->op << 8) | c->kind);
+    if (c->op == GRAPH_IS_NUMBER) return mix(h ^ number_bits(c->as.number));
+    if (c->op == GRAPH_IS_SYMBOL) return mix(h ^ (uint64_t)(uint32_t)c->as.index);
+    for (int k = 0; k < 3; k++) h = mix(h ^ (uint64_t)(uint32_t)c->as.operand[k]);
+    return h;
+}
+
+static bool cell_equal(const graph_cell *a, const graph_cell *b) {
+    if (a->op != b->op || a->kind != b->kind) return false;
+    if (a->op == GRAPH_IS_NUMBER) return number_bits(a->as.number) == number_bits(b->as.number);
+    if (a->op == GRAPH_IS_SYMBOL) return a->as.index == b->as.index;
+    return memcmp(a->as.operand, b->as.operand, sizeof a->as.operand) == 0;
+}
+
+static graph_node fail(graph *g, hamel_status status) {
+    if (g->status == HAMEL_OK) g->status = status;
+    return GRAPH_NONE;
+}
+
+graph *graph_create(arena *memory, size_t max_nodes) {
+    graph *g = arena_alloc(memory, 1, sizeof *g);
+    if (!g) return NULL;
+    g->memory = memory;
+    g->max_nodes = max_nodes ? max_nodes : (size_t)INT32_MAX;
+    g->slots = arena_alloc(memory, FIRST_SLOTS, sizeof *g->slots);
+    if (!g->slots) return NULL;
+    g->slot_count = FIRST_SLOTS;
+    for (size_t i = 0; i < g->slot_count; i++) g->slots[i] = GRAPH_NONE;
+    return g;
+}
+
+hamel_status graph_status(const graph *g) { return g->status; }
+size_t graph_count(const graph *g) { return g->count; }
+const graph_cell *graph_at(const graph *g, graph_node node) { return &g->cells[node]; }
+unsigned graph_depends(const graph *g, graph_node node) { return node < 0 ? 0u : g->cells[node].depends; }
+
+int graph_arity(const graph_cell *cell) { return cell->op < GRAPH_OP_COUNT ? graph_op_get((graph_op)cell->op)->arity : 0; }
+
+bool graph_is_number(const graph *g, graph_node node, double *value) {
+    if (node < 0 || g->cells[node].op != GRAPH_IS_NUMBER) return false;
+    if (value) *value = g->cells[node].as.number;
+    return true;
+}
+
+bool graph_is_zero(const graph *g, graph_node node) {
+    double value;
+    return graph_is_number(g, node, &value) && value == 0;
+}
+
+static bool rehash(graph *g) {
+    size_t count = g->slot_count * 2;
+    graph_node *slots = arena_alloc(g->memory, count, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; i < count; i++) slots[i] = GRAPH_NONE;
+    for (size_t i = 0; i < g->count; i++) {
+        size_t s = (size_t)cell_hash(&g->cells[i]) & (count - 1);
+        while (slots[s] != GRAPH_NONE) s = (s + 1) & (count - 1);
+        slots[s] = (graph_node)i;
+    }
+    g->slots = slots;
+    g->slot_count = count;
+    return true;
+}
+
+static uint16_t operands_depend(const graph *g, const graph_cell *c) {
+    unsigned bits = 0;
+    for (int k = 0; k < 3; k++) bits |= graph_depends(g, c->as.operand[k]);
+    return (uint16_t)bits;
+}
+
+graph_node graph_intern(graph *g, const graph_cell *cell) {
+    size_t s = (size_t)cell_hash(cell) & (g->slot_count - 1);
+    for (; g->slots[s] != GRAPH_NONE; s = (s + 1) & (g->slot_count - 1))
+        if (cell_equal(&g->cells[g->slots[s]], cell)) return g->slots[s];
+    if (g->count >= g->max_nodes) return fail(g, HAMEL_LIMIT);
+    graph_cell *cells = arena_grow(g->memory, g->cells, &g->capacity, g->count + 1, sizeof *cells);
+    if (!cells) return fail(g, HAMEL_NO_MEMORY);
+    g->cells = cells;
+    graph_node node = (graph_node)g->count++;
+    cells[node] = *cell;
+    if (cell->op < GRAPH_OP_COUNT) cells[node].depends = operands_depend(g, cell);
+    g->slots[s] = node;
+    if (g->count * 2 > g->slot_count && !rehash(g)) return fail(g, HAMEL_NO_MEMORY);
+    return node;
+}
+
+graph_node graph_number(graph *g, double value) {
+    if (g->status != HAMEL_OK) return GRAPH_NONE;
+    graph_cell cell = {.op = GRAPH_IS_NUMBER, .as.number = value == 0 ? 0.0 : value}; /* no -0: one node for zero */
+    return graph_intern(g, &cell);
+}
+
+graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index) {
+    if (g->status != HAMEL_OK) return GRAPH_NONE;
+    graph_cell cell = {.op = GRAPH_IS_SYMBOL, .kind = (uint8_t)kind, .depends = (uint16_t)GRAPH_DEPENDS(kind), .as.index = index};
+    return graph_intern(g, &cell);
+}
+
+graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
+    if (g->status != HAMEL_OK) return GRAPH_NONE;
+    int arity = graph_op_get(op)->arity;
+    if (x < 0 || (arity > 1 && y < 0) || (arity > 2 && z < 0)) return GRAPH_NONE;
+    return graph_simplify(g, op, x, arity > 1 ? y : GRAPH_NONE, arity > 2 ? z : GRAPH_NONE);
+}
+
+bool graph_walk_begin(graph *g) {
+    if (g->mark_capacity < g->capacity) {
+        g->mark = arena_alloc(g->memory, g->capacity, sizeof *g->mark);
+        if (!g->mark) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
+        g->mark_capacity = g->capacity;
+        g->stamp = 0;
+    }
+    if (++g->stamp == 0) { /* wrapped: old marks could be taken for new ones */
+        memset(g->mark, 0, g->mark_capacity * sizeof *g->mark);
+        g->stamp = 1;
+    }
+    return true;
+}
+
+bool graph_walk_push(graph *g, size_t *depth, graph_node node) {
+    graph_node *stack = arena_grow(g->memory, g->stack, &g->stack_capacity, *depth + 1, sizeof *stack);
+    if (!stack) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
+    g->stack = stack;
+    stack[(*depth)++] = node;
+    return true;
+}
+
+static int by_index(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices) {
+    size_t depth = 0, found = 0;
+    unsigned bit = GRAPH_DEPENDS(kind);
+    *indices = NULL;
+    if (node < 0 || !(graph_depends(g, node) & bit) || !graph_walk_begin(g) || !graph_walk_push(g, &depth, node)) return 0;
+    while (depth > 0) {
+        graph_node at = g->stack[--depth];
+        if (g->mark[at] == g->stamp) continue;
+        g->mark[at] = g->stamp;
+        graph_cell cell = g->cells[at];
+        if (cell.op == GRAPH_IS_SYMBOL) {
+            int32_t *list = arena_grow(g->memory, g->found, &g->found_capacity, found + 1, sizeof *list);
+            if (!list) return fail(g, HAMEL_NO_MEMORY), 0;
+            g->found = list;
+            list[found++] = cell.as.index;
+            continue;
+        }
+        for (int k = graph_arity(&cell) - 1; k >= 0; k--) {
+            graph_node o = cell.as.operand[k];
+            if ((g->cells[o].depends & bit) && g->mark[o] != g->stamp && !graph_walk_push(g, &depth, o)) return 0;
+        }
+    }
+    qsort(g->found, found, sizeof *g->found, by_index);
+    *indices = g->found;
+    return found;
+}

@@ -1,0 +1,198 @@
+/* simplify.c — what construction makes simpler.
+ *
+ * Rules look one level down only, so a node costs constant time. They keep values, not rounding: x/2 may become 0.5*x,
+ * x*x becomes x^2. They never drop a singularity that a nonzero term carries (x/x stays), except that 0*x and 0/x are 0:
+ * a structural zero must be seen as one, or every matrix would be full. Products are never expanded. */
+#include "engine/graph/graph_int.h"
+
+static graph_node keep(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
+    graph_cell cell = {.op = (uint8_t)op, .as.operand = {x, y, z}};
+    return graph_intern(g, &cell);
+}
+
+static bool is_op(const graph *g, graph_node node, graph_op op) { return graph_at(g, node)->op == op; }
+static graph_node operand(const graph *g, graph_node node, int k) { return graph_at(g, node)->as.operand[k]; }
+
+static bool is_value(const graph *g, graph_node node, double value) {
+    double number;
+    return graph_is_number(g, node, &number) && number == value;
+}
+
+/* node = *factor · rest, with the numeric factor taken off products, quotients' signs and negations. */
+static graph_node split_factor(const graph *g, graph_node node, double *factor) {
+    *factor = 1;
+    if (is_op(g, node, GRAPH_NEG)) {
+        *factor = -1;
+        node = operand(g, node, 0);
+    }
+    double number;
+    if (is_op(g, node, GRAPH_MUL) && graph_is_number(g, operand(g, node, 0), &number)) {
+        *factor *= number;
+        node = operand(g, node, 1);
+    }
+    return node;
+}
+
+static graph_node scaled(graph *g, double factor, graph_node x) { return graph_mul(g, graph_number(g, factor), x); }
+
+/* sin²u + cos²u = 1 for the plain pair; sums of squares of direction cosines collapse by it. */
+static bool is_square_of(const graph *g, graph_node node, graph_op function, graph_node *argument) {
+    if (!is_op(g, node, GRAPH_POW) || !is_value(g, operand(g, node, 1), 2)) return false;
+    graph_node base = operand(g, node, 0);
+    if (!is_op(g, base, function)) return false;
+    *argument = operand(g, base, 0);
+    return true;
+}
+
+static bool is_circle(const graph *g, graph_node x, graph_node y) {
+    graph_node u, v;
+    return (is_square_of(g, x, GRAPH_SIN, &u) && is_square_of(g, y, GRAPH_COS, &v) && u == v) ||
+           (is_square_of(g, x, GRAPH_COS, &u) && is_square_of(g, y, GRAPH_SIN, &v) && u == v);
+}
+
+static graph_node add(graph *g, graph_node x, graph_node y) {
+    double a, b;
+    if (graph_is_zero(g, x)) return y;
+    if (graph_is_zero(g, y)) return x;
+    if (graph_is_number(g, y, NULL)) { /* numbers lead */
+        graph_node swap = x;
+        x = y;
+        y = swap;
+    }
+    if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b))
+        return graph_add(g, graph_number(g, a + b), operand(g, y, 1));
+    graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
+    if (u == v) return scaled(g, a + b, u);
+    if (a == b && is_circle(g, u, v)) return graph_number(g, a);
+    if (is_op(g, y, GRAPH_NEG)) return graph_sub(g, x, operand(g, y, 0));
+    if (is_op(g, x, GRAPH_NEG)) return graph_sub(g, y, operand(g, x, 0));
+    if (!graph_is_number(g, x, NULL) && x > y) return keep(g, GRAPH_ADD, y, x, GRAPH_NONE);
+    return keep(g, GRAPH_ADD, x, y, GRAPH_NONE);
+}
+
+static graph_node sub(graph *g, graph_node x, graph_node y) {
+    double a, b;
+    if (graph_is_zero(g, y)) return x;
+    if (graph_is_zero(g, x)) return graph_neg(g, y);
+    if (graph_is_number(g, y, &b)) return graph_add(g, graph_number(g, -b), x);
+    graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
+    if (u == v) return scaled(g, a - b, u);
+    if (is_op(g, y, GRAPH_NEG)) return graph_add(g, x, operand(g, y, 0));
+    return keep(g, GRAPH_SUB, x, y, GRAPH_NONE);
+}
+
+static graph_node negate(graph *g, graph_node x) {
+    double a;
+    if (is_op(g, x, GRAPH_NEG)) return operand(g, x, 0);
+    if (is_op(g, x, GRAPH_SUB)) return graph_sub(g, operand(g, x, 1), operand(g, x, 0));
+    if (is_op(g, x, GRAPH_MUL) && graph_is_number(g, operand(g, x, 0), &a)) return scaled(g, -a, operand(g, x, 1));
+    return keep(g, GRAPH_NEG, x, GRAPH_NONE, GRAPH_NONE);
+}
+
+/* node = base ^ *exponent with an integer exponent ≥ 1. */
+static graph_node split_power(const graph *g, graph_node node, double *exponent) {
+    *exponent = 1;
+    double number;
+    if (!is_op(g, node, GRAPH_POW) || !graph_is_number(g, operand(g, node, 1), &number)) return node;
+    if (number < 2 || number != floor(number)) return node;
+    *exponent = number;
+    return operand(g, node, 0);
+}
+
+static graph_node mul(graph *g, graph_node x, graph_node y) {
+    double a, b;
+    if (graph_is_zero(g, x) || graph_is_zero(g, y)) return graph_number(g, 0);
+    if (graph_is_number(g, y, NULL)) {
+        graph_node swap = x;
+        x = y;
+        y = swap;
+    }
+    if (is_value(g, x, 1)) return y;
+    if (is_value(g, x, -1)) return graph_neg(g, y);
+    if (graph_is_number(g, x, &a)) {
+        graph_node rest = split_factor(g, y, &b);
+        if (rest != y && isfinite(a * b)) return scaled(g, a * b, rest);
+        return keep(g, GRAPH_MUL, x, y, GRAPH_NONE);
+    }
+    graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
+    if ((u != x || v != y) && isfinite(a * b)) return scaled(g, a * b, graph_mul(g, u, v)); /* numbers move outward */
+    u = split_power(g, x, &a);
+    v = split_power(g, y, &b);
+    if (u == v) return graph_binary(g, GRAPH_POW, u, graph_number(g, a + b));
+    return x > y ? keep(g, GRAPH_MUL, y, x, GRAPH_NONE) : keep(g, GRAPH_MUL, x, y, GRAPH_NONE);
+}
+
+static bool is_power_of_two(double value) {
+    int exponent;
+    return isfinite(1 / value) && fabs(frexp(value, &exponent)) == 0.5;
+}
+
+static graph_node divide(graph *g, graph_node x, graph_node y) {
+    double a, b;
+    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* seen as not finite when evaluated */
+    if (graph_is_zero(g, x)) return x;
+    if (graph_is_number(g, y, &b) && is_power_of_two(b)) return scaled(g, 1 / b, x);
+    graph_node u = split_factor(g, x, &a);
+    if (u != x && a == -1) return graph_neg(g, graph_div(g, u, y));
+    if (graph_is_number(g, y, &b) && u != x && isfinite(a / b)) return scaled(g, a / b, u);
+    return keep(g, GRAPH_DIV, x, y, GRAPH_NONE);
+}
+
+static graph_node power(graph *g, graph_node x, graph_node y) {
+    double a, b;
+    if (is_value(g, y, 0)) return graph_number(g, 1);
+    if (is_value(g, y, 1)) return x;
+    if (graph_is_number(g, y, &b) && b == floor(b)) {
+        graph_node base = split_power(g, x, &a);
+        if (base != x) return graph_binary(g, GRAPH_POW, base, graph_number(g, a * b));
+        if (is_op(g, x, GRAPH_NEG)) {
+            graph_node p = graph_binary(g, GRAPH_POW, operand(g, x, 0), y);
+            return fmod(b, 2) == 0 ? p : graph_neg(g, p);
+        }
+    }
+    return keep(g, GRAPH_POW, x, y, GRAPH_NONE);
+}
+
+/* f(-u) = ±f(u) */
+static graph_node parity(graph *g, graph_op op, graph_node x) {
+    if (!is_op(g, x, GRAPH_NEG)) return keep(g, op, x, GRAPH_NONE, GRAPH_NONE);
+    graph_node positive = keep(g, op, operand(g, x, 0), GRAPH_NONE, GRAPH_NONE);
+    return op == GRAPH_COS || op == GRAPH_COSH || op == GRAPH_ABS ? positive : graph_neg(g, positive);
+}
+
+static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
+    double a = 0, b = 0, c = 0;
+    if (!graph_is_number(g, x, &a) || (y >= 0 && !graph_is_number(g, y, &b)) || (z >= 0 && !graph_is_number(g, z, &c)))
+        return GRAPH_NONE;
+    double value = graph_op_value(op, a, b, c);
+    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* else left to be evaluated, and reported, at run time */
+}
+
+graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
+    double condition;
+    graph_node folded = fold(g, op, x, y, z);
+    if (folded != GRAPH_NONE || g->status != HAMEL_OK) return folded;
+    switch (op) {
+    case GRAPH_ADD: return add(g, x, y);
+    case GRAPH_SUB: return sub(g, x, y);
+    case GRAPH_MUL: return mul(g, x, y);
+    case GRAPH_DIV: return divide(g, x, y);
+    case GRAPH_POW: return power(g, x, y);
+    case GRAPH_NEG: return negate(g, x);
+    case GRAPH_SIN:
+    case GRAPH_COS:
+    case GRAPH_TAN:
+    case GRAPH_ASIN:
+    case GRAPH_ATAN:
+    case GRAPH_SINH:
+    case GRAPH_COSH:
+    case GRAPH_TANH:
+    case GRAPH_ASINH:
+    case GRAPH_ABS:
+    case GRAPH_SIGN: return parity(g, op, x);
+    case GRAPH_IF:
+        if (graph_is_number(g, x, &condition)) return condition != 0 ? y : z;
+        return y == z ? y : keep(g, op, x, y, z);
+    default: return keep(g, op, x, y, z);
+    }
+}

@@ -1,0 +1,518 @@
+/* bind.c — expressions to nodes.
+ *
+ * Postfix code runs on a value stack in one loop; sum() jumps back to its body. A name that refers to a definition not
+ * bound yet is noted and stands for 0 in this walk; the caller then binds what was noted and walks again, so chains of
+ * definitions of any length need no recursion and each expression is walked at most twice. */
+#include "engine/system/binder.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SUM_DEPTH = 16, INDEX_MAX = 4, NAME_BYTES = 256 };
+static const double STEPS_MAX = 50e6; /* of the machine, for one description: bounds sum(i, 1, 10^12, 0) */
+
+typedef struct place_info {
+    const char *meaning;
+    unsigned mask;
+} place_info;
+static const place_info places[] = {
+#define X(name, meaning, mask) {meaning, mask},
+    SYSTEM_PLACE_LIST(X)
+#undef X
+};
+
+static const char *const signatures[] = {
+#define X(name, text, signature) signature,
+    SYNTAX_QUANTITY_LIST(X)
+#undef X
+};
+static const char *const quantity_texts[] = {
+#define X(name, text, signature) text,
+    SYNTAX_QUANTITY_LIST(X)
+#undef X
+};
+
+typedef struct sum_frame {
+    size_t body; /* index of the first item of the body */
+    long long at, last;
+    graph_node total;
+    size_t variable;
+} sum_frame;
+
+typedef struct machine {
+    hamel_system *s;
+    const syntax *code;
+    const char *pointer;
+    system_place place;
+    const system_quantities *quantities;
+    loop_scope scope;
+    size_t depth; /* of the value stack */
+    sum_frame frames[SUM_DEPTH];
+    size_t frame_count;
+} machine;
+
+bool binder_graph_fault(hamel_system *s, const char *pointer) {
+    if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT) return false; /* said once */
+    if (graph_status(s->graph) == HAMEL_LIMIT)
+        (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system needs more than %zu expression nodes", s->limits->nodes);
+    else
+        (void)hamel_fail(s->error, HAMEL_NO_MEMORY, pointer, 0, "the system needs more than %zu MiB of memory", s->limits->memory >> 20);
+    return false;
+}
+
+HAMEL_PRINTF(3, 4)
+static bool fault(machine *m, const syntax_item *item, const char *format, ...) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)hamel_fail(m->s->error, HAMEL_INVALID, m->pointer, item->column, "%s", text);
+    hamel_quote(m->s->error, m->code->text, m->code->length);
+    return false;
+}
+
+static bool push(machine *m, graph_node node, const char *name) {
+    system_binder *b = m->s->binder;
+    if (node < 0 && !name) return binder_graph_fault(m->s, m->pointer);
+    machine_value *stack = arena_grow(m->s->memory, b->stack, &b->stack_capacity, m->depth + 1, sizeof *stack);
+    if (!stack) return binder_graph_fault(m->s, m->pointer);
+    b->stack = stack;
+    stack[m->depth++] = (machine_value){node, name};
+    return true;
+}
+
+static machine_value pop(machine *m) { return m->s->binder->stack[--m->depth]; }
+
+/* The number that a node of numbers and parameters has. */
+static bool node_number(hamel_system *s, graph_node node, double *value) {
+    graph_node n = graph_substitute(s->graph, node, SYMBOL_PARAMETER, s->binder->parameter_numbers, s->parameter_count);
+    return n >= 0 && graph_is_number(s->graph, n, value);
+}
+
+static bool integer_value(machine *m, const syntax_item *item, graph_node node, const char *what, long long *value) {
+    double number;
+    if (!node_number(m->s, node, &number)) {
+        *value = 1; /* any: this walk's result is thrown away when a parameter is still waiting for its value */
+        return m->s->binder->waiting_count > 0 || fault(m, item, "%s must be a number made of parameters and loop variables", what);
+    }
+    if (number != floor(number) || fabs(number) > 1e15) return fault(m, item, "%s must be an integer, but is %.17g", what, number);
+    *value = (long long)number;
+    return true;
+}
+
+/* name, name[3], name[1,2] from `count` indices on the stack; into text[NAME_BYTES]. */
+static bool indexed_name(machine *m, const syntax_item *item, char *text) {
+    if (item->count > INDEX_MAX) return fault(m, item, "a name may have at most %d indices", INDEX_MAX);
+    if (item->length > NAME_BYTES / 2) return fault(m, item, "the name is longer than %d bytes", NAME_BYTES / 2);
+    int at = snprintf(text, NAME_BYTES, "%.*s", (int)item->length, item->as.name);
+    size_t first = m->depth - (size_t)item->count;
+    for (int k = 0; k < item->count; k++) {
+        long long index;
+        if (!integer_value(m, item, m->s->binder->stack[first + (size_t)k].node, "an index", &index)) return false;
+        at += snprintf(text + at, (size_t)(NAME_BYTES - at), "%c%lld", k ? ',' : '[', index);
+    }
+    if (item->count) snprintf(text + at, (size_t)(NAME_BYTES - at), "]");
+    m->depth = first;
+    return true;
+}
+
+static bool allowed(machine *m, const syntax_item *item, graph_node node, const char *text) {
+    unsigned extra = graph_depends(m->s->graph, node) & ~places[m->place].mask;
+    if (!extra) return true;
+    const char *what = extra & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)     ? "multipliers"
+                       : extra & GRAPH_DEPENDS(SYMBOL_ACCELERATION) ? "accelerations"
+                       : extra & GRAPH_DEPENDS(SYMBOL_VELOCITY)     ? "velocities"
+                       : extra & GRAPH_DEPENDS(SYMBOL_COORDINATE)   ? "coordinates"
+                                                                    : "time";
+    return fault(m, item, "%s may not be used here: `%s` contains %s, and this place takes %s", what, text, what, places[m->place].meaning);
+}
+
+static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
+    system_binder *b = m->s->binder;
+    (void)fault(m, item, "unknown name `%s`", text);
+    const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
+    if (nearest) hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
+    else hamel_suggest(m->s->error, "declare it as a parameter, coordinate or definition");
+    return false;
+}
+
+/* The node of a slot's component, or 0 while it waits to be bound. */
+static graph_node slot_node(machine *m, int32_t slot, long long component) {
+    system_binder *b = m->s->binder;
+    bind_slot *at = &b->slots[slot];
+    if (at->state == SLOT_BOUND) return at->nodes[component - 1];
+    if (at->state == SLOT_WAITING || at->state == SLOT_OPEN) {
+        int32_t *waiting = arena_grow(m->s->memory, b->waiting, &b->waiting_capacity, b->waiting_count + 1, sizeof *waiting);
+        if (!waiting) return GRAPH_NONE;
+        b->waiting = waiting;
+        waiting[b->waiting_count++] = slot;
+    }
+    return graph_number(m->s->graph, 0); /* a faulty slot was reported where it is written */
+}
+
+static bool component_of(machine *m, const syntax_item *item, const char *text, int32_t slot, long long component, graph_node *node) {
+    const bind_slot *at = &m->s->binder->slots[slot];
+    if (component < 1 || component > at->count) {
+        (void)fault(m, item, "`%s`: `%s` has components 1 to %d", text, at->name, at->count);
+        return false;
+    }
+    *node = slot_node(m, slot, component);
+    return true;
+}
+
+static bool is_loop_variable(machine *m, const char *text, size_t length, double *value) {
+    for (size_t k = m->scope.count; k-- > 0;) {
+        const loop_variable *v = &m->scope.variables[k];
+        if (v->length != length || memcmp(v->name, text, length) != 0) continue;
+        *value = v->value;
+        return true;
+    }
+    return false;
+}
+
+/* A declared quantity; `text` may end in an index that picks a component of a vector. */
+static bool find_quantity(machine *m, const syntax_item *item, char *text, graph_node *node, bool *primable) {
+    system_binder *b = m->s->binder;
+    graph *g = m->s->graph;
+    int32_t found = symbol_find(&b->quantities, text, strlen(text));
+    long long component = 0;
+    if (found < 0) { /* u[2] of a vector u, or u[i,2] of a family of vectors */
+        char base[NAME_BYTES];
+        char *cut = strrchr(text, ',');
+        if (!cut) cut = strrchr(text, '[');
+        if (!cut) return unknown_name(m, item, text);
+        snprintf(base, sizeof base, "%.*s%s", (int)(cut - text), text, *cut == ',' ? "]" : "");
+        found = symbol_find(&b->quantities, base, strlen(base));
+        if (found < 0 || b->quantities.symbols[found].value % 3 != ENTRY_SLOT) return unknown_name(m, item, text);
+        if (sscanf(cut + 1, "%lld", &component) != 1) return unknown_name(m, item, text);
+    }
+    int32_t entry = b->quantities.symbols[found].value, index = entry / 3;
+    switch (entry % 3) {
+    case ENTRY_PARAMETER: /* its slot has the same index */
+        if (b->slots[index].state != SLOT_BOUND) *node = slot_node(m, index, 1); /* notes that it is needed first */
+        *node = b->slots[index].state == SLOT_FAULTY ? graph_number(g, 1) : graph_symbol(g, SYMBOL_PARAMETER, index);
+        return true;
+    case ENTRY_COORDINATE:
+        *primable = true;
+        *node = item->primes == 2   ? graph_symbol(g, SYMBOL_ACCELERATION, index)
+                : item->primes == 1 ? graph_symbol(g, SYMBOL_VELOCITY, index)
+                                    : graph_symbol(g, SYMBOL_COORDINATE, index);
+        return true;
+    default:
+        if (component == 0 && b->slots[index].count > 1)
+            return fault(m, item, "`%s` is a vector: write %s[1] to %s[%d] for its components", text, text, text, b->slots[index].count);
+        return component_of(m, item, text, index, component ? component : 1, node);
+    }
+}
+
+static bool run_name(machine *m, const syntax_item *item) {
+    char text[NAME_BYTES];
+    graph_node node = GRAPH_NONE;
+    bool primable = false;
+    double value;
+    if (!indexed_name(m, item, text)) return false;
+    if (item->count == 0 && is_loop_variable(m, text, strlen(text), &value)) node = graph_number(m->s->graph, value);
+    else if (strcmp(text, "t") == 0) node = graph_symbol(m->s->graph, SYMBOL_TIME, 0);
+    else if (strcmp(text, "pi") == 0) node = graph_number(m->s->graph, 3.14159265358979323846);
+    else if (!find_quantity(m, item, text, &node, &primable)) return false;
+    if (item->primes && !primable) {
+        (void)fault(m, item, "`%s` is no coordinate, so it has no '", text);
+        hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text);
+        return false;
+    }
+    if (node >= 0 && !(item->primes ? allowed(m, item, node, item->primes == 2 ? "''" : "'") : allowed(m, item, node, text))) return false;
+    return push(m, node, NULL);
+}
+
+static bool element_argument(machine *m, const syntax_item *item, const symbol_table *table, const char *kind, const char *name, int32_t *index) {
+    int32_t found = symbol_find(table, name, strlen(name));
+    if (found >= 0) {
+        *index = table->symbols[found].value;
+        return true;
+    }
+    (void)fault(m, item, "%s() needs a %s, and there is none named `%s`", quantity_texts[item->op], kind, name);
+    const char *nearest = symbol_nearest(table, name, strlen(name));
+    if (nearest) hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
+    return false;
+}
+
+static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
+    unsigned bad = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
+    if (graph_depends(m->s->graph, e) & bad) return fault(m, item, "der() cannot differentiate accelerations or multipliers");
+    graph_node rate = graph_rate(m->s->graph, e);
+    if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
+    return push(m, rate, NULL);
+}
+
+/* position(P, k) and its rates; the third component of a planar system is 0. */
+static bool run_motion(machine *m, const syntax_item *item, const char *name, graph_node k) {
+    int32_t particle;
+    long long component;
+    graph_node node;
+    if (!element_argument(m, item, &m->s->binder->particles, "particle", name, &particle)) return false;
+    if (!integer_value(m, item, k, "the component", &component)) return false;
+    if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
+    int32_t slot = m->s->binder->particle_slots[particle];
+    if (component > m->s->binder->slots[slot].count) return push(m, graph_number(m->s->graph, 0), NULL);
+    node = slot_node(m, slot, component);
+    if (item->op != QUANTITY_POSITION) node = graph_rate(m->s->graph, node);
+    if (item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
+    if (node >= 0 && !allowed(m, item, node, quantity_texts[item->op])) return false;
+    return push(m, node, NULL);
+}
+
+static bool run_quantity(machine *m, const syntax_item *item) {
+    machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
+    const char *signature = signatures[item->op];
+    int32_t index[2] = {-1, -1};
+    for (size_t k = strlen(signature); k-- > 0;) argument[k] = pop(m);
+    switch (item->op) {
+    case QUANTITY_DER: return run_rate(m, item, argument[0].node);
+    case QUANTITY_POSITION:
+    case QUANTITY_VELOCITY:
+    case QUANTITY_ACCELERATION: return run_motion(m, item, argument[0].name, argument[1].node);
+    case QUANTITY_TABLE: return fault(m, item, "there is no table named `%s`", argument[0].name);
+    case QUANTITY_ANGULAR_VELOCITY:
+    case QUANTITY_ANGULAR_VELOCITY_BODY: return fault(m, item, "there is no body named `%s`", argument[0].name);
+    case QUANTITY_MOMENTUM:
+    case QUANTITY_IDEAL:
+    case QUANTITY_NONIDEAL:
+        if (!element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[0].name, &index[0])) return false;
+        break;
+    default:
+        if (argument[0].name && !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0])) return false;
+        if (argument[1].name && !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1])) return false;
+    }
+    bool in_force = m->place == PLACE_FORCE && (item->op == QUANTITY_LAMBDA || item->op == QUANTITY_REACTION);
+    if (m->place != PLACE_OUTPUT && !in_force) {
+        (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
+        hamel_suggest(m->s->error, "it is known in outputs, invariants and checks only");
+        return false;
+    }
+    graph_node node = m->quantities ? m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index) : graph_number(m->s->graph, 0);
+    return push(m, node, NULL);
+}
+
+static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
+    long long first, last;
+    graph_node upper = pop(m).node, lower = pop(m).node;
+    if (!integer_value(m, item, lower, "the lower end of sum()", &first)) return false;
+    if (!integer_value(m, item, upper, "the upper end of sum()", &last)) return false;
+    size_t body = *at + 1;
+    if (first > last) {
+        *at = body + (size_t)item->count; /* its SYNTAX_SUM_END; the loop steps past it */
+        return push(m, graph_number(m->s->graph, 0), NULL);
+    }
+    if (m->frame_count == SUM_DEPTH || m->scope.count == SCOPE_MAX) return fault(m, item, "sum() is nested too deeply");
+    m->frames[m->frame_count++] = (sum_frame){body, first, last, graph_number(m->s->graph, 0), m->scope.count};
+    m->scope.variables[m->scope.count++] = (loop_variable){item->as.name, item->length, (double)first};
+    return true;
+}
+
+static bool run_sum_end(machine *m, size_t *at) {
+    sum_frame *f = &m->frames[m->frame_count - 1];
+    f->total = graph_add(m->s->graph, f->total, pop(m).node);
+    if (f->total < 0) return binder_graph_fault(m->s, m->pointer);
+    if (f->at < f->last) {
+        f->at++;
+        m->scope.variables[f->variable].value = (double)f->at;
+        *at = f->body - 1; /* the loop steps to the body */
+        return true;
+    }
+    m->frame_count--;
+    m->scope.count--;
+    return push(m, f->total, NULL);
+}
+
+static bool run_item(machine *m, const syntax_item *item, size_t *at) {
+    graph *g = m->s->graph;
+    graph_node x, y = GRAPH_NONE, z = GRAPH_NONE;
+    char text[NAME_BYTES];
+    switch ((syntax_kind)item->kind) {
+    case SYNTAX_NUMBER: return push(m, graph_number(g, item->as.number), NULL);
+    case SYNTAX_NAME: return run_name(m, item);
+    case SYNTAX_ARGUMENT: return indexed_name(m, item, text) && push(m, GRAPH_NONE, arena_text(m->s->memory, text, strlen(text)));
+    case SYNTAX_OPERATOR:
+        if (graph_op_get((graph_op)item->op)->arity > 2) z = pop(m).node;
+        if (graph_op_get((graph_op)item->op)->arity > 1) y = pop(m).node;
+        x = pop(m).node;
+        return push(m, graph_apply(g, (graph_op)item->op, x, y, z), NULL);
+    case SYNTAX_QUANTITY: return run_quantity(m, item);
+    case SYNTAX_SUM: return run_sum(m, item, at);
+    case SYNTAX_SUM_END: return run_sum_end(m, at);
+    }
+    return false;
+}
+
+/* Runs items [0, count), leaving the results on the stack. */
+static bool run(machine *m, size_t count) {
+    system_binder *b = m->s->binder;
+    for (size_t at = 0; at < count; at++) {
+        if (++b->steps > STEPS_MAX) {
+            (void)hamel_fail(m->s->error, HAMEL_LIMIT, m->pointer, m->code->items[at].column,
+                             "the sums and families of this description expand to more than %.0f operations", STEPS_MAX);
+            return false;
+        }
+        if (((long long)b->steps & 1023) == 0 && m->s->cancel && atomic_load(m->s->cancel)) {
+            if (m->s->error->status != HAMEL_CANCELED) (void)hamel_fail(m->s->error, HAMEL_CANCELED, "", 0, "canceled while the description was read");
+            return false;
+        }
+        if (!run_item(m, &m->code->items[at], &at)) return false;
+    }
+    return true;
+}
+
+bool binder_integers(hamel_system *s, const syntax *code, size_t count, const loop_scope *scope, const char *pointer,
+                     long long *values, size_t value_count) {
+    machine m = {.s = s, .code = code, .pointer = pointer, .place = PLACE_PARAMETERS};
+    if (scope) m.scope = *scope;
+    if (!run(&m, count)) return false;
+    for (size_t k = value_count; k-- > 0;)
+        if (!integer_value(&m, &code->items[count ? count - 1 : 0], pop(&m).node, "an index", &values[k])) return false;
+    return true;
+}
+
+static graph_node bind_once(hamel_system *s, const hamel_expression *e, const syntax *code, system_place place, const loop_scope *scope,
+                            const system_quantities *quantities) {
+    machine m = {.s = s, .code = code, .pointer = e->pointer, .place = place, .quantities = quantities};
+    if (scope) m.scope = *scope;
+    return run(&m, code->count) ? pop(&m).node : GRAPH_NONE;
+}
+
+/* Walks an expression; *complete is false when it needs slots that are not bound (they are in b->waiting). */
+static graph_node bind_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope, syntax_goal goal,
+                            const system_quantities *quantities, bool *complete) {
+    *complete = true;
+    if (e->is_number) {
+        if (!isfinite(e->number)) return (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the number is not finite"), GRAPH_NONE;
+        return graph_number(s->graph, e->number);
+    }
+    if (!e->text) return GRAPH_NONE;
+    syntax code;
+    s->binder->waiting_count = 0;
+    if (syntax_parse(&code, s->memory, e->text, strlen(e->text), goal, e->pointer, s->error) != HAMEL_OK) return GRAPH_NONE;
+    graph_node node = bind_once(s, e, &code, place, scope, quantities);
+    *complete = s->binder->waiting_count == 0;
+    return node;
+}
+
+/* A parameter's number, as soon as those it is made of have theirs. */
+static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
+    double value;
+    const hamel_expression *e = &s->binder->slots[index].value->items[0];
+    if (!node_number(s, node, &value)) {
+        if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
+        (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value of `%s` is not finite", s->parameter_names[index]);
+        if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
+        return false;
+    }
+    s->parameter_values[index] = value;
+    s->binder->parameter_numbers[index] = graph_number(s->graph, value);
+    return true;
+}
+
+static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
+    bind_slot slot = s->binder->slots[index]; /* copies: binding may move the array */
+    loop_scope scope;
+    scope_from(&scope, slot.loops, slot.loop_count);
+    *complete = true;
+    bool good = true;
+    for (size_t k = 0; k < slot.count; k++) {
+        bool whole;
+        size_t faults = s->error->count + s->error->omitted;
+        slot.nodes[k] = bind_walk(s, &slot.value->items[k], slot.place, &scope, SYNTAX_EXPRESSION, NULL, &whole);
+        if (slot.nodes[k] < 0) good = false;
+        if (slot.nodes[k] < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, slot.pointer);
+        if (!whole) {
+            *complete = false;
+            return good; /* its needs first; this component is walked again */
+        }
+    }
+    if (good && (size_t)index < s->parameter_count) good = bind_parameter(s, index, slot.nodes[0]);
+    bind_slot *at = &s->binder->slots[index];
+    memcpy(at->nodes, slot.nodes, sizeof at->nodes);
+    at->state = good ? SLOT_BOUND : SLOT_FAULTY;
+    return good;
+}
+
+static bool report_cycle(hamel_system *s, const int32_t *open, size_t count, int32_t again) {
+    char text[240] = "";
+    size_t at = 0, from = 0;
+    while (from < count && open[from] != again) from++;
+    for (size_t k = from; k <= count && at + 1 < sizeof text; k++) {
+        int32_t slot = k < count ? open[k] : again;
+        if (s->binder->slots[slot].state != SLOT_OPEN) continue;
+        int n = snprintf(text + at, sizeof text - at, "%s%s", at ? " → " : "", s->binder->slots[slot].name);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    (void)hamel_fail(s->error, HAMEL_INVALID, s->binder->slots[again].pointer, 0, "definitions refer to each other in a circle: %s", text);
+    return false;
+}
+
+bool binder_resolve_slot(hamel_system *s, int32_t root) {
+    system_binder *b = s->binder;
+    int32_t *open = NULL;
+    size_t depth = 0, capacity = 0;
+    if (b->slots[root].state == SLOT_BOUND) return true;
+    if (b->slots[root].state == SLOT_FAULTY) return false;
+    if (!(open = arena_grow(s->memory, open, &capacity, 1, sizeof *open))) return binder_graph_fault(s, b->slots[root].pointer);
+    open[depth++] = root;
+    bool good = true;
+    while (depth > 0) {
+        int32_t slot = open[depth - 1];
+        bool complete;
+        if (b->slots[slot].state == SLOT_BOUND || b->slots[slot].state == SLOT_FAULTY) {
+            depth--;
+            continue;
+        }
+        b->slots[slot].state = SLOT_OPEN;
+        if (!bind_slot_once(s, slot, &complete)) {
+            b->slots[slot].state = SLOT_FAULTY;
+            good = false;
+        }
+        if (complete || b->slots[slot].state == SLOT_FAULTY) continue;
+        for (size_t k = 0; k < b->waiting_count; k++) {
+            int32_t need = b->waiting[k];
+            if (b->slots[need].state == SLOT_OPEN) { /* on the path already: a circle */
+                good = report_cycle(s, open, depth, need);
+                b->slots[need].state = b->slots[slot].state = SLOT_FAULTY;
+                break;
+            }
+            if (!(open = arena_grow(s->memory, open, &capacity, depth + 1, sizeof *open))) return binder_graph_fault(s, b->slots[root].pointer);
+            open[depth++] = need;
+        }
+    }
+    return good;
+}
+
+graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope, syntax_goal goal,
+                       const system_quantities *quantities) {
+    if (!hamel_expression_given(e)) return GRAPH_NONE;
+    bool complete;
+    size_t faults = s->error->count + s->error->omitted;
+    graph_node node = bind_walk(s, e, place, scope, goal, quantities, &complete);
+    if (!complete && node >= 0) {
+        size_t count = s->binder->waiting_count;
+        int32_t *needs = arena_alloc(s->memory, count, sizeof *needs);
+        if (!needs) return binder_graph_fault(s, e->pointer), GRAPH_NONE;
+        memcpy(needs, s->binder->waiting, count * sizeof *needs);
+        for (size_t k = 0; k < count; k++)
+            if (!binder_resolve_slot(s, needs[k])) return GRAPH_NONE;
+        node = bind_walk(s, e, place, scope, goal, quantities, &complete);
+    }
+    if (node < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, e->pointer);
+    return node;
+}
+
+bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
+    graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
+    if (node < 0) return false;
+    if (node_number(s, node, value)) return true;
+    if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
+    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value is not finite");
+    if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
+    return false;
+}

@@ -1,0 +1,84 @@
+/* binder.h — what the files of engine/system share: name spaces, slots, families. */
+#ifndef HAMEL_SYSTEM_BINDER_H
+#define HAMEL_SYSTEM_BINDER_H
+
+#include "engine/system/system.h"
+
+/* Names of quantities point to one of these. */
+typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT } entry_kind;
+
+/* A definition or a particle's position: one to three expressions that are bound when first needed, since they may
+ * refer to each other in any order. */
+typedef enum slot_state { SLOT_WAITING, SLOT_OPEN, SLOT_BOUND, SLOT_FAULTY } slot_state;
+typedef struct bind_slot {
+    const char *name, *pointer;
+    const hamel_expressions *value;
+    system_place place;
+    uint8_t state; /* slot_state */
+    uint8_t count; /* 1, or 2-3 components */
+    graph_node nodes[3];
+    size_t loop_count;
+    loop_variable *loops;
+} bind_slot;
+
+typedef struct machine_value {
+    graph_node node;  /* GRAPH_NONE: `name` */
+    const char *name; /* a bare name, in the arena */
+} machine_value;
+
+struct system_binder {
+    symbol_table quantities; /* value = kind + 3 · index, see entry_of */
+    symbol_table coordinates, particles, constraints; /* element name → index */
+    bind_slot *slots;
+    size_t slot_count, slot_capacity;
+    int32_t *particle_slots; /* position of each particle */
+    machine_value *stack;
+    size_t stack_capacity;
+    int32_t *waiting; /* slots found unbound while an expression was walked */
+    size_t waiting_count, waiting_capacity;
+    graph_node *parameter_numbers; /* replacement for PARAMETER symbols; GRAPH_NONE until known */
+    double steps; /* of the postfix machine so far; bounded */
+};
+
+static inline int32_t entry_make(entry_kind kind, size_t index) { return (int32_t)(index * 3 + (size_t)kind); }
+
+/* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
+bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer);
+
+/* Adds a slot; returns its index or −1. */
+int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value,
+                        system_place place, const loop_scope *scope);
+
+/* Binds a slot and all that it needs. False with faults added. */
+bool binder_resolve_slot(hamel_system *s, int32_t slot);
+
+/* Copies the variables of a scope into the arena. */
+bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
+void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
+
+/* A fault for memory, node budget or cancellation, whichever stopped the graph. Always returns false. */
+bool binder_graph_fault(hamel_system *s, const char *pointer);
+
+/* --- families.c -------------------------------------------------------------------------------------------------- */
+
+/* Runs through the members of a family: `while (family_next(&f)) use f.scope`. An element without "for" has one. */
+typedef struct family_iterator {
+    hamel_system *system;
+    const hamel_family *family;
+    syntax_range *ranges;
+    long long at[8], last[8];
+    loop_scope scope;
+    bool started, failed;
+} family_iterator;
+
+void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family);
+bool family_next(family_iterator *f); /* false at the end or after a fault (failed) */
+
+/* "x[i]" with the scope's values → "x[3]" in the arena; NULL with a fault added. */
+const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
+
+/* Runs postfix items whose results are integers (indices, ends of ranges): bind.c. */
+bool binder_integers(hamel_system *s, const syntax *code, size_t count, const loop_scope *scope, const char *pointer,
+                     long long *values, size_t value_count);
+
+#endif

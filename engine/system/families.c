@@ -1,0 +1,100 @@
+/* families.c — elements that stand for their repetitions (format section 8).
+ *
+ * Ranges are evaluated outermost first, inner ends may use outer variables; an odometer walks the members without
+ * recursion. Names such as "x[i-1]" are expanded to the canonical "x[3]", "u[1,2]" that columns bear. */
+#include "engine/system/binder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FAMILY_DEPTH = 8, INDEX_MAX = 4, NAME_BYTES = 256 };
+
+void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family) {
+    *f = (family_iterator){.system = s, .family = family};
+    if (family->count > FAMILY_DEPTH) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, family->pointer, 0, "a family may have at most %d indices", FAMILY_DEPTH);
+        f->failed = true;
+        return;
+    }
+    if (family->count == 0) return;
+    f->ranges = arena_alloc(s->memory, family->count, sizeof *f->ranges);
+    if (!f->ranges) {
+        f->failed = !binder_graph_fault(s, family->pointer);
+        return;
+    }
+    for (size_t k = 0; k < family->count; k++) {
+        const char *text = family->ranges[k];
+        if (syntax_parse_range(&f->ranges[k], s->memory, text, strlen(text), family->pointer, s->error) != HAMEL_OK) f->failed = true;
+    }
+}
+
+/* Sets level k to its first value. False when its range is empty; sets f->failed on a fault. */
+static bool enter(family_iterator *f, size_t k) {
+    hamel_system *s = f->system;
+    const syntax_range *r = &f->ranges[k];
+    f->scope.count = k;
+    if (!binder_integers(s, &r->first, r->first.count, &f->scope, f->family->pointer, &f->at[k], 1) ||
+        !binder_integers(s, &r->last, r->last.count, &f->scope, f->family->pointer, &f->last[k], 1)) {
+        f->failed = true;
+        return false;
+    }
+    return f->at[k] <= f->last[k];
+}
+
+static void set_variable(family_iterator *f, size_t k) {
+    f->scope.variables[k] = (loop_variable){f->ranges[k].variable, f->ranges[k].variable_length, (double)f->at[k]};
+    f->scope.count = k + 1;
+}
+
+bool family_next(family_iterator *f) {
+    if (f->failed) return false;
+    size_t depth = f->family->count, k = depth;
+    if (depth == 0) {
+        bool first = !f->started;
+        f->started = true;
+        return first;
+    }
+    bool entering = !f->started;
+    f->started = true;
+    if (entering) k = 0;
+    for (;;) {
+        if (!entering) { /* advance the innermost level that has a next value */
+            while (k > 0 && f->at[k - 1] >= f->last[k - 1]) k--;
+            if (k == 0) return false;
+            f->at[k - 1]++;
+            set_variable(f, k - 1);
+        }
+        while (k < depth && enter(f, k)) {
+            set_variable(f, k);
+            k++;
+        }
+        if (f->failed) return false;
+        if (k == depth) return true;
+        if (k == 0) return false; /* the outermost range is empty */
+        entering = false;
+    }
+}
+
+const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
+    size_t length = strlen(name);
+    if (length > NAME_BYTES / 2) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the name is longer than %d bytes", NAME_BYTES / 2);
+        return NULL;
+    }
+    if (syntax_is_name(name, length)) return arena_text(s->memory, name, length);
+    syntax code;
+    if (syntax_parse(&code, s->memory, name, length, SYNTAX_EXPRESSION, pointer, s->error) != HAMEL_OK) return NULL;
+    const syntax_item *last = &code.items[code.count - 1];
+    long long index[INDEX_MAX];
+    if (last->kind != SYNTAX_NAME || last->primes || last->count < 1 || last->count > INDEX_MAX || last->as.name != name) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
+        hamel_suggest(s->error, "a name has letters, digits and _, and may be followed by an index: x, x[1], x[i]");
+        return NULL;
+    }
+    if (!binder_integers(s, &code, code.count - 1, scope, pointer, index, (size_t)last->count)) return NULL;
+    char text[NAME_BYTES + 128];
+    int at = snprintf(text, sizeof text, "%.*s", (int)last->length, name);
+    for (int k = 0; k < last->count; k++) at += snprintf(text + at, sizeof text - (size_t)at, "%c%lld", k ? ',' : '[', index[k]);
+    at += snprintf(text + at, sizeof text - (size_t)at, "]");
+    return arena_text(s->memory, text, (size_t)at);
+}

@@ -1,0 +1,453 @@
+/* system.c — from a description to a checked system, section by section.
+ *
+ * First every name is declared (parameters, coordinates, definitions, elements), so that expressions may refer to each
+ * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
+ * faults at once. */
+#include "engine/system/binder.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One more item of an array in the arena; NULL with a fault. */
+static void *grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
+    void *grown = arena_grow(s->memory, items, capacity, count + 1, size);
+    if (!grown) binder_graph_fault(s, pointer);
+    return grown;
+}
+
+bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count) {
+    *count = scope ? scope->count : 0;
+    *loops = NULL;
+    if (*count == 0) return true;
+    *loops = arena_alloc(s->memory, *count, sizeof **loops);
+    if (!*loops) return binder_graph_fault(s, "");
+    memcpy(*loops, scope->variables, *count * sizeof **loops);
+    return true;
+}
+
+void scope_from(loop_scope *scope, const loop_variable *loops, size_t count) {
+    scope->count = count;
+    if (count) memcpy(scope->variables, loops, count * sizeof *loops);
+}
+
+static bool name_is_free(hamel_system *s, const char *name, const char *pointer) {
+    size_t length = strlen(name), base = strcspn(name, "[");
+    if (!syntax_is_name(name, base)) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
+        hamel_suggest(s->error, "a name has letters, digits and _, and does not start with a digit");
+        return false;
+    }
+    if (syntax_is_reserved(name, base)) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%.*s` is reserved: it has a meaning in expressions", (int)base, name);
+        return false;
+    }
+    if (symbol_find(&s->binder->quantities, name, length) >= 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the name `%s` is taken already", name);
+        hamel_suggest(s->error, "parameters, coordinates and definitions share one name space");
+        return false;
+    }
+    return true;
+}
+
+bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer) {
+    if (!name_is_free(s, name, pointer)) return false;
+    hamel_status status = symbol_add(&s->binder->quantities, name, strlen(name), entry_make(kind, index), NULL);
+    return status == HAMEL_OK || binder_graph_fault(s, pointer);
+}
+
+/* Names of elements of one kind are a space of their own. */
+static bool declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer, const char *kind) {
+    hamel_status status = symbol_add(table, name, strlen(name), (int32_t)index, NULL);
+    if (status == HAMEL_OK) return true;
+    if (status == HAMEL_NO_MEMORY) return binder_graph_fault(s, pointer);
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there are two %s named `%s`", kind, name);
+    return false;
+}
+
+int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value, system_place place,
+                        const loop_scope *scope) {
+    system_binder *b = s->binder;
+    bind_slot *slots = grow(s, b->slots, &b->slot_capacity, b->slot_count, sizeof *slots, pointer);
+    if (!slots) return -1;
+    b->slots = slots;
+    bind_slot *slot = &slots[b->slot_count];
+    *slot = (bind_slot){.name = name, .pointer = pointer, .value = value, .place = place, .count = (uint8_t)value->count};
+    if (!scope_copy(s, scope, &slot->loops, &slot->loop_count)) return -1;
+    return (int32_t)b->slot_count++;
+}
+
+/* --- parameters ---------------------------------------------------------------------------------------------------- */
+
+static void declare_parameters(hamel_system *s) {
+    const hamel_description *d = s->description;
+    system_binder *b = s->binder;
+    size_t n = d->parameter_count;
+    s->parameter_names = arena_alloc(s->memory, n, sizeof *s->parameter_names);
+    s->parameter_units = arena_alloc(s->memory, n, sizeof *s->parameter_units);
+    s->parameter_values = arena_alloc(s->memory, n, sizeof *s->parameter_values);
+    b->parameter_numbers = arena_alloc(s->memory, n, sizeof *b->parameter_numbers);
+    hamel_expressions *values = arena_alloc(s->memory, n, sizeof *values);
+    if (!s->parameter_names || !s->parameter_units || !s->parameter_values || !b->parameter_numbers || !values) {
+        binder_graph_fault(s, "/parameters");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        hamel_parameter *p = &d->parameters[i];
+        values[i] = (hamel_expressions){p->value.pointer, &p->value, 1};
+        s->parameter_names[i] = p->name;
+        s->parameter_units[i] = p->unit;
+        b->parameter_numbers[i] = GRAPH_NONE;
+        if (strchr(p->name, '[')) (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
+        else binder_declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
+        if (binder_add_slot(s, p->name, p->value.pointer, &values[i], PLACE_PARAMETERS, NULL) < 0) return;
+    }
+    s->parameter_count = n;
+    for (size_t i = 0; i < n; i++) binder_resolve_slot(s, (int32_t)i);
+}
+
+/* --- names of coordinates and elements -------------------------------------------------------------------------- */
+
+static bool within(hamel_system *s, size_t count, size_t limit, const char *pointer, const char *what) {
+    if (limit == 0 || count < limit) return true;
+    if (s->error->status != HAMEL_LIMIT) (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "more than %zu %s", limit, what);
+    return false;
+}
+
+static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const loop_scope *scope) {
+    const char *name = family_name(s, c->name, c->pointer, scope);
+    if (!name) return false;
+    if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
+    if (!binder_declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer)) return true; /* go on with the next */
+    if (!declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates")) return true;
+    system_coordinate *all = grow(s, s->coordinates, &s->coordinate_capacity, s->coordinate_count, sizeof *all, c->pointer);
+    if (!all) return false;
+    s->coordinates = all;
+    const char *unit = c->unit ? arena_text(s->memory, c->unit, strlen(c->unit)) : "";
+    all[s->coordinate_count++] = (system_coordinate){.name = name, .unit = unit ? unit : "", .pointer = c->pointer};
+    return true;
+}
+
+static void declare_coordinates(hamel_system *s) {
+    const hamel_description *d = s->description;
+    family_iterator f;
+    for (size_t i = 0; i < d->coordinate_count; i++)
+        for (family_begin(&f, s, &d->coordinates[i].family); family_next(&f);)
+            if (!declare_coordinate(s, &d->coordinates[i], &f.scope)) break;
+    size_t n = s->coordinate_count;
+    s->q = arena_alloc(s->memory, n, sizeof *s->q);
+    s->v = arena_alloc(s->memory, n, sizeof *s->v);
+    s->a = arena_alloc(s->memory, n, sizeof *s->a);
+    if (!s->q || !s->v || !s->a) {
+        binder_graph_fault(s, "/coordinates");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->q[i] = graph_symbol(s->graph, SYMBOL_COORDINATE, (int32_t)i);
+        s->v[i] = graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)i);
+        s->a[i] = graph_symbol(s->graph, SYMBOL_ACCELERATION, (int32_t)i);
+        s->coordinates[i].force = graph_number(s->graph, 0);
+    }
+    if (n == 0 && s->error->count == 0) (void)hamel_fail(s->error, HAMEL_INVALID, "/coordinates", 0, "the system has no coordinates");
+}
+
+static void declare_definitions(hamel_system *s) {
+    const hamel_named_list *list = &s->description->definitions;
+    family_iterator f;
+    for (size_t i = 0; i < list->count; i++) {
+        const hamel_named *d = &list->items[i];
+        for (family_begin(&f, s, &d->family); family_next(&f);) {
+            const char *name = family_name(s, d->name, d->pointer, &f.scope);
+            if (!name) break;
+            int32_t slot = binder_add_slot(s, name, d->pointer, &d->value, PLACE_DEFINITION, &f.scope);
+            if (slot < 0) return;
+            binder_declare(s, name, ENTRY_SLOT, (size_t)slot, d->pointer);
+        }
+    }
+}
+
+static bool declare_particle(hamel_system *s, const hamel_particle *p, const loop_scope *scope, size_t *slot_capacity) {
+    system_binder *b = s->binder;
+    const char *name = family_name(s, p->name, p->pointer, scope);
+    if (!name) return false;
+    if (!declare_element(s, &b->particles, name, s->particle_count, p->pointer, "particles")) return true;
+    int32_t slot = binder_add_slot(s, name, p->position.pointer, &p->position, PLACE_POSITION, scope);
+    system_particle *all = grow(s, s->particles, &s->particle_capacity, s->particle_count, sizeof *all, p->pointer);
+    int32_t *slots = grow(s, b->particle_slots, slot_capacity, s->particle_count, sizeof *slots, p->pointer);
+    if (slot < 0 || !all || !slots) return false;
+    s->particles = all;
+    b->particle_slots = slots;
+    slots[s->particle_count] = slot;
+    all[s->particle_count] = (system_particle){.name = name, .pointer = p->pointer, .mass = GRAPH_NONE};
+    all[s->particle_count].mass = system_bind(s, &p->mass, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
+    s->particle_count++;
+    return true;
+}
+
+static void declare_particles(hamel_system *s) {
+    const hamel_description *d = s->description;
+    size_t slot_capacity = 0;
+    family_iterator f;
+    for (size_t i = 0; i < d->particle_count; i++) {
+        int dimension = (int)d->particles[i].position.count;
+        if (s->dimension == 0) s->dimension = dimension;
+        if (dimension != s->dimension) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, d->particles[i].position.pointer, 0,
+                             "a position with %d components in a system whose others have %d", dimension, s->dimension);
+            continue;
+        }
+        for (family_begin(&f, s, &d->particles[i].family); family_next(&f);)
+            if (!declare_particle(s, &d->particles[i], &f.scope, &slot_capacity)) break;
+    }
+}
+
+/* --- energies ------------------------------------------------------------------------------------------------------ */
+
+/* Appends the terms of a sum, so that each is differentiated by what it contains only. */
+static void add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
+    graph_node *terms, **list = kinetic ? &s->kinetic : &s->potential;
+    size_t *count = kinetic ? &s->kinetic_count : &s->potential_count;
+    size_t *capacity = kinetic ? &s->kinetic_capacity : &s->potential_capacity;
+    signed char *signs;
+    if (node < 0) return;
+    size_t n = graph_terms(s->graph, node, s->memory, &terms, &signs);
+    if (n == 0) binder_graph_fault(s, pointer);
+    for (size_t i = 0; i < n; i++) {
+        graph_node *grown = grow(s, *list, capacity, *count, sizeof *grown, pointer);
+        if (!grown) return;
+        *list = grown;
+        grown[(*count)++] = signs[i] < 0 ? graph_neg(s->graph, terms[i]) : terms[i];
+    }
+}
+
+static void bind_energies(hamel_system *s) {
+    const hamel_description *d = s->description;
+    for (size_t i = 0; i < d->kinetic_energy.count; i++) {
+        const hamel_expression *e = &d->kinetic_energy.items[i];
+        add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), true, e->pointer);
+    }
+    for (size_t i = 0; i < d->potential_energy.count; i++) {
+        const hamel_expression *e = &d->potential_energy.items[i];
+        add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
+    }
+    s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
+    s->dissipation = system_bind(s, &d->dissipation, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
+    if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
+    bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
+    if (both) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0, "a lagrangian stands instead of the energies, not beside them");
+        hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
+    }
+    if (!d->kinetic_energy.count && !hamel_expression_given(&d->lagrangian) && !d->particle_count) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, "", 0, "the system has no kinetic energy");
+        hamel_suggest(s->error, "give kinetic_energy, lagrangian or particles");
+    }
+}
+
+/* T = m v·v/2 by component; weight as −m g·r when m and g are constant, as a force otherwise. */
+static void lower_particle(hamel_system *s, const system_particle *p, const graph_node *gravity, bool constant_gravity) {
+    graph *g = s->graph;
+    bool constant = constant_gravity && !(graph_depends(g, p->mass) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
+    for (int k = 0; k < s->dimension; k++) {
+        graph_node rate = graph_rate(g, p->position[k]);
+        graph_node square = graph_binary(g, GRAPH_POW, rate, graph_number(g, 2));
+        graph_node kinetic = graph_mul(g, graph_number(g, 0.5), graph_mul(g, p->mass, square));
+        graph_node weight = graph_mul(g, p->mass, gravity[k]);
+        if (graph_status(g) != HAMEL_OK) {
+            binder_graph_fault(s, p->pointer);
+            return;
+        }
+        if (!graph_is_zero(g, kinetic)) add_energy(s, kinetic, true, p->pointer);
+        if (graph_is_zero(g, weight)) continue;
+        if (constant) {
+            add_energy(s, graph_neg(g, graph_mul(g, weight, p->position[k])), false, p->pointer);
+            continue;
+        }
+        const int32_t *support;
+        size_t n = graph_support(g, p->position[k], SYMBOL_COORDINATE, &support);
+        for (size_t i = 0; i < n; i++) {
+            system_coordinate *c = &s->coordinates[support[i]];
+            c->force = graph_add(g, c->force, graph_mul(g, weight, graph_partial(g, p->position[k], s->q[support[i]])));
+        }
+    }
+}
+
+static void lower_particles(hamel_system *s) {
+    const hamel_expressions *given = &s->description->gravity;
+    graph_node gravity[3];
+    bool constant = true;
+    for (size_t k = 0; k < 3; k++) gravity[k] = graph_number(s->graph, 0);
+    if (given->count && s->dimension && (int)given->count != s->dimension)
+        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0, "gravity has %zu components, positions have %d", given->count, s->dimension);
+    for (size_t k = 0; k < given->count && k < 3; k++) {
+        gravity[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
+        if (gravity[k] < 0) return;
+        if (graph_depends(s->graph, gravity[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) constant = false;
+    }
+    for (size_t i = 0; i < s->particle_count; i++) {
+        system_particle *p = &s->particles[i];
+        int32_t slot = s->binder->particle_slots[i];
+        if (!binder_resolve_slot(s, slot) || p->mass < 0) continue;
+        memcpy(p->position, s->binder->slots[slot].nodes, sizeof p->position);
+        if (s->dimension == 2) p->position[2] = graph_number(s->graph, 0);
+        lower_particle(s, p, gravity, constant);
+    }
+}
+
+/* --- constraints and forces ---------------------------------------------------------------------------------------- */
+
+static void declare_constraint(hamel_system *s, const hamel_constraint *c, const loop_scope *scope, bool *go_on) {
+    const char *name = family_name(s, c->name, c->pointer, scope);
+    *go_on = name && within(s, s->constraint_count, s->limits->constraints, c->pointer, "constraints");
+    if (!*go_on || !declare_element(s, &s->binder->constraints, name, s->constraint_count, c->pointer, "constraints")) return;
+    system_constraint *all = grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, c->pointer);
+    if (!(*go_on = all != NULL)) return;
+    s->constraints = all;
+    graph_node f = system_bind(s, &c->equation, PLACE_CONSTRAINT, scope, SYNTAX_EQUATION, NULL);
+    unsigned depends = graph_depends(s->graph, f);
+    constraint_order order = depends & GRAPH_DEPENDS(SYMBOL_ACCELERATION) ? CONSTRAINT_ACCELERATION
+                             : depends & GRAPH_DEPENDS(SYMBOL_VELOCITY)   ? CONSTRAINT_VELOCITY
+                                                                          : CONSTRAINT_HOLONOMIC;
+    if (f >= 0 && !(depends & (GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION))))
+        (void)hamel_fail(s->error, HAMEL_INVALID, c->equation.pointer, 0, "the constraint `%s` contains no coordinate", name);
+    all[s->constraint_count++] = (system_constraint){.name = name, .pointer = c->equation.pointer, .order = order, .equation = f};
+}
+
+static void bind_constraints(hamel_system *s) {
+    const hamel_description *d = s->description;
+    family_iterator f;
+    for (size_t i = 0; i < d->constraint_count; i++) {
+        bool go_on = true;
+        for (family_begin(&f, s, &d->constraints[i].family); go_on && family_next(&f);)
+            declare_constraint(s, &d->constraints[i], &f.scope, &go_on);
+    }
+}
+
+/* lambda(c) and reaction(c, x) inside forces: the true multipliers, solved for together with the accelerations. */
+static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    hamel_system *s = context;
+    const system_constraint *c = &s->constraints[arguments[0]];
+    graph_node lambda = graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
+    if (quantity == QUANTITY_LAMBDA) return lambda;
+    const graph_node *symbols = c->order == CONSTRAINT_HOLONOMIC ? s->q : c->order == CONSTRAINT_VELOCITY ? s->v : s->a;
+    return graph_mul(s->graph, lambda, graph_partial(s->graph, c->equation, symbols[arguments[1]]));
+}
+
+static bool bind_force(hamel_system *s, const hamel_named *force, const loop_scope *scope) {
+    const char *name = family_name(s, force->name, force->pointer, scope);
+    if (!name) return false;
+    int32_t index = system_coordinate_index(s, name);
+    system_quantities quantities = {s, force_quantity};
+    graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
+    if (index < 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate", name);
+        const char *nearest = system_nearest_coordinate(s, name);
+        if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
+        return true;
+    }
+    if (Q >= 0) s->coordinates[index].force = graph_add(s->graph, s->coordinates[index].force, Q);
+    return true;
+}
+
+static void bind_forces(hamel_system *s) {
+    const hamel_named_list *list = &s->description->generalized_forces;
+    family_iterator f;
+    for (size_t i = 0; i < list->count; i++)
+        for (family_begin(&f, s, &list->items[i].family); family_next(&f);)
+            if (!bind_force(s, &list->items[i], &f.scope)) break;
+}
+
+static void bind_initial_values(hamel_system *s) {
+    const hamel_description *d = s->description;
+    family_iterator f;
+    for (size_t i = 0; i < d->coordinate_count; i++) {
+        const hamel_coordinate *c = &d->coordinates[i];
+        for (family_begin(&f, s, &c->family); family_next(&f);) {
+            const char *name = family_name(s, c->name, c->pointer, &f.scope);
+            int32_t k = name ? system_coordinate_index(s, name) : -1;
+            if (k < 0) break;
+            bool good = (!hamel_expression_given(&c->initial) || system_number(s, &c->initial, &f.scope, &s->coordinates[k].initial)) &&
+                        (!hamel_expression_given(&c->velocity) || system_number(s, &c->velocity, &f.scope, &s->coordinates[k].velocity));
+            if (!good && c->family.count) break; /* one member's fault speaks for the family */
+        }
+    }
+}
+
+static void declare_outputs(hamel_system *s) {
+    const hamel_named_list *list = &s->description->outputs;
+    family_iterator f;
+    for (size_t i = 0; i < list->count; i++) {
+        const hamel_named *o = &list->items[i];
+        for (family_begin(&f, s, &o->family); family_next(&f);) {
+            const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope) : arena_text(s->memory, o->name, strlen(o->name));
+            if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
+            system_output *all = grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, o->pointer);
+            if (!all) return;
+            s->outputs = all;
+            system_output *output = &all[s->output_count];
+            *output = (system_output){.name = name, .expression = &o->value.items[0]};
+            if (!scope_copy(s, &f.scope, &output->loops, &output->loop_count)) return;
+            s->output_count++;
+        }
+    }
+}
+
+/* --- look-up ------------------------------------------------------------------------------------------------------- */
+
+int32_t system_coordinate_index(const hamel_system *s, const char *name) {
+    int32_t found = symbol_find(&s->binder->coordinates, name, strlen(name));
+    return found < 0 ? -1 : s->binder->coordinates.symbols[found].value;
+}
+
+int32_t system_constraint_index(const hamel_system *s, const char *name) {
+    int32_t found = symbol_find(&s->binder->constraints, name, strlen(name));
+    return found < 0 ? -1 : s->binder->constraints.symbols[found].value;
+}
+
+const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
+    return symbol_nearest(&s->binder->coordinates, name, strlen(name));
+}
+
+void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
+    const hamel_system *s = context;
+    switch (kind) {
+    case SYMBOL_PARAMETER: text_buffer_puts(out, s->parameter_names[index]); return;
+    case SYMBOL_TIME: text_buffer_puts(out, "t"); return;
+    case SYMBOL_COORDINATE: text_buffer_puts(out, s->coordinates[index].name); return;
+    case SYMBOL_VELOCITY: text_buffer_printf(out, "%s'", s->coordinates[index].name); return;
+    case SYMBOL_ACCELERATION: text_buffer_printf(out, "%s''", s->coordinates[index].name); return;
+    case SYMBOL_MULTIPLIER: text_buffer_printf(out, "lambda(%s)", s->constraints[index].name); return;
+    case SYMBOL_IDEAL: text_buffer_printf(out, "ideal(%s)", s->coordinates[index].name); return;
+    default: text_buffer_printf(out, "#%d", (int)index); return;
+    }
+}
+
+static bool create_binder(hamel_system *s) {
+    system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
+    return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK && symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
+           symbol_table_init(&b->particles, s->memory) == HAMEL_OK && symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
+}
+
+hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
+                           const atomic_bool *cancel, hamel_error *error) {
+    hamel_system *s = *out = arena_alloc(memory, 1, sizeof *s);
+    if (!s) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
+    *s = (hamel_system){.memory = memory, .description = d, .limits = limits, .cancel = cancel, .error = error, .lagrangian = GRAPH_NONE};
+    s->graph = graph_create(memory, limits->nodes);
+    if (!s->graph || !create_binder(s)) {
+        *out = NULL;
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
+    }
+    declare_parameters(s);
+    declare_coordinates(s);
+    declare_definitions(s);
+    declare_particles(s);
+    for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
+    bind_energies(s);
+    lower_particles(s);
+    bind_constraints(s);
+    bind_forces(s);
+    bind_initial_values(s);
+    declare_outputs(s);
+    if (error->status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
+    return error->status;
+}

@@ -1,0 +1,133 @@
+/* system.h — the checked description: names bound, families expanded, every expression a node of one graph.
+ *
+ * system_create finds every fault it can before it gives up. The result refers to the description's texts only while
+ * the model is being made; names that outlive that are copied. All memory is the arena's. */
+#ifndef HAMEL_SYSTEM_SYSTEM_H
+#define HAMEL_SYSTEM_SYSTEM_H
+
+#include "engine/base/symbol_table.h"
+#include "engine/graph/graph.h"
+#include "engine/hamel.h"
+#include "engine/text/parser.h"
+
+typedef struct system_coordinate {
+    const char *name, *unit, *pointer;
+    double initial, velocity;
+    graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
+} system_coordinate;
+
+typedef struct system_particle {
+    const char *name, *pointer;
+    graph_node mass, position[3]; /* dimension of the system; the third is 0 in the plane */
+} system_particle;
+
+typedef enum constraint_order { CONSTRAINT_HOLONOMIC, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION } constraint_order;
+
+typedef struct system_constraint {
+    const char *name, *pointer;
+    constraint_order order; /* by what the equation contains (format section 4) */
+    graph_node equation;    /* f = lhs − rhs; the constraint is f = 0 */
+} system_constraint;
+
+/* The values of loop variables where a family's member is expanded. */
+enum { SCOPE_MAX = 24 };
+typedef struct loop_variable {
+    const char *name;
+    size_t length;
+    double value;
+} loop_variable;
+typedef struct loop_scope {
+    size_t count;
+    loop_variable variables[SCOPE_MAX];
+} loop_scope;
+
+/* An output, before its expression is bound (it may ask for derived quantities). */
+typedef struct system_output {
+    const char *name;
+    const hamel_expression *expression;
+    size_t loop_count;
+    loop_variable *loops;
+} system_output;
+
+typedef struct system_binder system_binder;
+
+typedef struct hamel_system {
+    arena *memory;
+    graph *graph;
+    const hamel_description *description;
+    const hamel_limits *limits;
+    const atomic_bool *cancel;
+    hamel_error *error;
+
+    size_t parameter_count;
+    const char **parameter_names, **parameter_units;
+    double *parameter_values;
+
+    size_t coordinate_count, coordinate_capacity;
+    system_coordinate *coordinates;
+    graph_node *q, *v, *a; /* their symbols */
+
+    /* Energies as lists of terms, so that each is differentiated only by what it contains. */
+    size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
+    graph_node *kinetic, *potential;
+    graph_node lagrangian;  /* GRAPH_NONE: T − V */
+    graph_node dissipation; /* the number 0 when absent */
+    int dimension;          /* 2 or 3; 0: nothing has a position */
+
+    size_t particle_count, particle_capacity;
+    system_particle *particles;
+    size_t constraint_count, constraint_capacity;
+    system_constraint *constraints;
+    size_t output_count, output_capacity;
+    system_output *outputs;
+
+    system_binder *binder;
+} hamel_system;
+
+/* Checks everything but the meaning of outputs, invariants and checks. Faults go to `error`; the result is returned
+ * whenever memory allowed, so that later passes can find more faults; HAMEL_OK only without faults. */
+hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
+                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+
+/* --- bind.c: expressions to nodes ---------------------------------------------------------------------------------- */
+
+/* Where an expression stands decides what it may use (format section 1). */
+#define SYSTEM_PLACE_LIST(X)                                                                                           \
+    X(PARAMETERS, "parameters only", 0x01)                                                                             \
+    X(POSITION, "parameters, time and coordinates", 0x07)                                                              \
+    X(ENERGY, "parameters, time, coordinates and velocities", 0x0f)                                                    \
+    X(FORCE, "parameters, time, coordinates, velocities and multipliers", 0x2f)                                        \
+    X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)                                 \
+    X(DEFINITION, "anything but derived quantities", 0x3f)                                                             \
+    X(OUTPUT, "anything", 0x7f)
+
+typedef enum system_place {
+#define X(name, meaning, mask) PLACE_##name,
+    SYSTEM_PLACE_LIST(X)
+#undef X
+} system_place;
+
+/* Gives the node of a derived quantity (energy(), lambda(c), ...). arguments are indices of coordinates or constraints,
+ * as the quantity's signature asks. Without a provider such quantities are 0: syntax and names are checked only. */
+typedef struct system_quantities {
+    void *context;
+    graph_node (*get)(void *context, syntax_quantity quantity, const int32_t *arguments);
+} system_quantities;
+
+/* The node of an expression, or GRAPH_NONE with a fault added. `scope` may be NULL. An absent expression is GRAPH_NONE
+ * without a fault. */
+graph_node system_bind(hamel_system *s, const hamel_expression *expression, system_place place, const loop_scope *scope,
+                       syntax_goal goal, const system_quantities *quantities);
+
+/* The value of an expression of parameters. False with a fault added (also when it is not finite). */
+bool system_number(hamel_system *s, const hamel_expression *expression, const loop_scope *scope, double *value);
+
+/* Index of a coordinate or constraint by its expanded name, or −1. */
+int32_t system_coordinate_index(const hamel_system *s, const char *name);
+int32_t system_constraint_index(const hamel_system *s, const char *name);
+const char *system_nearest_coordinate(const hamel_system *s, const char *name);
+
+/* Prints symbols by their names: a graph_namer whose context is the system. */
+void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
+
+#endif
