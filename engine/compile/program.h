@@ -35,8 +35,10 @@ void program_prepare(const program *p, const program_inputs *inputs, double *wor
 /* Evaluates the rest and writes outputs[count]. Values may be infinite or NaN: see program_first_fault. */
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs);
 
-/* Evaluates and finds the first operation (in evaluation order) whose operands were finite and whose result is not.
- * Returns its graph node, to be printed in a message, or GRAPH_NONE. Slow; for error messages only. */
+/* Prepares, evaluates, and finds the operation behind the first output that is not finite: its operands were finite,
+ * its result is not, and the output depends on it (a branch that IF does not take is not at fault). Returns its graph
+ * node, to be printed in a message, or GRAPH_NONE: all outputs are finite, or the inputs were not. Slow and allocates;
+ * for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
 
 /* --- tangent.c: directional derivatives by forward mode ----------------------------------------------------------- */

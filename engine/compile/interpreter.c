@@ -1,0 +1,110 @@
+/* interpreter.c — evaluates a program.
+ *
+ * The tape is a list of runs of one operation each (program_int.h says why), so the outer switch is taken once a run
+ * and each case is a loop over the run. Reads the program and the inputs, writes the workspace and the outputs,
+ * nothing else. */
+#include "engine/compile/program_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One loop a case; the switch is the whole function. */
+static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, double *w) {
+    for (; run < end; run++) {
+        const program_instruction *stop = i + run->count;
+        switch (run->op) {
+#define OP(name, text, arity, kind, value, dx, dy)                                 \
+    case GRAPH_##name:                                                             \
+        for (; i < stop; i++) w[i->dst] = value_##name(w[i->a], w[i->b], w[i->c]); \
+        break;
+            GRAPH_OPERATOR_LIST(OP)
+#undef OP
+#define OP(name, arity, value, dx, dy, dz)                                         \
+    case PROGRAM_##name:                                                           \
+        for (; i < stop; i++) w[i->dst] = value_##name(w[i->a], w[i->b], w[i->c]); \
+        break;
+            PROGRAM_EXTRA_LIST(OP)
+#undef OP
+        case PROGRAM_SINCOS:
+            for (; i < stop; i++) sincos(w[i->a], &w[i->dst], &w[i->c]);
+            break;
+        }
+    }
+}
+
+void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace) {
+    double *slot = workspace + p->constant_count;
+    for (int kind = from; kind < to; kind++) {
+        const double *values = inputs->values[kind];
+        for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) slot[i] = values[p->input_index[i]];
+    }
+}
+
+void program_prepare(const program *p, const program_inputs *inputs, double *workspace) {
+    if (p->constant_count) memcpy(workspace, p->constants, p->constant_count * sizeof *workspace);
+    program_load(p, inputs, SYMBOL_PARAMETER, SYMBOL_PARAMETER + 1, workspace);
+    run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, workspace);
+}
+
+void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs) {
+    program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
+    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, workspace);
+    for (size_t i = 0; i < p->output_count; i++) outputs[i] = workspace[p->output_slots[i]];
+}
+
+/* --- the first fault --------------------------------------------------------------------------------------------- */
+
+/* Operands that decide the value: of IF the condition and the branch taken, else as many as the operation has. */
+static int operands_of(uint32_t op, const program_instruction *i, const double *w, uint32_t operand[3]) {
+    static const unsigned char extra_arity[] = {
+#define OP(name, arity, value, dx, dy, dz) arity,
+        PROGRAM_EXTRA_LIST(OP)
+#undef OP
+    };
+    operand[0] = i->a;
+    operand[1] = i->b;
+    operand[2] = i->c;
+    if (op == GRAPH_IF) {
+        operand[1] = w[i->a] != 0 ? i->b : i->c;
+        return 2;
+    }
+    if (op == PROGRAM_SINCOS) return 1;
+    return op < GRAPH_OP_COUNT ? graph_op_get((graph_op)op)->arity : extra_arity[op - GRAPH_OP_COUNT];
+}
+
+/* The fault behind a value: that of its first operand that is not finite, or `node` when all were finite. An operand
+ * that came in not finite is not an operation's fault. */
+static graph_node blame(const double *w, const graph_node *fault, const uint32_t *operand, int count, graph_node node) {
+    for (int k = 0; k < count; k++)
+        if (!isfinite(w[operand[k]])) return fault[operand[k]];
+    return node;
+}
+
+static void trace(const program *p, double *w, graph_node *fault) {
+    const program_instruction *i = p->instructions;
+    const graph_node *node = p->nodes;
+    for (const program_run *run = p->runs; run < p->runs + p->run_count; run++) {
+        for (uint32_t k = 0; k < run->count; k++, i++, node++) {
+            uint32_t operand[3];
+            int count = operands_of(run->op, i, w, operand);
+            graph_node found = blame(w, fault, operand, count, *node);
+            program_run one = {run->op, 1};
+            run_tape(&one, &one + 1, i, w);
+            fault[i->dst] = isfinite(w[i->dst]) ? GRAPH_NONE : found;
+            if (run->op == PROGRAM_SINCOS) fault[i->c] = fault[i->dst];
+        }
+    }
+}
+
+graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace) {
+    graph_node *fault = malloc(p->slot_count * sizeof *fault);
+    if (!fault) return GRAPH_NONE;
+    for (size_t i = 0; i < p->slot_count; i++) fault[i] = GRAPH_NONE;
+    program_prepare(p, inputs, workspace);
+    program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
+    trace(p, workspace, fault);
+    graph_node found = GRAPH_NONE;
+    for (size_t i = 0; i < p->output_count && found == GRAPH_NONE; i++) found = fault[p->output_slots[i]];
+    free(fault);
+    return found;
+}

@@ -1,0 +1,240 @@
+/* program.c — a program from graph nodes: cone, operations, order, slots, instructions.
+ *
+ * Slots: constants and inputs first; they, the outputs, and what the prepared part hands to the rest keep their slot.
+ * Every other value gives its slot back after its last use (linear scan in the order of evaluation), so that a
+ * workspace stays small enough for the cache. An operation may write the slot of an operand that dies there. */
+#include "engine/compile/program_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What exists only while compiling. */
+typedef struct builder {
+    const graph *g;
+    arena *memory;
+    program *p;
+    program_cone cone;
+    program_operation *operations; /* one a value */
+    uint32_t *order;               /* values in order of evaluation */
+    uint32_t *slot;                /* of a value */
+    uint32_t *last_use;            /* of a value: position in order, KEPT, or unset */
+    uint32_t *free_slots;
+    size_t order_count, free_count;
+} builder;
+
+enum { KEPT = UINT32_MAX, MOST_VALUES = INT32_MAX / 4 };
+
+static bool builder_reserve(builder *b) {
+    size_t n = b->cone.count;
+    b->operations = malloc((n + 1) * sizeof *b->operations);
+    b->order = malloc((n + 1) * sizeof *b->order);
+    b->slot = calloc(n + 1, sizeof *b->slot);
+    b->last_use = calloc(n + 1, sizeof *b->last_use);
+    b->free_slots = malloc((n + 1) * sizeof *b->free_slots);
+    return b->operations && b->order && b->slot && b->last_use && b->free_slots;
+}
+
+static void builder_free(builder *b) {
+    program_cone_free(&b->cone);
+    free(b->operations);
+    free(b->order);
+    free(b->slot);
+    free(b->last_use);
+    free(b->free_slots);
+}
+
+static const graph_cell *cell_of(const builder *b, size_t value) {
+    return graph_at(b->g, b->cone.nodes[value]);
+}
+
+/* A number or symbol has a slot when something reads it. */
+static bool has_slot(const builder *b, size_t value) {
+    return b->operations[value].uses > 0 || b->operations[value].output;
+}
+
+static bool place_constants(builder *b) {
+    program *p = b->p;
+    size_t n = 0;
+    for (size_t i = 0; i < b->cone.count; i++) n += cell_of(b, i)->op == GRAPH_IS_NUMBER && has_slot(b, i);
+    double *constants = arena_alloc(b->memory, n, sizeof *constants);
+    if (!constants) return false;
+    p->constants = constants;
+    for (size_t i = 0; i < b->cone.count; i++) {
+        const graph_cell *cell = cell_of(b, i);
+        if (cell->op != GRAPH_IS_NUMBER || !has_slot(b, i)) continue;
+        b->slot[i] = (uint32_t)p->constant_count;
+        constants[p->constant_count++] = cell->as.number;
+    }
+    return true;
+}
+
+/* Inputs by kind: counted, then placed. */
+static bool place_inputs(builder *b) {
+    program *p = b->p;
+    size_t next[SYMBOL_KIND_COUNT + 1] = {0};
+    for (size_t i = 0; i < b->cone.count; i++) {
+        const graph_cell *cell = cell_of(b, i);
+        if (cell->op == GRAPH_IS_SYMBOL && has_slot(b, i)) next[cell->kind + 1]++;
+    }
+    for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) next[kind + 1] += next[kind];
+    memcpy(p->input_start, next, sizeof next);
+    uint32_t *index = arena_alloc(b->memory, next[SYMBOL_KIND_COUNT], sizeof *index);
+    if (!index) return false;
+    p->input_index = index;
+    for (size_t i = 0; i < b->cone.count; i++) {
+        const graph_cell *cell = cell_of(b, i);
+        if (cell->op != GRAPH_IS_SYMBOL || !has_slot(b, i)) continue;
+        size_t at = next[cell->kind]++;
+        index[at] = (uint32_t)cell->as.index;
+        b->slot[i] = (uint32_t)(p->constant_count + at);
+    }
+    p->slot_count = p->constant_count + p->input_start[SYMBOL_KIND_COUNT];
+    return true;
+}
+
+static void find_last_uses(builder *b) {
+    for (size_t i = 0; i < b->cone.count; i++)
+        if (b->operations[i].output || cell_of(b, i)->op >= GRAPH_OP_COUNT) b->last_use[i] = KEPT;
+    for (size_t i = 0; i < b->order_count; i++) {
+        const program_operation *o = &b->operations[b->order[i]];
+        for (int k = 0; k < o->arity; k++) {
+            uint32_t *last = &b->last_use[o->arg[k]];
+            if (b->operations[o->arg[k]].prepared && !o->prepared) *last = KEPT;
+            if (*last != KEPT) *last = (uint32_t)i;
+        }
+    }
+}
+
+static uint32_t take_slot(builder *b, uint32_t value) {
+    b->slot[value] = b->free_count ? b->free_slots[--b->free_count] : (uint32_t)b->p->slot_count++;
+    return b->slot[value];
+}
+
+static program_instruction place_operation(builder *b, size_t position) {
+    const program_operation *o = &b->operations[b->order[position]];
+    uint32_t operand[3] = {0, 0, 0};
+    for (int k = 0; k < o->arity; k++) {
+        uint32_t value = o->arg[k];
+        operand[k] = b->slot[value];
+        if (b->last_use[value] != position) continue;
+        b->last_use[value] = KEPT; /* an operand read twice is given back once */
+        b->free_slots[b->free_count++] = b->slot[value];
+    }
+    uint32_t dst = take_slot(b, b->order[position]);
+    if (o->op == PROGRAM_SINCOS) operand[2] = take_slot(b, o->second);
+    return (program_instruction){dst, operand[0], operand[1], operand[2]};
+}
+
+static bool place_instructions(builder *b) {
+    program *p = b->p;
+    program_instruction *code = arena_alloc(b->memory, b->order_count, sizeof *code);
+    graph_node *nodes = arena_alloc(b->memory, b->order_count, sizeof *nodes);
+    if (!code || !nodes) return false;
+    p->instructions = code;
+    p->nodes = nodes;
+    p->instruction_count = b->order_count;
+    for (size_t i = 0; i < b->order_count; i++) {
+        code[i] = place_operation(b, i);
+        nodes[i] = b->cone.nodes[b->order[i]];
+    }
+    return true;
+}
+
+/* A run never reaches from the prepared part into the rest. */
+static bool place_runs(builder *b) {
+    program *p = b->p;
+    size_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        program_run *runs = pass ? arena_alloc(b->memory, count, sizeof *runs) : NULL;
+        if (pass && !runs) return false;
+        count = 0;
+        for (size_t i = 0; i < b->order_count; i++) {
+            uint32_t op = b->operations[b->order[i]].op;
+            bool starts = i == 0 || i == p->prepared_count || b->operations[b->order[i - 1]].op != op;
+            if (starts && i == p->prepared_count) p->prepared_runs = count;
+            if (starts) count++;
+            if (!runs) continue;
+            if (starts) runs[count - 1] = (program_run){op, 0};
+            runs[count - 1].count++;
+        }
+        p->runs = runs;
+    }
+    p->run_count = count;
+    if (p->prepared_count == b->order_count) p->prepared_runs = count;
+    return true;
+}
+
+static bool place_outputs(builder *b, const uint32_t *values, size_t count) {
+    program *p = b->p;
+    uint32_t *slots = arena_alloc(b->memory, count, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = b->slot[values[i]];
+        p->depends |= cell_of(b, values[i])->depends;
+    }
+    p->output_slots = slots;
+    p->output_count = count;
+    if (!p->slot_count) p->slot_count = 1; /* unused operands are slot 0 */
+    return true;
+}
+
+static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values, size_t count) {
+    hamel_status status = program_cone_collect(&b->cone, b->g, nodes, count);
+    if (status) return status;
+    if (b->cone.count > MOST_VALUES) return HAMEL_LIMIT;
+    if (!builder_reserve(b)) return HAMEL_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) values[i] = program_cone_find(&b->cone, nodes[i]);
+    status = program_select(b->operations, &b->cone, b->g, values, count);
+    if (status) return status;
+    status = program_schedule(b->operations, b->cone.count, b->order, &b->order_count, &b->p->prepared_count);
+    if (status) return status;
+    if (!place_constants(b) || !place_inputs(b)) return HAMEL_NO_MEMORY;
+    find_last_uses(b);
+    if (!place_instructions(b) || !place_runs(b) || !place_outputs(b, values, count)) return HAMEL_NO_MEMORY;
+    return HAMEL_OK;
+}
+
+/* A node is missing when building the graph failed: its sticky status is the reason. */
+static hamel_status check_nodes(const graph *g, const graph_node *nodes, size_t count, hamel_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (nodes[i] >= 0 && (size_t)nodes[i] < graph_count(g)) continue;
+        hamel_status status = graph_status(g) ? graph_status(g) : HAMEL_INTERNAL;
+        return hamel_fail(error, status, NULL, 0, "the expression graph could not be built: %s",
+                          hamel_status_meaning(status));
+    }
+    return HAMEL_OK;
+}
+
+hamel_status program_compile(program **out, arena *memory, const graph *g, const graph_node *nodes, size_t count,
+                             hamel_error *error) {
+    *out = NULL;
+    hamel_status status = check_nodes(g, nodes, count, error);
+    if (status) return status;
+    builder b = {.g = g, .memory = memory, .p = arena_alloc(memory, 1, sizeof(program))};
+    uint32_t *values = malloc((count + 1) * sizeof *values);
+    status = b.p && values ? build(&b, nodes, values, count) : HAMEL_NO_MEMORY;
+    builder_free(&b);
+    free(values);
+    if (status) {
+        return hamel_fail(error, status, NULL, 0, "%zu expressions could not be compiled: %s", count,
+                          hamel_status_meaning(status));
+    }
+    *out = b.p;
+    return HAMEL_OK;
+}
+
+size_t program_output_count(const program *p) {
+    return p->output_count;
+}
+
+size_t program_instruction_count(const program *p) {
+    return p->instruction_count;
+}
+
+unsigned program_depends(const program *p) {
+    return p->depends;
+}
+
+size_t program_workspace_doubles(const program *p) {
+    return p->slot_count;
+}

@@ -1,0 +1,128 @@
+/* schedule.c — an order of the operations in which equal ones stand in runs.
+ *
+ * List scheduling: of the operations whose operands are there, take the kind with the most of them, emit all of that
+ * kind (those that become ready meanwhile, too), go on to the next kind. A tape is cut into windows first and each
+ * window ordered for itself: an order that may reach across the whole tape keeps too many values alive, and they fall
+ * out of the first-level cache. Linear in the number of operations. */
+#include "engine/compile/program_int.h"
+
+#include <stdlib.h>
+
+/* Operations of one window. Measured: see README.md. */
+enum { WINDOW = 4096 };
+
+typedef struct scheduler {
+    const program_operation *operations;
+    uint32_t *waiting; /* of an operation: operands in the window that are not there yet */
+    uint32_t *edge;    /* 3 per operation and one per list head: next user of the same operand */
+    uint32_t *users;   /* of an operation: its first edge */
+    uint32_t *next;    /* ready queues, by operation kind */
+    uint32_t head[PROGRAM_OP_COUNT], tail[PROGRAM_OP_COUNT], length[PROGRAM_OP_COUNT];
+    uint64_t ready; /* bit: queue not empty */
+    uint32_t *order;
+    size_t count; /* in order */
+} scheduler;
+
+enum { NONE = UINT32_MAX };
+
+static void push(scheduler *s, uint32_t value) {
+    unsigned op = s->operations[value].op;
+    s->next[value] = NONE;
+    if (s->length[op]++)
+        s->next[s->tail[op]] = value;
+    else
+        s->head[op] = value;
+    s->tail[op] = value;
+    s->ready |= (uint64_t)1 << op;
+}
+
+static uint32_t pop(scheduler *s, unsigned op) {
+    uint32_t value = s->head[op];
+    s->head[op] = s->next[value];
+    if (!--s->length[op]) s->ready &= ~((uint64_t)1 << op);
+    return value;
+}
+
+static unsigned longest_queue(const scheduler *s) {
+    unsigned best = 0;
+    uint32_t length = 0;
+    for (unsigned op = 0; op < PROGRAM_OP_COUNT; op++) {
+        if (!(s->ready >> op & 1) || s->length[op] <= length) continue;
+        best = op;
+        length = s->length[op];
+    }
+    return best;
+}
+
+/* Edges from the operations of the window to their users in it; an operation used twice has two edges. */
+static void link_window(scheduler *s, const uint32_t *window, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        s->users[window[i]] = NONE;
+        s->waiting[window[i]] = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const program_operation *o = &s->operations[window[i]];
+        for (uint32_t k = 0; k < o->arity; k++) {
+            uint32_t definer = s->operations[o->arg[k]].definer;
+            if (s->operations[definer].op == PROGRAM_NO_OP || s->waiting[definer] == NONE) continue;
+            s->edge[3 * window[i] + k] = s->users[definer];
+            s->users[definer] = 3 * window[i] + k;
+            s->waiting[window[i]]++;
+        }
+    }
+}
+
+static void release_users(scheduler *s, uint32_t value) {
+    for (uint32_t e = s->users[value]; e != NONE; e = s->edge[e])
+        if (!--s->waiting[e / 3]) push(s, e / 3);
+}
+
+/* waiting == NONE marks what an earlier window has computed. */
+static void schedule_window(scheduler *s, const uint32_t *window, size_t count) {
+    link_window(s, window, count);
+    for (size_t i = 0; i < count; i++)
+        if (!s->waiting[window[i]]) push(s, window[i]);
+    while (s->ready) {
+        unsigned op = longest_queue(s);
+        while (s->length[op]) {
+            uint32_t value = pop(s, op);
+            s->order[s->count++] = value;
+            release_users(s, value);
+        }
+    }
+    for (size_t i = 0; i < count; i++) s->waiting[window[i]] = NONE;
+}
+
+/* The operations of one part in windows. An operation stands in the list where its definer does, so that a SINCOS
+ * comes before the users of both of its values: it is listed at the earlier of the two. */
+static void schedule_part(scheduler *s, size_t count, bool prepared, uint32_t *window) {
+    size_t filled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = s->operations[i].definer;
+        const program_operation *o = &s->operations[value];
+        uint32_t first = o->op == PROGRAM_SINCOS && o->second < value ? o->second : value;
+        if (i != first || o->op == PROGRAM_NO_OP || o->prepared != prepared) continue;
+        window[filled++] = value;
+        if (filled < WINDOW) continue;
+        schedule_window(s, window, filled);
+        filled = 0;
+    }
+    schedule_window(s, window, filled);
+}
+
+hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
+                              size_t *prepared_count) {
+    scheduler s = {.operations = operations, .order = order};
+    uint32_t *memory = malloc((6 * count + WINDOW) * sizeof *memory);
+    if (!memory) return HAMEL_NO_MEMORY;
+    s.waiting = memory;
+    s.users = memory + count;
+    s.next = memory + 2 * count;
+    s.edge = memory + 3 * count;
+    schedule_part(&s, count, true, memory + 6 * count);
+    *prepared_count = s.count;
+    schedule_part(&s, count, false, memory + 6 * count);
+    *order_count = s.count;
+    free(memory);
+    return HAMEL_OK;
+}

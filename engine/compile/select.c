@@ -1,0 +1,136 @@
+/* select.c — which operations compute a cone.
+ *
+ * Passes over the cone, each a loop:
+ *     1. results first: every value that is needed gets an operation and counts its operands' uses; a + (-b) becomes
+ *        a - b here, so that a negation nobody else needs is never computed;
+ *     2. a product used once is taken into the sum or difference that uses it;
+ *     3. sine and cosine of one angle become one operation.
+ * A value that depends on parameters only is never taken into one that does not: it would leave the part that is
+ * evaluated once. */
+#include "engine/compile/program_int.h"
+
+#include <stdlib.h>
+
+typedef struct selection {
+    program_operation *operations;
+    const program_cone *cone;
+    const graph *g;
+} selection;
+
+static const graph_cell *cell_of(const selection *s, uint32_t value) {
+    return graph_at(s->g, s->cone->nodes[value]);
+}
+
+static bool is_prepared(const graph_cell *cell) {
+    return !(cell->depends & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
+}
+
+static bool negated(const selection *s, uint32_t value, uint32_t *operand) {
+    const graph_cell *cell = cell_of(s, value);
+    if (cell->op != GRAPH_NEG) return false;
+    *operand = program_cone_find(s->cone, cell->as.operand[0]);
+    return true;
+}
+
+/* x + (-b) = x - b, (-a) + y = y - a, x - (-b) = x + b: exact in floating point. */
+static void fold_negation(const selection *s, program_operation *o) {
+    uint32_t inner;
+    if (negated(s, o->arg[1], &inner)) {
+        o->op = o->op == GRAPH_ADD ? GRAPH_SUB : GRAPH_ADD;
+        o->arg[1] = inner;
+    } else if (o->op == GRAPH_ADD && negated(s, o->arg[0], &inner)) {
+        o->op = GRAPH_SUB;
+        o->arg[0] = o->arg[1];
+        o->arg[1] = inner;
+    }
+}
+
+enum { LARGEST_EXPONENT = 16 };
+
+static void lower_power(const selection *s, program_operation *o) {
+    static const struct {
+        double exponent;
+        uint8_t op;
+    } special[] = {{2, PROGRAM_SQUARE},   {3, PROGRAM_CUBE},       {-1, PROGRAM_INVERSE},  {0.5, GRAPH_SQRT},
+                   {1.5, PROGRAM_POW3_2}, {-0.5, PROGRAM_POWM1_2}, {-1.5, PROGRAM_POWM3_2}};
+    double exponent;
+    if (!graph_is_number(s->g, s->cone->nodes[o->arg[1]], &exponent)) return;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (special[i].exponent != exponent) continue;
+        o->op = special[i].op;
+        o->arity = 1;
+        return;
+    }
+    if (exponent == floor(exponent) && fabs(exponent) <= LARGEST_EXPONENT) o->op = PROGRAM_POWI;
+}
+
+static void select_one(const selection *s, uint32_t value) {
+    program_operation *o = &s->operations[value];
+    const graph_cell *cell = cell_of(s, value);
+    o->prepared = is_prepared(cell);
+    if (cell->op >= GRAPH_OP_COUNT || (!o->uses && !o->output)) return;
+    o->op = cell->op;
+    o->arity = (uint8_t)graph_op_get((graph_op)cell->op)->arity;
+    for (int k = 0; k < o->arity; k++) o->arg[k] = program_cone_find(s->cone, cell->as.operand[k]);
+    if (o->op == GRAPH_ADD || o->op == GRAPH_SUB) fold_negation(s, o);
+    if (o->op == GRAPH_POW) lower_power(s, o);
+    if (o->op == GRAPH_MUL && o->arg[0] == o->arg[1]) {
+        o->op = PROGRAM_SQUARE;
+        o->arity = 1;
+    }
+    for (int k = 0; k < o->arity; k++) s->operations[o->arg[k]].uses++;
+}
+
+static bool is_fusible(const selection *s, const program_operation *o, uint32_t value) {
+    const program_operation *m = &s->operations[value];
+    return m->op == GRAPH_MUL && m->uses == 1 && !m->output && m->prepared == o->prepared;
+}
+
+/* x·y + z, x·y - z, z - x·y. */
+static void fuse_product(const selection *s, program_operation *o) {
+    if (o->op != GRAPH_ADD && o->op != GRAPH_SUB) return;
+    int product = is_fusible(s, o, o->arg[0]) ? 0 : is_fusible(s, o, o->arg[1]) ? 1 : -1;
+    if (product < 0) return;
+    uint32_t other = o->arg[1 - product];
+    program_operation *m = &s->operations[o->arg[product]];
+    o->op = o->op == GRAPH_ADD ? PROGRAM_MULADD : product == 0 ? PROGRAM_MULSUB : PROGRAM_SUBMUL;
+    o->arity = 3;
+    o->arg[0] = m->arg[0];
+    o->arg[1] = m->arg[1];
+    o->arg[2] = other;
+    m->op = PROGRAM_NO_OP;
+    m->uses = 0;
+}
+
+/* partner[x]: the sine or cosine of the value x met first. */
+static void pair_angle(const selection *s, uint32_t value, uint32_t *partner) {
+    program_operation *o = &s->operations[value];
+    if (o->op != GRAPH_SIN && o->op != GRAPH_COS) return;
+    uint32_t first = partner[o->arg[0]];
+    if (first == PROGRAM_NO_VALUE) {
+        partner[o->arg[0]] = value;
+        return;
+    }
+    uint32_t sine = o->op == GRAPH_SIN ? value : first, cosine = sine == value ? first : value;
+    s->operations[sine].op = PROGRAM_SINCOS;
+    s->operations[sine].second = cosine;
+    s->operations[cosine].op = PROGRAM_NO_OP;
+    s->operations[cosine].definer = sine;
+}
+
+hamel_status program_select(program_operation *operations, const program_cone *cone, const graph *g,
+                            const uint32_t *values, size_t count) {
+    selection s = {operations, cone, g};
+    uint32_t *partner = malloc((cone->count + 1) * sizeof *partner);
+    if (!partner) return HAMEL_NO_MEMORY;
+    for (uint32_t i = 0; i < cone->count; i++) {
+        operations[i] = (program_operation){.op = PROGRAM_NO_OP, .second = PROGRAM_NO_VALUE, .definer = i};
+        partner[i] = PROGRAM_NO_VALUE;
+    }
+    for (size_t i = 0; i < count; i++) operations[values[i]].output = true;
+    for (size_t i = cone->count; i-- > 0;) select_one(&s, (uint32_t)i);
+    for (size_t i = cone->count; i-- > 0;) fuse_product(&s, &operations[i]);
+    for (uint32_t i = 0; i < cone->count; i++) pair_angle(&s, i, partner);
+    free(partner);
+    return HAMEL_OK;
+}

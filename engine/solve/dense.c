@@ -1,0 +1,247 @@
+/* dense.c — Cholesky, LU and rank-revealing QR of small matrices, in line.
+ *
+ * Column-major, so every inner loop runs down a column and vectorizes; the two triangular factorizations take four
+ * columns at a time, which spares three of four passes over the target column. Thresholds are those of the header:
+ * relative to the matrix, never absolute. Comparisons are written so that NaN fails them. */
+#include "engine/solve/dense.h"
+
+#include <float.h>
+#include <math.h>
+
+/* y := y - Σ_k c_k x_k over four columns that stand `stride` apart. */
+static void subtract_four(size_t n, double *restrict y, const double *restrict x, size_t stride, const double c[4]) {
+    const double *restrict x1 = x + stride, *restrict x2 = x1 + stride, *restrict x3 = x2 + stride;
+    double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+    for (size_t i = 0; i < n; i++) y[i] -= (c0 * x[i] + c1 * x1[i]) + (c2 * x2[i] + c3 * x3[i]);
+}
+
+static void subtract_one(size_t n, double *restrict y, const double *restrict x, double c) {
+    for (size_t i = 0; i < n; i++) y[i] -= c * x[i];
+}
+
+static double largest(size_t n, const double *x) {
+    double m = 0;
+    for (size_t i = 0; i < n; i++) {
+        double v = fabs(x[i]);
+        if (!(v <= m)) m = v; /* takes a NaN and keeps it */
+        if (isnan(m)) return m;
+    }
+    return m;
+}
+
+/* --- Cholesky ---------------------------------------------------------------------------------------------------- */
+
+bool dense_cholesky(size_t n, double *a) {
+    double scale = 0;
+    for (size_t i = 0; i < n; i++) scale = fmax(scale, fabs(a[i + n * i]));
+    double least = (double)n * DBL_EPSILON * scale;
+    for (size_t j = 0; j < n; j++) {
+        double *column = a + j + n * j; /* from the diagonal down */
+        size_t k = 0;
+        for (; k + 4 <= j; k += 4) {
+            const double *l = a + j + n * k;
+            subtract_four(n - j, column, l, n, (double[4]){l[0], l[n], l[2 * n], l[3 * n]});
+        }
+        for (; k < j; k++) subtract_one(n - j, column, a + j + n * k, a[j + n * k]);
+        double pivot = column[0];
+        if (!(pivot > least) || !(pivot <= DBL_MAX)) return false;
+        double root = sqrt(pivot);
+        column[0] = root;
+        for (size_t i = 1; i < n - j; i++) column[i] /= root;
+    }
+    return true;
+}
+
+void dense_forward(size_t n, const double *l, double *x) {
+    for (size_t j = 0; j < n; j++) {
+        x[j] /= l[j + n * j];
+        subtract_one(n - j - 1, x + j + 1, l + j + 1 + n * j, x[j]);
+    }
+}
+
+void dense_backward(size_t n, const double *l, double *x) {
+    for (size_t j = n; j-- > 0;) {
+        double sum = x[j];
+        for (size_t i = j + 1; i < n; i++) sum -= l[i + n * j] * x[i];
+        x[j] = sum / l[j + n * j];
+    }
+}
+
+/* --- LU ---------------------------------------------------------------------------------------------------------- */
+
+/* Rows scaled by powers of two (no rounding) to a largest entry in [1/2, 1). False when a row is zero or not finite. */
+static bool equilibrate(size_t n, double *a, double *scale, double *most) {
+    for (size_t i = 0; i < n; i++) scale[i] = 0;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < n; i++) {
+            double v = fabs(a[i + n * j]);
+            if (!(v <= DBL_MAX)) return false;
+            if (v > scale[i]) scale[i] = v;
+        }
+    }
+    *most = 0;
+    for (size_t i = 0; i < n; i++) {
+        int exponent;
+        double m = frexp(scale[i], &exponent);
+        if (!(m > 0)) return false;
+        if (m > *most) *most = m;
+        /* 2^1074 is no double: a row of the least denormals is left a little below 1/2 */
+        scale[i] = ldexp(1, exponent < -1022 ? 1022 : -exponent);
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) a[i + n * j] *= scale[i];
+    return true;
+}
+
+static void swap_rows(size_t n, double *a, size_t i, size_t k) {
+    if (i == k) return;
+    for (size_t j = 0; j < n; j++) {
+        double v = a[i + n * j];
+        a[i + n * j] = a[k + n * j];
+        a[k + n * j] = v;
+    }
+}
+
+static size_t largest_row(size_t n, const double *a, size_t j) {
+    size_t best = j;
+    for (size_t i = j + 1; i < n; i++)
+        if (fabs(a[i + n * j]) > fabs(a[best + n * j])) best = i;
+    return best;
+}
+
+/* Column j of L and U from the columns to its left: U part by forward substitution, then the rest in fours. */
+static void update_column(size_t n, double *a, size_t j) {
+    double *column = a + n * j;
+    size_t k = 0;
+    for (; k + 4 <= j; k += 4) {
+        for (size_t m = k; m < k + 3; m++) subtract_one(k + 3 - m, column + m + 1, a + m + 1 + n * m, column[m]);
+        double c[4] = {column[k], column[k + 1], column[k + 2], column[k + 3]};
+        subtract_four(n - k - 4, column + k + 4, a + k + 4 + n * k, n, c);
+    }
+    for (; k < j; k++) subtract_one(n - k - 1, column + k + 1, a + k + 1 + n * k, column[k]);
+}
+
+bool dense_lu(size_t n, double *a, size_t *pivot, double *scale) {
+    double most;
+    if (!equilibrate(n, a, scale, &most)) return false;
+    double least = (double)n * DBL_EPSILON * most;
+    for (size_t j = 0; j < n; j++) {
+        update_column(n, a, j);
+        size_t row = largest_row(n, a, j);
+        pivot[j] = row;
+        swap_rows(n, a, j, row);
+        double p = a[j + n * j];
+        if (!(fabs(p) > least) || !(fabs(p) <= DBL_MAX)) return false;
+        for (size_t i = j + 1; i < n; i++) a[i + n * j] /= p;
+    }
+    return true;
+}
+
+void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x) {
+    for (size_t i = 0; i < n; i++) x[i] *= scale[i];
+    for (size_t j = 0; j < n; j++) {
+        double v = x[pivot[j]];
+        x[pivot[j]] = x[j];
+        x[j] = v;
+    }
+    for (size_t j = 0; j < n; j++) subtract_one(n - j - 1, x + j + 1, lu + j + 1 + n * j, x[j]);
+    for (size_t j = n; j-- > 0;) {
+        x[j] /= lu[j + n * j];
+        subtract_one(j, x, lu + n * j, x[j]);
+    }
+}
+
+/* --- QR ---------------------------------------------------------------------------------------------------------- */
+
+static double dot(size_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+/* Euclidean norm without overflow or underflow on the way. */
+static double norm(size_t n, const double *x) {
+    double m = largest(n, x), sum = 0;
+    if (!(m > 0) || !(m <= DBL_MAX)) return m;
+    for (size_t i = 0; i < n; i++) sum += (x[i] / m) * (x[i] / m);
+    return m * sqrt(sum);
+}
+
+/* x := (I - tau v vᵀ) x with v[0] = 1 not stored. */
+static void reflect(size_t n, const double *v, double tau, double *x) {
+    double s = tau * (x[0] + dot(n - 1, v + 1, x + 1));
+    x[0] -= s;
+    subtract_one(n - 1, x + 1, v + 1, s);
+}
+
+/* Householder vector of x[n] with |x| = length > 0: overwrites x by (beta, v[1..]) and returns tau (GVL alg. 5.1.1). */
+static double householder(size_t n, double *x, double length) {
+    double beta = x[0] > 0 ? -length : length;
+    double tau = (beta - x[0]) / beta, divisor = x[0] - beta;
+    for (size_t i = 1; i < n; i++) x[i] /= divisor;
+    x[0] = beta;
+    return tau;
+}
+
+static void swap_columns(size_t rows, double *a, size_t j, size_t k) {
+    for (size_t i = 0; i < rows; i++) {
+        double v = a[i + rows * j];
+        a[i + rows * j] = a[i + rows * k];
+        a[i + rows * k] = v;
+    }
+}
+
+/* What is left of a column's norm after its row k went to R; computed afresh when the difference has lost half its
+ * digits (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
+static void downdate(size_t rows, const double *a, size_t k, size_t j, double *left, double *reference) {
+    if (!(left[j] > 0)) return;
+    double ratio = fabs(a[k + rows * j]) / left[j];
+    double remaining = fmax(0, (1 + ratio) * (1 - ratio));
+    double relative = left[j] / reference[j];
+    if (remaining * relative * relative > sqrt(DBL_EPSILON)) {
+        left[j] *= sqrt(remaining);
+    } else {
+        left[j] = norm(rows - k - 1, a + k + 1 + rows * j);
+        reference[j] = left[j];
+    }
+}
+
+size_t dense_qr(size_t rows, size_t columns, double *a, double *tau, size_t *pivot, double tolerance, double *scratch) {
+    double *left = scratch, *reference = scratch + columns;
+    size_t steps = rows < columns ? rows : columns;
+    double first = 0;
+    for (size_t k = 0; k < steps; k++) tau[k] = 0;
+    for (size_t j = 0; j < columns; j++) {
+        pivot[j] = j;
+        left[j] = reference[j] = norm(rows, a + rows * j);
+        if (!(left[j] <= DBL_MAX)) return 0;
+    }
+    for (size_t k = 0; k < steps; k++) {
+        size_t best = k;
+        for (size_t j = k + 1; j < columns; j++)
+            if (left[j] > left[best]) best = j;
+        double length = norm(rows - k, a + k + rows * best);
+        if (k == 0) first = length;
+        if (!(length > tolerance * first)) return k;
+        if (best != k) swap_columns(rows, a, k, best);
+        size_t column = pivot[best];
+        pivot[best] = pivot[k];
+        pivot[k] = column;
+        left[best] = left[k];
+        reference[best] = reference[k];
+        tau[k] = householder(rows - k, a + k + rows * k, length);
+        for (size_t j = k + 1; j < columns; j++) {
+            reflect(rows - k, a + k + rows * k, tau[k], a + k + rows * j);
+            downdate(rows, a, k, j, left, reference);
+        }
+    }
+    return steps;
+}
+
+void dense_qr_apply_transpose(size_t rows, size_t rank, const double *qr, const double *tau, double *x) {
+    for (size_t k = 0; k < rank; k++) reflect(rows - k, qr + k + rows * k, tau[k], x + k);
+}
+
+void dense_qr_apply(size_t rows, size_t rank, const double *qr, const double *tau, double *x) {
+    for (size_t k = rank; k-- > 0;) reflect(rows - k, qr + k + rows * k, tau[k], x + k);
+}
