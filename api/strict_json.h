@@ -19,6 +19,7 @@ typedef struct json_fault {
     size_t line, column; /* 1-based; column in code points */
     char message[200];
     bool too_large; /* a budget was exceeded, rather than the grammar */
+    bool no_memory; /* nothing is wrong with the text */
 } json_fault;
 
 /* Parses text[length] (need not be NUL-terminated). Returns the tree (cJSON_Delete) or NULL with *fault filled. */

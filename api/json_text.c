@@ -1,0 +1,135 @@
+/* json_text.c — JSON trees to text: compact, and canonical (members sorted) for hashing.
+ *
+ * The walk keeps its own stack in an arena, so that its depth does not depend on the thread's stack. */
+#include "api/json_text.h"
+
+#include "api/strict_json.h"
+#include "engine/base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 512 * 1024 * 1024 };
+
+void json_text_string(text_buffer *out, const char *text) {
+    text_buffer_add(out, "\"", 1);
+    const char *plain = text; /* start of what can be copied as it stands */
+    const char *p = text;
+    for (; *p != '\0'; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        text_buffer_add(out, plain, (size_t)(p - plain));
+        plain = p + 1;
+        if (c == '"' || c == '\\') {
+            text_buffer_printf(out, "\\%c", c);
+        } else if (c == '\n') {
+            text_buffer_puts(out, "\\n");
+        } else {
+            text_buffer_printf(out, "\\u%04x", (unsigned)c);
+        }
+    }
+    text_buffer_add(out, plain, (size_t)(p - plain));
+    text_buffer_add(out, "\"", 1);
+}
+
+void json_text_number(text_buffer *out, double value) {
+    if (!isfinite(value)) {
+        text_buffer_puts(out, "null");
+    } else {
+        text_buffer_number(out, value);
+    }
+}
+
+/* One open list or object: what is still to be written of it. */
+typedef struct level {
+    const cJSON **items;
+    size_t count, next;
+    bool object;
+} level;
+
+typedef struct walk {
+    arena memory;
+    level *levels;
+    size_t depth, capacity;
+    bool sorted;
+    text_buffer *out;
+} walk;
+
+static int compare_keys(const void *a, const void *b) {
+    const cJSON *const *left = a, *const *right = b;
+    return strcmp((*left)->string, (*right)->string);
+}
+
+static bool enter(walk *w, const cJSON *value) {
+    size_t count = 0;
+    for (const cJSON *c = value->child; c != NULL; c = c->next) count++;
+    const cJSON **items = arena_alloc(&w->memory, count, sizeof *items);
+    level *levels = arena_grow(&w->memory, w->levels, &w->capacity, w->depth + 1, sizeof *levels);
+    if (items == NULL || levels == NULL) return false;
+    w->levels = levels;
+    size_t k = 0;
+    for (const cJSON *c = value->child; c != NULL; c = c->next) items[k++] = c;
+    bool object = cJSON_IsObject(value);
+    if (object && w->sorted) qsort(items, count, sizeof *items, compare_keys);
+    levels[w->depth++] = (level){.items = items, .count = count, .object = object};
+    text_buffer_puts(w->out, object ? "{" : "[");
+    return true;
+}
+
+static bool write_value(walk *w, const cJSON *value) {
+    if (cJSON_IsObject(value) || cJSON_IsArray(value)) return enter(w, value);
+    if (cJSON_IsString(value)) {
+        json_text_string(w->out, value->valuestring);
+    } else if (cJSON_IsNumber(value)) {
+        json_text_number(w->out, value->valuedouble);
+    } else if (cJSON_IsBool(value)) {
+        text_buffer_puts(w->out, cJSON_IsTrue(value) ? "true" : "false");
+    } else if (cJSON_IsRaw(value)) {
+        text_buffer_puts(w->out, value->valuestring);
+    } else {
+        text_buffer_puts(w->out, "null");
+    }
+    return true;
+}
+
+static bool write_tree(walk *w, const cJSON *tree) {
+    if (!write_value(w, tree)) return false;
+    while (w->depth > 0) {
+        level *top = &w->levels[w->depth - 1];
+        if (top->next == top->count) {
+            text_buffer_puts(w->out, top->object ? "}" : "]");
+            w->depth--;
+            continue;
+        }
+        if (top->next > 0) text_buffer_puts(w->out, ",");
+        const cJSON *item = top->items[top->next++];
+        if (top->object) {
+            json_text_string(w->out, item->string);
+            text_buffer_puts(w->out, ":");
+        }
+        if (!write_value(w, item)) return false;
+    }
+    return true;
+}
+
+static char *print(const cJSON *tree, bool sorted) {
+    if (tree == NULL) return NULL;
+    text_buffer out;
+    text_buffer_init(&out, TEXT_MAX);
+    walk w = {.sorted = sorted, .out = &out};
+    arena_init(&w.memory, 0);
+    bool done = write_tree(&w, tree);
+    arena_free(&w.memory);
+    char *text = done ? text_buffer_take(&out, NULL) : NULL;
+    text_buffer_free(&out);
+    return text;
+}
+
+char *json_text(const cJSON *tree) {
+    return print(tree, false);
+}
+
+char *json_canonical(const cJSON *tree) {
+    return print(tree, true);
+}

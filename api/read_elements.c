@@ -1,0 +1,245 @@
+/* read_elements.c — parameters, coordinates, definitions, particles, constraints, outputs, invariants and checks.
+ *
+ * A struct's first field is its pointer, which the list reader sets; the tables below fill the rest. */
+#include "api/read_parts.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const json_key parameter_keys[] = {
+    {"value", json_read_expression, offsetof(hamel_parameter, value), true},
+    {"unit", json_read_text, offsetof(hamel_parameter, unit), false},
+    {"description", json_read_text, offsetof(hamel_parameter, description), false},
+};
+static const json_kind parameter_kind = {"a parameter", parameter_keys, COUNT(parameter_keys)};
+
+static void read_parameter(json_reader *r, const cJSON *member, const char *pointer, hamel_parameter *p) {
+    p->pointer = pointer;
+    p->name = json_copy(r, member->string);
+    if (cJSON_IsObject(member)) {
+        json_read_object(r, member, pointer, &parameter_kind, p);
+    } else if (cJSON_IsNumber(member) || cJSON_IsString(member)) {
+        json_read_expression(r, member, pointer, &p->value);
+    } else {
+        json_expected(r, member, pointer, "a number, an expression or an object with `value`");
+    }
+}
+
+void read_parameters(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    if (!cJSON_IsObject(value)) {
+        json_expected(r, value, pointer, "an object of names and values");
+        return;
+    }
+    size_t count = json_child_count(value);
+    d->parameters = json_alloc(r, count, sizeof *d->parameters);
+    if (d->parameters == NULL) return;
+    size_t k = 0;
+    for (const cJSON *member = value->child; member != NULL && !r->no_memory; member = member->next, k++) {
+        read_parameter(r, member, json_pointer_of_key(r, pointer, member->string), &d->parameters[k]);
+    }
+    d->parameter_count = count;
+}
+
+static const json_key coordinate_keys[] = {
+    {"name", json_read_name, offsetof(hamel_coordinate, name), true},
+    {"initial", json_read_expression, offsetof(hamel_coordinate, initial), false},
+    {"velocity", json_read_expression, offsetof(hamel_coordinate, velocity), false},
+    {"unit", json_read_text, offsetof(hamel_coordinate, unit), false},
+    {"description", json_read_text, offsetof(hamel_coordinate, description), false},
+    {"for", json_read_family, offsetof(hamel_coordinate, family), false},
+};
+static const json_kind coordinate_kind = {"a coordinate", coordinate_keys, COUNT(coordinate_keys)};
+
+static void read_coordinate(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_coordinate *c = field;
+    c->pointer = pointer;
+    if (cJSON_IsString(value)) {
+        json_read_name(r, value, pointer, &c->name);
+    } else if (cJSON_IsObject(value)) {
+        json_read_object(r, value, pointer, &coordinate_kind, c);
+    } else {
+        json_expected(r, value, pointer, "a name or an object with `name`");
+    }
+}
+
+void read_coordinates(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    d->coordinates = json_read_list(r, value, pointer, "a list of coordinates", sizeof *d->coordinates, read_coordinate,
+                                    &d->coordinate_count);
+}
+
+static const json_key definition_keys[] = {
+    {"name", json_read_name, offsetof(hamel_named, name), true},
+    {"expression", json_read_one_or_vector, offsetof(hamel_named, value), true},
+    {"for", json_read_family, offsetof(hamel_named, family), false},
+};
+static const json_kind definition_kind = {"a definition", definition_keys, COUNT(definition_keys)};
+
+static const json_key named_keys[] = {
+    {"name", json_read_name, offsetof(hamel_named, name), true},
+    {"expression", json_read_scalar_list, offsetof(hamel_named, value), true},
+    {"for", json_read_family, offsetof(hamel_named, family), false},
+};
+static const json_kind named_kind = {"a named expression", named_keys, COUNT(named_keys)};
+
+static void read_definition_item(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_named *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &definition_kind, field);
+}
+
+static void read_named_item(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_named *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &named_kind, field);
+}
+
+/* {name: value} or [{name, expression, for}]. */
+static void read_map_or_list(json_reader *r, const cJSON *value, const char *pointer, hamel_named_list *list,
+                             json_read_function *read_value, json_read_function *read_item) {
+    if (!cJSON_IsObject(value)) {
+        list->items = json_read_list(r, value, pointer, "an object of names and expressions, or a list",
+                                     sizeof *list->items, read_item, &list->count);
+        return;
+    }
+    size_t count = json_child_count(value);
+    list->items = json_alloc(r, count, sizeof *list->items);
+    if (list->items == NULL) return;
+    hamel_named *item = list->items;
+    for (const cJSON *member = value->child; member != NULL && !r->no_memory; member = member->next, item++) {
+        item->pointer = json_pointer_of_key(r, pointer, member->string);
+        item->name = json_copy(r, member->string);
+        read_value(r, member, item->pointer, &item->value);
+    }
+    list->count = count;
+}
+
+void read_definitions(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    read_map_or_list(r, value, pointer, field, json_read_one_or_vector, read_definition_item);
+}
+
+void read_named(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    read_map_or_list(r, value, pointer, field, json_read_scalar_list, read_named_item);
+}
+
+static const json_key particle_keys[] = {
+    {"name", json_read_name, offsetof(hamel_particle, name), true},
+    {"mass", json_read_expression, offsetof(hamel_particle, mass), true},
+    {"position", json_read_vector, offsetof(hamel_particle, position), true},
+    {"for", json_read_family, offsetof(hamel_particle, family), false},
+};
+static const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
+
+static void read_particle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_particle *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &particle_kind, field);
+}
+
+void read_particles(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    d->particles = json_read_list(r, value, pointer, "a list of particles", sizeof *d->particles, read_particle,
+                                  &d->particle_count);
+}
+
+static const json_key constraint_keys[] = {
+    {"name", json_read_name, offsetof(hamel_constraint, name), true},
+    {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
+    {"for", json_read_family, offsetof(hamel_constraint, family), false},
+};
+static const json_kind constraint_kind = {"a constraint", constraint_keys, COUNT(constraint_keys)};
+
+static void read_constraint(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_constraint *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &constraint_kind, field);
+}
+
+void read_constraints(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    d->constraints = json_read_list(r, value, pointer, "a list of constraints", sizeof *d->constraints, read_constraint,
+                                    &d->constraint_count);
+}
+
+static void read_invariant_tolerance(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_invariant *invariant = field;
+    double tolerance;
+    if (!json_read_double(r, value, pointer, &tolerance)) return;
+    if (tolerance < 0) {
+        json_fault_at(r, pointer, "a tolerance must not be negative, found %g", tolerance);
+        return;
+    }
+    invariant->tolerance = tolerance;
+    invariant->has_tolerance = true;
+}
+
+static const json_key invariant_keys[] = {
+    {"name", json_read_name, offsetof(hamel_invariant, name), false},
+    {"expression", json_read_expression, offsetof(hamel_invariant, expression), true},
+    {"tolerance", read_invariant_tolerance, 0, false},
+};
+static const json_kind invariant_kind = {"an invariant", invariant_keys, COUNT(invariant_keys)};
+
+static void read_invariant(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_invariant *invariant = field;
+    invariant->pointer = pointer;
+    if (cJSON_IsObject(value)) {
+        json_read_object(r, value, pointer, &invariant_kind, invariant);
+    } else if (cJSON_IsString(value) || cJSON_IsNumber(value)) {
+        json_read_expression(r, value, pointer, &invariant->expression);
+    } else {
+        json_expected(r, value, pointer, "an expression or an object with `expression`");
+    }
+}
+
+void read_invariants(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    d->invariants = json_read_list(r, value, pointer, "a list of invariants", sizeof *d->invariants, read_invariant,
+                                   &d->invariant_count);
+}
+
+/* "final", "always", or a time. */
+static void read_at(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_check *check = field;
+    if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) {
+        check->at = HAMEL_CHECK_FINAL;
+    } else if (cJSON_IsString(value) && strcmp(value->valuestring, "always") == 0) {
+        check->at = HAMEL_CHECK_ALWAYS;
+    } else if (cJSON_IsString(value) || cJSON_IsNumber(value)) {
+        check->at = HAMEL_CHECK_TIME;
+        json_read_expression(r, value, pointer, &check->time);
+    } else {
+        json_expected(r, value, pointer, "a time, \"final\" or \"always\"");
+    }
+}
+
+static const json_key check_keys[] = {
+    {"name", json_read_name, offsetof(hamel_check, name), false},
+    {"expression", json_read_expression, offsetof(hamel_check, expression), true},
+    {"at", read_at, 0, false},
+    {"equals", json_read_expression, offsetof(hamel_check, equals), false},
+    {"tolerance", json_read_expression, offsetof(hamel_check, tolerance), false},
+    {"min", json_read_expression, offsetof(hamel_check, min), false},
+    {"max", json_read_expression, offsetof(hamel_check, max), false},
+};
+static const json_kind check_kind = {"a check", check_keys, COUNT(check_keys)};
+
+static void read_check(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_check *check = field;
+    check->pointer = pointer;
+    json_read_object(r, value, pointer, &check_kind, check);
+    if (!cJSON_IsObject(value)) return;
+    if (cJSON_GetObjectItemCaseSensitive(value, "equals") == NULL &&
+        cJSON_GetObjectItemCaseSensitive(value, "min") == NULL &&
+        cJSON_GetObjectItemCaseSensitive(value, "max") == NULL) {
+        json_fault_at(r, pointer, "a check needs `equals`, `min` or `max`");
+    }
+    /* A check without a name goes by what it computes. */
+    if (check->name == NULL) {
+        check->name =
+            check->expression.text != NULL ? check->expression.text : json_format(r, "%.17g", check->expression.number);
+    }
+}
+
+void read_checks(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    d->checks = json_read_list(r, value, pointer, "a list of checks", sizeof *d->checks, read_check, &d->check_count);
+}

@@ -1,0 +1,22 @@
+/* read_parts.h — the readers of the sections of a description, one per top-level key that holds objects. */
+#ifndef HAMEL_API_READ_PARTS_H
+#define HAMEL_API_READ_PARTS_H
+
+#include "api/json_reader.h"
+
+/* read_elements.c; the field is the whole hamel_description, as each fills an array and its length. */
+json_read_function read_parameters;
+json_read_function read_coordinates;
+json_read_function read_particles;
+json_read_function read_constraints;
+json_read_function read_invariants;
+json_read_function read_checks;
+
+/* The field is a hamel_named_list. */
+json_read_function read_definitions; /* values may be vectors */
+json_read_function read_named;       /* outputs, generalized forces */
+
+/* read_simulation.c; the field is a hamel_simulation. */
+json_read_function read_simulation;
+
+#endif

@@ -1,0 +1,86 @@
+/* read_system.c — the top level of a description, and its hash.
+ *
+ * Adding a section of the format: a line in the table below, a reader in read_elements.c (or a file of its own), and
+ * its line taken out of json_unsupported.c. */
+#include "api/read_system.h"
+
+#include "api/json_reader.h"
+#include "api/read_parts.h"
+#include "api/strict_json.h"
+
+#include <nettle/sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static void read_format_version(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    (void)field;
+    if (!cJSON_IsNumber(value)) {
+        json_expected(r, value, pointer, "the format version 1");
+    } else if (value->valuedouble < 1 || value->valuedouble > 1) {
+        json_fault_at(r, pointer, "this release reads format version 1, found %g", value->valuedouble);
+    }
+}
+
+#define FIELD(name) offsetof(hamel_description, name)
+
+/* clang-format off */
+static const json_key system_keys[] = {
+    {"hamel",              read_format_version,   0,                         true},
+    {"name",               json_read_text,        FIELD(name),               false},
+    {"description",        json_read_text,        FIELD(text),               false},
+    {"source",             json_read_text,        FIELD(source),             false},
+    {"parameters",         read_parameters,       0,                         false},
+    {"coordinates",        read_coordinates,      0,                         true},
+    {"definitions",        read_definitions,      FIELD(definitions),        false},
+    {"kinetic_energy",     json_read_expressions, FIELD(kinetic_energy),     false},
+    {"potential_energy",   json_read_expressions, FIELD(potential_energy),   false},
+    {"lagrangian",         json_read_expression,  FIELD(lagrangian),         false},
+    {"dissipation",        json_read_expression,  FIELD(dissipation),        false},
+    {"generalized_forces", read_named,            FIELD(generalized_forces), false},
+    {"gravity",            json_read_vector,      FIELD(gravity),            false},
+    {"particles",          read_particles,        0,                         false},
+    {"constraints",        read_constraints,      0,                         false},
+    {"outputs",            read_named,            FIELD(outputs),            false},
+    {"invariants",         read_invariants,       0,                         false},
+    {"checks",             read_checks,           0,                         false},
+    {"simulation",         read_simulation,       FIELD(simulation),         true},
+};
+/* clang-format on */
+static const json_kind system_kind = {"a system", system_keys, COUNT(system_keys)};
+
+/* Hexadecimal SHA-256 of the canonical form; NULL without memory. */
+static const char *hash_of(const cJSON *tree, arena *memory) {
+    char *canonical = json_canonical(tree);
+    if (canonical == NULL) return NULL;
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&context);
+    sha256_update(&context, strlen(canonical), (const uint8_t *)canonical);
+    sha256_digest(&context, sizeof digest, digest);
+    free(canonical);
+
+    char *hex = arena_alloc(memory, 2 * sizeof digest + 1, 1);
+    if (hex == NULL) return NULL;
+    for (size_t k = 0; k < sizeof digest; k++) {
+        hex[2 * k] = "0123456789abcdef"[digest[k] >> 4];
+        hex[2 * k + 1] = "0123456789abcdef"[digest[k] & 15];
+    }
+    return hex;
+}
+
+hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) {
+    *out = (hamel_description){0};
+    hamel_error faults = {0}; /* counted apart, as the caller may pass no list or one that holds faults already */
+    json_reader reader = {.memory = memory, .error = error != NULL ? error : &faults};
+    size_t before = reader.error->count + reader.error->omitted;
+    json_read_object(&reader, tree, "", &system_kind, out);
+    bool faulty = reader.error->count + reader.error->omitted > before;
+    hamel_error_clear(&faults);
+    if (reader.no_memory) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
+    if (faulty) return HAMEL_INVALID;
+    out->hash = hash_of(tree, memory);
+    if (out->hash == NULL) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
+    return HAMEL_OK;
+}
