@@ -27,6 +27,7 @@ typedef enum graph_symbol_kind {
     SYMBOL_VELOCITY,   /* q'_i */
     SYMBOL_ACCELERATION, /* q''_i */
     SYMBOL_MULTIPLIER, /* λ_c, the true one */
+    SYMBOL_FREE,       /* acceleration that q''_i would have without constraints */
     SYMBOL_IDEAL,      /* x component of the ideal constraints' reaction */
     SYMBOL_LOCAL,      /* placeholder for substitution */
     SYMBOL_KIND_COUNT

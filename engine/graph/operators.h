@@ -1,6 +1,9 @@
 /* operators.h — the one table of operators that every pass expands: parser (names, arity), graph (constant folding,
  * derivatives), printers, tape (numeric evaluation and its tangent).
  *
+ * Three lists: symbols, functions by name, conditions (with IF, which chooses by one); the parser takes the names of
+ * functions from the second.
+ *
  * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y.
  * kind: NUM gives a number, COND a condition (0 or 1); the operands of AND, OR, NOT are conditions, the first operand
  * of IF is one.
@@ -16,13 +19,15 @@
 #include <math.h>
 
 /* clang-format off */
-#define GRAPH_OPERATOR_LIST(OP)                                                                                        \
+#define GRAPH_ARITHMETIC_LIST(OP)                                                                                      \
     OP(ADD,   "+",     2, NUM,  x + y,                 N_(1),                            N_(1))                        \
     OP(SUB,   "-",     2, NUM,  x - y,                 N_(1),                            N_(-1))                       \
     OP(MUL,   "*",     2, NUM,  x * y,                 Y,                                X)                            \
     OP(DIV,   "/",     2, NUM,  x / y,                 DIV_(N_(1), Y),                   NEG_(DIV_(F, Y)))             \
     OP(POW,   "^",     2, NUM,  pow(x, y),             MUL_(Y, POW_(X, SUB_(Y, N_(1)))), MUL_(F, LOG_(X)))             \
-    OP(NEG,   "-",     1, NUM,  -x,                    N_(-1),                           N_(0))                        \
+    OP(NEG,   "-",     1, NUM,  -x,                    N_(-1),                           N_(0))
+
+#define GRAPH_FUNCTION_LIST(OP)                                                                                        \
     OP(SIN,   "sin",   1, NUM,  sin(x),                COS_(X),                          N_(0))                        \
     OP(COS,   "cos",   1, NUM,  cos(x),                NEG_(SIN_(X)),                    N_(0))                        \
     OP(TAN,   "tan",   1, NUM,  tan(x),                ADD_(N_(1), MUL_(F, F)),          N_(0))                        \
@@ -48,7 +53,9 @@
     OP(HYPOT, "hypot", 2, NUM,  hypot(x, y),           DIV_(X, F),                       DIV_(Y, F))                   \
     OP(FLOOR, "floor", 1, NUM,  floor(x),              N_(0),                            N_(0))                        \
     OP(CEIL,  "ceil",  1, NUM,  ceil(x),               N_(0),                            N_(0))                        \
-    OP(MOD,   "mod",   2, NUM,  x - y * floor(x / y),  N_(1),                            NEG_(FLOOR_(DIV_(X, Y))))     \
+    OP(MOD,   "mod",   2, NUM,  x - y * floor(x / y),  N_(1),                            NEG_(FLOOR_(DIV_(X, Y))))
+
+#define GRAPH_CONDITION_LIST(OP)                                                                                       \
     OP(LT,    "<",     2, COND, x < y,                 N_(0),                            N_(0))                        \
     OP(LE,    "<=",    2, COND, x <= y,                N_(0),                            N_(0))                        \
     OP(GT,    ">",     2, COND, x > y,                 N_(0),                            N_(0))                        \
@@ -59,6 +66,8 @@
     OP(OR,    "or",    2, COND, x != 0 || y != 0,      N_(0),                            N_(0))                        \
     OP(NOT,   "not",   1, COND, x == 0,                N_(0),                            N_(0))                        \
     OP(IF,    "if",    3, NUM,  x != 0 ? y : z,        N_(0),                            N_(0))
+
+#define GRAPH_OPERATOR_LIST(OP) GRAPH_ARITHMETIC_LIST(OP) GRAPH_FUNCTION_LIST(OP) GRAPH_CONDITION_LIST(OP)
 /* clang-format on */
 
 typedef enum graph_op {

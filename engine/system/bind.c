@@ -76,7 +76,8 @@ static bool fault(machine *m, const syntax_item *item, const char *format, ...) 
 
 static bool push(machine *m, graph_node node, const char *name) {
     system_binder *b = m->s->binder;
-    if (node < 0 && !name) return binder_graph_fault(m->s, m->pointer);
+    if (node < 0 && !name) /* a quantity's provider has said why, or the graph ended */
+        return graph_status(m->s->graph) != HAMEL_OK && binder_graph_fault(m->s, m->pointer);
     machine_value *stack = arena_grow(m->s->memory, b->stack, &b->stack_capacity, m->depth + 1, sizeof *stack);
     if (!stack) return binder_graph_fault(m->s, m->pointer);
     b->stack = stack;

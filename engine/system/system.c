@@ -94,8 +94,12 @@ static void declare_parameters(hamel_system *s) {
     for (size_t i = 0; i < n; i++) {
         hamel_parameter *p = &d->parameters[i];
         values[i] = (hamel_expressions){p->value.pointer, &p->value, 1};
-        s->parameter_names[i] = p->name;
-        s->parameter_units[i] = p->unit;
+        s->parameter_names[i] = arena_text(s->memory, p->name, strlen(p->name)); /* outlives the description */
+        s->parameter_units[i] = p->unit ? arena_text(s->memory, p->unit, strlen(p->unit)) : "";
+        if (!s->parameter_names[i]) {
+            binder_graph_fault(s, p->pointer);
+            return;
+        }
         b->parameter_numbers[i] = GRAPH_NONE;
         if (strchr(p->name, '[')) (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
         else binder_declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
@@ -123,7 +127,7 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
     if (!all) return false;
     s->coordinates = all;
     const char *unit = c->unit ? arena_text(s->memory, c->unit, strlen(c->unit)) : "";
-    all[s->coordinate_count++] = (system_coordinate){.name = name, .unit = unit ? unit : "", .pointer = c->pointer};
+    all[s->coordinate_count++] = (system_coordinate){.name = name, .unit = unit ? unit : ""};
     return true;
 }
 
@@ -229,6 +233,7 @@ static void bind_energies(hamel_system *s) {
         const hamel_expression *e = &d->potential_energy.items[i];
         add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
     }
+    s->kinetic_given = s->kinetic_count;
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     s->dissipation = system_bind(s, &d->dissipation, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
@@ -309,7 +314,8 @@ static void declare_constraint(hamel_system *s, const hamel_constraint *c, const
                                                                           : CONSTRAINT_HOLONOMIC;
     if (f >= 0 && !(depends & (GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION))))
         (void)hamel_fail(s->error, HAMEL_INVALID, c->equation.pointer, 0, "the constraint `%s` contains no coordinate", name);
-    all[s->constraint_count++] = (system_constraint){.name = name, .pointer = c->equation.pointer, .order = order, .equation = f};
+    const char *pointer = arena_text(s->memory, c->equation.pointer, strlen(c->equation.pointer)); /* outlives the description */
+    all[s->constraint_count++] = (system_constraint){.name = name, .pointer = pointer ? pointer : "", .order = order, .equation = f};
 }
 
 static void bind_constraints(hamel_system *s) {

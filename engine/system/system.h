@@ -11,7 +11,7 @@
 #include "engine/text/parser.h"
 
 typedef struct system_coordinate {
-    const char *name, *unit, *pointer;
+    const char *name, *unit;
     double initial, velocity;
     graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
 } system_coordinate;
@@ -70,6 +70,7 @@ typedef struct hamel_system {
     /* Energies as lists of terms, so that each is differentiated only by what it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
+    size_t kinetic_given;   /* the first of `kinetic` come from expressions, the rest from elements */
     graph_node lagrangian;  /* GRAPH_NONE: T − V */
     graph_node dissipation; /* the number 0 when absent */
     int dimension;          /* 2 or 3; 0: nothing has a position */
@@ -99,7 +100,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     X(FORCE, "parameters, time, coordinates, velocities and multipliers", 0x2f)                                        \
     X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)                                 \
     X(DEFINITION, "anything but derived quantities", 0x3f)                                                             \
-    X(OUTPUT, "anything", 0x7f)
+    X(OUTPUT, "anything", 0xff)
 
 typedef enum system_place {
 #define X(name, meaning, mask) PLACE_##name,

@@ -1,0 +1,121 @@
+/* energies.c — L, T, V, the Jacobi integral and its rate, the Gibbs–Appell function.
+ *
+ *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
+ *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
+ *
+ * with Q the forces of no potential and a_ct the part of constraint c's velocity form that is free of velocities: on the
+ * motion A_c·q' = −a_ct, so a catastatic constraint drops out term by term. For constraints not linear in the
+ * velocities the power λ ∂f/∂q'·q' itself stands (Papastavridis A82, A91). */
+#include "engine/mechanics/equations.h"
+
+#include "engine/system/binder.h"
+
+graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count) {
+    graph_node *given = NULL;
+    signed char *signs = NULL;
+    size_t given_count = s->lagrangian >= 0 ? graph_terms(s->graph, s->lagrangian, s->memory, &given, &signs) : 0;
+    *count = given_count + s->kinetic_count + s->potential_count;
+    graph_node *terms = arena_alloc(s->memory, *count, sizeof *terms), *at = terms;
+    if (!terms) return binder_graph_fault(s, ""), NULL;
+    for (size_t i = 0; i < given_count; i++) *at++ = signs[i] < 0 ? graph_neg(s->graph, given[i]) : given[i];
+    for (size_t i = 0; i < s->kinetic_count; i++) *at++ = s->kinetic[i];
+    for (size_t i = 0; i < s->potential_count; i++) *at++ = graph_neg(s->graph, s->potential[i]);
+    return terms;
+}
+
+static graph_node sum_of(graph *g, const graph_node *terms, size_t count) {
+    graph_node sum = graph_number(g, 0);
+    for (size_t i = 0; i < count; i++) sum = graph_add(g, sum, terms[i]);
+    return sum;
+}
+
+static graph_node need_energies(const hamel_equations *e, const char *what) {
+    (void)hamel_fail(e->system->error, HAMEL_INVALID, "/lagrangian", 0, "a system given by a lagrangian alone has no %s of its own", what);
+    hamel_suggest(e->system->error, "energy() and jacobi_integral() are known, or give kinetic_energy and potential_energy");
+    return GRAPH_NONE;
+}
+
+graph_node energies_kinetic(const hamel_equations *e) {
+    hamel_system *s = e->system;
+    return s->lagrangian >= 0 ? need_energies(e, "kinetic energy") : sum_of(s->graph, s->kinetic, s->kinetic_count);
+}
+
+graph_node energies_potential(const hamel_equations *e) {
+    hamel_system *s = e->system;
+    return s->lagrangian >= 0 ? need_energies(e, "potential energy") : sum_of(s->graph, s->potential, s->potential_count);
+}
+
+/* S of one term of a given T, up to what is free of accelerations: ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i
+ * (Papastavridis A69), and the left side is linear in q'': S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i). */
+static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0);
+    int32_t *list;
+    size_t count = node_support(s, term, SYMBOL_VELOCITY, &list);
+    for (size_t i = 0; i < count; i++) {
+        graph_node p = graph_partial(g, term, s->v[list[i]]);
+        graph_node mean = graph_mul(g, graph_number(g, 0.5), graph_add(g, graph_rate(g, p), graph_rate_bias(g, p)));
+        sum = graph_add(g, sum, graph_mul(g, s->a[list[i]], mean));
+    }
+    count = node_support(s, term, SYMBOL_COORDINATE, &list);
+    for (size_t i = 0; i < count; i++)
+        sum = graph_sub(g, sum, graph_mul(g, s->a[list[i]], graph_partial(g, term, s->q[list[i]])));
+    return sum;
+}
+
+graph_node energies_acceleration(const hamel_equations *e) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    if (s->lagrangian >= 0) return need_energies(e, "acceleration energy");
+    graph_node sum = graph_number(g, 0);
+    for (size_t i = 0; i < s->kinetic_given; i++) sum = graph_add(g, sum, acceleration_of_term(s, s->kinetic[i]));
+    for (size_t i = 0; i < s->particle_count; i++)
+        for (int k = 0; k < s->dimension; k++) { /* S = Σ m a·a/2, Greenwood 4.272 */
+            graph_node a = graph_rate(g, graph_rate(g, s->particles[i].position[k]));
+            graph_node square = graph_binary(g, GRAPH_POW, a, graph_number(g, 2));
+            sum = graph_add(g, sum, graph_mul(g, graph_number(g, 0.5), graph_mul(g, s->particles[i].mass, square)));
+        }
+    return sum;
+}
+
+/* The power that the reaction of constraint c has on the motion, divided by λ_c. */
+static graph_node constraint_power(const hamel_equations *e, size_t c) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    const system_constraint *constraint = &s->constraints[c];
+    graph_node time = graph_symbol(g, SYMBOL_TIME, 0), sum = graph_number(g, 0);
+    size_t first, count = pattern_row(&e->A, (int32_t)c, &first);
+    bool linear = constraint->order == CONSTRAINT_HOLONOMIC;
+    if (linear) return graph_neg(g, graph_partial(g, constraint->equation, time));
+    for (size_t k = first; k < first + count; k++) sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, s->v[e->A.entries[k].column]));
+    if (constraint->order == CONSTRAINT_ACCELERATION) return sum;
+    linear = true;
+    for (size_t k = first; k < first + count; k++)
+        if (graph_depends(g, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) linear = false;
+    if (!linear) return sum;
+    graph_node *zeros = node_array(s, s->coordinate_count);
+    return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, s->coordinate_count)) : GRAPH_NONE;
+}
+
+hamel_status energies_derive(hamel_equations *e) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    size_t count;
+    graph_node *terms = energies_lagrangian_terms(s, &count), time = graph_symbol(g, SYMBOL_TIME, 0);
+    if (!terms) return equations_status(s);
+    e->jacobi = graph_number(g, 0);
+    e->jacobi_rate = graph_number(g, 0);
+    for (size_t i = 0; i < e->n; i++) {
+        e->jacobi = graph_add(g, e->jacobi, graph_mul(g, s->v[i], e->momentum[i]));
+        e->jacobi_rate = graph_add(g, e->jacobi_rate, graph_mul(g, e->given[i], s->v[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        e->jacobi = graph_sub(g, e->jacobi, terms[i]);
+        if (graph_depends(g, terms[i]) & GRAPH_DEPENDS(SYMBOL_TIME)) e->jacobi_rate = graph_sub(g, e->jacobi_rate, graph_partial(g, terms[i], time));
+    }
+    for (size_t c = 0; c < e->m; c++) {
+        graph_node power = graph_mul(g, constraint_power(e, c), graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
+        e->jacobi_rate = graph_add(g, e->jacobi_rate, power);
+    }
+    return equations_status(s);
+}

@@ -1,0 +1,83 @@
+/* equations.h — the equations of motion as graph expressions.
+ *
+ *     M(q,t) q'' = Q(q,q',t) + Aᵀ λ        n rows
+ *     A q'' = b                            m rows: every constraint at the level of accelerations
+ *
+ * Q holds everything that is neither mass times acceleration nor reaction. M and A are lists of their structural
+ * nonzeros. All memory is the arena's of the system. */
+#ifndef HAMEL_MECHANICS_EQUATIONS_H
+#define HAMEL_MECHANICS_EQUATIONS_H
+
+#include "engine/system/system.h"
+
+typedef struct matrix_entry {
+    int32_t row, column;
+    graph_node node;
+} matrix_entry;
+
+typedef struct matrix_pattern {
+    matrix_entry *entries; /* sorted by row, then column; one an element */
+    size_t count, capacity;
+} matrix_pattern;
+
+typedef struct hamel_equations {
+    hamel_system *system;
+    size_t n, m;
+
+    graph_node *momentum; /* p_i = ∂L/∂q'_i */
+    matrix_pattern M;     /* lower triangle: row ≥ column */
+    graph_node *Q;        /* n */
+    matrix_pattern W;     /* ∂Q_i/∂λ_c where forces contain multipliers; row i, column c */
+
+    matrix_pattern A;     /* row c, column i: direction of the reaction of c */
+    graph_node *b;        /* m */
+    graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
+    graph_node *velocity; /* m: dΦ_c/dt or f_c; GRAPH_NONE for an acceleration constraint */
+
+    /* The same equations as residuals in (t, q, q', q'', λ), for Newton's matrix:
+     *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ,   m rows  A q'' − b */
+    graph_node *residual; /* n + m */
+
+    graph_node *given;     /* n: generalized forces that stem from no potential: given ones and −∂D/∂q' */
+    graph_node jacobi;     /* h = q'·∂L/∂q' − L */
+    graph_node jacobi_rate; /* its rate along the motion (Greenwood 4.379) */
+} hamel_equations;
+
+/* --- constraints.c ------------------------------------------------------------------------------------------------ */
+
+/* Fills A, b, position, velocity and the last m residuals. Faults (acceleration constraints that are not linear in the
+ * accelerations) go to the system's error. */
+hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
+
+/* --- energies.c --------------------------------------------------------------------------------------------------- */
+
+/* The terms of L = T − V, or of the given lagrangian: *count nodes, signs applied. NULL without memory. */
+graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
+
+/* Fills jacobi and jacobi_rate; needs everything else. */
+hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
+
+/* T, V and the Gibbs–Appell function S as single nodes; GRAPH_NONE when the system cannot have them (fault added). */
+graph_node energies_kinetic(const hamel_equations *e);
+graph_node energies_potential(const hamel_equations *e);
+graph_node energies_acceleration(const hamel_equations *e);
+
+/* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
+
+/* Appends; entries may repeat until pattern_finish sorts them and adds equals up. False without memory. */
+bool pattern_add(hamel_system *s, matrix_pattern *p, int32_t row, int32_t column, graph_node node);
+bool pattern_finish(hamel_system *s, matrix_pattern *p);
+
+/* Entries of one row of a finished pattern: *first and the number of them. */
+size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
+
+/* An array of n nodes, all the number 0. NULL with a fault. */
+graph_node *node_array(hamel_system *s, size_t n);
+
+/* A copy of the symbols of `kind` in `node`: graph_support's own list dies at the next call. */
+size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, int32_t **list);
+
+/* HAMEL_OK, or the fault that stopped the graph. */
+hamel_status equations_status(hamel_system *s);
+
+#endif

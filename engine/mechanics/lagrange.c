@@ -1,0 +1,106 @@
+/* lagrange.c — Lagrange's equations with multipliers.
+ *
+ *     d/dt ∂L/∂q'_i − ∂L/∂q_i = Q_i + Σ λ_c A_ci                          Greenwood 2.36; Papastavridis 3.5.15 (Routh–Voss)
+ *
+ * solved for accelerations:
+ *     M_ij = ∂²L/∂q'_i∂q'_j
+ *     M q'' = Q + ∂L/∂q − (∂²L/∂q'∂q) q' − ∂²L/∂q'∂t + Aᵀλ
+ *
+ * valid for every regular L. L stays a list of terms: each is differentiated only by what it contains, so N elements
+ * with local coupling cost O(N). The two mixed derivatives together are the rate of ∂L/∂q' with accelerations left out. */
+#include "engine/mechanics/formulation.h"
+
+#include "engine/system/binder.h"
+
+static bool add_momentum(hamel_equations *e, graph_node term, int32_t j) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node p = graph_partial(g, term, s->v[j]);
+    int32_t *list;
+    size_t count = node_support(s, p, SYMBOL_VELOCITY, &list);
+    for (size_t i = 0; i < count && list[i] <= j; i++)
+        if (!pattern_add(s, &e->M, j, list[i], graph_partial(g, p, s->v[list[i]]))) return false;
+    e->momentum[j] = graph_add(g, e->momentum[j], p);
+    e->Q[j] = graph_sub(g, e->Q[j], graph_rate_bias(g, p));
+    e->residual[j] = graph_add(g, e->residual[j], graph_rate(g, p));
+    return e->residual[j] >= 0;
+}
+
+static bool add_term(hamel_equations *e, graph_node term) {
+    hamel_system *s = e->system;
+    int32_t *list;
+    size_t count = node_support(s, term, SYMBOL_VELOCITY, &list);
+    for (size_t i = 0; i < count; i++)
+        if (!add_momentum(e, term, list[i])) return false;
+    count = node_support(s, term, SYMBOL_COORDINATE, &list);
+    for (size_t i = 0; i < count; i++) {
+        int32_t j = list[i];
+        graph_node slope = graph_partial(s->graph, term, s->q[j]);
+        e->Q[j] = graph_add(s->graph, e->Q[j], slope);
+        e->residual[j] = graph_sub(s->graph, e->residual[j], slope);
+        if (e->residual[j] < 0) return false;
+    }
+    return true;
+}
+
+/* Forces of no potential: given ones, and −∂D/∂q' of Rayleigh's function (Greenwood 2.68). */
+static bool add_forces(hamel_equations *e) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node *terms;
+    signed char *signs;
+    for (size_t i = 0; i < e->n; i++) e->given[i] = s->coordinates[i].force;
+    size_t count = graph_terms(g, s->dissipation, s->memory, &terms, &signs);
+    for (size_t k = 0; k < count; k++) {
+        int32_t *list;
+        size_t support = node_support(s, terms[k], SYMBOL_VELOCITY, &list);
+        for (size_t i = 0; i < support; i++) {
+            graph_node slope = graph_partial(g, terms[k], s->v[list[i]]);
+            e->given[list[i]] = graph_binary(g, signs[k] < 0 ? GRAPH_ADD : GRAPH_SUB, e->given[list[i]], slope);
+        }
+    }
+    for (size_t i = 0; i < e->n; i++) {
+        int32_t *list;
+        e->Q[i] = graph_add(g, e->Q[i], e->given[i]);
+        e->residual[i] = graph_sub(g, e->residual[i], e->given[i]);
+        count = node_support(s, e->given[i], SYMBOL_MULTIPLIER, &list);
+        for (size_t k = 0; k < count; k++) {
+            graph_node slope = graph_partial(g, e->given[i], graph_symbol(g, SYMBOL_MULTIPLIER, list[k]));
+            if (!pattern_add(s, &e->W, (int32_t)i, list[k], slope)) return false;
+        }
+    }
+    return pattern_finish(s, &e->W);
+}
+
+static bool allocate(hamel_equations *e) {
+    hamel_system *s = e->system;
+    e->momentum = node_array(s, e->n);
+    e->Q = node_array(s, e->n);
+    e->given = node_array(s, e->n);
+    e->residual = node_array(s, e->n + e->m);
+    e->b = node_array(s, e->m);
+    e->position = node_array(s, e->m);
+    e->velocity = node_array(s, e->m);
+    return e->momentum && e->Q && e->given && e->residual && e->b && e->position && e->velocity;
+}
+
+static hamel_status derive(hamel_equations *e) {
+    hamel_system *s = e->system;
+    size_t count;
+    if (!allocate(e)) return equations_status(s);
+    graph_node *terms = energies_lagrangian_terms(s, &count);
+    for (size_t i = 0; terms && i < count; i++) {
+        if (!add_term(e, terms[i])) break;
+        if (i % 64 == 63 && equations_status(s) != HAMEL_OK) break;
+    }
+    if (equations_status(s) != HAMEL_OK || !add_forces(e) || !pattern_finish(s, &e->M)) return equations_status(s);
+    hamel_status status = constraints_derive(e);
+    return status == HAMEL_OK ? energies_derive(e) : status;
+}
+
+const formulation formulation_lagrange = {
+    "lagrange",
+    "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
+    SOLVER_MULTIPLIERS,
+    derive,
+};

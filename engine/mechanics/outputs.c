@@ -1,0 +1,91 @@
+/* outputs.c — derived quantities by name, for outputs, invariants and checks. */
+#include "engine/mechanics/outputs.h"
+
+#include "engine/system/binder.h"
+
+static graph_node entry_of(const hamel_equations *e, int32_t c, int32_t i) {
+    size_t first, count = pattern_row(&e->A, c, &first);
+    for (size_t k = first; k < first + count; k++)
+        if (e->A.entries[k].column == i) return e->A.entries[k].node;
+    return graph_number(e->system->graph, 0);
+}
+
+/* (A_c · x) for the symbols x. */
+static graph_node row_times(const hamel_equations *e, int32_t c, const graph_node *x) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    size_t first, count = pattern_row(&e->A, c, &first);
+    for (size_t k = first; k < first + count; k++) sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, x[e->A.entries[k].column]));
+    return sum;
+}
+
+static graph_node ideal_reaction(const hamel_equations *e, int32_t i) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        if (a->column == i) sum = graph_add(g, sum, graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row)));
+    }
+    return sum;
+}
+
+/* Gauss's function ½ (q'' − a)ᵀ M (q'' − a), a the accelerations without constraints (Papastavridis A94); since
+ * M (q'' − a) = Aᵀλ it is ½ Σ λ_c A_c·(q'' − a). */
+static graph_node gauss_function(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        graph_node deviation = graph_sub(g, e->system->a[a->column], graph_symbol(g, SYMBOL_FREE, a->column));
+        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
+        sum = graph_add(g, sum, graph_mul(g, force, deviation));
+    }
+    return graph_mul(g, graph_number(g, 0.5), sum);
+}
+
+static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    const hamel_equations *e = context;
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    int32_t x = arguments[0], y = arguments[1];
+    switch (quantity) {
+    case QUANTITY_KINETIC_ENERGY: return energies_kinetic(e);
+    case QUANTITY_POTENTIAL_ENERGY: return energies_potential(e);
+    case QUANTITY_ENERGY: return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));
+    case QUANTITY_JACOBI_INTEGRAL: return e->jacobi;
+    case QUANTITY_ENERGY_RATE: return e->jacobi_rate;
+    case QUANTITY_MOMENTUM: return e->momentum[x];
+    case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
+    case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), entry_of(e, x, y));
+    case QUANTITY_IDEAL: return ideal_reaction(e, x);
+    case QUANTITY_NONIDEAL: return graph_number(g, 0); /* all constraints are ideal */
+    case QUANTITY_RESIDUAL: return s->constraints[x].equation;
+    case QUANTITY_VELOCITY_RESIDUAL:
+        if (e->velocity[x] >= 0) return e->velocity[x];
+        (void)hamel_fail(s->error, HAMEL_INVALID, s->constraints[x].pointer, 0, "the acceleration constraint `%s` has no velocity residual", s->constraints[x].name);
+        return GRAPH_NONE;
+    case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
+    case QUANTITY_GAUSS: return gauss_function(e);
+    case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
+    default: return GRAPH_NONE; /* the binder serves the others itself */
+    }
+}
+
+hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e) {
+    const hamel_description *d = s->description;
+    system_quantities provider = {(void *)e, get}, *quantities = e ? &provider : NULL;
+    out->outputs = node_array(s, s->output_count);
+    out->invariants = node_array(s, d->invariant_count);
+    out->checks = node_array(s, d->check_count);
+    if (!out->outputs || !out->invariants || !out->checks) return equations_status(s);
+    for (size_t i = 0; i < s->output_count; i++) {
+        loop_scope scope;
+        scope_from(&scope, s->outputs[i].loops, s->outputs[i].loop_count);
+        out->outputs[i] = system_bind(s, s->outputs[i].expression, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+    }
+    for (size_t i = 0; i < d->invariant_count; i++)
+        out->invariants[i] = system_bind(s, &d->invariants[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
+    for (size_t i = 0; i < d->check_count; i++)
+        out->checks[i] = system_bind(s, &d->checks[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
+    return equations_status(s);
+}

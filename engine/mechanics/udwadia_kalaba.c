@@ -1,0 +1,17 @@
+/* udwadia_kalaba.c — the explicit equation of motion of constrained systems.
+ *
+ *     q'' = a + M^(−1/2) (A M^(−1/2))⁺ (b − A a),     a = M⁻¹ Q           Udwadia & Kalaba 1992, eq. 2.5
+ *
+ * M, Q, A and b are those of Lagrange's equations; what differs is that the reaction is found directly, as the one of
+ * least M⁻¹-norm, by a pseudo-inverse. So A may have any rank, and multipliers are only read off the reaction after.
+ * Any square root of M serves: with M = L Lᵀ the pseudo-inverse is taken of A L⁻ᵀ (engine/solve/kkt.c). */
+#include "engine/mechanics/formulation.h"
+
+static hamel_status derive(hamel_equations *e) { return formulation_lagrange.derive(e); }
+
+const formulation formulation_udwadia_kalaba = {
+    "udwadia-kalaba",
+    "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
+    SOLVER_LEAST_REACTION,
+    derive,
+};
