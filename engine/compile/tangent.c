@@ -1,0 +1,189 @@
+/* tangent.c — directional derivatives of a program by forward mode, PROGRAM_LANES directions at once.
+ *
+ * Beside each slot stand the lanes of its tangent and a flag: whether any of them may be other than zero. Only flagged
+ * operands are looked at, which does two things. Work is spared where nothing moves. And a partial derivative that is
+ * infinite or undefined where the operand does not move (sqrt at 0; the exponent of x^n at x <= 0) is never formed, so
+ * that it cannot turn 0 · ∞ into NaN. The same holds lane by lane: where a partial is not finite, lanes of zero stay
+ * zero.
+ *
+ * The partial derivatives are the columns of operators.h and of PROGRAM_EXTRA_LIST, expanded here as arithmetic. */
+#include "engine/compile/program_int.h"
+
+#include <string.h>
+
+enum { LANES = PROGRAM_LANES };
+
+/* clang-format off */
+#define N_(c)       ((double)(c))
+#define ADD_(a, b)  ((a) + (b))
+#define SUB_(a, b)  ((a) - (b))
+#define MUL_(a, b)  ((a) * (b))
+#define DIV_(a, b)  ((a) / (b))
+#define NEG_(a)     (-(a))
+#define POW_(a, b)  pow((a), (b))
+#define POWI_(a, b) program_power((a), (b))
+#define SIN_(a)     sin(a)
+#define COS_(a)     cos(a)
+#define SINH_(a)    sinh(a)
+#define COSH_(a)    cosh(a)
+#define LOG_(a)     log(a)
+#define SQRT_(a)    sqrt(a)
+#define SIGN_(a)    ((double)(((a) > 0) - ((a) < 0)))
+#define FLOOR_(a)   floor(a)
+#define LE_(a, b)   ((double)((a) <= (b)))
+#define LT_(a, b)   ((double)((a) < (b)))
+#define GE_(a, b)   ((double)((a) >= (b)))
+#define GT_(a, b)   ((double)((a) > (b)))
+/* clang-format on */
+
+/* by_x_SIN(x, y, z, f), by_y_..., by_z_...: the partial derivatives of every operation with one result. */
+#define PARTIAL(prefix, name, expression)                                          \
+    static inline double prefix##_##name(double X, double Y, double Z, double F) { \
+        (void)X, (void)Y, (void)Z, (void)F;                                        \
+        return expression;                                                         \
+    }
+#define OP(name, text, arity, kind, value, dx, dy) \
+    PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, N_(0))
+GRAPH_OPERATOR_LIST(OP)
+#undef OP
+#define OP(name, arity, value, dx, dy, dz) PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, dz)
+PROGRAM_EXTRA_LIST(OP)
+#undef OP
+
+/* The workspace, the tangents and their flags, one flag a slot. */
+typedef struct tangent {
+    double *w;
+    double *dot; /* [slot * LANES + lane] */
+    unsigned char *moves;
+} tangent;
+
+static bool any_nonzero(const double *t) {
+    bool any = false;
+    for (int k = 0; k < LANES; k++) any |= t[k] != 0;
+    return any;
+}
+
+/* r += partial · t. */
+static inline void accumulate(double *restrict r, double partial, const double *restrict t) {
+    if (isfinite(partial)) {
+        for (int k = 0; k < LANES; k++) r[k] += partial * t[k];
+    } else {
+        for (int k = 0; k < LANES; k++)
+            if (t[k] != 0) r[k] += partial * t[k];
+    }
+}
+
+/* Operations whose partial derivative is 0 because another piece is in force: 0 · ∞ is 0 there. */
+static inline bool is_piecewise(uint32_t op) {
+    return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
+           (op >= GRAPH_LT && op <= GRAPH_NOT);
+}
+
+static inline bool contribute(const tangent *t, uint32_t op, uint32_t slot, double partial, double *r) {
+    if (is_piecewise(op) && partial == 0) return false;
+    accumulate(r, partial, t->dot + (size_t)slot * LANES);
+    return true;
+}
+
+static inline void store(const tangent *t, uint32_t slot, double value, const double *r, bool moves) {
+    t->w[slot] = value;
+    t->moves[slot] = moves;
+    if (moves) memcpy(t->dot + (size_t)slot * LANES, r, LANES * sizeof *r);
+}
+
+/* A run of one operation with `arity` operands. The destination may be the slot of an operand: it is written last. */
+#define RUN(op, name, arity)                                                                              \
+    for (; i < stop; i++) {                                                                               \
+        double x = t->w[i->a], y = t->w[i->b], z = t->w[i->c], f = value_##name(x, y, z), r[LANES] = {0}; \
+        bool moves = false;                                                                               \
+        if ((arity) > 0 && t->moves[i->a]) moves |= contribute(t, op, i->a, by_x_##name(x, y, z, f), r);  \
+        if ((arity) > 1 && t->moves[i->b]) moves |= contribute(t, op, i->b, by_y_##name(x, y, z, f), r);  \
+        if ((arity) > 2 && t->moves[i->c]) moves |= contribute(t, op, i->c, by_z_##name(x, y, z, f), r);  \
+        store(t, i->dst, f, r, moves);                                                                    \
+    }                                                                                                     \
+    break;
+
+static void run_sincos(const tangent *t, const program_instruction *i) {
+    double sine, cosine, of_sine[LANES] = {0}, of_cosine[LANES] = {0};
+    sincos(t->w[i->a], &sine, &cosine);
+    bool moves = t->moves[i->a];
+    if (moves) {
+        accumulate(of_sine, cosine, t->dot + (size_t)i->a * LANES);
+        accumulate(of_cosine, -sine, t->dot + (size_t)i->a * LANES);
+    }
+    store(t, i->dst, sine, of_sine, moves);
+    store(t, i->c, cosine, of_cosine, moves);
+}
+
+/* The branch taken passes its derivative. */
+static void run_if(const tangent *t, const program_instruction *i) {
+    uint32_t taken = t->w[i->a] != 0 ? i->b : i->c;
+    double r[LANES] = {0};
+    if (t->moves[taken]) memcpy(r, t->dot + (size_t)taken * LANES, sizeof r);
+    store(t, i->dst, t->w[taken], r, t->moves[taken]);
+}
+
+/* One loop a case; the switch is the whole function. */
+static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, const tangent *t) {
+    for (; run < end; run++) {
+        const program_instruction *stop = i + run->count;
+        switch (run->op) {
+        case PROGRAM_SINCOS:
+            for (; i < stop; i++) run_sincos(t, i);
+            break;
+            /* clang-format off */
+#define OP(name, text, arity, kind, value, dx, dy)                                                                     \
+        case GRAPH_##name:                                                                                             \
+            if (GRAPH_##name == GRAPH_IF) {                                                                            \
+                for (; i < stop; i++) run_if(t, i);                                                                    \
+                break;                                                                                                 \
+            }                                                                                                          \
+            RUN(GRAPH_##name, name, arity)
+        GRAPH_OPERATOR_LIST(OP)
+#undef OP
+#define OP(name, arity, value, dx, dy, dz) case PROGRAM_##name: RUN(PROGRAM_##name, name, arity)
+        PROGRAM_EXTRA_LIST(OP)
+#undef OP
+            /* clang-format on */
+        }
+    }
+}
+
+/* Seeds to the slots of the inputs. */
+static void load_seeds(const program *p, const program_inputs *seeds, const tangent *t) {
+    for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) {
+        const double *values = seeds->values[kind];
+        if (!values) continue;
+        for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) {
+            const double *seed = values + (size_t)p->input_index[i] * LANES;
+            size_t slot = p->constant_count + i;
+            memcpy(t->dot + slot * LANES, seed, LANES * sizeof *seed);
+            t->moves[slot] = any_nonzero(seed);
+        }
+    }
+}
+
+size_t program_tangent_doubles(const program *p) {
+    return p->slot_count * LANES + (p->slot_count + sizeof(double) - 1) / sizeof(double);
+}
+
+void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
+                     double *tangent_workspace, double *outputs, double *outputs_dot) {
+    double *dot = tangent_workspace;
+    tangent t = {workspace, dot, (unsigned char *)(dot + p->slot_count * LANES)};
+    memset(t.moves, 0, p->slot_count);
+    load_seeds(p, seeds, &t);
+    program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
+    /* the prepared part moves only with the parameters */
+    if (seeds->values[SYMBOL_PARAMETER]) run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, &t);
+    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, &t);
+    for (size_t i = 0; i < p->output_count; i++) {
+        uint32_t slot = p->output_slots[i];
+        double *out = outputs_dot + i * LANES;
+        if (t.moves[slot])
+            memcpy(out, dot + (size_t)slot * LANES, LANES * sizeof *out);
+        else
+            memset(out, 0, LANES * sizeof *out);
+        if (outputs) outputs[i] = workspace[slot];
+    }
+}
