@@ -17,6 +17,7 @@ typedef struct byte_sink {
 typedef struct row_header {
     size_t column_count;
     const char *const *columns;
+    size_t expected_rows; /* 0: not known. When known it must be exact: npy then sends rows as they come */
     const char *json; /* the header object as compact JSON text: columns, units, name, degrees_of_freedom, formulation, version */
 } row_header;
 
@@ -31,7 +32,8 @@ typedef struct row_format {
     bool (*event)(row_writer *w, const char *json);    /* an event object; may be NULL */
     bool (*progress)(row_writer *w, const char *json); /* may be NULL */
     bool (*summary)(row_writer *w, const char *json);  /* regular end */
-    bool (*problem)(row_writer *w, const char *json);  /* the run failed after it began */
+    bool (*problem)(row_writer *w, const char *json);  /* the run failed; NULL where the format has no place for it:
+                                                          the caller reports it */
     bool (*heartbeat)(row_writer *w);                  /* keeps a quiet stream alive; may be NULL */
     void (*close)(row_writer *w);                      /* frees what the writer holds; may be NULL */
 } row_format;
@@ -41,6 +43,7 @@ struct row_writer {
     byte_sink sink;
     text_buffer line; /* reused for each line */
     size_t column_count;
+    const char *reason; /* why a call returned false when it was not the sink that refused; else NULL */
 };
 
 /* By name ("csv") or media type; NULL when unknown. row_format_at enumerates; NULL past the end. */
@@ -54,7 +57,9 @@ const row_format *row_format_accepted(const char *accept, const row_format *fall
 row_writer *row_writer_open(const row_format *format, byte_sink sink); /* NULL without memory */
 void row_writer_close(row_writer *w);
 
-/* Each returns false when the sink refused the bytes or memory ran out. NULL members are skipped. */
+/* Each returns false when the sink refused the bytes, memory ran out, or the format cannot hold the result (json and
+ * npy keep all rows: 64 MiB at most); w->reason tells the latter two. NULL members are skipped. Before the summary or
+ * the problem, json and (without expected_rows) npy have sent nothing. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_event(row_writer *w, const char *json);

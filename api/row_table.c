@@ -1,0 +1,33 @@
+/* row_table.c — rows kept until the end of a run, within a fixed bound, as their number is chosen by a client. */
+#include "api/write_formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool row_table_add(row_table *t, const double *values, size_t count, const char **reason) {
+    if (t->rows == t->capacity) {
+        size_t most = ROW_TABLE_BYTES / sizeof(double) / (count > 0 ? count : 1);
+        size_t wanted = t->capacity < 64 ? 64 : t->capacity * 2;
+        if (wanted > most) wanted = most;
+        if (wanted == t->rows) {
+            *reason = "the result is too large for a format that is sent in one piece; ask for ndjson, csv or sse";
+            return false;
+        }
+        double *grown = realloc(t->values, wanted * count * sizeof *grown);
+        if (grown == NULL) {
+            *reason = "memory could not be allocated";
+            return false;
+        }
+        t->values = grown;
+        t->capacity = wanted;
+        t->columns = count;
+    }
+    memcpy(t->values + t->rows * t->columns, values, count * sizeof *values);
+    t->rows++;
+    return true;
+}
+
+void row_table_free(row_table *t) {
+    free(t->values);
+    *t = (row_table){0};
+}
