@@ -1,0 +1,140 @@
+/* override.c — "NAME=VALUE" applied to the tree of a description, before it is read: so the run, its hash and its
+ * faults are those of the description as it then stands. */
+#include "api/read_system.h"
+#include "api/strict_json.h"
+#include "engine/base/symbol_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 200, CANDIDATES_MAX = 500 };
+
+typedef struct assignment {
+    char name[NAME_MAX_BYTES + 1];
+    char *member; /* inside `name`: what follows its last dot, or NULL */
+    const char *value;
+} assignment;
+
+/* The value as JSON: a number, true or false, a list or object, and otherwise a text (an expression). */
+static cJSON *value_of(const char *text) {
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    cJSON *value = json_parse(text, strlen(text), &limits, &fault);
+    if (value != NULL && !cJSON_IsNull(value)) return value;
+    cJSON_Delete(value);
+    return cJSON_CreateString(text);
+}
+
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
+}
+
+/* object[key] = value, in the place where the key stands. */
+static hamel_status put(cJSON *object, const char *key, cJSON *value, hamel_error *error) {
+    if (value == NULL) return no_memory(error);
+    bool there = cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
+    bool done =
+        there ? cJSON_ReplaceItemInObjectCaseSensitive(object, key, value) : cJSON_AddItemToObject(object, key, value);
+    if (done) return HAMEL_OK;
+    cJSON_Delete(value);
+    return no_memory(error);
+}
+
+static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error *error) {
+    static const char *const output_times[] = {"samples", "step", "times"};
+    cJSON *simulation = cJSON_GetObjectItemCaseSensitive(tree, "simulation");
+    if (simulation == NULL) simulation = cJSON_AddObjectToObject(tree, "simulation");
+    if (simulation == NULL) return no_memory(error);
+    if (!cJSON_IsObject(simulation)) return HAMEL_OK; /* the reader reports it */
+    bool times = false;
+    for (size_t k = 0; k < 3; k++) times = times || strcmp(a->member, output_times[k]) == 0;
+    /* The three exclude each other: the one that is set replaces the one that was given. */
+    for (size_t k = 0; times && k < 3; k++) {
+        if (strcmp(a->member, output_times[k]) != 0)
+            cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
+    }
+    return put(simulation, a->member, value_of(a->value), error);
+}
+
+static const char *coordinate_name(const cJSON *item) {
+    if (cJSON_IsString(item)) return item->valuestring;
+    const cJSON *name = cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "name") : NULL;
+    return cJSON_IsString(name) ? name->valuestring : NULL;
+}
+
+static hamel_status unknown(const cJSON *list, const char *what, const char *name, hamel_error *error) {
+    const char *names[CANDIDATES_MAX];
+    size_t count = 0;
+    for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL && count < CANDIDATES_MAX; c = c->next) {
+        const char *candidate = c->string != NULL ? c->string : coordinate_name(c);
+        if (candidate != NULL) names[count++] = candidate;
+    }
+    (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the system has no %s `%s` that could be set", what, name);
+    const char *nearest = nearest_name(names, count, name, strlen(name));
+    if (nearest != NULL) hamel_suggest(error, "%s", nearest);
+    return HAMEL_INVALID;
+}
+
+/* A coordinate given by its bare name becomes an object first. */
+static cJSON *as_object(cJSON *list, cJSON *item) {
+    if (cJSON_IsObject(item)) return item;
+    cJSON *object = cJSON_CreateObject();
+    bool made = object != NULL && cJSON_AddStringToObject(object, "name", item->valuestring) != NULL &&
+                cJSON_ReplaceItemViaPointer(list, item, object);
+    if (made) return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error *error) {
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "coordinates");
+    if (!cJSON_IsArray(list)) list = NULL;
+    for (cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next) {
+        const char *name = coordinate_name(item);
+        if (name == NULL || strcmp(name, a->name) != 0) continue;
+        cJSON *object = as_object(list, item);
+        return object != NULL ? put(object, a->member, value_of(a->value), error) : no_memory(error);
+    }
+    return unknown(list, "coordinate", a->name, error);
+}
+
+static hamel_status set_parameter(cJSON *tree, const assignment *a, hamel_error *error) {
+    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(tree, "parameters");
+    if (!cJSON_IsObject(parameters)) parameters = NULL;
+    cJSON *given = parameters != NULL ? cJSON_GetObjectItemCaseSensitive(parameters, a->name) : NULL;
+    if (given == NULL) return unknown(parameters, "parameter", a->name, error);
+    if (cJSON_IsObject(given)) return put(given, "value", value_of(a->value), error);
+    return put(parameters, a->name, value_of(a->value), error);
+}
+
+/* Splits "NAME=VALUE" at its first `=`; blanks around both are dropped. */
+static bool split(const char *text, assignment *a) {
+    const char *equals = strchr(text, '=');
+    if (equals == NULL) return false;
+    const char *begin = text + strspn(text, " \t");
+    const char *end = equals;
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    size_t length = (size_t)(end - begin);
+    if (end <= begin || length > NAME_MAX_BYTES) return false;
+    memcpy(a->name, begin, length);
+    a->name[length] = '\0';
+    a->value = equals + 1 + strspn(equals + 1, " \t");
+    a->member = strrchr(a->name, '.');
+    if (a->member != NULL) *a->member++ = '\0';
+    return a->value[0] != '\0';
+}
+
+hamel_status api_override(cJSON *tree, const char *text, hamel_error *error) {
+    assignment a;
+    if (!split(text, &a)) {
+        return hamel_fail(error, HAMEL_INVALID, "", 0, "expected NAME=VALUE, found `%.100s`", text);
+    }
+    if (!cJSON_IsObject(tree)) return HAMEL_OK; /* the reader reports it */
+    if (a.member == NULL) return set_parameter(tree, &a, error);
+    if (strcmp(a.name, "simulation") == 0) return set_simulation(tree, &a, error);
+    if (strcmp(a.member, "initial") == 0 || strcmp(a.member, "velocity") == 0) return set_coordinate(tree, &a, error);
+    return hamel_fail(error, HAMEL_INVALID, "", 0,
+                      "`%s.%s` cannot be set: expected a parameter, COORDINATE.initial, COORDINATE.velocity or "
+                      "simulation.KEY",
+                      a.name, a.member);
+}

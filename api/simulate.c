@@ -1,0 +1,220 @@
+/* simulate.c — the way from bytes to rows: parse, override, read, derive; then run and report as JSON texts.
+ *
+ * A failure is made complete where it is found (HTTP status, exit code, problem document, text for a terminal), so
+ * that callers only send it. Where even that needs more memory than there is, status and exit code remain. */
+#include "api/simulate.h"
+
+#include "api/json_text.h"
+#include "api/read_system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char unnamed[] = "description"; /* stands for a file's name where the caller gives none */
+
+api_limits api_limits_default(void) {
+    return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};
+}
+
+void api_failure_clear(api_failure *failure) {
+    cJSON_Delete(failure->problem);
+    free(failure->text);
+    *failure = (api_failure){0};
+}
+
+static void fail_by_error(api_failure *failure, hamel_status status, const hamel_error *error, const char *file) {
+    failure->http = api_status_http(status);
+    failure->exit_code = api_status_exit(status);
+    failure->problem = api_problem(error, NULL);
+    failure->text = api_error_text(error, file != NULL ? file : unnamed);
+}
+
+static void fail_by_json(api_failure *failure, const json_fault *fault, const char *file) {
+    hamel_status status = fault->no_memory ? HAMEL_NO_MEMORY : HAMEL_INVALID;
+    failure->http = fault->no_memory ? api_status_http(status) : fault->too_large ? 413 : 400;
+    failure->exit_code = api_status_exit(status);
+    failure->problem = api_problem_json(fault, NULL);
+    text_buffer b;
+    text_buffer_init(&b, 64 * 1024);
+    text_buffer_printf(&b, "hamel: %s:%zu:%zu: %s\n", file != NULL ? file : unnamed, fault->line, fault->column,
+                       fault->message);
+    failure->text = text_buffer_take(&b, NULL);
+    text_buffer_free(&b);
+}
+
+/* A failing status always comes with a fault; where the engine left none, the status itself is named. */
+static void ensure_fault(hamel_error *error, hamel_status status) {
+    if (error->status == HAMEL_OK) (void)hamel_fail(error, status, "", 0, "%s", hamel_status_meaning(status));
+}
+
+static hamel_status override_all(cJSON *tree, const char *const *assignments, size_t count, hamel_error *error) {
+    hamel_status first = HAMEL_OK;
+    for (size_t k = 0; k < count; k++) {
+        hamel_status status = api_override(tree, assignments[k], error);
+        if (first == HAMEL_OK) first = status;
+    }
+    return first;
+}
+
+/* Everything between the tree and the model; the description lives only here. */
+static hamel_status derive(hamel_model **model, const cJSON *tree, const api_limits *limits, const atomic_bool *cancel,
+                           hamel_error *error) {
+    arena memory;
+    arena_init(&memory, 0); /* bounded by the body, whose size has been checked */
+    hamel_description description;
+    hamel_status status = api_read_system(&description, tree, &memory, error);
+    if (status == HAMEL_OK) status = hamel_model_create(model, &description, &limits->engine, cancel, error);
+    arena_free(&memory);
+    return status;
+}
+
+hamel_model *api_prepare(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
+                         const api_limits *limits, const atomic_bool *cancel, const char *file, api_failure *failure) {
+    json_fault fault;
+    cJSON *tree = json_parse(body, length, &limits->json, &fault);
+    if (tree == NULL) {
+        fail_by_json(failure, &fault, file);
+        return NULL;
+    }
+    hamel_model *model = NULL;
+    hamel_error error = {0};
+    hamel_status status = override_all(tree, assignments, assignment_count, &error);
+    if (status == HAMEL_OK) status = derive(&model, tree, limits, cancel, &error);
+    cJSON_Delete(tree);
+    if (status != HAMEL_OK) {
+        ensure_fault(&error, status);
+        fail_by_error(failure, status, &error, file);
+        model = NULL;
+    }
+    hamel_error_clear(&error);
+    return model;
+}
+
+/* One run on its way from the engine's sink to an observer. */
+typedef struct passage {
+    const api_observer *observer;
+    bool no_memory;
+} passage;
+
+static bool pass_header(void *context, const hamel_header *header) {
+    passage *p = context;
+    if (p->observer->header == NULL) return true;
+    cJSON *tree = api_header_json(header);
+    char *json = json_text(tree);
+    cJSON_Delete(tree);
+    if (json == NULL) {
+        p->no_memory = true;
+        return false;
+    }
+    row_header rows = {.column_count = header->column_count, .columns = header->columns, .json = json};
+    bool taken = p->observer->header(p->observer->context, &rows);
+    free(json);
+    return taken;
+}
+
+static bool pass_row(void *context, const double *values, size_t count) {
+    const passage *p = context;
+    return p->observer->row == NULL || p->observer->row(p->observer->context, values, count);
+}
+
+static bool pass_progress(void *context, const hamel_progress *progress) {
+    const passage *p = context;
+    if (p->observer->progress == NULL) return true;
+    double span = progress->stop - progress->start;
+    double fraction = span > 0 || span < 0 ? (progress->t - progress->start) / span : 1;
+    if (!(fraction >= 0)) fraction = 0;
+    if (fraction > 1) fraction = 1;
+    char json[200];
+    snprintf(json, sizeof json, "{\"t\":%.17g,\"start\":%.17g,\"stop\":%.17g,\"steps\":%.17g,\"fraction\":%.4f}",
+             progress->t, progress->start, progress->stop, progress->steps, fraction);
+    return p->observer->progress(p->observer->context, json, fraction);
+}
+
+static char *summary_text(const hamel_summary *summary) {
+    cJSON *tree = api_summary_json(summary);
+    char *json = json_text(tree);
+    cJSON_Delete(tree);
+    return json;
+}
+
+static void report_problem(const api_observer *observer, hamel_status status, const hamel_error *error,
+                           const char *summary_json, const char *file) {
+    if (observer->problem == NULL) return;
+    api_failure failure = {0};
+    fail_by_error(&failure, status, error, file);
+    char *json = json_text(failure.problem);
+    /* Without memory for the document a fixed one still tells what happened. */
+    const char *fallback = "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\"}";
+    (void)observer->problem(observer->context, json != NULL ? json : fallback, &failure, summary_json);
+    free(json);
+    api_failure_clear(&failure);
+}
+
+/* Ends the run towards the observer; returns the status that the caller of api_run gets. */
+static hamel_status report(const passage *p, hamel_status status, const hamel_summary *summary, hamel_error *error,
+                           const char *file) {
+    char *json = summary_text(summary);
+    if (p->no_memory || json == NULL) {
+        hamel_error_clear(error);
+        status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory for the report of the run could not be allocated");
+    }
+    if (status == HAMEL_OK) {
+        bool taken = p->observer->summary == NULL || p->observer->summary(p->observer->context, json, summary);
+        if (!taken) status = HAMEL_CANCELED;
+    } else {
+        ensure_fault(error, status);
+        report_problem(p->observer, status, error, json, file);
+    }
+    free(json);
+    return status;
+}
+
+hamel_status api_run(const hamel_model *model, double time_limit, const atomic_bool *cancel,
+                     const api_observer *observer, const char *file) {
+    passage p = {.observer = observer};
+    hamel_run_options options = {.cancel = cancel, .time_limit = time_limit};
+    hamel_sink sink = {.context = &p, .header = pass_header, .row = pass_row, .progress = pass_progress};
+    hamel_summary summary = {0};
+    hamel_error error = {0};
+    hamel_status status = hamel_run(model, &options, &sink, &summary, &error);
+    status = report(&p, status, &summary, &error, file);
+    hamel_summary_free(&summary);
+    hamel_error_clear(&error);
+    return status;
+}
+
+static bool write_header(void *context, const row_header *header) {
+    return row_writer_begin(context, header);
+}
+
+static bool write_row(void *context, const double *values, size_t count) {
+    return row_writer_row(context, values, count);
+}
+
+static bool write_progress(void *context, const char *json, double fraction) {
+    (void)fraction;
+    return row_writer_progress(context, json);
+}
+
+static bool write_summary(void *context, const char *json, const hamel_summary *summary) {
+    (void)summary;
+    return row_writer_summary(context, json);
+}
+
+static bool write_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    (void)failure;
+    (void)summary_json;
+    return row_writer_problem(context, json);
+}
+
+api_observer api_observer_of(row_writer *writer) {
+    return (api_observer){
+        .context = writer,
+        .header = write_header,
+        .row = write_row,
+        .progress = write_progress,
+        .summary = write_summary,
+        .problem = write_problem,
+    };
+}
