@@ -1,0 +1,205 @@
+# hamel: GNU make, one file for everything. `make help` lists the targets.
+#
+# Three builds of the same sources live side by side: release in build/, build/debug with the address and undefined
+# behaviour sanitizers, build/tsan with the thread sanitizer. Sources are found by wildcard, one line per room;
+# a new file needs no change here. Every compilation first makes sure that the Debian packages are installed.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+WERROR  ?= -Werror
+LISTEN  ?= 127.0.0.1:8080
+DATA    ?= build/data
+
+# ---- sources: a room each ----
+
+engine_sources := $(wildcard engine/*.c engine/*/*.c)
+api_sources    := $(wildcard api/*.c)
+server_sources := $(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))
+cli_sources    := $(filter-out clients/cli/main.c,$(wildcard clients/cli/*.c))
+
+# tests/ROOM/test_X.c is a program; other files of these rooms are shared by all of them.
+test_rooms   := unit reference http fault
+test_mains   := $(wildcard $(test_rooms:%=tests/%/test_*.c))
+test_support := $(filter-out $(test_mains),$(wildcard $(test_rooms:%=tests/%/*.c)))
+fuzz_mains   := $(wildcard tests/fuzz/fuzz_*.c)
+bench_mains  := $(wildcard tests/bench/bench_*.c)
+bench_support := $(filter-out $(bench_mains),$(wildcard tests/bench/*.c))
+
+# ---- flags ----
+
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wundef $(WERROR)
+# -ffp-contract=off: a*b+c is rounded twice on every machine, so that a run gives the same bytes on all of them.
+COMMON := -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) -ffp-contract=off -fno-math-errno -pthread -g
+HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection -fPIE
+HARDEN_LINK := -pie -Wl,-z,relro,-z,now
+
+flags_release := -O2 $(HARDEN)
+link_release  := $(HARDEN_LINK)
+flags_debug   := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+link_debug    := -fsanitize=address,undefined
+flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread
+link_tsan     := -fsanitize=thread
+# The inner loops: vectorized in release.
+hot := engine/compile/% engine/solve/% engine/simulate/%
+
+dir_release := build
+dir_debug   := build/debug
+dir_tsan    := build/tsan
+
+LIBS := -lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
+        -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lmicrohttpd -lsqlite3 -lcurl -lcjson -lnettle -lm -lpthread
+LINK_TAIL := -Wl,--as-needed $(LIBS)
+
+# ---- what is built ----
+
+.PHONY: all debug tsan demo run test test-long bench lint format install clean help
+all: build/hamel build/hameld
+debug: build/debug/hamel build/debug/hameld
+tsan: build/tsan/hamel build/tsan/hameld
+
+help:
+	@echo 'make              build/hamel and build/hameld'
+	@echo 'make demo         build, start a server, stream a simulation from it, run a job'
+	@echo 'make run          build and serve on $(LISTEN) (LISTEN=, DATA=)'
+	@echo 'make test         all short tests; the last line counts them'
+	@echo 'make test-long    the same with long fault, fuzz and physics runs, and under the thread sanitizer'
+	@echo 'make bench        measure against hand-written CVODE programs'
+	@echo 'make lint         clang, clang-tidy, cppcheck, format and house rules'
+	@echo 'make format       clang-format all sources'
+	@echo 'make debug, tsan  builds with sanitizers in build/debug, build/tsan'
+	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR='
+	@echo 'make clean        remove build/'
+
+# The set-up of a group is done once; a change of the package list does it again.
+build/.setup-%: deploy/packages.txt deploy/setup.sh
+	@mkdir -p build
+	@deploy/setup.sh $*
+	@touch $@
+
+# Files that become C: the shipped examples and the description of the HTTP API, as byte arrays.
+generated := build/generated/examples.c $(if $(wildcard api/openapi.json),build/generated/openapi.c)
+build/generated/examples.c: api/embed_examples.sh $(wildcard api/examples/*.json)
+	@mkdir -p $(@D)
+	api/embed_examples.sh $(sort $(filter %.json,$^)) > $@
+build/generated/openapi.c: api/embed_file.sh api/openapi.json
+	@mkdir -p $(@D)
+	api/embed_file.sh api_openapi api/openapi.json > $@
+
+# $(call variant,NAME): the rules of one build.
+define variant
+$(1)_obj = $$(patsubst %.c,$$(dir_$(1))/obj/%.o,$$(1))
+
+$$(dir_$(1))/obj/%.o: %.c | build/.setup-build
+	@mkdir -p $$(@D)
+	$$(CC) $$(COMMON) $$(flags_$(1)) $$(if $$(filter release,$(1)),$$(if $$(filter $$(hot),$$<),-O3)) -MMD -MP -c $$< -o $$@
+$$(dir_$(1))/obj/tests/%.o: tests/%.c | build/.setup-build build/.setup-test
+	@mkdir -p $$(@D)
+	$$(CC) $$(COMMON) $$(flags_$(1)) -MMD -MP -c $$< -o $$@
+
+$$(dir_$(1))/libhamel_engine.a: $$(call $(1)_obj,$$(engine_sources))
+$$(dir_$(1))/libhamel_api.a: $$(call $(1)_obj,$$(api_sources) $$(generated))
+$$(dir_$(1))/libhamel_server.a: $$(call $(1)_obj,$$(server_sources))
+$$(dir_$(1))/libhamel_cli.a: $$(call $(1)_obj,$$(cli_sources))
+$$(dir_$(1))/libtest_support.a: $$(call $(1)_obj,$$(test_support))
+$$(dir_$(1))/libbench_support.a: $$(call $(1)_obj,$$(bench_support))
+$$(dir_$(1))/lib%.a:
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	ar rcs $$@ $$^
+
+$(1)_engine := $$(dir_$(1))/libhamel_api.a $$(dir_$(1))/libhamel_engine.a
+$(1)_link = $$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) $$(LINK_TAIL)
+
+$$(dir_$(1))/hamel: $$(call $(1)_obj,clients/cli/main.c) $$(dir_$(1))/libhamel_cli.a $$($(1)_engine)
+	$$($(1)_link)
+$$(dir_$(1))/hameld: $$(call $(1)_obj,server/main.c) $$(dir_$(1))/libhamel_server.a $$($(1)_engine)
+	$$($(1)_link)
+
+$(1)_tests := $$(test_mains:%.c=$$(dir_$(1))/%)
+$$($(1)_tests): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libtest_support.a $$(dir_$(1))/libhamel_server.a \
+        $$(dir_$(1))/libhamel_cli.a $$($(1)_engine)
+	@mkdir -p $$(@D)
+	$$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) -Wl,--as-needed -lcmocka $$(LIBS)
+
+$(1)_fuzz := $$(fuzz_mains:%.c=$$(dir_$(1))/%)
+$$($(1)_fuzz): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/obj/tests/fuzz/mutate_main.o $$($(1)_engine)
+	@mkdir -p $$(@D)
+	$$($(1)_link)
+
+$(1)_bench := $$(bench_mains:%.c=$$(dir_$(1))/%)
+$$($(1)_bench): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libbench_support.a $$($(1)_engine)
+	@mkdir -p $$(@D)
+	$$($(1)_link)
+endef
+$(foreach v,release debug tsan,$(eval $(call variant,$(v))))
+
+.SECONDARY:
+-include $(shell find build -name '*.d' 2>/dev/null)
+
+# ---- tests ----
+
+in_rooms = $(filter $(foreach room,$(2),%/tests/$(room)/%),$(1))
+fuzz_count ?= 20000
+fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build/debug/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(fuzz_count)")
+
+# Programs that start the daemon or the command line take them from here.
+export HAMEL  ?= $(CURDIR)/build/hamel
+export HAMELD ?= $(CURDIR)/build/hameld
+
+tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug_fuzz)
+tests_run = tests/run.sh tests/tools/check_house.sh tests/golden/run.sh tests/cli/run.sh \
+    $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
+    --alone $(call in_rooms,$(release_tests),http fault)
+
+test: build/.setup-test $(tests_build)
+	@$(tests_run)
+
+test-long: export HAMEL_TEST_LONG := 1
+test-long: export HAMEL_TEST_LIMIT := 3600
+test-long: fuzz_count := 1000000
+test-long: build/.setup-test $(tests_build) debug $(tsan_tests)
+	@$(tests_run) \
+	    $(foreach t,$(call in_rooms,$(debug_tests),http),"env HAMELD=$(CURDIR)/build/debug/hameld $(t)") \
+	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)")
+test-long: $(call in_rooms,$(debug_tests),http) tsan
+
+bench: $(release_bench)
+	@for program in $^; do echo; echo "== $$program"; $$program || exit 1; done
+
+# ---- style ----
+
+all_sources = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+
+lint: build/.setup-build build/.setup-test build/.setup-lint $(generated)
+	tests/tools/lint.sh
+
+format: build/.setup-lint
+	clang-format -i $(all_sources)
+
+# ---- use ----
+
+demo: build/.setup-demo all
+	@clients/demo.sh
+
+run: all
+	@mkdir -p $(DATA)
+	build/hameld --listen $(LISTEN) --data $(DATA)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/hamel/examples $(DESTDIR)$(PREFIX)/share/doc/hamel
+	install -m 755 build/hamel build/hameld $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(wildcard api/examples/*.json) $(DESTDIR)$(PREFIX)/share/hamel/examples
+	install -m 644 $(wildcard api/*.json) $(DESTDIR)$(PREFIX)/share/hamel
+	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hamel
+
+clean:
+	rm -rf build

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Makes sure that the Debian packages of the given groups are installed: deploy/setup.sh GROUP...
+#
+# Silent when nothing is missing. Otherwise it says what it installs and installs that with apt-get, as root or
+# through sudo; without the right to do so it says what to install and fails. The groups are those of packages.txt.
+# Plain sh: on a fresh machine this runs before anything else is there.
+set -eu
+
+list=$(dirname "$0")/packages.txt
+
+say() { echo "setup: $*" >&2; }
+
+[ $# -gt 0 ] || { say "usage: deploy/setup.sh GROUP...   (groups of $list)"; exit 2; }
+
+packages=
+for group in "$@"; do
+    found=$(awk -v group="$group" '$1 == group { print $2 }' "$list")
+    [ -n "$found" ] || { say "no group \"$group\" in $list"; exit 2; }
+    packages="$packages $found"
+done
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    say "this is no Debian system, so nothing is installed for you; the build needs what these packages hold:"
+    # shellcheck disable=SC2086 # a list of words
+    printf '  %s\n' $packages >&2
+    exit 0 # they may be there under other names: the compiler will tell
+fi
+
+# dpkg-query fails when it knows none of a name; what counts is the list that it prints.
+# shellcheck disable=SC2086
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null || true)
+missing=
+for package in $packages; do
+    case "
+$installed
+" in
+    *"
+installed $package
+"*) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    as_root="sudo -n"
+else
+    say "these packages are missing, and installing them takes root's rights. Please run:"
+    echo "  sudo apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# shellcheck disable=SC2086
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
+
+say "installing$missing"
+# An image often comes without package lists, or with old ones that name versions no longer kept.
+# shellcheck disable=SC2086
+if ! apt install --no-install-recommends $missing; then
+    say "fetching the package lists"
+    apt update && apt install --no-install-recommends $missing || {
+        tail -n 20 "$log" >&2
+        say "apt-get could not install$missing"
+        exit 1
+    }
+fi
+say "done"

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Runs test programs and counts their tests: tests/run.sh [PROGRAM...] [--alone PROGRAM...]
+#
+# A test program is anything that writes TAP ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits
+# 0 when all is well: a cmocka executable, which is asked to by CMOCKA_MESSAGE_OUTPUT, or a script. An argument may
+# hold words for the program after its name. Programs run side by side, those after --alone one at a time, because
+# they measure time or need the machine to themselves. Each has HAMEL_TEST_LIMIT seconds.
+#
+# Counted as failed: a test that says so; tests of the plan that never reported; a program that ends with a failure,
+# by a signal or out of time without having reported one; a program without any test. The last line is
+# "N passed, N failed" and nothing else.
+set -uo pipefail
+
+limit=${HAMEL_TEST_LIMIT:-300}
+jobs=${HAMEL_TEST_JOBS:-$(getconf _NPROCESSORS_ONLN)}
+export CMOCKA_MESSAGE_OUTPUT=TAP
+unset CMOCKA_XML_FILE
+# A sanitizer's finding must end the program: a test that "passed" with one has not.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:allocator_may_return_null=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
+
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+# run NUMBER COMMAND: leaves NUMBER.out (output), NUMBER.status and NUMBER.seconds behind.
+run() {
+    local begin=$EPOCHREALTIME words
+    read -ra words <<<"$2"
+    timeout --kill-after=10 "$limit" "${words[@]}" >"$scratch/$1.out" 2>&1 </dev/null
+    echo $? >"$scratch/$1.status"
+    awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }' >"$scratch/$1.seconds"
+}
+
+# judge NUMBER COMMAND: reads what run left; prints the report of the program; writes "passed failed" to NUMBER.count.
+judge() {
+    awk -v status="$(cat "$scratch/$1.status")" -v seconds="$(cat "$scratch/$1.seconds")" -v limit="$limit" \
+        -v command="$2" -v counts="$scratch/$1.count" '
+        function report(what) { failures = failures "  FAILED " what "\n"; failed++ }
+        function plan_ends() { if (seen < planned) report((planned - seen) " planned test(s) never reported"); }
+        function remarks_end() { if (pending != "") { report(pending); failures = failures said; pending = "" } said = "" }
+        /^1\.\.[0-9]+/ { remarks_end(); plan_ends(); planned = substr($1, 4) + 0; seen = 0; next }
+        /^(not )?ok [0-9]+( - | # SKIP)/ {
+            remarks_end(); seen++
+            name = $0; sub(/^(not )?ok [0-9]+( - )?/, "", name)
+            if (name ~ /# SKIP/) { skipped++; sub(/.*# SKIP */, "", name); skips = skips "  skipped " name "\n" }
+            else if ($1 == "ok") passed++
+            else pending = name
+            next
+        }
+        /^not ok/ { remarks_end(); pending = $0; next }
+        /^# (not )?ok - / { next }
+        { said = said "      " $0 "\n"; last[NR % 40] = $0 }
+        END {
+            remarks_end(); plan_ends()
+            if (status == 124 || (status == 137 && seconds + 0 >= limit + 0)) why = "ran longer than " limit " s"
+            else if (status > 128) why = "ended by signal " (status - 128)
+            else if (status != 0) why = "exit status " status
+            if (why != "" && (failed == 0 || status > 123)) {
+                report(why)
+                for (i = NR - 39; i <= NR; i++) if (i > 0 && (i % 40) in last) failures = failures "      " last[i % 40] "\n"
+            }
+            if (passed + failed + skipped == 0) report("no test in it")
+            printf "%-6s %s: %d passed%s%s, %s s\n%s%s", failed ? "FAILED" : "ok", command, passed,
+                   failed ? ", " failed " failed" : "", skipped ? ", " skipped " skipped" : "", seconds, skips, failures
+            print passed + 0, failed + 0 > counts
+        }' "$scratch/$1.out"
+}
+
+commands=()
+alone_from=
+for argument in "$@"; do
+    if [ "$argument" = --alone ]; then alone_from=${#commands[@]}; else commands+=("$argument"); fi
+done
+: "${alone_from:=${#commands[@]}}"
+
+# Side by side: a program may start as soon as there is a place; reports come in the order of the arguments.
+running=0
+for ((i = 0; i < alone_from; i++)); do
+    while ((running >= jobs)); do
+        wait -n
+        running=$((running - 1))
+    done
+    run "$i" "${commands[i]}" 2>/dev/null & # what the shell says of a signal, judge says better
+    running=$((running + 1))
+done
+wait
+for ((i = 0; i < alone_from; i++)); do judge "$i" "${commands[i]}"; done
+for ((i = alone_from; i < ${#commands[@]}; i++)); do
+    run "$i" "${commands[i]}" 2>/dev/null
+    judge "$i" "${commands[i]}"
+done
+
+read -r passed failed < <(cat "$scratch"/*.count 2>/dev/null | awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }')
+if [ $((passed + failed)) = 0 ]; then
+    echo "no test was run"
+    failed=1
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,7 @@
+#!/bin/sh
+# One fuzz target as a test: tests/tools/fuzz.sh PROGRAM CORPUS COUNT [SEED]. The program mutates the files of the
+# corpus COUNT times and dies on the first finding of a sanitizer; the seed is fixed, so that a failure comes again.
+set -u
+echo 1..1
+name="$(basename "$1") survives $3 mutated inputs"
+if "$1" "$2" "$3" "${4:-1}" 2>&1; then echo "ok 1 - $name"; else echo "not ok 1 - $name"; exit 1; fi

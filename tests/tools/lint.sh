@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# make lint: everything that reads the sources without running them. Stops at the first tool that finds something.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.c' '*.h')
+mapfile -t units < <(printf '%s\n' "${files[@]}" | grep '\.c$')
+jobs=$(getconf _NPROCESSORS_ONLN)
+flags=(-std=c11 -D_GNU_SOURCE -I. -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wundef -Werror)
+
+echo "lint: house rules"
+HAMEL_TEST_LIMIT=60 tests/run.sh tests/tools/check_house.sh
+echo "lint: format"
+clang-format --dry-run -Werror "${files[@]}"
+echo "lint: clang"
+printf '%s\0' "${units[@]}" | xargs -0 -n 8 -P "$jobs" clang "${flags[@]}" -fsyntax-only
+echo "lint: cppcheck"
+cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -j "$jobs" \
+    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches "${units[@]}"
+echo "lint: clang-tidy"
+printf '%s\0' "${units[@]}" | xargs -0 -n 8 -P "$jobs" clang-tidy --quiet -- "${flags[@]}" 2>/dev/null
+echo "lint: clean"
