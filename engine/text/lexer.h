@@ -1,8 +1,9 @@
 /* lexer.h — expression text to tokens, one at a time, without copying.
  *
- * Names are letters (ASCII, or any UTF-8 sequence outside ASCII), digits and '_', not starting with a digit; after the
- * first letter a name may hold dots when `dotted` is asked for (arguments such as lambda(B.norm) only). Columns count
- * code points from 1. Invalid UTF-8 and control characters are errors with their column. */
+ * Names are letters (ASCII, or UTF-8 outside ASCII except spaces, invisible characters and typographic operators),
+ * digits and '_', not starting with a digit; after the first letter a name may hold dots when `dotted` is asked for
+ * (arguments such as lambda(B.norm) only). Columns count code points from 1. Invalid UTF-8 and control characters are
+ * errors with their column. */
 #ifndef HAMEL_TEXT_LEXER_H
 #define HAMEL_TEXT_LEXER_H
 

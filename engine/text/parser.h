@@ -23,7 +23,7 @@ typedef enum syntax_kind {
     SYNTAX_OPERATOR, /* pop the arity of `op`; push op applied; covers operators and functions of numbers */
     SYNTAX_QUANTITY, /* pop `count` arguments; push `quantity` (der, energy(), lambda(c), table(), ...) */
     SYNTAX_SUM,      /* pop upper, lower; loop variable `name`; body is the next `count` items, then SYNTAX_SUM_END */
-    SYNTAX_SUM_END   /* `count` items back is its SYNTAX_SUM */
+    SYNTAX_SUM_END   /* the item `count` places before this one is its SYNTAX_SUM (`count` is the body's length + 1) */
 } syntax_kind;
 
 /* Functions whose meaning is not a number-to-number map. Signature: n a name, e an expression, k a literal or
@@ -75,10 +75,17 @@ typedef struct syntax_item {
 typedef struct syntax {
     const syntax_item *items;
     size_t count;
-    size_t depth;     /* the value stack needs no more than this */
+    size_t depth;     /* the value stack needs no more than this, one value for the total of each open sum included */
     const char *text; /* the source, for messages; borrowed */
     size_t length;
 } syntax;
+
+enum {
+    SYNTAX_TEXT_MAX = 1 << 20,    /* bytes of one text; longer ones are HAMEL_LIMIT */
+    SYNTAX_LEVELS_MAX = 100000,   /* open parentheses, brackets and calls */
+    SYNTAX_SUMS_MAX = 16,         /* sums within sums, since their cost multiplies */
+    SYNTAX_INDICES_MAX = 4
+};
 
 /* What the whole text may be. */
 typedef enum syntax_goal {

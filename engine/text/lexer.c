@@ -1,0 +1,253 @@
+/* lexer.c — one pass over the bytes, one token a call.
+ *
+ * `at` always lies on the first byte of a code point, and `column` is its column. A faulty byte is consumed with its
+ * TOKEN_ERROR, so that a caller who goes on reading comes to the end.
+ *
+ * Every code point outside ASCII is a letter but for those that look like a space, like nothing, or like an operator:
+ * a name with an invisible character in it, or a typographic minus sign taken for a letter, would only be found out as
+ * an unknown name. */
+#include "engine/text/lexer.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_LENGTH_MAX = 300 };
+
+/* Code points outside ASCII that are no letters, in increasing order. */
+static const struct {
+    uint32_t first, last;
+    const char *message;
+} NO_LETTERS[] = {
+    {0x0080, 0x009F, "a control character"},
+    {0x00A0, 0x00A0, "a no-break space; use an ordinary space"},
+    {0x00AD, 0x00AD, "an invisible character (soft hyphen)"},
+    {0x00B2, 0x00B3, "superscripts are not understood; write x^2"},
+    {0x00B7, 0x00B7, "a typographic multiplication sign; write *"},
+    {0x00B9, 0x00B9, "superscripts are not understood; write x^2"},
+    {0x00D7, 0x00D7, "a typographic multiplication sign; write *"},
+    {0x00F7, 0x00F7, "a typographic division sign; write /"},
+    {0x2000, 0x200A, "a typographic space; use an ordinary space"},
+    {0x200B, 0x200F, "an invisible character"},
+    {0x2010, 0x2015, "a typographic dash; write -"},
+    {0x2018, 0x201B, "a typographic quotation mark; a derivative is written with '"},
+    {0x2028, 0x202F, "an invisible character"},
+    {0x2032, 0x2034, "a typographic prime; a derivative is written with '"},
+    {0x205F, 0x206F, "an invisible character"},
+    {0x2212, 0x2212, "a typographic minus sign; write -"},
+    {0x2215, 0x2215, "a typographic division sign; write /"},
+    {0x2219, 0x221B, "a typographic operator; write *, sqrt() or cbrt()"},
+    {0x2260, 0x2260, "a typographic inequality sign; write !="},
+    {0x2264, 0x2264, "a typographic inequality sign; write <="},
+    {0x2265, 0x2265, "a typographic inequality sign; write >="},
+    {0x22C5, 0x22C5, "a typographic multiplication sign; write *"},
+    {0x3000, 0x3000, "a typographic space; use an ordinary space"},
+    {0xD800, 0xDFFF, "invalid UTF-8"},
+    {0xFE00, 0xFE0F, "an invisible character (variation selector)"},
+    {0xFEFF, 0xFEFF, "an invisible character (byte order mark)"},
+    {0xFFF0, 0xFFFF, "a special character"},
+    {0xE0000, 0xE0FFF, "an invisible character"},
+};
+
+void lexer_init(lexer *l, const char *text, size_t length) {
+    *l = (lexer){.text = text, .at = text, .end = text + length, .column = 1};
+}
+
+static bool is_digit(int c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_ascii_letter(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* The byte `offset` after the current one, or -1 beyond the end. */
+static int peek(const lexer *l, size_t offset) {
+    return (size_t)(l->end - l->at) > offset ? (unsigned char)l->at[offset] : -1;
+}
+
+static void skip(lexer *l, size_t bytes) { /* ASCII only: a byte is a column */
+    l->at += bytes;
+    l->column += (int32_t)bytes;
+}
+
+/* The length of the UTF-8 sequence at the current byte and its code point; 0 when it is invalid (RFC 3629). */
+static size_t decode(const lexer *l, uint32_t *code) {
+    static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
+    int first = peek(l, 0);
+    size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    if (length == 0) return 0;
+    *code = (uint32_t)first & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        int next = peek(l, i);
+        if (next < 0 || (next & 0xC0) != 0x80) return 0;
+        *code = *code << 6 | ((uint32_t)next & 0x3F);
+    }
+    return *code < LEAST[length] || *code > 0x10FFFF ? 0 : length;
+}
+
+/* The length of the letter outside ASCII at the current byte; 0 with *message when it is none. */
+static size_t letter_length(const lexer *l, const char **message) {
+    uint32_t code = 0;
+    size_t length = decode(l, &code);
+    *message = "invalid UTF-8";
+    if (length == 0) return 0;
+    for (size_t i = 0; i < sizeof NO_LETTERS / sizeof *NO_LETTERS && NO_LETTERS[i].first <= code; i++) {
+        if (code > NO_LETTERS[i].last) continue;
+        *message = NO_LETTERS[i].message;
+        return 0;
+    }
+    return length;
+}
+
+static token make_token(lexer *l, token_kind kind, size_t bytes) {
+    token t = {.kind = kind, .text = l->at, .length = (uint32_t)bytes, .column = l->column};
+    skip(l, bytes);
+    return t;
+}
+
+/* Covers the rest of a faulty code point, so that `at` stays on a boundary. */
+static token make_error(lexer *l, const char *message, size_t bytes) {
+    token t = make_token(l, TOKEN_ERROR, bytes);
+    while (l->at < l->end && ((unsigned char)*l->at & 0xC0) == 0x80) l->at++;
+    t.message = message;
+    return t;
+}
+
+static void skip_digits(lexer *l) {
+    while (is_digit(peek(l, 0))) skip(l, 1);
+}
+
+/* A point begins a fraction unless it begins "..", as in 1..N. */
+static void skip_number(lexer *l) {
+    skip_digits(l);
+    if (peek(l, 0) == '.' && peek(l, 1) != '.') {
+        skip(l, 1);
+        skip_digits(l);
+    }
+    int c = peek(l, 0);
+    if (c != 'e' && c != 'E') return;
+    int sign = peek(l, 1);
+    size_t digits_at = sign == '+' || sign == '-' ? 2 : 1;
+    if (!is_digit(peek(l, digits_at))) return;
+    skip(l, digits_at);
+    skip_digits(l);
+}
+
+static bool is_hexadecimal(int c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static token read_number(lexer *l) {
+    if (peek(l, 0) == '0' && (peek(l, 1) == 'x' || peek(l, 1) == 'X') && is_hexadecimal(peek(l, 2)))
+        return make_error(l, "hexadecimal numbers are not understood", 2);
+    token t = {.kind = TOKEN_NUMBER, .text = l->at, .column = l->column};
+    skip_number(l);
+    t.length = (uint32_t)(l->at - t.text);
+    if (t.length > NUMBER_LENGTH_MAX) {
+        t.kind = TOKEN_ERROR;
+        t.message = "a number of more than 300 characters";
+        return t;
+    }
+    char digits[NUMBER_LENGTH_MAX + 1]; /* the source has no NUL after the number */
+    memcpy(digits, t.text, t.length);
+    digits[t.length] = '\0';
+    t.number = strtod(digits, NULL);
+    if (!isfinite(t.number)) {
+        t.kind = TOKEN_ERROR;
+        t.message = "a number too large for double precision (1.8e308)";
+    }
+    return t;
+}
+
+/* Length in bytes of the name character at the current byte, 0 when there is none. A faulty sequence ends the name;
+ * the next token reports it. */
+static size_t name_character(const lexer *l) {
+    int c = peek(l, 0);
+    if (is_ascii_letter(c) || is_digit(c)) return 1;
+    const char *message;
+    return c >= 0x80 ? letter_length(l, &message) : 0;
+}
+
+/* Called on the first letter. A point belongs to the name when a name character follows it. */
+static token read_name(lexer *l, bool dotted) {
+    token t = {.kind = TOKEN_NAME, .text = l->at, .column = l->column};
+    for (;;) {
+        size_t bytes = name_character(l);
+        if (bytes > 0) {
+            l->at += bytes;
+            l->column++;
+            continue;
+        }
+        if (!dotted || peek(l, 0) != '.') break;
+        lexer after = *l;
+        skip(&after, 1);
+        if (name_character(&after) == 0) break;
+        *l = after;
+    }
+    t.length = (uint32_t)(l->at - t.text);
+    return t;
+}
+
+/* A token of one character, or of two when `second` follows. */
+static token one_or_two(lexer *l, token_kind one, int second, token_kind two) {
+    return peek(l, 1) == second ? make_token(l, two, 2) : make_token(l, one, 1);
+}
+
+static token read_symbol(lexer *l) {
+    switch (peek(l, 0)) {
+    case '+': return make_token(l, TOKEN_PLUS, 1);
+    case '-': return make_token(l, TOKEN_MINUS, 1);
+    case '/': return make_token(l, TOKEN_DIVIDE, 1);
+    case '^': return make_token(l, TOKEN_POWER, 1);
+    case '(': return make_token(l, TOKEN_OPEN, 1);
+    case ')': return make_token(l, TOKEN_CLOSE, 1);
+    case '[': return make_token(l, TOKEN_INDEX_OPEN, 1);
+    case ']': return make_token(l, TOKEN_INDEX_CLOSE, 1);
+    case ',': return make_token(l, TOKEN_COMMA, 1);
+    case '\'': return make_token(l, TOKEN_PRIME, 1);
+    case '<': return one_or_two(l, TOKEN_LESS, '=', TOKEN_LESS_EQUAL);
+    case '>': return one_or_two(l, TOKEN_GREATER, '=', TOKEN_GREATER_EQUAL);
+    case '=': return one_or_two(l, TOKEN_ASSIGN, '=', TOKEN_EQUAL);
+    case '*':
+        if (peek(l, 1) == '*') return make_error(l, "powers are written with ^", 2);
+        return make_token(l, TOKEN_TIMES, 1);
+    case '!':
+        if (peek(l, 1) == '=') return make_token(l, TOKEN_NOT_EQUAL, 2);
+        return make_error(l, "the negation of a condition is written 'not'", 1);
+    case '.':
+        if (peek(l, 1) == '.') return make_token(l, TOKEN_RANGE, 2);
+        return make_error(l, "a point that belongs to no number", 1);
+    case '&': return make_error(l, "conditions are joined with 'and'", 1);
+    case '|': return make_error(l, "conditions are joined with 'or'; a magnitude is written abs(x)", 1);
+    case '%': return make_error(l, "the remainder is written mod(x, y)", 1);
+    case '"': return make_error(l, "a quotation mark; x'' is written with two single ones", 1);
+    default: return make_error(l, "a character that has no meaning in an expression", 1);
+    }
+}
+
+static bool is_space(int c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static token next_token(lexer *l, bool dotted) {
+    while (is_space(peek(l, 0))) skip(l, 1);
+    int c = peek(l, 0);
+    if (c < 0) return make_token(l, TOKEN_END, 0);
+    if (is_digit(c) || (c == '.' && is_digit(peek(l, 1)))) return read_number(l);
+    if (is_ascii_letter(c)) return read_name(l, dotted);
+    if (c < 0x20 || c == 0x7F) return make_error(l, "a control character", 1);
+    if (c < 0x80) return read_symbol(l);
+    const char *message;
+    if (letter_length(l, &message) > 0) return read_name(l, dotted);
+    return make_error(l, message, 1);
+}
+
+token lexer_next(lexer *l) {
+    return next_token(l, false);
+}
+
+token lexer_next_dotted(lexer *l) {
+    return next_token(l, true);
+}

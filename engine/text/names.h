@@ -1,0 +1,26 @@
+/* names.h — the words of the expression language: private to engine/text. */
+#ifndef HAMEL_TEXT_NAMES_H
+#define HAMEL_TEXT_NAMES_H
+
+#include "engine/graph/operators.h"
+#include "engine/text/parser.h"
+
+/* Which function a name means. FUNCTION_OPERATOR: `code` is a graph_op; FUNCTION_QUANTITY: a syntax_quantity. */
+typedef enum function_kind { FUNCTION_NONE, FUNCTION_OPERATOR, FUNCTION_QUANTITY, FUNCTION_SUM } function_kind;
+typedef struct function_name {
+    function_kind kind;
+    uint16_t code;
+} function_name;
+
+function_name function_find(const char *text, size_t length);
+
+/* The function with the nearest name, or NULL. */
+const char *function_nearest(const char *text, size_t length);
+
+/* One letter for each argument: n a name, e an expression, k an expression for an integer. */
+const char *quantity_signature(syntax_quantity quantity);
+const char *quantity_text(syntax_quantity quantity);
+
+bool word_is(const char *text, size_t length, const char *word);
+
+#endif
