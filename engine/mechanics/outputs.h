@@ -10,6 +10,6 @@ typedef struct hamel_observed {
 } hamel_observed;
 
 /* Binds them. `e` NULL: only their syntax and names are checked. Faults go to the system's error. */
-hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e) HAMEL_CHECKED;
+hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
 
 #endif

@@ -1,0 +1,384 @@
+/* model.c — description → checked system → equations → programs, once.
+ *
+ * Faults are collected as long as the next pass makes sense: names and syntax of outputs are checked even when the
+ * energies are wrong, so that one answer holds everything that is to be mended. */
+#include "engine/model/model.h"
+
+#include "engine/system/binder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+hamel_limits hamel_limits_default(void) {
+    return (hamel_limits){.memory = (size_t)4 << 30,
+                          .nodes = 20000000,
+                          .coordinates = 100000,
+                          .constraints = 100000,
+                          .outputs = 100000,
+                          .run_seconds = 0,
+                          .max_steps = 1e12,
+                          .max_rows = 1e12};
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static hamel_status no_memory(hamel_model *model, hamel_error *error) {
+    if (error->status == HAMEL_OK) (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the system needs more than %zu MiB of memory", model->limits.memory >> 20);
+    return error->status;
+}
+
+/* --- the dynamics program ------------------------------------------------------------------------------------------ */
+
+static bool copy_pattern(hamel_model *model, const matrix_pattern *from, model_pattern *to) {
+    to->count = from->count;
+    to->row = arena_alloc(&model->memory, from->count, sizeof *to->row);
+    to->column = arena_alloc(&model->memory, from->count, sizeof *to->column);
+    if (!to->row || !to->column) return false;
+    for (size_t k = 0; k < from->count; k++) {
+        to->row[k] = from->entries[k].row;
+        to->column[k] = from->entries[k].column;
+    }
+    return true;
+}
+
+static graph_node *append_pattern(graph_node *at, const matrix_pattern *p) {
+    for (size_t k = 0; k < p->count; k++) *at++ = p->entries[k].node;
+    return at;
+}
+
+static graph_node *append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero) {
+    for (size_t k = 0; k < count; k++) *at++ = nodes[k] >= 0 ? nodes[k] : zero;
+    return at;
+}
+
+static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+    size_t n = e->n, m = e->m;
+    graph *g = model->system->graph;
+    graph_node zero = graph_number(g, 0);
+    model->at_M = 0;
+    model->at_A = e->M.count;
+    model->at_W = model->at_A + e->A.count;
+    model->at_Q = model->at_W + e->W.count;
+    model->at_b = model->at_Q + n;
+    model->at_velocity = model->at_b + m;
+    model->at_position = model->at_velocity + m;
+    model->dynamics_count = model->at_position + m;
+    graph_node *nodes = arena_alloc(&model->memory, model->dynamics_count, sizeof *nodes), *at = nodes;
+    if (!nodes || !copy_pattern(model, &e->M, &model->M) || !copy_pattern(model, &e->A, &model->A) || !copy_pattern(model, &e->W, &model->W))
+        return no_memory(model, error);
+    at = append_pattern(at, &e->M);
+    at = append_pattern(at, &e->A);
+    at = append_pattern(at, &e->W);
+    at = append_nodes(at, e->Q, n, zero);
+    at = append_nodes(at, e->b, m, zero);
+    at = append_nodes(at, e->velocity, m, zero);
+    at = append_nodes(at, e->position, m, zero);
+    return program_compile(&model->dynamics, &model->memory, g, nodes, model->dynamics_count, error);
+}
+
+static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o, hamel_error *error) {
+    hamel_system *s = model->system;
+    const hamel_description *d = s->description;
+    model->output_count = s->output_count;
+    model->invariant_count = d->invariant_count;
+    model->check_count = d->check_count;
+    model->observed_count = s->output_count + d->invariant_count + d->check_count + 1;
+    graph_node *nodes = arena_alloc(&model->memory, model->observed_count, sizeof *nodes), *at = nodes;
+    const char **pointers = model->observed_pointers = arena_alloc(&model->memory, model->observed_count, sizeof *pointers);
+    if (!nodes || !pointers) return no_memory(model, error);
+    at = append_nodes(at, o->outputs, s->output_count, 0);
+    at = append_nodes(at, o->invariants, d->invariant_count, 0);
+    at = append_nodes(at, o->checks, d->check_count, 0);
+    *at = e->jacobi;
+    size_t k = 0;
+    for (size_t i = 0; i < s->output_count; i++) pointers[k++] = s->outputs[i].expression->pointer;
+    for (size_t i = 0; i < d->invariant_count; i++) pointers[k++] = d->invariants[i].expression.pointer;
+    for (size_t i = 0; i < d->check_count; i++) pointers[k++] = d->checks[i].expression.pointer;
+    pointers[k] = "";
+    for (k = 0; k < model->observed_count; k++) { /* they outlive the description */
+        pointers[k] = arena_text(&model->memory, pointers[k] ? pointers[k] : "", pointers[k] ? strlen(pointers[k]) : 0);
+        if (!pointers[k]) return no_memory(model, error);
+    }
+    hamel_status status = program_compile(&model->observed, &model->memory, s->graph, nodes, model->observed_count, error);
+    if (status == HAMEL_OK) model->observed_needs_free = (program_depends(model->observed) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
+    return status;
+}
+
+/* The columns of row i: coordinates that the residual contains, or whose velocities it contains. */
+static bool residual_row(hamel_model *model, const hamel_equations *e, size_t i, size_t *capacity) {
+    hamel_system *s = model->system;
+    model_pattern *p = &model->residual_pattern;
+    int32_t *q, *v;
+    size_t nq = node_support(s, e->residual[i], SYMBOL_COORDINATE, &q), nv = node_support(s, e->residual[i], SYMBOL_VELOCITY, &v);
+    size_t row_capacity = *capacity, column_capacity = *capacity;
+    p->row = arena_grow(&model->memory, p->row, &row_capacity, p->count + nq + nv, sizeof *p->row);
+    p->column = arena_grow(&model->memory, p->column, &column_capacity, p->count + nq + nv, sizeof *p->column);
+    if (!p->row || !p->column) return false;
+    *capacity = row_capacity;
+    for (size_t a = 0, b = 0; a < nq || b < nv;) { /* both lists increase */
+        int32_t column = b >= nv || (a < nq && q[a] <= v[b]) ? q[a] : v[b];
+        if (a < nq && q[a] == column) a++;
+        if (b < nv && v[b] == column) b++;
+        p->row[p->count] = (int)i;
+        p->column[p->count++] = column;
+    }
+    return true;
+}
+
+static hamel_status compile_residual(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+    size_t capacity = 0;
+    for (size_t i = 0; i < e->n + e->m; i++)
+        if (!residual_row(model, e, i, &capacity)) return no_memory(model, error);
+    return program_compile(&model->residual, &model->memory, model->system->graph, e->residual, e->n + e->m, error);
+}
+
+static hamel_status compile_programs(hamel_model *model, const hamel_equations *e, const hamel_observed *o, hamel_error *error) {
+    graph *g = model->system->graph;
+    hamel_status status = compile_dynamics(model, e, error);
+    if (status == HAMEL_OK) status = compile_residual(model, e, error);
+    if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
+        status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
+        model->rate_needs_multipliers = (graph_depends(g, e->jacobi_rate) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) != 0;
+    }
+    return status == HAMEL_OK ? compile_observed(model, e, o, error) : status;
+}
+
+/* --- columns ------------------------------------------------------------------------------------------------------- */
+
+/* The unit of a velocity column: the coordinate's unit per second. */
+static const char *rate_unit(hamel_model *model, const char *unit) {
+    if (!*unit) return "";
+    const char *text = strcmp(unit, "1") == 0 ? arena_text(&model->memory, "1/s", 3) : arena_format(&model->memory, "%s/s", unit);
+    return text ? text : "";
+}
+
+static bool all_columns(hamel_model *model, const char **columns, const char **units) {
+    hamel_system *s = model->system;
+    size_t n = model->n, at = 1;
+    columns[0] = "t";
+    units[0] = "s";
+    for (size_t i = 0; i < n; i++) {
+        columns[at + i] = s->coordinates[i].name;
+        columns[at + n + i] = arena_format(&model->memory, "%s'", s->coordinates[i].name);
+        units[at + i] = s->coordinates[i].unit;
+        units[at + n + i] = rate_unit(model, s->coordinates[i].unit);
+        if (!columns[at + n + i]) return false;
+    }
+    for (size_t i = 0; i < s->output_count; i++) {
+        columns[at + 2 * n + i] = s->outputs[i].name;
+        units[at + 2 * n + i] = "";
+    }
+    return true;
+}
+
+static hamel_status index_columns(hamel_model *model, const char **columns, symbol_table *table, hamel_error *error) {
+    if (symbol_table_init(table, &model->memory) != HAMEL_OK) return no_memory(model, error);
+    for (size_t i = 0; i < model->all_column_count; i++) {
+        hamel_status status = symbol_add(table, columns[i], strlen(columns[i]), (int32_t)i, NULL);
+        if (status == HAMEL_NO_MEMORY) return no_memory(model, error);
+        if (status == HAMEL_OK) continue;
+        size_t output = i - 1 - 2 * model->n;
+        (void)hamel_fail(error, HAMEL_INVALID, model->system->outputs[output].expression->pointer, 0, "there is a column `%s` already", columns[i]);
+        hamel_suggest(error, "columns are t, the coordinates, their velocities and the outputs; give the output another name");
+    }
+    return error->status;
+}
+
+/* `record`: which columns leave; t always does. */
+static hamel_status choose_columns(hamel_model *model, const hamel_simulation *in, const symbol_table *table, hamel_error *error) {
+    bool *chosen = arena_alloc(&model->memory, model->all_column_count, sizeof *chosen);
+    model->recorded = arena_alloc(&model->memory, model->all_column_count, sizeof *model->recorded);
+    if (!chosen || !model->recorded) return no_memory(model, error);
+    for (size_t i = 0; i < model->all_column_count; i++) chosen[i] = !in->has_record || i == 0;
+    for (size_t k = 0; in->has_record && k < in->record_count; k++) {
+        int32_t found = symbol_find(table, in->record[k], strlen(in->record[k]));
+        if (found >= 0) {
+            chosen[found] = true;
+            continue;
+        }
+        (void)hamel_fail(error, HAMEL_INVALID, in->record_pointers[k], 0, "there is no column `%s`", in->record[k]);
+        const char *nearest = symbol_nearest(table, in->record[k], strlen(in->record[k]));
+        if (nearest) hamel_suggest(error, "did you mean `%s`?", nearest);
+    }
+    model->header.column_count = 0;
+    for (size_t i = 0; i < model->all_column_count; i++)
+        if (chosen[i]) model->recorded[model->header.column_count++] = i;
+    return error->status;
+}
+
+static hamel_status make_header(hamel_model *model, const hamel_description *d, hamel_error *error) {
+    hamel_system *s = model->system;
+    symbol_table table;
+    model->all_column_count = 1 + 2 * model->n + s->output_count;
+    const char **columns = arena_alloc(&model->memory, model->all_column_count, sizeof *columns);
+    const char **units = arena_alloc(&model->memory, model->all_column_count, sizeof *units);
+    if (!columns || !units || !all_columns(model, columns, units)) return no_memory(model, error);
+    if (index_columns(model, columns, &table, error) != HAMEL_OK || choose_columns(model, &d->simulation, &table, error) != HAMEL_OK) return error->status;
+    for (size_t i = 0; i < model->header.column_count; i++) { /* recorded[i] ≥ i: in place */
+        columns[i] = columns[model->recorded[i]];
+        units[i] = units[model->recorded[i]];
+    }
+    model->header.columns = columns;
+    model->header.units = units;
+    model->header.name = d->name ? arena_text(&model->memory, d->name, strlen(d->name)) : "";
+    model->header.coordinate_count = model->n;
+    model->header.constraint_count = model->m;
+    model->header.formulation = model->formulation->name;
+    model->header.degrees_of_freedom = -1;
+    model->hash = d->hash ? arena_text(&model->memory, d->hash, strlen(d->hash)) : NULL;
+    return model->header.name ? HAMEL_OK : no_memory(model, error);
+}
+
+/* --- invariants and checks ------------------------------------------------------------------------------------------ */
+
+static const char *name_or_text(hamel_model *model, const char *name, const hamel_expression *e) {
+    if (!name) name = e->text ? e->text : "";
+    return arena_text(&model->memory, name, strlen(name));
+}
+
+static void resolve_check(hamel_model *model, const hamel_check *in, model_check *out) {
+    hamel_system *s = model->system;
+    out->name = name_or_text(model, in->name, &in->expression);
+    out->at = in->at;
+    out->has_equals = hamel_expression_given(&in->equals);
+    out->has_min = hamel_expression_given(&in->min);
+    out->has_max = hamel_expression_given(&in->max);
+    if (!out->has_equals && !out->has_min && !out->has_max) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check needs `equals` (with `tolerance`), `min` or `max`");
+        return;
+    }
+    bool good = (!out->has_equals || system_number(s, &in->equals, NULL, &out->equals)) &&
+                (!hamel_expression_given(&in->tolerance) || system_number(s, &in->tolerance, NULL, &out->tolerance)) &&
+                (!out->has_min || system_number(s, &in->min, NULL, &out->min)) && (!out->has_max || system_number(s, &in->max, NULL, &out->max));
+    if (!good) return;
+    if (out->has_equals && !hamel_expression_given(&in->tolerance)) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check with `equals` needs a `tolerance`");
+    } else if (out->tolerance < 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->tolerance.pointer, 0, "a tolerance must not be negative");
+    }
+    if (in->at != HAMEL_CHECK_TIME || !system_number(s, &in->time, NULL, &out->time)) return;
+    if (out->time < model->settings.start || out->time > model->settings.stop)
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->time.pointer, 0, "%.17g lies outside the span from start to stop", out->time);
+}
+
+static hamel_status resolve_observed(hamel_model *model, const hamel_description *d, hamel_error *error) {
+    model->invariants = arena_alloc(&model->memory, d->invariant_count, sizeof *model->invariants);
+    model->checks = arena_alloc(&model->memory, d->check_count, sizeof *model->checks);
+    if (!model->invariants || !model->checks) return no_memory(model, error);
+    for (size_t i = 0; i < d->invariant_count; i++) {
+        const hamel_invariant *in = &d->invariants[i];
+        model->invariants[i] = (model_invariant){name_or_text(model, in->name, &in->expression), in->has_tolerance, in->tolerance};
+    }
+    for (size_t i = 0; i < d->check_count; i++) resolve_check(model, &d->checks[i], &model->checks[i]);
+    return error->status;
+}
+
+/* --- creation ------------------------------------------------------------------------------------------------------ */
+
+static hamel_status choose_formulation(hamel_model *model, const hamel_simulation *in, hamel_error *error) {
+    const char *names[32];
+    size_t count = 0;
+    model->formulation = formulation_named(in->formulation);
+    if (model->formulation) return HAMEL_OK;
+    for (; count < 32 && formulation_at(count); count++) names[count] = formulation_at(count)->name;
+    hamel_status status = hamel_fail(error, HAMEL_INVALID, in->formulation_pointer, 0, "there is no formulation `%s`", in->formulation);
+    const char *nearest = nearest_name(names, count, in->formulation, strlen(in->formulation));
+    hamel_suggest(error, "%s%s%sone of auto, lagrange, udwadia-kalaba", nearest ? "did you mean `" : "", nearest ? nearest : "", nearest ? "`? " : "");
+    return status;
+}
+
+static hamel_status copy_state(hamel_model *model, hamel_error *error) {
+    hamel_system *s = model->system;
+    model->q0 = arena_alloc(&model->memory, model->n, sizeof *model->q0);
+    model->v0 = arena_alloc(&model->memory, model->n, sizeof *model->v0);
+    model->order = arena_alloc(&model->memory, model->m, sizeof *model->order);
+    if (!model->q0 || !model->v0 || !model->order) return no_memory(model, error);
+    for (size_t i = 0; i < model->n; i++) {
+        model->q0[i] = s->coordinates[i].initial;
+        model->v0[i] = s->coordinates[i].velocity;
+    }
+    for (size_t c = 0; c < model->m; c++) model->order[c] = s->constraints[c].order;
+    model->parameters = s->parameter_values;
+    return HAMEL_OK;
+}
+
+static hamel_status derive_and_compile(hamel_model *model, const hamel_description *d, hamel_error *error) {
+    hamel_system *s = model->system;
+    hamel_equations e = {.system = s, .n = s->coordinate_count, .m = s->constraint_count};
+    hamel_observed observed;
+    model->n = e.n;
+    model->m = e.m;
+    hamel_status status = model->formulation->derive(&e);
+    if (status == HAMEL_OK) status = outputs_bind(&observed, s, &e);
+    if (status == HAMEL_OK) status = copy_state(model, error);
+    if (status == HAMEL_OK) status = make_header(model, d, error);
+    if (status == HAMEL_OK) status = compile_programs(model, &e, &observed, error);
+    if (status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) return equations_status(s);
+    return status;
+}
+
+static hamel_status build(hamel_model *model, const hamel_description *d, const atomic_bool *cancel, hamel_error *error) {
+    hamel_observed observed;
+    hamel_status status = system_create(&model->system, &model->memory, d, &model->limits, cancel, error);
+    if (!model->system || status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT) return status;
+    (void)choose_formulation(model, &d->simulation, error);
+    (void)settings_resolve(model, d);
+    (void)resolve_observed(model, d, error);
+    if (error->status != HAMEL_OK) {
+        (void)outputs_bind(&observed, model->system, NULL); /* their faults belong into the same answer */
+        return error->status;
+    }
+    return derive_and_compile(model, d, error);
+}
+
+hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
+                                hamel_error *error) {
+    double start = seconds_now();
+    *out = NULL;
+    hamel_error own = {0};
+    if (!error) error = &own;
+    hamel_model *model = calloc(1, sizeof *model);
+    if (!model) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the model");
+    model->limits = limits ? *limits : hamel_limits_default();
+    arena_init(&model->memory, model->limits.memory);
+    hamel_status status = build(model, d, cancel, error);
+    hamel_error_clear(&own);
+    if (status != HAMEL_OK) {
+        hamel_model_free(model);
+        return status;
+    }
+    model->system->description = NULL; /* it may go now */
+    model->system->error = NULL;
+    model->system->cancel = NULL;
+    model->derive_seconds = seconds_now() - start;
+    *out = model;
+    return HAMEL_OK;
+}
+
+void hamel_model_free(hamel_model *model) {
+    if (!model) return;
+    arena_free(&model->memory);
+    free(model);
+}
+
+const hamel_header *hamel_model_header(const hamel_model *model) { return &model->header; }
+double hamel_model_derive_seconds(const hamel_model *model) { return model->derive_seconds; }
+size_t hamel_model_bytes(const hamel_model *model) { return model->memory.used; }
+
+hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs, double *workspace, double t,
+                              const char *pointer, const char *place, hamel_error *error) {
+    graph_node node = program_first_fault(p, inputs, workspace);
+    text_buffer text;
+    text_buffer_init(&text, 4096);
+    if (node >= 0) graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
+    const char *shown = text.failed || !text.bytes ? NULL : text.bytes;
+    if (shown) (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.17g %s is not finite: `%.300s`", t, place, shown);
+    else (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.17g %s is not finite", t, place);
+    text_buffer_free(&text);
+    return HAMEL_NOT_FINITE;
+}

@@ -1,0 +1,110 @@
+/* model.h — a compiled system: immutable, shared by threads.
+ *
+ * What a run needs is here and nothing else: programs, patterns, initial values, settings, names. The graph is kept
+ * only to print the expression at fault when a value is not finite. */
+#ifndef HAMEL_MODEL_MODEL_H
+#define HAMEL_MODEL_MODEL_H
+
+#include "engine/compile/program.h"
+#include "engine/hamel.h"
+#include "engine/mechanics/formulation.h"
+#include "engine/mechanics/outputs.h"
+
+/* Format section 9, checked and with defaults. */
+typedef struct model_settings {
+    double start, stop;
+    size_t row_count;    /* output times, both ends included */
+    double step;         /* > 0: every step; 0: evenly spaced, or `times` */
+    const double *times; /* as given, or NULL */
+    double rtol;
+    double *atol; /* n, per coordinate; velocities take their coordinate's */
+    hamel_method method;
+    hamel_projection projection;
+    double baumgarte[2]; /* α, β of Φ'' + 2αΦ' + β²Φ = 0 */
+    hamel_initialization initialization;
+    double max_steps, max_step, time_limit; /* max_step, time_limit: 0 for none */
+    bool certify;
+} model_settings;
+
+/* The i-th output time, i < row_count; the last is exactly `stop`. */
+double settings_time(const model_settings *settings, size_t i);
+
+typedef struct model_pattern {
+    size_t count;
+    int *row, *column;
+} model_pattern;
+
+typedef struct model_check {
+    const char *name;
+    hamel_check_at at;
+    double time;
+    bool has_equals, has_min, has_max;
+    double equals, tolerance, min, max;
+} model_check;
+
+typedef struct model_invariant {
+    const char *name;
+    bool has_tolerance;
+    double tolerance;
+} model_invariant;
+
+struct hamel_model {
+    arena memory;
+    hamel_limits limits;
+    hamel_system *system; /* names and graph */
+    const formulation *formulation;
+    size_t n, m;
+    constraint_order *order; /* m */
+    const double *parameters;
+    double *q0, *v0;
+    model_settings settings;
+
+    /* M, A, W, Q, b, ψ (velocity level), Φ (position level) of a state (t, q, q'), in one program: offsets of its
+     * outputs. Rows without a level hold 0. */
+    program *dynamics;
+    size_t at_M, at_A, at_W, at_Q, at_b, at_velocity, at_position, dynamics_count;
+    model_pattern M, A, W; /* M: lower triangle */
+
+    program *residual;    /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
+    model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
+    program *energy_rate; /* dh/dt of (t, q, q', λ); NULL when it is identically 0 */
+    bool rate_needs_multipliers;
+
+    /* Outputs, then invariants, then checks, then h, of (t, q, q', q'', λ, free accelerations). */
+    program *observed;
+    size_t output_count, invariant_count, check_count, observed_count;
+    bool observed_needs_free;
+    const char **observed_pointers; /* where each is written */
+    model_invariant *invariants;
+    model_check *checks;
+
+    size_t all_column_count;      /* t, q, q', outputs: before `record` */
+    size_t *recorded;             /* column → index in all columns */
+    hamel_header header;
+    const char *hash;
+    double derive_seconds;
+};
+
+/* settings.c: fills model->settings from the description; faults go to the system's error. */
+hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
+
+/* The inputs of a program at a state. Arrays not needed may be NULL. */
+static inline program_inputs model_inputs(const hamel_model *model, const double *t, const double *q, const double *v,
+                                          const double *a, const double *lambda, const double *free) {
+    program_inputs in = {{0}};
+    in.values[SYMBOL_PARAMETER] = model->parameters;
+    in.values[SYMBOL_TIME] = t;
+    in.values[SYMBOL_COORDINATE] = q;
+    in.values[SYMBOL_VELOCITY] = v;
+    in.values[SYMBOL_ACCELERATION] = a;
+    in.values[SYMBOL_MULTIPLIER] = lambda;
+    in.values[SYMBOL_FREE] = free;
+    return in;
+}
+
+/* Adds a NOT_FINITE fault that names the expression in `p` at fault at time t (or says only where, when every operation
+ * is finite). `place` says what was being evaluated. */
+hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs, double *workspace,
+                              double t, const char *pointer, const char *place, hamel_error *error);
+
+#endif

@@ -1,0 +1,132 @@
+/* settings.c — the `simulation` section: defaults, ranges, output times. */
+#include "engine/model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double RTOL_DEFAULT = 1e-6, ATOL_DEFAULT = 1e-9, STEPS_DEFAULT = 1e6;
+enum { SAMPLES_DEFAULT = 101 };
+
+double settings_time(const model_settings *s, size_t i) {
+    if (s->times) return s->times[i];
+    if (i + 1 >= s->row_count) return s->stop;
+    if (s->step > 0) return s->start + (double)i * s->step;
+    return s->start + (s->stop - s->start) * ((double)i / (double)(s->row_count - 1));
+}
+
+static bool number_or(hamel_system *s, const hamel_expression *e, double otherwise, double *value) {
+    *value = otherwise;
+    return !hamel_expression_given(e) || system_number(s, e, NULL, value);
+}
+
+static hamel_status bad(hamel_system *s, const hamel_expression *e, const char *message) {
+    return hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
+}
+
+static void resolve_span(hamel_system *s, const hamel_simulation *in, model_settings *out) {
+    if (!hamel_expression_given(&in->stop)) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/stop", 0, "the time at which the simulation stops is missing");
+        return;
+    }
+    if (!number_or(s, &in->start, 0, &out->start) || !system_number(s, &in->stop, NULL, &out->stop)) return;
+    if (!(out->stop > out->start))
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0, "stop must be later than start: %.17g is not after %.17g", out->stop, out->start);
+}
+
+static void resolve_times(hamel_system *s, const hamel_simulation *in, model_settings *out) {
+    double *times = arena_alloc(s->memory, in->times.count, sizeof *times);
+    double before = -INFINITY;
+    if (!times) return;
+    for (size_t i = 0; i < in->times.count; i++) {
+        const hamel_expression *e = &in->times.items[i];
+        if (!system_number(s, e, NULL, &times[i])) return;
+        if (times[i] < out->start || times[i] > out->stop) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.17g lies outside the span from start to stop", times[i]);
+            return;
+        }
+        if (!(times[i] > before)) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "output times must increase: %.17g is not after %.17g", times[i], before);
+            return;
+        }
+        before = times[i];
+    }
+    out->times = times;
+    out->row_count = in->times.count;
+}
+
+static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_settings *out) {
+    int ways = (in->samples > 0) + hamel_expression_given(&in->step) + (in->times.pointer != NULL);
+    if (ways > 1) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "samples, step and times exclude each other");
+        return;
+    }
+    if (in->times.pointer) {
+        resolve_times(s, in, out);
+    } else if (hamel_expression_given(&in->step)) {
+        if (!system_number(s, &in->step, NULL, &out->step)) return;
+        if (!(out->step > 0)) {
+            (void)bad(s, &in->step, "step must be greater than 0");
+            return;
+        }
+        double count = floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is none */
+        if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
+        out->row_count = count < 1e18 ? (size_t)count : (size_t)1e18;
+    } else {
+        out->row_count = in->samples ? in->samples : SAMPLES_DEFAULT;
+        if (out->row_count < 2) (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/samples", 0, "samples must be at least 2: both ends are included");
+    }
+    if (s->limits->max_rows > 0 && (double)out->row_count > s->limits->max_rows)
+        (void)hamel_fail(s->error, HAMEL_LIMIT, in->pointer, 0, "the run would have %.0f rows, more than the limit of %.0f",
+                         (double)out->row_count, s->limits->max_rows);
+}
+
+static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, model_settings *out) {
+    double atol;
+    out->atol = arena_alloc(s->memory, s->coordinate_count, sizeof *out->atol);
+    if (!out->atol || !number_or(s, &in->rtol, RTOL_DEFAULT, &out->rtol) || !number_or(s, &in->atol, ATOL_DEFAULT, &atol)) return;
+    if (!(out->rtol >= 1e-14 && out->rtol <= 0.1)) (void)bad(s, &in->rtol, "rtol must lie between 1e-14 (what double precision resolves) and 0.1");
+    if (!(atol > 0)) (void)bad(s, &in->atol, "atol must be greater than 0");
+    for (size_t i = 0; i < s->coordinate_count; i++) out->atol[i] = atol;
+    for (size_t k = 0; k < in->atol_by_name.count; k++) {
+        const hamel_named *item = &in->atol_by_name.items[k];
+        int32_t index = system_coordinate_index(s, item->name);
+        double value;
+        if (index < 0) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "a tolerance for `%s`, which is no coordinate", item->name);
+            const char *nearest = system_nearest_coordinate(s, item->name);
+            if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
+        } else if (system_number(s, &item->value.items[0], NULL, &value)) {
+            if (!(value > 0)) (void)bad(s, &item->value.items[0], "atol must be greater than 0");
+            else out->atol[index] = value;
+        }
+    }
+}
+
+static void resolve_budgets(hamel_system *s, const hamel_simulation *in, model_settings *out) {
+    const hamel_limits *limits = s->limits;
+    out->max_steps = in->max_steps > 0 ? in->max_steps : STEPS_DEFAULT;
+    if (limits->max_steps > 0 && out->max_steps > limits->max_steps) out->max_steps = limits->max_steps;
+    out->max_step = in->max_step;
+    out->time_limit = in->time_limit;
+    if (limits->run_seconds > 0 && (out->time_limit <= 0 || out->time_limit > limits->run_seconds)) out->time_limit = limits->run_seconds;
+}
+
+hamel_status settings_resolve(hamel_model *model, const hamel_description *d) {
+    hamel_system *s = model->system;
+    const hamel_simulation *in = &d->simulation;
+    model_settings *out = &model->settings;
+    size_t faults = s->error->count;
+    resolve_span(s, in, out);
+    if (s->error->count == faults) resolve_rows(s, in, out);
+    resolve_tolerances(s, in, out);
+    resolve_budgets(s, in, out);
+    out->method = in->method;
+    out->projection = in->projection;
+    out->initialization = in->initialization;
+    out->certify = in->certify;
+    for (int k = 0; k < 2; k++) {
+        if (in->projection != HAMEL_PROJECTION_BAUMGARTE || !number_or(s, &in->baumgarte[k], 0, &out->baumgarte[k])) continue;
+        if (!(out->baumgarte[k] >= 0)) (void)bad(s, &in->baumgarte[k], "a Baumgarte constant must not be negative");
+    }
+    return s->error->status;
+}

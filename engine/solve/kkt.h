@@ -1,0 +1,43 @@
+/* kkt.h — the saddle-point systems of constrained motion.
+ *
+ *     [ M  −(Aᵀ+W) ] [ x ]   [ g ]
+ *     [ A      0    ] [ λ ] = [ r ]
+ *
+ * over all rows of A or some of them (Baruh 4.10.5; accelerations: g = Q, r = b; corrections of positions and velocities
+ * in the metric of M: g = 0, r = −residual). Solved
+ *   dense   by Cholesky of M and of A M⁻¹ Aᵀ; when constraints are dependent, or least reactions are asked for, by a
+ *           rank-revealing QR of L⁻¹Aᵀ: the reaction is then the one of least M⁻¹-norm and λ the least of all that give
+ *           it (Udwadia & Kalaba 1992); M singular: M + σAᵀA stands for M, which changes neither x nor λ; M indefinite
+ *           or W present: LU;
+ *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once.
+ *
+ * Belongs to one run. All memory is its own, sized at creation (a large sparse system that turns out to have dependent
+ * constraints gets a dense one then). */
+#ifndef HAMEL_SOLVE_KKT_H
+#define HAMEL_SOLVE_KKT_H
+
+#include "engine/model/model.h"
+
+typedef struct kkt kkt;
+
+typedef enum kkt_rows { KKT_ALL, KKT_HOLONOMIC, KKT_NO_ACCELERATION, KKT_NONE } kkt_rows;
+
+/* NULL without memory. W is left out unless the rows are KKT_ALL and the model has one. */
+kkt *kkt_create(const hamel_model *model, kkt_rows rows);
+void kkt_free(kkt *k);
+
+/* Factors for the M, A, W in `values` (outputs of the model's dynamics program, all finite). HAMEL_OK, HAMEL_SINGULAR
+ * or HAMEL_NO_MEMORY; no message: see kkt_explain. */
+hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
+
+/* g[n] (NULL: zeros), r[m] (only the rows taken are read) → x[n], lambda[m] (0 for rows not taken; NULL: not wanted).
+ * HAMEL_INCOMPATIBLE when dependent rows contradict each other by more than `tolerance` relative to r (x is then the
+ * least-squares solution). */
+hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) HAMEL_CHECKED;
+
+size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
+
+/* The constraints whose rows depend on others, after kkt_factor: their number, indices in list[m]. */
+size_t kkt_dependent(const kkt *k, size_t *list);
+
+#endif

@@ -1,0 +1,262 @@
+/* kkt_dense.c — saddle-point systems of small and redundant models. The methods are named in kkt.h. */
+#include "engine/solve/kkt_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A singular value below this part of the largest is rank deficiency: rows have unit length in the metric of M⁻¹, and
+ * consistent states leave dependent rows some 1e-15 apart. */
+static const double RANK_TOLERANCE = 1e-10;
+/* Below this squared pivot Cholesky of YᵀY has lost half of the digits: QR decides. */
+static const double SCHUR_PIVOT = 1e-9;
+
+kkt_dense *kkt_dense_create(const kkt *k) {
+    size_t n = k->n, c = k->k, all = n + c;
+    kkt_dense *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    size_t doubles = n * n + 3 * n * c + c * c + 5 * c + 4 * all + 16;
+    double *at = calloc(doubles, sizeof *at);
+    d->pivot = calloc(all + 1, sizeof *d->pivot);
+    d->A = at;
+    if (!at || !d->pivot) {
+        kkt_dense_free(d);
+        return NULL;
+    }
+    at += n * c;
+    d->L = at, at += n * n;
+    d->Y = at, at += n * c;
+    d->QR = at, at += n * c;
+    d->S = at, at += c * c;
+    d->scale = at, at += c;
+    d->tau = at, at += c;
+    d->scratch = at, at += 2 * c;
+    d->w = at, at += all;
+    d->z = at, at += all;
+    d->y = at, at += all;
+    d->rho = at;
+    return d;
+}
+
+void kkt_dense_free(kkt_dense *d) {
+    if (!d) return;
+    free(d->A); /* the block that all arrays but these lie in */
+    free(d->LU);
+    free(d->pivot);
+    free(d);
+}
+
+static double dot(size_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+static void axpy(size_t n, double a, const double *x, double *y) {
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+static void fill_mass(const kkt *k, double *L, const double *values) {
+    const model_pattern *M = &k->model->M;
+    memset(L, 0, k->n * k->n * sizeof *L);
+    for (size_t e = 0; e < M->count; e++) L[(size_t)M->row[e] + k->n * (size_t)M->column[e]] = values[k->model->at_M + e];
+}
+
+static void fill_rows(const kkt *k, double *A, const double *values) {
+    const model_pattern *p = &k->model->A;
+    memset(A, 0, k->n * k->k * sizeof *A);
+    for (size_t e = 0; e < p->count; e++) {
+        int row = k->row_of[p->row[e]];
+        if (row >= 0) A[(size_t)p->column[e] + k->n * (size_t)row] = values[k->model->at_A + e];
+    }
+}
+
+/* M + σAᵀA, σ such that both have the same size (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097: the motion is
+ * unique when [M; A] has full rank, which is when this is positive definite). */
+static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
+    double mass = 0, rows = 0;
+    fill_mass(k, d->L, values);
+    for (size_t i = 0; i < k->n; i++) mass = fmax(mass, fabs(d->L[i + k->n * i]));
+    for (size_t c = 0; c < k->k; c++) rows = fmax(rows, dot(k->n, d->A + k->n * c, d->A + k->n * c));
+    if (rows == 0) return false;
+    d->sigma = (mass > 0 ? mass : 1) / rows;
+    for (size_t c = 0; c < k->k; c++)
+        for (size_t j = 0; j < k->n; j++) {
+            double a = d->sigma * d->A[j + k->n * c];
+            for (size_t i = j; a != 0 && i < k->n; i++) d->L[i + k->n * j] += a * d->A[i + k->n * c];
+        }
+    return dense_cholesky(k->n, d->L);
+}
+
+static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
+    d->sigma = 0;
+    fill_mass(k, d->L, values);
+    return dense_cholesky(k->n, d->L) || factor_augmented(k, d, values);
+}
+
+static void make_directions(const kkt *k, kkt_dense *d) {
+    memcpy(d->Y, d->A, k->n * k->k * sizeof *d->Y);
+    for (size_t c = 0; c < k->k; c++) {
+        double *y = d->Y + k->n * c;
+        dense_forward(k->n, d->L, y);
+        double length = sqrt(dot(k->n, y, y));
+        d->scale[c] = length > 0 ? 1 / length : 1;
+        for (size_t i = 0; i < k->n; i++) y[i] *= d->scale[c];
+    }
+}
+
+static bool factor_schur(const kkt *k, kkt_dense *d) {
+    size_t c = k->k;
+    if (c > k->n) return false;
+    for (size_t j = 0; j < c; j++)
+        for (size_t i = j; i < c; i++) d->S[i + c * j] = dot(k->n, d->Y + k->n * i, d->Y + k->n * j);
+    if (!dense_cholesky(c, d->S)) return false;
+    for (size_t j = 0; j < c; j++)
+        if (!(d->S[j + c * j] * d->S[j + c * j] > SCHUR_PIVOT)) return false;
+    return true;
+}
+
+/* Y P = Q R of numerical rank `rank`; where it is short of k, the Gram matrix of B = R₁PᵀD⁻¹, by which the λ of least
+ * norm follows from the reaction. */
+static bool factor_rank(const kkt *k, kkt_dense *d) {
+    size_t n = k->n, c = k->k;
+    memcpy(d->QR, d->Y, n * c * sizeof *d->QR);
+    d->rank = dense_qr(n, c, d->QR, d->tau, d->pivot, RANK_TOLERANCE, d->scratch);
+    if (d->rank == c) return true;
+    for (size_t i = 0; i < d->rank; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t p = i; p < c; p++) { /* R is upper trapezoidal */
+                double s = d->scale[d->pivot[p]];
+                sum += d->QR[i + n * p] * d->QR[j + n * p] / (s * s);
+            }
+            d->S[i + d->rank * j] = sum;
+        }
+    return dense_cholesky(d->rank, d->S);
+}
+
+static hamel_status factor_lu(const kkt *k, kkt_dense *d, const double *values) {
+    size_t n = k->n, all = n + k->k;
+    const hamel_model *model = k->model;
+    if (!d->LU) {
+        d->LU = calloc(all * all + all, sizeof *d->LU);
+        if (!d->LU) return HAMEL_NO_MEMORY;
+        d->lu_scale = d->LU + all * all;
+    }
+    memset(d->LU, 0, all * all * sizeof *d->LU);
+    for (size_t e = 0; e < model->M.count; e++) {
+        size_t i = (size_t)model->M.row[e], j = (size_t)model->M.column[e];
+        d->LU[i + all * j] = d->LU[j + all * i] = values[model->at_M + e];
+    }
+    for (size_t c = 0; c < k->k; c++)
+        for (size_t i = 0; i < n; i++) {
+            d->LU[n + c + all * i] = d->A[i + n * c];
+            d->LU[i + all * (n + c)] = -d->A[i + n * c];
+        }
+    for (size_t e = 0; k->with_W && e < model->W.count; e++)
+        d->LU[(size_t)model->W.row[e] + all * (n + (size_t)k->row_of[model->W.column[e]])] -= values[model->at_W + e];
+    d->mode = DENSE_LU;
+    d->rank = k->k;
+    return dense_lu(all, d->LU, d->pivot, d->lu_scale) ? HAMEL_OK : HAMEL_SINGULAR;
+}
+
+hamel_status kkt_dense_factor(const kkt *k, kkt_dense *d, const double *values) {
+    fill_rows(k, d->A, values);
+    d->rank = k->k;
+    if (k->with_W || !factor_mass(k, d, values)) return factor_lu(k, d, values);
+    make_directions(k, d);
+    d->mode = DENSE_SCHUR;
+    if (!k->least_reaction && factor_schur(k, d)) return HAMEL_OK;
+    d->mode = DENSE_RANK;
+    return factor_rank(k, d) ? HAMEL_OK : HAMEL_SINGULAR;
+}
+
+/* λ̂ := (YᵀY)⁻¹ρ; w += Y λ̂. */
+static void solve_schur(const kkt *k, kkt_dense *d) {
+    memcpy(d->z, d->rho, k->k * sizeof *d->z);
+    dense_forward(k->k, d->S, d->z);
+    dense_backward(k->k, d->S, d->z);
+    for (size_t c = 0; c < k->k; c++) axpy(k->n, d->z[c], d->Y + k->n * c, d->w);
+}
+
+/* R₁₁ᵀ z = (Pᵀρ)₁ in place of the first entries of d->z; returns how far the other rows contradict. */
+static double solve_range(const kkt *k, kkt_dense *d) {
+    size_t n = k->n;
+    double worst = 0, size = 1;
+    for (size_t p = 0; p < k->k; p++) {
+        double sum = d->rho[d->pivot[p]];
+        size_t last = p < d->rank ? p : d->rank;
+        for (size_t i = 0; i < last; i++) sum -= d->QR[i + n * p] * d->z[i];
+        if (p < d->rank) d->z[p] = sum / d->QR[p + n * p];
+        else worst = fmax(worst, fabs(sum));
+        size = fmax(size, fabs(d->rho[d->pivot[p]]));
+    }
+    return worst / size;
+}
+
+/* λ̂ from z: R λ̂ = z, or the least-norm λ when rows are dependent. Uses d->rho. */
+static void multipliers_of_range(const kkt *k, kkt_dense *d) {
+    size_t n = k->n, r = d->rank;
+    double *out = d->rho;
+    if (r == k->k) {
+        for (size_t i = r; i-- > 0;) {
+            double sum = d->z[i];
+            for (size_t j = i + 1; j < r; j++) sum -= d->QR[i + n * j] * out[d->pivot[j]];
+            out[d->pivot[i]] = sum / d->QR[i + n * i];
+        }
+        return;
+    }
+    dense_forward(r, d->S, d->z);
+    dense_backward(r, d->S, d->z);
+    for (size_t p = 0; p < k->k; p++) {
+        double s = d->scale[d->pivot[p]], sum = 0;
+        for (size_t i = 0; i < r && i <= p; i++) sum += d->QR[i + n * p] * d->z[i];
+        out[d->pivot[p]] = sum / (s * s); /* λ = Bᵀu has one 1/s; the caller multiplies by s */
+    }
+}
+
+/* w += Q₁ z; false when the dependent rows contradict by more than the tolerance. */
+static bool solve_rank(const kkt *k, kkt_dense *d, double tolerance) {
+    double contradiction = solve_range(k, d);
+    memset(d->y, 0, k->n * sizeof *d->y);
+    memcpy(d->y, d->z, d->rank * sizeof *d->y);
+    dense_qr_apply(k->n, d->rank, d->QR, d->tau, d->y);
+    axpy(k->n, 1, d->y, d->w);
+    return contradiction <= tolerance;
+}
+
+static void solve_lu(const kkt *k, kkt_dense *d, const double *g, const double *r, double *x) {
+    size_t n = k->n;
+    for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
+    for (size_t c = 0; c < k->k; c++) d->w[n + c] = r[k->taken[c]];
+    dense_lu_solve(n + k->k, d->LU, d->pivot, d->lu_scale, d->w);
+    memcpy(x, d->w, n * sizeof *x);
+    for (size_t c = 0; c < k->k; c++) {
+        d->rho[c] = d->w[n + c];
+        d->scale[c] = 1;
+    }
+}
+
+hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x, double *lambda) {
+    size_t n = k->n;
+    hamel_status status = HAMEL_OK;
+    if (d->mode == DENSE_LU) {
+        solve_lu(k, d, g, r, x);
+    } else {
+        for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
+        for (size_t c = 0; d->sigma != 0 && c < k->k; c++) axpy(n, d->sigma * r[k->taken[c]], d->A + n * c, d->w);
+        dense_forward(n, d->L, d->w);
+        for (size_t c = 0; c < k->k; c++) d->rho[c] = d->scale[c] * r[k->taken[c]] - dot(n, d->Y + n * c, d->w);
+        if (d->mode == DENSE_SCHUR) {
+            solve_schur(k, d);
+            memcpy(d->rho, d->z, k->k * sizeof *d->rho);
+        } else {
+            if (!solve_rank(k, d, tolerance)) status = HAMEL_INCOMPATIBLE;
+            multipliers_of_range(k, d);
+        }
+        memcpy(x, d->w, n * sizeof *x);
+        dense_backward(n, d->L, x);
+    }
+    for (size_t c = 0; lambda && c < k->k; c++) lambda[k->taken[c]] = d->scale[c] * d->rho[c];
+    return status;
+}
