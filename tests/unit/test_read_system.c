@@ -1,0 +1,420 @@
+/* test_read_system.c — every key of the format lands in its field, and every fault of shape is reported with its
+ * pointer, all at once. */
+#include "api/read_system.h"
+#include "api/strict_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct fixture {
+    arena memory;
+    hamel_error error;
+    hamel_description d;
+    hamel_status status;
+} fixture;
+
+/* Single quotes in the texts below stand for double quotes; velocities are written with "`". */
+static cJSON *tree_of(const char *text) {
+    char *json = strdup(text);
+    assert_non_null(json);
+    for (char *p = json; *p != '\0'; p++) *p = *p == '\'' ? '"' : *p == '`' ? '\'' : *p;
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    cJSON *tree = json_parse(json, strlen(json), &limits, &fault);
+    if (tree == NULL) fail_msg("%s: %zu: %s", json, fault.column, fault.message);
+    free(json);
+    return tree;
+}
+
+static void read_tree(fixture *f, const cJSON *tree) {
+    *f = (fixture){0};
+    arena_init(&f->memory, 0);
+    f->status = api_read_system(&f->d, tree, &f->memory, &f->error);
+}
+
+static void read_text(fixture *f, const char *text) {
+    cJSON *tree = tree_of(text);
+    read_tree(f, tree);
+    cJSON_Delete(tree); /* the description must not need it any more */
+}
+
+static void close_fixture(fixture *f) {
+    arena_free(&f->memory);
+    hamel_error_clear(&f->error);
+}
+
+static void expect_read(fixture *f, const char *text) {
+    read_text(f, text);
+    if (f->status != HAMEL_OK) fail_msg("%s: %s", f->error.faults[0].pointer, f->error.faults[0].message);
+}
+
+static const hamel_fault *fault_at(const fixture *f, const char *pointer) {
+    for (size_t k = 0; k < f->error.count; k++) {
+        if (strcmp(f->error.faults[k].pointer, pointer) == 0) return &f->error.faults[k];
+    }
+    return NULL;
+}
+
+/* The only fault of `text` stands at `pointer` and says `part`. */
+static void expect_fault(const char *text, const char *pointer, const char *part) {
+    fixture f;
+    read_text(&f, text);
+    assert_int_equal(f.status, HAMEL_INVALID);
+    for (size_t k = 1; k < f.error.count; k++) print_message("also: %s\n", f.error.faults[k].message);
+    assert_int_equal(f.error.count, 1);
+    assert_string_equal(f.error.faults[0].pointer, pointer);
+    if (strstr(f.error.faults[0].message, part) == NULL) fail_msg("no `%s` in `%s`", part, f.error.faults[0].message);
+    close_fixture(&f);
+}
+
+/* A whole description around one more member. */
+#define SYSTEM(members) "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1}," members "}"
+#define SIMULATION(members) "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1," members "}}"
+
+static void the_smallest_system_is_read(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, "{'hamel':1,'coordinates':['x'],'simulation':{'stop':10}}");
+    assert_int_equal(f.d.coordinate_count, 1);
+    assert_string_equal(f.d.coordinates[0].name, "x");
+    assert_string_equal(f.d.coordinates[0].pointer, "/coordinates/0");
+    assert_false(hamel_expression_given(&f.d.coordinates[0].initial));
+    assert_true(f.d.simulation.stop.is_number);
+    assert_float_equal(f.d.simulation.stop.number, 10, 0);
+    assert_string_equal(f.d.simulation.stop.pointer, "/simulation/stop");
+    assert_int_equal(f.d.simulation.samples, 0);
+    assert_int_equal(strlen(f.d.hash), 64);
+    close_fixture(&f);
+}
+
+static void parameters_are_numbers_expressions_or_objects(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, SYSTEM("'parameters':{'m':2,'I':'m*l^2','a/b~':{'value':'m','unit':'kg','description':'d'}}"));
+    assert_int_equal(f.d.parameter_count, 3);
+    assert_float_equal(f.d.parameters[0].value.number, 2, 0);
+    assert_string_equal(f.d.parameters[1].value.text, "m*l^2");
+    assert_string_equal(f.d.parameters[1].value.pointer, "/parameters/I");
+    assert_string_equal(f.d.parameters[2].name, "a/b~");
+    assert_string_equal(f.d.parameters[2].value.pointer, "/parameters/a~1b~0/value");
+    assert_string_equal(f.d.parameters[2].unit, "kg");
+    close_fixture(&f);
+}
+
+static void maps_and_lists_of_expressions_are_the_same(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, SYSTEM("'definitions':{'u':['x',1],'v':'x`'},"
+                           "'outputs':[{'name':'a[i]','expression':'x','for':'i = 1..3'}],"
+                           "'generalized_forces':{'x':-1}"));
+    assert_int_equal(f.d.definitions.count, 2);
+    assert_int_equal(f.d.definitions.items[0].value.count, 2);
+    assert_string_equal(f.d.definitions.items[0].value.items[1].pointer, "/definitions/u/1");
+    assert_string_equal(f.d.definitions.items[1].value.items[0].text, "x'");
+    assert_string_equal(f.d.outputs.items[0].name, "a[i]");
+    assert_string_equal(f.d.outputs.items[0].value.items[0].pointer, "/outputs/0/expression");
+    assert_string_equal(f.d.outputs.items[0].family.ranges[0], "i = 1..3");
+    assert_string_equal(f.d.generalized_forces.items[0].name, "x");
+    assert_true(f.d.generalized_forces.items[0].value.items[0].is_number);
+    close_fixture(&f);
+}
+
+static void a_family_may_be_an_object(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, "{'hamel':1,'simulation':{'stop':1},"
+                    "'coordinates':[{'name':'u[i,j]','for':{'i':[1,'N'],'j':[0.5,'i']},'initial':'i','velocity':2}]}");
+    const hamel_coordinate *c = &f.d.coordinates[0];
+    assert_int_equal(c->family.count, 2);
+    assert_string_equal(c->family.ranges[0], "i = 1..N");
+    assert_string_equal(c->family.ranges[1], "j = 0.5..i");
+    assert_string_equal(c->family.pointer, "/coordinates/0/for");
+    assert_string_equal(c->initial.text, "i");
+    close_fixture(&f);
+}
+
+static void physics_lands_in_its_fields(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, SYSTEM("'name':'N','description':'D','source':'S','kinetic_energy':['a','b'],"
+                           "'potential_energy':'c','lagrangian':'L','dissipation':'D','gravity':[0,'-g'],"
+                           "'particles':[{'name':'P','mass':'m','position':['x',0,1]}],"
+                           "'constraints':[{'name':'rod','equation':'x = 1'}]"));
+    assert_string_equal(f.d.text, "D");
+    assert_int_equal(f.d.kinetic_energy.count, 2);
+    assert_string_equal(f.d.kinetic_energy.items[1].pointer, "/kinetic_energy/1");
+    assert_int_equal(f.d.potential_energy.count, 1);
+    assert_string_equal(f.d.potential_energy.items[0].pointer, "/potential_energy");
+    assert_string_equal(f.d.lagrangian.text, "L");
+    assert_string_equal(f.d.gravity.items[1].text, "-g");
+    assert_int_equal(f.d.particles[0].position.count, 3);
+    assert_string_equal(f.d.constraints[0].equation.pointer, "/constraints/0/equation");
+    close_fixture(&f);
+}
+
+static void invariants_and_checks_are_read(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, SYSTEM("'invariants':['energy()',{'name':'p','expression':'x`','tolerance':1e-3}],"
+                           "'checks':[{'expression':'x','equals':1,'tolerance':'tol'},"
+                           "{'name':'c','expression':'x','at':'always','min':0,'max':2},"
+                           "{'name':'d','expression':'x','at':'2*T','max':1},"
+                           "{'name':'e','expression':'x','at':'final','max':1}]"));
+    assert_null(f.d.invariants[0].name);
+    assert_false(f.d.invariants[0].has_tolerance);
+    assert_string_equal(f.d.invariants[1].expression.text, "x'");
+    assert_float_equal(f.d.invariants[1].tolerance, 1e-3, 0);
+    assert_string_equal(f.d.checks[0].name, "x");
+    assert_int_equal(f.d.checks[0].at, HAMEL_CHECK_FINAL);
+    assert_string_equal(f.d.checks[0].tolerance.text, "tol");
+    assert_int_equal(f.d.checks[1].at, HAMEL_CHECK_ALWAYS);
+    assert_int_equal(f.d.checks[2].at, HAMEL_CHECK_TIME);
+    assert_string_equal(f.d.checks[2].time.text, "2*T");
+    assert_int_equal(f.d.checks[3].at, HAMEL_CHECK_FINAL);
+    close_fixture(&f);
+}
+
+static void simulation_keys_are_read(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, SIMULATION("'start':'t0','samples':11,'rtol':1e-8,'atol':{'x':1e-9},'method':'bdf',"
+                               "'formulation':'udwadia-kalaba','projection':{'baumgarte':[1,'b']},"
+                               "'initialization':'project','max_steps':100,'max_step':0.1,'time_limit':5,"
+                               "'record':['t','x'],'certify':true"));
+    const hamel_simulation *s = &f.d.simulation;
+    assert_string_equal(s->start.text, "t0");
+    assert_int_equal(s->samples, 11);
+    assert_int_equal(s->atol_by_name.count, 1);
+    assert_false(hamel_expression_given(&s->atol));
+    assert_int_equal(s->method, HAMEL_METHOD_BDF);
+    assert_string_equal(s->formulation, "udwadia-kalaba");
+    assert_string_equal(s->formulation_pointer, "/simulation/formulation");
+    assert_int_equal(s->projection, HAMEL_PROJECTION_BAUMGARTE);
+    assert_string_equal(s->baumgarte[1].text, "b");
+    assert_string_equal(s->baumgarte[1].pointer, "/simulation/projection/baumgarte/1");
+    assert_int_equal(s->initialization, HAMEL_INITIALIZATION_PROJECT);
+    assert_float_equal(s->max_steps, 100, 0);
+    assert_true(s->has_record);
+    assert_string_equal(s->record[1], "x");
+    assert_string_equal(s->record_pointers[1], "/simulation/record/1");
+    assert_true(s->certify);
+    close_fixture(&f);
+
+    expect_read(&f,
+                SIMULATION("'times':[0,'T',1],'formulation':'auto','method':'auto','projection':false,'record':[]"));
+    assert_int_equal(f.d.simulation.times.count, 3);
+    assert_null(f.d.simulation.formulation);
+    assert_int_equal(f.d.simulation.projection, HAMEL_PROJECTION_OFF);
+    assert_true(f.d.simulation.has_record);
+    assert_int_equal(f.d.simulation.record_count, 0);
+    close_fixture(&f);
+}
+
+static void unknown_keys_suggest_the_nearest(void **state) {
+    (void)state;
+    fixture f;
+    read_text(&f, SYSTEM("'potental_energy':'x','a/b':1"));
+    assert_int_equal(f.status, HAMEL_INVALID);
+    assert_int_equal(f.error.count, 2);
+    assert_string_equal(fault_at(&f, "/potental_energy")->suggestion, "potential_energy");
+    assert_null(fault_at(&f, "/a~1b")->suggestion);
+    close_fixture(&f);
+}
+
+static void sections_of_later_releases_are_refused_by_name(void **state) {
+    (void)state;
+    expect_fault(SYSTEM("'bodies':[]"), "/bodies", "does not support `bodies` yet");
+    expect_fault(SYSTEM("'sweep':{}"), "/sweep", "does not support `sweep` yet");
+    expect_fault(SYSTEM("'constraints':[{'name':'c','equation':'x','nonideal':{}}]"), "/constraints/0/nonideal",
+                 "does not support `nonideal` yet");
+    expect_fault(SIMULATION("'method':'erk'"), "/simulation/method", "does not support the method `erk` yet");
+}
+
+static void faults_of_shape_say_what_was_found_and_expected(void **state) {
+    (void)state;
+    expect_fault("[]", "", "expected an object, found a list");
+    expect_fault("{'coordinates':[],'simulation':{'stop':1}}", "", "needs the key `hamel`");
+    expect_fault("{'hamel':2,'coordinates':[],'simulation':{'stop':1}}", "/hamel", "format version 1, found 2");
+    expect_fault("{'hamel':1,'coordinates':[],'simulation':{}}", "/simulation", "needs the key `stop`");
+    expect_fault(SYSTEM("'name':1"), "/name", "expected a text, found a number");
+    expect_fault(SYSTEM("'kinetic_energy':null"), "/kinetic_energy", "found null");
+    expect_fault(SYSTEM("'kinetic_energy':['x',true]"), "/kinetic_energy/1", "a number or an expression, found true");
+    expect_fault(SYSTEM("'parameters':[1]"), "/parameters", "expected an object of names and values, found a list");
+    expect_fault(SYSTEM("'parameters':{'m':[1]}"), "/parameters/m", "found a list");
+    expect_fault(SYSTEM("'parameters':{'m':{'unit':'kg'}}"), "/parameters/m", "needs the key `value`");
+    expect_fault(SYSTEM("'gravity':[1]"), "/gravity", "2 or 3 components, found 1");
+    expect_fault(SYSTEM("'particles':[{'name':'P','mass':1,'position':'x'}]"), "/particles/0/position",
+                 "list of 2 or 3");
+    expect_fault(SYSTEM("'constraints':[{'equation':'x'}]"), "/constraints/0", "a constraint needs the key `name`");
+    expect_fault(SYSTEM("'constraints':{'name':'c'}"), "/constraints",
+                 "expected a list of constraints, found an object");
+    expect_fault(SYSTEM("'outputs':{'a':['x','y']}"), "/outputs/a", "found a list");
+    expect_fault(SYSTEM("'outputs':'x'"), "/outputs", "found a text");
+    expect_fault(SYSTEM("'checks':[{'expression':'x'}]"), "/checks/0", "needs `equals`, `min` or `max`");
+    expect_fault(SYSTEM("'checks':[{'expression':'x','max':1,'at':[]}]"), "/checks/0/at", "a time");
+    expect_fault(SYSTEM("'invariants':[{'expression':'x','tolerance':-1}]"), "/invariants/0/tolerance", "negative");
+    expect_fault("{'hamel':1,'coordinates':[''],'simulation':{'stop':1}}", "/coordinates/0", "not be empty");
+    expect_fault("{'hamel':1,'coordinates':[3],'simulation':{'stop':1}}", "/coordinates/0", "a name or an object");
+    expect_fault("{'hamel':1,'coordinates':[{'name':'x','for':{}}],'simulation':{'stop':1}}", "/coordinates/0/for",
+                 "an index and its range");
+    expect_fault("{'hamel':1,'coordinates':[{'name':'x','for':{'i':[1]}}],'simulation':{'stop':1}}",
+                 "/coordinates/0/for/i", "two bounds");
+}
+
+static void faults_of_the_simulation_are_found(void **state) {
+    (void)state;
+    expect_fault(SIMULATION("'samples':1"), "/simulation/samples", "2 or more");
+    expect_fault(SIMULATION("'samples':2.5"), "/simulation/samples", "whole number");
+    expect_fault(SIMULATION("'samples':'many'"), "/simulation/samples", "found the text `many`");
+    expect_fault(SIMULATION("'samples':3,'step':0.1"), "/simulation", "only one of");
+    expect_fault(SIMULATION("'times':[]"), "/simulation/times", "must not be empty");
+    expect_fault(SIMULATION("'max_step':0"), "/simulation/max_step", "above 0");
+    expect_fault(SIMULATION("'max_steps':-1"), "/simulation/max_steps", "above 0");
+    expect_fault(SIMULATION("'method':'BDF'"), "/simulation/method", "`auto`, `bdf` or `adams`, found `BDF`");
+    expect_fault(SIMULATION("'projection':{'baumgarte':[1]}"), "/simulation/projection/baumgarte", "alpha and beta");
+    expect_fault(SIMULATION("'certify':1"), "/simulation/certify", "true or false");
+    expect_fault(SIMULATION("'record':'x'"), "/simulation/record", "a list of columns");
+    expect_fault(SIMULATION("'record':[1]"), "/simulation/record/0", "expected a name");
+    fixture f;
+    expect_read(&f, SIMULATION("'samples':'11','max_steps':'1e4'"));
+    assert_int_equal(f.d.simulation.samples, 11);
+    close_fixture(&f);
+}
+
+static void all_faults_are_reported_together(void **state) {
+    (void)state;
+    fixture f;
+    read_text(&f, "{'hamel':'1','coordinates':[{'nam':'x'}],'kinetic_energy':{},'simulation':{'stpo':1,'rtol':[]}}");
+    assert_int_equal(f.status, HAMEL_INVALID);
+    static const char *const pointers[] = {
+        "/hamel",           "/coordinates/0/nam", "/coordinates/0",   "/kinetic_energy",
+        "/simulation/stpo", "/simulation",        "/simulation/rtol",
+    };
+    for (size_t k = 0; k < sizeof pointers / sizeof pointers[0]; k++) {
+        if (fault_at(&f, pointers[k]) == NULL) fail_msg("no fault at %s", pointers[k]);
+    }
+    assert_int_equal(f.error.count, sizeof pointers / sizeof pointers[0]);
+    close_fixture(&f);
+}
+
+static void the_hash_is_that_of_the_meaning_not_of_the_spelling(void **state) {
+    (void)state;
+    fixture a, b, c;
+    expect_read(&a, "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1}}");
+    expect_read(&b, "{ 'simulation': {'stop': 1.0}, 'coordinates': ['x'], 'hamel': 1e0 }");
+    expect_read(&c, "{'hamel':1,'coordinates':['x'],'simulation':{'stop':2}}");
+    assert_string_equal(a.d.hash, b.d.hash);
+    assert_string_not_equal(a.d.hash, c.d.hash);
+    /* sha256sum of {"coordinates":["x"],"hamel":1,"simulation":{"stop":1}} */
+    assert_string_equal(a.d.hash, "4f6477333b14abc1043ed2424aab140f8e2268185e89b9b9fbe5c52a925f9cba");
+    close_fixture(&a);
+    close_fixture(&b);
+    close_fixture(&c);
+}
+
+static void a_small_arena_ends_in_a_status_not_in_a_crash(void **state) {
+    (void)state;
+    cJSON *tree =
+        tree_of(SYSTEM("'parameters':{'m':{'value':1}},'outputs':{'a':'x'},'checks':[{'expression':1,'max':1}],"
+                       "'constraints':[{'name':'c','equation':'x','for':{'i':[1,2]}}]"));
+    bool done = false;
+    for (size_t limit = 1; limit < 200000 && !done; limit += limit < 2000 ? 16 : 997) {
+        fixture f = {0};
+        arena_init(&f.memory, limit);
+        f.status = api_read_system(&f.d, tree, &f.memory, &f.error);
+        done = f.status == HAMEL_OK;
+        if (!done) assert_int_equal(f.status, HAMEL_NO_MEMORY);
+        close_fixture(&f);
+    }
+    assert_true(done);
+    cJSON_Delete(tree);
+}
+
+static void overrides_change_the_description(void **state) {
+    (void)state;
+    cJSON *tree = tree_of("{'hamel':1,'parameters':{'m':1,'l':{'value':2,'unit':'m'}},"
+                          "'coordinates':['x',{'name':'y','initial':3}],'simulation':{'stop':1,'samples':5}}");
+    static const char *const assignments[] = {
+        "m=2*l",
+        " l = 5",
+        "x.initial=0.5",
+        "y.velocity=-1",
+        "simulation.step=0.1",
+        "simulation.method=bdf",
+        "simulation.certify=true",
+        "simulation.record=[\"x\"]",
+    };
+    hamel_error error = {0};
+    for (size_t k = 0; k < sizeof assignments / sizeof assignments[0]; k++) {
+        assert_int_equal(api_override(tree, assignments[k], &error), HAMEL_OK);
+    }
+    fixture f;
+    read_tree(&f, tree);
+    cJSON_Delete(tree);
+    assert_int_equal(f.status, HAMEL_OK);
+    assert_string_equal(f.d.parameters[0].value.text, "2*l");
+    assert_float_equal(f.d.parameters[1].value.number, 5, 0);
+    assert_string_equal(f.d.parameters[1].unit, "m");
+    assert_float_equal(f.d.coordinates[0].initial.number, 0.5, 0);
+    assert_float_equal(f.d.coordinates[1].initial.number, 3, 0);
+    assert_float_equal(f.d.coordinates[1].velocity.number, -1, 0);
+    assert_int_equal(f.d.simulation.samples, 0);
+    assert_float_equal(f.d.simulation.step.number, 0.1, 0);
+    assert_int_equal(f.d.simulation.method, HAMEL_METHOD_BDF);
+    assert_true(f.d.simulation.certify);
+    assert_int_equal(f.d.simulation.record_count, 1);
+    close_fixture(&f);
+}
+
+static void wrong_overrides_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *assignment, *part, *suggestion;
+    } cases[] = {
+        {"mass=2", "no parameter `mass`", "masse"},
+        {"phi.initial=1", "no coordinate `phi`", NULL},
+        {"thet.velocity=1", "no coordinate `thet`", "theta"},
+        {"masse", "expected NAME=VALUE", NULL},
+        {"masse=", "expected NAME=VALUE", NULL},
+        {"=3", "expected NAME=VALUE", NULL},
+        {"theta.start=1", "`theta.start` cannot be set", NULL},
+    };
+    cJSON *tree = tree_of("{'hamel':1,'parameters':{'masse':1},'coordinates':['theta']}");
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        hamel_error error = {0};
+        assert_int_equal(api_override(tree, cases[k].assignment, &error), HAMEL_INVALID);
+        assert_int_equal(error.count, 1);
+        if (strstr(error.faults[0].message, cases[k].part) == NULL) fail_msg("%s", error.faults[0].message);
+        if (cases[k].suggestion != NULL) assert_string_equal(error.faults[0].suggestion, cases[k].suggestion);
+        hamel_error_clear(&error);
+    }
+    cJSON_Delete(tree);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_smallest_system_is_read),
+        cmocka_unit_test(parameters_are_numbers_expressions_or_objects),
+        cmocka_unit_test(maps_and_lists_of_expressions_are_the_same),
+        cmocka_unit_test(a_family_may_be_an_object),
+        cmocka_unit_test(physics_lands_in_its_fields),
+        cmocka_unit_test(invariants_and_checks_are_read),
+        cmocka_unit_test(simulation_keys_are_read),
+        cmocka_unit_test(unknown_keys_suggest_the_nearest),
+        cmocka_unit_test(sections_of_later_releases_are_refused_by_name),
+        cmocka_unit_test(faults_of_shape_say_what_was_found_and_expected),
+        cmocka_unit_test(faults_of_the_simulation_are_found),
+        cmocka_unit_test(all_faults_are_reported_together),
+        cmocka_unit_test(the_hash_is_that_of_the_meaning_not_of_the_spelling),
+        cmocka_unit_test(a_small_arena_ends_in_a_status_not_in_a_crash),
+        cmocka_unit_test(overrides_change_the_description),
+        cmocka_unit_test(wrong_overrides_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
