@@ -1,0 +1,178 @@
+/* bench_program.c — nanoseconds an operation takes: values and tangents of compiled programs.
+ *
+ * Two kinds of tape. "random": 35 % sums, 47 % products, 6 % sines and cosines, the rest differences and quotients,
+ * operands from the last 64 values. "chain": mass matrix and generalized forces of n links in a plane, in angles,
+ * derived by the graph from kinetic and potential energy: what the engine really evaluates. An operation is a node of
+ * the graph, so that fusing shows as time, not as fewer operations. Each figure is the least of several rounds: what
+ * the machine does when nothing else runs.
+ *
+ *     bench_program [rounds] */
+#include "engine/compile/program.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SYMBOLS = 8, LARGEST = 20000, ROUND_OPERATIONS = 2000000 };
+
+typedef struct tape {
+    arena memory;
+    graph *g;
+    graph_node *nodes;
+    size_t count, operations;
+} tape;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t next_random(uint64_t *s) {
+    *s ^= *s >> 12;
+    *s ^= *s << 25;
+    *s ^= *s >> 27;
+    return *s * 2685821657736338717u;
+}
+
+static void *check(void *memory) {
+    if (memory) return memory;
+    fputs("bench_program: out of memory\n", stderr);
+    exit(1);
+}
+
+static void open_tape(tape *t, size_t nodes) {
+    arena_init(&t->memory, 0);
+    t->g = check(graph_create(&t->memory, 50000000));
+    t->nodes = check(calloc(nodes, sizeof *t->nodes));
+    t->count = 0;
+}
+
+static void close_tape(tape *t) {
+    arena_free(&t->memory);
+    free(t->nodes);
+}
+
+/* The last 64 values are the outputs: with a reach of 64, nearly every operation is below one of them. */
+static void random_tape(tape *t, size_t operations) {
+    enum { REACH = 64 };
+    open_tape(t, REACH);
+    graph_node *pool = check(malloc((operations + SYMBOLS) * sizeof *pool));
+    uint64_t seed = 12345;
+    for (int i = 0; i < SYMBOLS; i++) pool[i] = graph_symbol(t->g, SYMBOL_COORDINATE, i);
+    for (size_t i = SYMBOLS; i < operations + SYMBOLS; i++) {
+        size_t reach = i < REACH ? i : REACH;
+        graph_node x = pool[i - 1 - next_random(&seed) % reach], y = pool[i - 1 - next_random(&seed) % reach];
+        unsigned kind = (unsigned)(next_random(&seed) % 100);
+        graph_op op = kind < 35   ? GRAPH_ADD
+                      : kind < 82 ? GRAPH_MUL
+                      : kind < 85 ? GRAPH_SIN
+                      : kind < 88 ? GRAPH_COS
+                      : kind < 97 ? GRAPH_SUB
+                                  : GRAPH_DIV;
+        pool[i] = graph_apply(t->g, op, x, graph_op_get(op)->arity > 1 ? y : GRAPH_NONE, GRAPH_NONE);
+    }
+    for (size_t i = 0; i < REACH; i++) t->nodes[t->count++] = pool[operations + SYMBOLS - 1 - i];
+    t->operations = operations;
+    free(pool);
+}
+
+/* T and V of links of unit length and mass at their ends, angles q_i from the vertical. */
+static void chain_energies(graph *g, int n, graph_node *kinetic, graph_node *potential) {
+    graph_node x = graph_number(g, 0), y = x, half = graph_number(g, 0.5);
+    *kinetic = *potential = x;
+    for (int i = 0; i < n; i++) {
+        graph_node angle = graph_symbol(g, SYMBOL_COORDINATE, i);
+        x = graph_add(g, x, graph_unary(g, GRAPH_SIN, angle));
+        y = graph_sub(g, y, graph_unary(g, GRAPH_COS, angle));
+        graph_node vx = graph_rate(g, x), vy = graph_rate(g, y);
+        graph_node square = graph_add(g, graph_mul(g, vx, vx), graph_mul(g, vy, vy));
+        *kinetic = graph_add(g, *kinetic, graph_mul(g, half, square));
+        *potential = graph_add(g, *potential, graph_mul(g, graph_number(g, 9.81), y));
+    }
+}
+
+/* Lower triangle of ∂²T/∂v∂v and ∂(T - V)/∂q - bias of d/dt ∂T/∂v. */
+static void chain_tape(tape *t, int n) {
+    open_tape(t, (size_t)(n * n + n));
+    graph_node kinetic, potential;
+    chain_energies(t->g, n, &kinetic, &potential);
+    for (int i = 0; i < n; i++) {
+        graph_node qi = graph_symbol(t->g, SYMBOL_COORDINATE, i), vi = graph_symbol(t->g, SYMBOL_VELOCITY, i);
+        graph_node momentum = graph_partial(t->g, kinetic, vi);
+        for (int j = 0; j <= i; j++)
+            t->nodes[t->count++] = graph_partial(t->g, momentum, graph_symbol(t->g, SYMBOL_VELOCITY, j));
+        graph_node force = graph_partial(t->g, graph_sub(t->g, kinetic, potential), qi);
+        t->nodes[t->count++] = graph_sub(t->g, force, graph_rate_bias(t->g, momentum));
+    }
+    if (graph_status(t->g)) exit(1);
+    t->operations = 0;
+    unsigned char *below = check(calloc(graph_count(t->g), 1));
+    for (size_t i = 0; i < t->count; i++) below[t->nodes[i]] = 1;
+    for (size_t i = graph_count(t->g); i-- > 0;) {
+        const graph_cell *cell = graph_at(t->g, (graph_node)i);
+        if (!below[i] || cell->op >= GRAPH_OP_COUNT) continue;
+        t->operations++;
+        for (int k = 0; k < 3; k++)
+            if (cell->as.operand[k] >= 0) below[cell->as.operand[k]] = 1;
+    }
+    free(below);
+}
+
+static void measure(const char *name, const tape *t, int rounds) {
+    hamel_error error = {0};
+    program *p;
+    double start = now();
+    if (program_compile(&p, (arena *)&t->memory, t->g, t->nodes, t->count, &error)) exit(1);
+    double compiled = now() - start, value = INFINITY, tangent = INFINITY;
+    enum { MOST_SYMBOLS = 512 };
+    static double x[MOST_SYMBOLS], v[MOST_SYMBOLS], seed[MOST_SYMBOLS * PROGRAM_LANES];
+    for (int i = 0; i < MOST_SYMBOLS; i++) x[i] = 0.1 + 0.001 * i, v[i] = 0.3 - 0.002 * i;
+    for (int i = 0; i < MOST_SYMBOLS * PROGRAM_LANES; i++) seed[i] = 1 + i % 7;
+    program_inputs in = {{[SYMBOL_COORDINATE] = x, [SYMBOL_VELOCITY] = v}};
+    program_inputs seeds = {{[SYMBOL_COORDINATE] = seed}};
+    double *w = check(malloc(program_workspace_doubles(p) * sizeof *w));
+    double *tw = check(malloc(program_tangent_doubles(p) * sizeof *tw));
+    double *out = check(malloc((t->count + 1) * sizeof *out));
+    double *dot = check(malloc((t->count + 1) * PROGRAM_LANES * sizeof *dot));
+    size_t calls = ROUND_OPERATIONS / t->operations + 1;
+    program_prepare(p, &in, w);
+    for (int r = 0; r < rounds; r++) {
+        start = now();
+        for (size_t k = 0; k < calls; k++) program_evaluate(p, &in, w, out);
+        value = fmin(value, (now() - start) / (double)(calls * t->operations));
+        start = now();
+        for (size_t k = 0; k < calls / 8 + 1; k++) program_tangent(p, &in, &seeds, w, tw, out, dot);
+        tangent = fmin(tangent, (now() - start) / (double)((calls / 8 + 1) * t->operations));
+    }
+    printf("%-12s %10zu %12zu %8zu %10.2f %12.2f %12.0f\n", name, t->operations, program_instruction_count(p),
+           program_workspace_doubles(p), 1e9 * value, 1e9 * tangent, 1e9 * compiled / (double)t->operations);
+    free(w);
+    free(tw);
+    free(out);
+    free(dot);
+    hamel_error_clear(&error);
+}
+
+int main(int argc, char **argv) {
+    int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 15;
+    static const size_t sizes[] = {200, 2000, LARGEST};
+    static const int links[] = {2, 4, 8, 16, 32, 64};
+    printf("%-12s %10s %12s %8s %10s %12s %12s\n", "tape", "operations", "instructions", "slots", "ns/op", "8 tangents",
+           "compile");
+    tape t;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        random_tape(&t, sizes[i]);
+        measure("random", &t, rounds);
+        close_tape(&t);
+    }
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "chain %d", links[i]);
+        chain_tape(&t, links[i]);
+        measure(name, &t, rounds);
+        close_tape(&t);
+    }
+    return 0;
+}
