@@ -2,7 +2,7 @@
  *
  * The list of function names is expanded from the tables that define them; the place of a name in it tells what it
  * means. It has some fifty entries, so a scan that almost always stops at the first letter needs no hash. */
-#include "engine/text/names.h"
+#include "engine/text/names_int.h"
 
 #include "engine/base/symbol_table.h"
 #include "engine/text/lexer.h"

@@ -13,7 +13,7 @@
 #include "engine/text/parser.h"
 
 #include "engine/text/lexer.h"
-#include "engine/text/names.h"
+#include "engine/text/names_int.h"
 
 #include <assert.h>
 #include <stdarg.h>

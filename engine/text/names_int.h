@@ -1,6 +1,6 @@
-/* names.h — the words of the expression language: private to engine/text. */
-#ifndef HAMEL_TEXT_NAMES_H
-#define HAMEL_TEXT_NAMES_H
+/* names_int.h — the words of the expression language: private to engine/text. */
+#ifndef HAMEL_TEXT_NAMES_INT_H
+#define HAMEL_TEXT_NAMES_INT_H
 
 #include "engine/graph/operators.h"
 #include "engine/text/parser.h"

@@ -1,0 +1,159 @@
+/* Tests of engine/base/text_buffer.c. */
+#include "engine/base/text_buffer.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void what_is_added_stands_in_order_and_is_ended(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 1000);
+    assert_null(b.bytes);
+    text_buffer_puts(&b, "t,");
+    text_buffer_add(&b, "theta,x", 6);
+    text_buffer_printf(&b, "%s[%d]", "q", 3);
+    assert_string_equal(b.bytes, "t,theta,q[3]");
+    assert_int_equal(b.length, 12);
+    text_buffer_free(&b);
+    assert_null(b.bytes);
+}
+
+static void exactly_the_maximum_fits(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 10);
+    text_buffer_puts(&b, "0123456789");
+    assert_false(b.failed);
+    assert_string_equal(b.bytes, "0123456789");
+    text_buffer_puts(&b, "");
+    assert_false(b.failed);
+    text_buffer_puts(&b, "x");
+    assert_true(b.failed);
+    assert_null(b.bytes);
+    assert_int_equal(b.length, 0);
+    text_buffer_free(&b);
+}
+
+static void a_failed_buffer_ignores_what_comes(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 4);
+    text_buffer_printf(&b, "%d", 12345);
+    text_buffer_puts(&b, "a");
+    text_buffer_printf(&b, "%d", 1);
+    text_buffer_number(&b, 2.5);
+    assert_true(b.failed);
+    assert_null(text_buffer_take(&b, NULL));
+    text_buffer_reset(&b);
+    text_buffer_puts(&b, "abcd");
+    assert_false(b.failed);
+    assert_string_equal(b.bytes, "abcd");
+    text_buffer_free(&b);
+}
+
+static void a_long_formatted_text_is_whole(void **state) {
+    (void)state;
+    char text[3000];
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    text_buffer b;
+    text_buffer_init(&b, 100000);
+    text_buffer_printf(&b, "<%s>", text);
+    assert_int_equal(b.length, sizeof text + 1);
+    assert_int_equal(b.bytes[0], '<');
+    assert_int_equal(b.bytes[b.length - 1], '>');
+    text_buffer_free(&b);
+}
+
+static void a_reset_buffer_keeps_its_memory(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 1000);
+    text_buffer_puts(&b, "first");
+    const char *bytes = b.bytes;
+    text_buffer_reset(&b);
+    assert_string_equal(b.bytes, "");
+    text_buffer_puts(&b, "2nd");
+    assert_ptr_equal(b.bytes, bytes);
+    assert_string_equal(b.bytes, "2nd");
+    text_buffer_free(&b);
+}
+
+static void taken_bytes_belong_to_the_taker(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 1000);
+    text_buffer_puts(&b, "abc");
+    size_t length = 0;
+    char *bytes = text_buffer_take(&b, &length);
+    assert_string_equal(bytes, "abc");
+    assert_int_equal(length, 3);
+    assert_null(b.bytes);
+    assert_int_equal(b.length, 0);
+    text_buffer_puts(&b, "def");
+    assert_string_equal(b.bytes, "def");
+    free(bytes);
+    text_buffer_free(&b);
+}
+
+static const char *number_text(text_buffer *b, double value) {
+    text_buffer_reset(b);
+    text_buffer_number(b, value);
+    return b->bytes;
+}
+
+static void numbers_are_written_as_short_as_they_can_be(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 100);
+    assert_string_equal(number_text(&b, 0.0), "0");
+    assert_string_equal(number_text(&b, -0.0), "-0");
+    assert_string_equal(number_text(&b, 0.1), "0.1");
+    assert_string_equal(number_text(&b, -2.5), "-2.5");
+    assert_string_equal(number_text(&b, 100.0), "100");
+    assert_string_equal(number_text(&b, 0.1 + 0.2), "0.30000000000000004");
+    assert_string_equal(number_text(&b, 1.0 / 3.0), "0.3333333333333333");
+    assert_string_equal(number_text(&b, DBL_MAX), "1.7976931348623157e+308");
+    assert_string_equal(number_text(&b, 0x1p-1074), "5e-324"); /* the least subnormal */
+    text_buffer_free(&b);
+}
+
+static void every_finite_number_reads_back(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 100);
+    uint64_t bits = 88172645463325252u; /* xorshift64, Marsaglia 2003 */
+    for (int i = 0; i < 100000; i++) {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value)) continue;
+        double back = strtod(number_text(&b, value), NULL);
+        assert_memory_equal(&back, &value, sizeof value);
+        assert_in_range(b.length, 1, 24);
+    }
+    text_buffer_free(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_added_stands_in_order_and_is_ended),
+        cmocka_unit_test(exactly_the_maximum_fits),
+        cmocka_unit_test(a_failed_buffer_ignores_what_comes),
+        cmocka_unit_test(a_long_formatted_text_is_whole),
+        cmocka_unit_test(a_reset_buffer_keeps_its_memory),
+        cmocka_unit_test(taken_bytes_belong_to_the_taker),
+        cmocka_unit_test(numbers_are_written_as_short_as_they_can_be),
+        cmocka_unit_test(every_finite_number_reads_back),
+    };
+    return cmocka_run_group_tests_name("text_buffer", tests, NULL, NULL);
+}
