@@ -1,0 +1,306 @@
+/* integrator.c — see the header. Facts about SUNDIALS 6.4.1 that shape this file: the default error handler prints; the
+ * projection is for BDF only; CV_TSTOP_RETURN cannot be relied on; `mxstep` counts per call. */
+#include "engine/simulate/integrator.h"
+
+#include "engine/simulate/newton_solver.h"
+#include "engine/simulate/vector_ops.h"
+
+#include <cvode/cvode.h>
+#include <cvode/cvode_proj.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+#include <sunnonlinsol/sunnonlinsol_newton.h>
+#include <time.h>
+
+/* Adams: rate of stabilization times step size. The step sizes of the higher orders leave room for some tenths. */
+static const double STABILIZATION = 0.2;
+/* auto: this many convergence failures within a window of steps mean that the fixed-point iteration limits the step. */
+enum { STIFF_WINDOW = 50, STIFF_FAILURES = 8 };
+
+struct integrator {
+    const hamel_model *model;
+    kinetics *kinetics;
+    integrator_options options;
+    SUNContext context;
+    void *cvode;
+    N_Vector y;
+    SUNNonlinearSolver nonlinear;
+    newton_solver *newton; /* BDF only */
+    size_t n;
+    bool bdf, changed, may_change;
+    double t, previous, rtol;
+    double alpha, beta;     /* stabilization in force */
+    double *acceleration, *lambda;
+    integrator_counts before; /* of a method left behind */
+    long window_steps, window_failures;
+    /* the last evaluation that failed, for the message */
+    hamel_status failure;
+    double failed_t, *failed_state;
+    bool canceled, timed_out;
+    char message[300]; /* CVODE's own */
+};
+
+static double monotonic(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- callbacks ------------------------------------------------------------------------------------------------------ */
+
+static int stopped(integrator *w) {
+    if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
+    if (w->options.deadline > 0 && monotonic() > w->options.deadline) w->timed_out = true;
+    return w->canceled || w->timed_out;
+}
+
+static int remember_failure(integrator *w, hamel_status status, double t, const double *y) {
+    w->failure = status;
+    w->failed_t = t;
+    memcpy(w->failed_state, y, 2 * w->n * sizeof *y);
+    return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
+}
+
+static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, void *user) {
+    integrator *w = user;
+    const double *y = NV_DATA_S(y_vector);
+    double *out = NV_DATA_S(out_vector);
+    size_t n = w->n;
+    if (stopped(w)) return -1;
+    hamel_status status = kinetics_evaluate(w->kinetics, t, y, y + n, NULL);
+    if (status == HAMEL_OK) status = kinetics_accelerations(w->kinetics, w->alpha, w->beta, w->acceleration, w->lambda, NULL);
+    if (status != HAMEL_OK) return remember_failure(w, status, t, y);
+    memcpy(out, y + n, n * sizeof *out);
+    memcpy(out + n, w->acceleration, n * sizeof *out);
+    if (!w->model->energy_rate) return 0;
+    out[2 * n] = kinetics_energy_rate(w->kinetics, t, y, y + n, w->lambda);
+    return isfinite(out[2 * n]) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
+}
+
+static int project(realtype t, N_Vector y_vector, N_Vector correction, realtype epsilon, N_Vector error_vector, void *user) {
+    integrator *w = user;
+    const double *y = NV_DATA_S(y_vector);
+    double *c = NV_DATA_S(correction), worst;
+    size_t n = w->n;
+    (void)epsilon; /* positions and velocities are brought to rounding, far below what error control asks for */
+    memcpy(c, y, 2 * n * sizeof *c);
+    hamel_status status = kinetics_project(w->kinetics, t, c, c + n, &worst, NULL);
+    if (status == HAMEL_OK && error_vector) {
+        double *e = NV_DATA_S(error_vector);
+        status = kinetics_project_direction(w->kinetics, e, e + n);
+    }
+    if (status != HAMEL_OK) return remember_failure(w, status, t, y);
+    if (!(worst < 1e-9)) return 1;
+    for (size_t i = 0; i < 2 * n; i++) c[i] -= y[i];
+    if (w->model->energy_rate) c[2 * n] = 0;
+    return 0;
+}
+
+/* W has no say in error control. */
+static int error_weights(N_Vector y_vector, N_Vector weight_vector, void *user) {
+    const integrator *w = user;
+    const double *y = NV_DATA_S(y_vector), *atol = w->model->settings.atol;
+    double *weight = NV_DATA_S(weight_vector), factor = w->options.tolerance_factor;
+    for (size_t i = 0; i < w->n; i++) {
+        weight[i] = 1 / (w->rtol * fabs(y[i]) + factor * atol[i]);
+        weight[w->n + i] = 1 / (w->rtol * fabs(y[w->n + i]) + factor * atol[i]);
+        if (!isfinite(weight[i]) || !isfinite(weight[w->n + i])) return -1;
+    }
+    if (w->model->energy_rate) weight[2 * w->n] = 1e-100;
+    return 0;
+}
+
+static void keep_message(int code, const char *module, const char *function, char *message, void *user) {
+    integrator *w = user;
+    (void)module;
+    (void)function;
+    if (code < 0) snprintf(w->message, sizeof w->message, "%s", message);
+}
+
+/* --- creation ------------------------------------------------------------------------------------------------------- */
+
+static bool configure(integrator *w) {
+    const model_settings *s = &w->model->settings;
+    if (CVodeSetUserData(w->cvode, w) || CVodeSetErrHandlerFn(w->cvode, keep_message, w)) return false;
+    if (CVodeInit(w->cvode, right_hand_side, w->t, w->y) || CVodeWFtolerances(w->cvode, error_weights)) return false;
+    if (CVodeSetMaxNumSteps(w->cvode, -1) || CVodeSetStopTime(w->cvode, s->stop)) return false;
+    if (CVodeSetMaxHnilWarns(w->cvode, -1)) return false;
+    return !(s->max_step > 0) || CVodeSetMaxStep(w->cvode, s->max_step) == CV_SUCCESS;
+}
+
+static void close_method(integrator *w) {
+    if (w->cvode) CVodeFree(&w->cvode);
+    if (w->nonlinear) SUNNonlinSolFree(w->nonlinear);
+    w->nonlinear = NULL;
+    newton_solver_free(w->newton);
+    w->newton = NULL;
+}
+
+static bool open_method(integrator *w) {
+    const hamel_model *model = w->model;
+    bool project_states = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
+    if (model->settings.projection == HAMEL_PROJECTION_BAUMGARTE) {
+        w->alpha = model->settings.baumgarte[0];
+        w->beta = model->settings.baumgarte[1];
+    } else {
+        w->alpha = w->beta = 0;
+    }
+    w->cvode = CVodeCreate(w->bdf ? CV_BDF : CV_ADAMS, w->context);
+    if (!w->cvode || !configure(w)) return false;
+    w->nonlinear = w->bdf ? SUNNonlinSol_Newton(w->y, w->context) : SUNNonlinSol_FixedPoint(w->y, 0, w->context);
+    if (!w->nonlinear || CVodeSetNonlinearSolver(w->cvode, w->nonlinear)) return false;
+    if (!w->bdf) return true;
+    w->newton = newton_solver_attach(w->cvode, w->model, w->kinetics, w->context);
+    if (!w->newton) return false;
+    return !project_states || CVodeSetProjFn(w->cvode, project) == CV_SUCCESS;
+}
+
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the integrator");
+}
+
+static void set_state(integrator *w, const double *q, const double *v, double work) {
+    double *y = NV_DATA_S(w->y);
+    memcpy(y, q, w->n * sizeof *y);
+    memcpy(y + w->n, v, w->n * sizeof *y);
+    if (w->model->energy_rate) y[2 * w->n] = work;
+}
+
+integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v, const integrator_options *options,
+                              hamel_error *error) {
+    integrator *w = calloc(1, sizeof *w);
+    if (!w) return (void)no_memory(error), NULL;
+    *w = (integrator){.model = model, .kinetics = k, .options = *options, .n = model->n, .t = model->settings.start};
+    w->previous = w->t;
+    w->rtol = fmax(model->settings.rtol * options->tolerance_factor, 1e-15);
+    w->bdf = model->settings.method == HAMEL_METHOD_BDF;
+    w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
+    w->acceleration = calloc(4 * model->n + model->m + 4, sizeof *w->acceleration);
+    bool good = w->acceleration && SUNContext_Create(NULL, &w->context) == 0;
+    if (good) {
+        w->lambda = w->acceleration + model->n;
+        w->failed_state = w->lambda + model->m;
+        w->y = vector_create((sunindextype)(2 * model->n + (model->energy_rate ? 1 : 0)), w->context);
+        good = w->y != NULL;
+    }
+    if (good) {
+        set_state(w, q, v, 0);
+        good = open_method(w);
+    }
+    if (good) return w;
+    (void)no_memory(error);
+    integrator_free(w);
+    return NULL;
+}
+
+void integrator_free(integrator *w) {
+    if (!w) return;
+    close_method(w);
+    if (w->y) N_VDestroy(w->y);
+    if (w->context) SUNContext_Free(&w->context);
+    free(w->acceleration);
+    free(w);
+}
+
+/* --- stepping ------------------------------------------------------------------------------------------------------- */
+
+integrator_counts integrator_count(const integrator *w) {
+    integrator_counts c = w->before;
+    long steps = 0, rhs = 0, projections = 0;
+    if (!w->cvode) return c;
+    CVodeGetNumSteps(w->cvode, &steps);
+    CVodeGetNumRhsEvals(w->cvode, &rhs);
+    if (w->bdf && w->model->m && w->model->settings.projection == HAMEL_PROJECTION_ON) CVodeGetNumProjEvals(w->cvode, &projections);
+    c.steps += (double)steps;
+    c.rhs += (double)rhs;
+    c.projections += (double)projections;
+    c.jacobians += newton_solver_linearizations(w->newton);
+    return c;
+}
+
+static hamel_status change_to_bdf(integrator *w, hamel_error *error) {
+    w->before = integrator_count(w);
+    close_method(w);
+    w->bdf = w->changed = true;
+    w->may_change = false;
+    w->failure = HAMEL_OK;
+    return open_method(w) ? HAMEL_OK : no_memory(error);
+}
+
+static bool looks_stiff(integrator *w) {
+    long steps, failures;
+    if (!w->may_change || CVodeGetNumSteps(w->cvode, &steps) || CVodeGetNumNonlinSolvConvFails(w->cvode, &failures)) return false;
+    if (steps - w->window_steps < STIFF_WINDOW) return false;
+    bool stiff = failures - w->window_failures >= STIFF_FAILURES;
+    w->window_steps = steps;
+    w->window_failures = failures;
+    return stiff;
+}
+
+/* The rate of stabilization follows the step, in factors of 2 so that the right-hand side seldom changes. */
+static void follow_step(integrator *w) {
+    double h;
+    if (w->bdf || w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
+    if (CVodeGetLastStep(w->cvode, &h) || !(h > 0)) return;
+    double rate = STABILIZATION / h;
+    if (rate > 2 * w->alpha || rate < 0.5 * w->alpha) w->alpha = w->beta = rate;
+}
+
+static hamel_status explain(integrator *w, int flag, hamel_error *error) {
+    const double *y = w->failed_state;
+    if (w->failure != HAMEL_OK) {
+        kinetics *k = w->kinetics;
+        hamel_status status = kinetics_evaluate(k, w->failed_t, y, y + w->n, error);
+        if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, w->acceleration, w->lambda, error);
+        if (status != HAMEL_OK) return status;
+        if (w->failure == HAMEL_NOT_FINITE)
+            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy is not finite", w->failed_t);
+    }
+    const char *why = flag == CV_ERR_FAILURE    ? "the error test failed even with the smallest step"
+                      : flag == CV_CONV_FAILURE ? "the nonlinear iteration did not converge even with the smallest step"
+                      : flag == CV_TOO_CLOSE    ? "start and stop are too close to each other"
+                      : w->message[0]           ? w->message
+                                                : "the integrator gave up";
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0, "at t = %.17g the integration cannot continue: %s", w->t, why);
+    hamel_suggest(error, "look for a singularity near this time; a larger rtol or another method may pass it");
+    return HAMEL_INTEGRATION;
+}
+
+hamel_status integrator_step(integrator *w, hamel_error *error) {
+    realtype reached;
+    w->previous = w->t;
+    if (looks_stiff(w)) {
+        hamel_status status = change_to_bdf(w, error);
+        if (status != HAMEL_OK) return status;
+    }
+    int flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
+    if (w->canceled || w->timed_out) return HAMEL_CANCELED;
+    if (flag < 0 && w->may_change && (flag == CV_CONV_FAILURE || flag == CV_ERR_FAILURE)) {
+        hamel_status status = change_to_bdf(w, error); /* a last try before giving up */
+        if (status != HAMEL_OK) return status;
+        flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
+        if (w->canceled || w->timed_out) return HAMEL_CANCELED;
+    }
+    if (flag < 0) return explain(w, flag, error);
+    w->t = reached;
+    follow_step(w);
+    return HAMEL_OK;
+}
+
+double integrator_time(const integrator *w) { return w->t; }
+double integrator_previous_time(const integrator *w) { return w->previous; }
+bool integrator_timed_out(const integrator *w) { return w->timed_out; }
+const char *integrator_method(const integrator *w) { return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams"; }
+
+bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work) {
+    double *y = NV_DATA_S(w->y); /* CVODE's own state is elsewhere: y is output only */
+    if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->y) != CV_SUCCESS) return false;
+    memcpy(q, y, w->n * sizeof *q);
+    memcpy(v, y + w->n, w->n * sizeof *v);
+    *work = w->model->energy_rate ? y[2 * w->n] : 0;
+    if (t != w->t) CVodeGetDky(w->cvode, w->t, 0, w->y);
+    return true;
+}

@@ -1,0 +1,46 @@
+/* integrator.h — CVODE as hamel uses it: one step at a time, on the constraint manifold, with dense output.
+ *
+ * State y = (q, q', W): W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi
+ * integral is not identically 0; the work balance of the summary comes from it.
+ *
+ * Adams with fixed-point iteration; constrained systems carry a gentle stabilization whose rate follows the step size, so
+ * that the drift stays at the size of the tolerance without restarts. BDF with Newton's method, analytic matrix, and
+ * CVODE's projection. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
+ * converge, which is what stiffness does to it. One owner, one thread; a SUNContext of its own. */
+#ifndef HAMEL_SIMULATE_INTEGRATOR_H
+#define HAMEL_SIMULATE_INTEGRATOR_H
+
+#include "engine/solve/kinetics.h"
+
+typedef struct integrator integrator;
+
+typedef struct integrator_options {
+    double tolerance_factor; /* on rtol and atol: 1, or 0.1 to certify */
+    const atomic_bool *cancel;
+    double deadline; /* of CLOCK_MONOTONIC, seconds; 0: none */
+} integrator_options;
+
+typedef struct integrator_counts {
+    double steps, rhs, jacobians, projections;
+} integrator_counts;
+
+/* Starts at the consistent state (q, v) at settings.start. `k` is borrowed. NULL with a fault added. */
+integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v, const integrator_options *options,
+                              hamel_error *error);
+void integrator_free(integrator *w);
+
+/* One internal step. HAMEL_OK; HAMEL_CANCELED (flag, or deadline: see integrator_timed_out); HAMEL_NOT_FINITE,
+ * HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION with a fault that says where and why. */
+hamel_status integrator_step(integrator *w, hamel_error *error);
+
+double integrator_time(const integrator *w);
+double integrator_previous_time(const integrator *w); /* start of the last step */
+bool integrator_timed_out(const integrator *w);
+
+/* The state at a time within the last step (or at the start): q[n], v[n], *work = W. False when CVODE refuses. */
+bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work);
+
+integrator_counts integrator_count(const integrator *w);
+const char *integrator_method(const integrator *w); /* "adams", "bdf"; "adams, bdf" after a change */
+
+#endif

@@ -1,0 +1,113 @@
+/* newton_solver.c — a custom SUNMatrix that only carries a pointer, and a direct SUNLinearSolver on it. */
+#include "engine/simulate/newton_solver.h"
+
+#include "engine/solve/newton_matrix.h"
+
+#include <cvode/cvode.h>
+#include <nvector/nvector_serial.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sundials/sundials_linearsolver.h>
+#include <sundials/sundials_matrix.h>
+
+struct newton_solver {
+    const hamel_model *model;
+    kinetics *kinetics;
+    newton_matrix *matrix;
+    SUNMatrix sun_matrix;
+    SUNLinearSolver sun_solver;
+    double *acceleration, *lambda;
+    double gamma, linearizations;
+    bool linearized;
+};
+
+/* SUNDIALS frees the objects' shells only; what they point to is this solver's. */
+static SUNMatrix_ID matrix_id(SUNMatrix A) {
+    (void)A;
+    return SUNMATRIX_CUSTOM;
+}
+static SUNLinearSolver_Type solver_type(SUNLinearSolver S) {
+    (void)S;
+    return SUNLINEARSOLVER_DIRECT;
+}
+
+static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
+    newton_solver *s = S->content;
+    (void)A;
+    hamel_status status = newton_factor(s->matrix, s->gamma);
+    return status == HAMEL_OK ? 0 : status == HAMEL_NO_MEMORY ? -1 : 1;
+}
+
+static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
+    newton_solver *s = S->content;
+    (void)A;
+    (void)tolerance;
+    memcpy(NV_DATA_S(x), NV_DATA_S(b), (size_t)NV_LENGTH_S(b) * sizeof(double)); /* W's row of J is left out: δW = b_W */
+    return newton_solve(s->matrix, NV_DATA_S(x)) == HAMEL_OK ? 0 : 1;
+}
+
+/* CVODE's user data is the integrator's; this function finds its solver through the matrix. */
+static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M, booleantype jacobian_ok, booleantype *jacobian_current,
+                         realtype gamma, void *user, N_Vector t1, N_Vector t2, N_Vector t3) {
+    newton_solver *s = M->content;
+    const double *y = NV_DATA_S(y_vector);
+    (void)fy, (void)user, (void)t1, (void)t2, (void)t3;
+    s->gamma = gamma;
+    *jacobian_current = SUNFALSE;
+    if (jacobian_ok && s->linearized) return 0;
+    *jacobian_current = SUNTRUE;
+    hamel_status status = kinetics_evaluate(s->kinetics, t, y, y + s->model->n, NULL);
+    if (status == HAMEL_OK) status = kinetics_accelerations(s->kinetics, 0, 0, s->acceleration, s->lambda, NULL);
+    if (status == HAMEL_OK)
+        status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->values);
+    s->linearizations++;
+    s->linearized = status == HAMEL_OK;
+    return status == HAMEL_OK ? 0 : 1;
+}
+
+static int matrix_zero(SUNMatrix A) {
+    (void)A;
+    return 0;
+}
+
+static bool create_shells(newton_solver *s, SUNContext context) {
+    s->sun_matrix = SUNMatNewEmpty(context);
+    s->sun_solver = SUNLinSolNewEmpty(context);
+    if (!s->sun_matrix || !s->sun_solver) return false;
+    s->sun_matrix->content = s;
+    s->sun_matrix->ops->getid = matrix_id;
+    s->sun_matrix->ops->zero = matrix_zero;
+    s->sun_solver->content = s;
+    s->sun_solver->ops->gettype = solver_type;
+    s->sun_solver->ops->setup = solver_setup;
+    s->sun_solver->ops->solve = solver_solve;
+    return true;
+}
+
+newton_solver *newton_solver_attach(void *cvode, const hamel_model *model, kinetics *k, SUNContext context) {
+    newton_solver *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->model = model;
+    s->kinetics = k;
+    s->matrix = newton_create(model);
+    s->acceleration = calloc(model->n + model->m + 1, sizeof *s->acceleration);
+    bool good = s->matrix && s->acceleration && create_shells(s, context);
+    if (good) {
+        s->lambda = s->acceleration + model->n;
+        good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS && CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
+    }
+    if (good) return s;
+    newton_solver_free(s);
+    return NULL;
+}
+
+void newton_solver_free(newton_solver *s) {
+    if (!s) return;
+    if (s->sun_solver) SUNLinSolFreeEmpty(s->sun_solver);
+    if (s->sun_matrix) SUNMatFreeEmpty(s->sun_matrix);
+    newton_free(s->matrix);
+    free(s->acceleration);
+    free(s);
+}
+
+double newton_solver_linearizations(const newton_solver *s) { return s ? s->linearizations : 0; }

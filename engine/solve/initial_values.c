@@ -1,0 +1,135 @@
+/* initial_values.c — consistent initial values by Gauss–Newton in the metric of M.
+ *
+ * Each step solves  M x − Aᵀμ = 0,  A x = A (q_k − q0) − Φ(q_k)  for x = q_{k+1} − q0 with M kept at the given state, so
+ * that the limit is the nearest point of the manifold, not merely one on it. */
+#include "engine/solve/initial_values.h"
+
+#include "engine/base/text_buffer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITERATIONS = 60, SHOWN = 12 };
+static const double STRICT = 1e-6;   /* format section 9 */
+static const double REACHED = 1e-12; /* scaled residual of a state that counts as consistent */
+
+typedef struct nearest {
+    kinetics *k;
+    double t;
+    double *mass;  /* M of the given state */
+    double *from;  /* n: the level's given values */
+    double *step;  /* n */
+    double *right; /* m */
+} nearest;
+
+static bool nearest_create(nearest *w, kinetics *k, double t) {
+    const hamel_model *model = k->model;
+    *w = (nearest){.k = k, .t = t};
+    w->mass = calloc(model->M.count + 2 * model->n + model->m + 1, sizeof *w->mass);
+    if (!w->mass) return false;
+    w->from = w->mass + model->M.count;
+    w->step = w->from + model->n;
+    w->right = w->step + model->n;
+    return true;
+}
+
+/* Solves one level; x is q or v. */
+static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
+    kinetics *k = w->k;
+    const hamel_model *model = k->model;
+    double *x = position ? q : v, residual[2], best = INFINITY;
+    memcpy(w->from, x, model->n * sizeof *x);
+    for (int i = 0; i < ITERATIONS; i++) {
+        kinetics_residuals(k, &residual[0], &residual[1]);
+        double now = residual[position ? 0 : 1];
+        if (now < 4e-16 || (now < REACHED && now > 0.25 * best)) return HAMEL_OK;
+        best = fmin(best, now);
+        memcpy(k->values + model->at_M, w->mass, model->M.count * sizeof *w->mass);
+        const double *f = position ? kinetics_position(k) : kinetics_velocity(k);
+        for (size_t c = 0; c < model->m; c++) w->right[c] = -f[c];
+        for (size_t e = 0; e < model->A.count; e++) {
+            int j = model->A.column[e];
+            w->right[model->A.row[e]] += k->values[model->at_A + e] * (x[j] - w->from[j]);
+        }
+        kkt *system = position ? k->positions : k->velocities;
+        hamel_status status = kkt_factor(system, k->values);
+        if (status == HAMEL_OK) status = kkt_solve(system, NULL, w->right, INFINITY, w->step, NULL);
+        if (status != HAMEL_OK) return kinetics_explain(k, status, error);
+        for (size_t j = 0; j < model->n; j++) x[j] = w->from[j] + w->step[j];
+        status = kinetics_evaluate(k, w->t, q, v, error);
+        if (status != HAMEL_OK) return status;
+    }
+    kinetics_residuals(k, &residual[0], &residual[1]);
+    return residual[position ? 0 : 1] < REACHED ? HAMEL_OK : HAMEL_INCOMPATIBLE;
+}
+
+static hamel_status no_consistent_values(kinetics *k, bool position, hamel_error *error) {
+    const hamel_model *model = k->model;
+    size_t worst = 0;
+    for (size_t c = 1; c < model->m; c++)
+        if (kinetics_scaled(k, c, position) > kinetics_scaled(k, worst, position)) worst = c;
+    const system_constraint *c = &model->system->constraints[worst];
+    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, c->pointer, 0, "no %s near the initial values satisfy all constraints: `%s` is off by %.3g",
+                     position ? "coordinates" : "velocities", c->name, (position ? kinetics_position(k) : kinetics_velocity(k))[worst]);
+    hamel_suggest(error, "start nearer to the constraints, or check that they do not contradict each other");
+    return HAMEL_INCOMPATIBLE;
+}
+
+/* One fault a constraint that the given values miss; the nearest values are told with the first. */
+static hamel_status report(kinetics *k, const double *position, const double *velocity, const double *scaled, const double *q, const double *v,
+                           hamel_error *error) {
+    const hamel_model *model = k->model;
+    text_buffer text;
+    size_t shown = 0;
+    text_buffer_init(&text, 4096);
+    for (size_t i = 0; i < 2 * model->n && shown < SHOWN; i++) {
+        double given = i < model->n ? model->q0[i] : model->v0[i - model->n], near = i < model->n ? q[i] : v[i - model->n];
+        if (fabs(given - near) <= 1e-12 * fmax(1, fabs(near))) continue;
+        text_buffer_printf(&text, "%s%s%s = %.10g", shown++ ? ", " : "", model->system->coordinates[i % model->n].name, i < model->n ? "" : "'", near);
+    }
+    size_t first = error->count;
+    for (size_t c = 0; c < model->m; c++) {
+        const system_constraint *at = &model->system->constraints[c];
+        if (scaled[c] > STRICT)
+            (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial coordinates miss the constraint `%s` by %.6g", at->name, position[c]);
+        if (scaled[model->m + c] > STRICT)
+            (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial velocities miss the constraint `%s` by %.6g", at->name, velocity[c]);
+        if (error->count == first + 1)
+            hamel_suggest(error, "the nearest consistent values are %s; or set simulation.initialization to \"project\"", text.bytes ? text.bytes : "");
+    }
+    text_buffer_free(&text);
+    return HAMEL_INCONSISTENT;
+}
+
+hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, double *v, hamel_initialization mode, double *residual,
+                                            hamel_error *error) {
+    const hamel_model *model = k->model;
+    size_t m = model->m;
+    nearest w;
+    *residual = 0;
+    hamel_status status = kinetics_evaluate(k, t, q, v, error);
+    if (status != HAMEL_OK || m == 0) return status;
+    double *given = calloc(4 * m, sizeof *given), level[2];
+    if (!given || !nearest_create(&w, k, t)) {
+        free(given);
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial values");
+    }
+    memcpy(w.mass, k->values + model->at_M, model->M.count * sizeof *w.mass);
+    memcpy(given, kinetics_position(k), m * sizeof *given);
+    memcpy(given + m, kinetics_velocity(k), m * sizeof *given);
+    kinetics_residuals(k, &level[0], &level[1]);
+    *residual = fmax(level[0], level[1]);
+    for (size_t c = 0; c < m; c++) {
+        given[2 * m + c] = kinetics_scaled(k, c, true);
+        given[3 * m + c] = kinetics_scaled(k, c, false);
+    }
+    status = solve_level(&w, q, v, true, error);
+    if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(k, true, error);
+    if (status == HAMEL_OK) status = solve_level(&w, q, v, false, error);
+    if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(k, false, error);
+    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && *residual > STRICT) status = report(k, given, given + m, given + 2 * m, q, v, error);
+    free(w.mass);
+    free(given);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* initial_values.h — a state that satisfies every constraint, nearest to the one given. */
+#ifndef HAMEL_SOLVE_INITIAL_VALUES_H
+#define HAMEL_SOLVE_INITIAL_VALUES_H
+
+#include "engine/solve/kinetics.h"
+
+/* Replaces (q, v) by the nearest consistent values in the metric of M at the given state: min (q − q0)ᵀM(q − q0) subject
+ * to Φ = 0, then min (v − v0)ᵀM(v − v0) subject to the velocity-level constraints. *residual gets the largest scaled
+ * residual of the values given. In strict mode a residual above 1e-6 is HAMEL_INCONSISTENT: one fault a constraint, and
+ * the nearest values in the suggestion. HAMEL_INCOMPATIBLE when no consistent values were found. */
+hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, double *v, hamel_initialization mode,
+                                            double *residual, hamel_error *error) HAMEL_CHECKED;
+
+#endif

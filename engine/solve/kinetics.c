@@ -1,0 +1,256 @@
+/* kinetics.c — one evaluation of the dynamics program serves accelerations, residuals and projections alike. */
+#include "engine/solve/kinetics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Dependent constraints may disagree by this much, relative to the right side: consistent states leave rounding only,
+ * states between projections the tolerance of the integration. */
+static const double CONTRADICTION = 1e-3;
+enum { FORCE_ITERATIONS = 60, PROJECT_ITERATIONS = 12 };
+
+static bool has_mixed_rows(const hamel_model *model, constraint_order order, bool equal) {
+    for (size_t c = 0; c < model->m; c++)
+        if ((model->order[c] == order) == equal) return true;
+    return false;
+}
+
+/* The rows of corrections are often all rows: then one factorization serves. */
+static bool create_systems(kinetics *k) {
+    const hamel_model *model = k->model;
+    bool forces = model->W.count > 0;
+    if (!(k->all = kkt_create(model, KKT_ALL))) return false;
+    bool holonomic_only = !has_mixed_rows(model, CONSTRAINT_HOLONOMIC, false) && !forces;
+    bool no_acceleration = !has_mixed_rows(model, CONSTRAINT_ACCELERATION, true) && !forces;
+    k->positions = holonomic_only ? k->all : kkt_create(model, KKT_HOLONOMIC);
+    k->velocities = no_acceleration ? k->all : kkt_create(model, KKT_NO_ACCELERATION);
+    if (model->observed_needs_free && !(k->mass = kkt_create(model, KKT_NONE))) return false;
+    return k->positions && k->velocities;
+}
+
+kinetics *kinetics_create(const hamel_model *model) {
+    kinetics *k = calloc(1, sizeof *k);
+    if (!k) return NULL;
+    k->model = model;
+    k->values = calloc(model->dynamics_count + 4 * model->m + model->n + 4, sizeof *k->values);
+    k->dynamics_work = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *k->dynamics_work);
+    k->observed_work = calloc(program_workspace_doubles(model->observed) + 1, sizeof *k->observed_work);
+    k->rate_work = calloc((model->energy_rate ? program_workspace_doubles(model->energy_rate) : 0) + 1, sizeof *k->rate_work);
+    if (!k->values || !k->dynamics_work || !k->observed_work || !k->rate_work || !create_systems(k)) {
+        kinetics_free(k);
+        return NULL;
+    }
+    k->lambda = k->values + model->dynamics_count;
+    k->b = k->lambda + model->m;
+    k->position_scale = k->b + model->m;
+    k->velocity_scale = k->position_scale + model->m; /* scales() clears both at once */
+    k->project_step = k->velocity_scale + model->m;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(model->dynamics, &in, k->dynamics_work);
+    program_prepare(model->observed, &in, k->observed_work);
+    if (model->energy_rate) program_prepare(model->energy_rate, &in, k->rate_work);
+    return k;
+}
+
+void kinetics_free(kinetics *k) {
+    if (!k) return;
+    if (k->positions != k->all) kkt_free(k->positions);
+    if (k->velocities != k->all) kkt_free(k->velocities);
+    kkt_free(k->mass);
+    kkt_free(k->all);
+    free(k->values);
+    free(k->dynamics_work);
+    free(k->observed_work);
+    free(k->rate_work);
+    free(k);
+}
+
+static bool all_finite(const double *x, size_t count) {
+    double sum = 0; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
+    for (size_t i = 0; i < count; i++) sum += 0 * x[i];
+    return sum == 0;
+}
+
+static hamel_status evaluate(kinetics *k, hamel_error *error) {
+    const hamel_model *model = k->model;
+    program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, k->lambda, NULL);
+    program_evaluate(model->dynamics, &in, k->dynamics_work, k->values);
+    if (all_finite(k->values, model->dynamics_count)) return HAMEL_OK;
+    if (!error) return HAMEL_NOT_FINITE;
+    return model_not_finite(model, model->dynamics, &in, k->dynamics_work, k->t, "", "a value in the equations of motion", error);
+}
+
+hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const double *v, hamel_error *error) {
+    k->t = t;
+    k->q = q;
+    k->v = v;
+    if (k->model->W.count) memset(k->lambda, 0, k->model->m * sizeof *k->lambda);
+    return evaluate(k, error);
+}
+
+static void stabilized(kinetics *k, double alpha, double beta) {
+    const hamel_model *model = k->model;
+    const double *b = k->values + model->at_b, *velocity = kinetics_velocity(k), *position = kinetics_position(k);
+    for (size_t c = 0; c < model->m; c++) {
+        double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* first order in f alone: f' = −αf */
+        k->b[c] = b[c] - damping * velocity[c] - beta * beta * position[c];
+    }
+}
+
+/* Q with its linear part in λ taken to the left side: g = Q(λ) − W λ. */
+static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error) {
+    const hamel_model *model = k->model;
+    double *g = k->values + model->at_Q; /* overwritten: evaluated afresh in each iteration */
+    double change = 0;
+    for (int iteration = 0; iteration < FORCE_ITERATIONS; iteration++) {
+        hamel_status status = iteration ? evaluate(k, error) : HAMEL_OK;
+        if (status == HAMEL_OK) status = kkt_factor(k->all, k->values);
+        if (status != HAMEL_OK) return status;
+        stabilized(k, alpha, beta);
+        for (size_t e = 0; e < model->W.count; e++) g[model->W.row[e]] -= k->values[model->at_W + e] * k->lambda[model->W.column[e]];
+        status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
+        if (status != HAMEL_OK) return status;
+        double size = 0;
+        change = 0;
+        for (size_t c = 0; c < model->m; c++) {
+            change = fmax(change, fabs(lambda[c] - k->lambda[c]));
+            size = fmax(size, fabs(lambda[c]));
+            k->lambda[c] = lambda[c];
+        }
+        if (change <= 1e-13 * size || size == 0) return HAMEL_OK;
+    }
+    if (error)
+        (void)hamel_fail(error, HAMEL_SINGULAR, "/generalized_forces", 0,
+                         "at t = %.17g the forces that contain multipliers have no solution, or several (Painlevé)", k->t);
+    return HAMEL_SINGULAR;
+}
+
+hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error) {
+    const hamel_model *model = k->model;
+    hamel_status status;
+    if (model->W.count) return solve_with_forces(k, alpha, beta, a, lambda, error);
+    status = kkt_factor(k->all, k->values);
+    if (status == HAMEL_OK) {
+        stabilized(k, alpha, beta);
+        status = kkt_solve(k->all, k->values + model->at_Q, k->b, CONTRADICTION, a, lambda);
+    }
+    return status == HAMEL_OK || !error ? status : kinetics_explain(k, status, error);
+}
+
+/* Σ |A_ci| max(1, |x_i|): a residual of the size of rounding is ε of it. */
+static void scales(kinetics *k) {
+    const hamel_model *model = k->model;
+    memset(k->position_scale, 0, 2 * model->m * sizeof *k->position_scale);
+    for (size_t e = 0; e < model->A.count; e++) {
+        double a = fabs(k->values[model->at_A + e]);
+        k->position_scale[model->A.row[e]] += a * fmax(1, fabs(k->q[model->A.column[e]]));
+        k->velocity_scale[model->A.row[e]] += a * fmax(1, fabs(k->v[model->A.column[e]]));
+    }
+}
+
+static double ratio(double residual, double scale) { return residual == 0 ? 0 : fabs(residual) / (scale > 0 ? scale : 1); }
+
+double kinetics_scaled(const kinetics *k, size_t c, bool position) {
+    return position ? ratio(kinetics_position(k)[c], k->position_scale[c]) : ratio(kinetics_velocity(k)[c], k->velocity_scale[c]);
+}
+
+void kinetics_residuals(kinetics *k, double *position, double *velocity) {
+    *position = *velocity = 0;
+    scales(k);
+    for (size_t c = 0; c < k->model->m; c++) {
+        *position = fmax(*position, kinetics_scaled(k, c, true));
+        *velocity = fmax(*velocity, kinetics_scaled(k, c, false));
+    }
+}
+
+/* One Newton step of a level; the step in `step`. */
+static hamel_status correct(kinetics *k, kkt *system, const double *residual, double *step) {
+    for (size_t c = 0; c < k->model->m; c++) k->b[c] = -residual[c];
+    hamel_status status = kkt_factor(system, k->values);
+    return status == HAMEL_OK ? kkt_solve(system, NULL, k->b, INFINITY, step, NULL) : status;
+}
+
+static hamel_status project_level(kinetics *k, double t, double *q, double *v, double *step, bool position, double *worst, hamel_error *error) {
+    double before = INFINITY, residual[2];
+    for (int i = 0; i < PROJECT_ITERATIONS; i++) {
+        kinetics_residuals(k, &residual[0], &residual[1]);
+        *worst = residual[position ? 0 : 1];
+        if (*worst < 4e-16 || (*worst < 1e-11 && *worst > 0.5 * before)) return HAMEL_OK; /* rounding is reached */
+        before = *worst;
+        double *x = position ? q : v;
+        hamel_status status = correct(k, position ? k->positions : k->velocities, position ? kinetics_position(k) : kinetics_velocity(k), step);
+        if (status != HAMEL_OK) return error ? kinetics_explain(k, status, error) : status;
+        for (size_t j = 0; j < k->model->n; j++) x[j] += step[j];
+        status = kinetics_evaluate(k, t, q, v, error);
+        if (status != HAMEL_OK) return status;
+    }
+    kinetics_residuals(k, &residual[0], &residual[1]);
+    *worst = residual[position ? 0 : 1];
+    return HAMEL_OK;
+}
+
+hamel_status kinetics_project(kinetics *k, double t, double *q, double *v, double *worst, hamel_error *error) {
+    double *step = k->project_step, position = 0, velocity = 0;
+    hamel_status status = kinetics_evaluate(k, t, q, v, error);
+    *worst = 0;
+    if (k->model->m == 0 || status != HAMEL_OK) return status;
+    status = project_level(k, t, q, v, step, true, &position, error);
+    if (status == HAMEL_OK) status = project_level(k, t, q, v, step, false, &velocity, error);
+    *worst = fmax(position, velocity);
+    return status;
+}
+
+hamel_status kinetics_project_direction(kinetics *k, double *dq, double *dv) {
+    const hamel_model *model = k->model;
+    double *step = k->project_step, *r = k->b, *d[2] = {dq, dv};
+    kkt *systems[2] = {k->positions, k->velocities};
+    for (int level = 0; level < 2; level++) {
+        memset(r, 0, model->m * sizeof *r);
+        for (size_t e = 0; e < model->A.count; e++) r[model->A.row[e]] -= k->values[model->at_A + e] * d[level][model->A.column[e]];
+        hamel_status status = kkt_factor(systems[level], k->values);
+        if (status == HAMEL_OK) status = kkt_solve(systems[level], NULL, r, INFINITY, step, NULL);
+        if (status != HAMEL_OK) return status;
+        for (size_t j = 0; j < model->n; j++) d[level][j] += step[j];
+    }
+    return HAMEL_OK;
+}
+
+hamel_status kinetics_free_accelerations(kinetics *k, double *out) {
+    hamel_status status = kkt_factor(k->mass, k->values);
+    return status == HAMEL_OK ? kkt_solve(k->mass, k->values + k->model->at_Q, k->b, 1, out, NULL) : status;
+}
+
+double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda) {
+    double rate = 0;
+    if (!k->model->energy_rate) return 0;
+    program_inputs in = model_inputs(k->model, &t, q, v, NULL, lambda, NULL);
+    program_evaluate(k->model->energy_rate, &in, k->rate_work, &rate);
+    return rate;
+}
+
+hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
+    const hamel_model *model = k->model;
+    size_t list[16], shown = 0;
+    char names[400] = "";
+    if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory to solve for the accelerations");
+    size_t *all = calloc(model->m + 1, sizeof *all), count = all ? kkt_dependent(k->all, all) : 0;
+    for (; shown < count && shown < 16; shown++) list[shown] = all[shown];
+    free(all);
+    for (size_t i = 0, at = 0; i < shown && at + 1 < sizeof names; i++) {
+        int n = snprintf(names + at, sizeof names - at, "%s`%s`", i ? ", " : "", model->system->constraints[list[i]].name);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    const char *pointer = shown ? model->system->constraints[list[0]].pointer : "";
+    if (status == HAMEL_INCOMPATIBLE) {
+        (void)hamel_fail(error, status, pointer, 0, "at t = %.17g the constraints contradict each other: %s cannot be satisfied together with the others", k->t, names);
+        hamel_suggest(error, "remove one of them, or make them agree");
+        return status;
+    }
+    (void)hamel_fail(error, HAMEL_SINGULAR, pointer, 0,
+                     "at t = %.17g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
+                     model->m ? " in directions that the constraints leave free" : "");
+    hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
+    return HAMEL_SINGULAR;
+}

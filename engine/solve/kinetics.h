@@ -1,0 +1,65 @@
+/* kinetics.h — accelerations, multipliers and corrections of a state: what a run asks of a model again and again.
+ *
+ * Owns the workspaces of the model's programs and the saddle-point systems of one run; one thread at a time. After
+ * kinetics_create nothing is allocated on the way of a right-hand side. */
+#ifndef HAMEL_SOLVE_KINETICS_H
+#define HAMEL_SOLVE_KINETICS_H
+
+#include "engine/model/model.h"
+#include "engine/solve/kkt.h"
+
+typedef struct kinetics {
+    const hamel_model *model;
+    double *values;    /* outputs of the dynamics program at the state evaluated last */
+    double *lambda;    /* m: multipliers that the forces were evaluated with */
+    double *b;         /* m: right side with stabilization */
+    double *project_step; /* n: scratch of projections */
+    double *position_scale, *velocity_scale; /* m: size of |A||q|-like terms, for residuals without dimension */
+    /* workspaces of the programs */
+    double *dynamics_work, *observed_work, *rate_work;
+    kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
+    double t;
+    const double *q, *v; /* of the state evaluated last, borrowed */
+} kinetics;
+
+/* NULL without memory. */
+kinetics *kinetics_create(const hamel_model *model);
+void kinetics_free(kinetics *k);
+
+/* Evaluates M, A, Q, b and the residuals at (t, q, v); q and v stay the caller's and must live until the next call.
+ * HAMEL_OK or HAMEL_NOT_FINITE; `error` (may be NULL) names the expression at fault. */
+hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const double *v, hamel_error *error);
+
+/* Residuals of the state evaluated last: Φ and dΦ/dt or f; m each, 0 where there is no such level. */
+static inline const double *kinetics_position(const kinetics *k) { return k->values + k->model->at_position; }
+static inline const double *kinetics_velocity(const kinetics *k) { return k->values + k->model->at_velocity; }
+
+/* a[n], lambda[m] of the state evaluated last, where A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods Appl. Mech.
+ * Eng. 1 (1972) 1); α = β = 0 for the equations as they are. Forces that contain multipliers are solved for by Newton's
+ * method on the pair. HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
+hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error);
+
+/* Moves q onto the holonomic constraints and v onto all velocity-level ones, each by the smallest step in the metric of
+ * M. On return the state is evaluated. *worst is the largest scaled residual left. HAMEL_OK or why not. */
+hamel_status kinetics_project(kinetics *k, double t, double *q, double *v, double *worst, hamel_error *error);
+
+/* The same for increments: removes from dq and dv what leads off the manifold at the state evaluated last. */
+hamel_status kinetics_project_direction(kinetics *k, double *dq, double *dv);
+
+/* Largest scaled residual of the state evaluated last, at the level of positions and of velocities: |Φ_c| against
+ * Σ |A_ci| max(1, |q_i|), and likewise with |q'_i|. */
+void kinetics_residuals(kinetics *k, double *position, double *velocity);
+
+/* Scaled residual of one constraint of the state evaluated last. */
+double kinetics_scaled(const kinetics *k, size_t c, bool position);
+
+/* n free accelerations M⁻¹Q of the state evaluated last. */
+hamel_status kinetics_free_accelerations(kinetics *k, double *out);
+
+/* dh/dt at (t, q, v) with multipliers lambda; 0 when it is identically 0. */
+double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda);
+
+/* A fault for a SINGULAR or INCOMPATIBLE status at the state evaluated last. Returns `status`. */
+hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error);
+
+#endif
