@@ -10,26 +10,29 @@
 
 /* One loop a case; the switch is the whole function. */
 static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, double *w) {
+#define RUN(name)                                                                            \
+    for (; i < stop; i++) {                                                                  \
+        program_instruction u = *i;                                                          \
+        w[program_dst(u)] = value_##name(w[program_a(u)], w[program_b(u)], w[program_c(u)]); \
+    }                                                                                        \
+    break;
     for (; run < end; run++) {
         const program_instruction *stop = i + run->count;
         switch (run->op) {
-#define OP(name, text, arity, kind, value, dx, dy)                                 \
-    case GRAPH_##name:                                                             \
-        for (; i < stop; i++) w[i->dst] = value_##name(w[i->a], w[i->b], w[i->c]); \
-        break;
-            GRAPH_OPERATOR_LIST(OP)
+            /* clang-format off */
+#define OP(name, text, arity, kind, value, dx, dy) case GRAPH_##name: RUN(name)
+        GRAPH_OPERATOR_LIST(OP)
 #undef OP
-#define OP(name, arity, value, dx, dy, dz)                                         \
-    case PROGRAM_##name:                                                           \
-        for (; i < stop; i++) w[i->dst] = value_##name(w[i->a], w[i->b], w[i->c]); \
-        break;
-            PROGRAM_EXTRA_LIST(OP)
+#define OP(name, arity, value, dx, dy, dz) case PROGRAM_##name: RUN(name)
+        PROGRAM_EXTRA_LIST(OP)
 #undef OP
+            /* clang-format on */
         case PROGRAM_SINCOS:
-            for (; i < stop; i++) sincos(w[i->a], &w[i->dst], &w[i->c]);
+            for (; i < stop; i++) sincos(w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
             break;
         }
     }
+#undef RUN
 }
 
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace) {
@@ -55,17 +58,17 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
 /* --- the first fault --------------------------------------------------------------------------------------------- */
 
 /* Operands that decide the value: of IF the condition and the branch taken, else as many as the operation has. */
-static int operands_of(uint32_t op, const program_instruction *i, const double *w, uint32_t operand[3]) {
+static int operands_of(uint32_t op, program_instruction i, const double *w, uint32_t operand[3]) {
     static const unsigned char extra_arity[] = {
 #define OP(name, arity, value, dx, dy, dz) arity,
         PROGRAM_EXTRA_LIST(OP)
 #undef OP
     };
-    operand[0] = i->a;
-    operand[1] = i->b;
-    operand[2] = i->c;
+    operand[0] = program_a(i);
+    operand[1] = program_b(i);
+    operand[2] = program_c(i);
     if (op == GRAPH_IF) {
-        operand[1] = w[i->a] != 0 ? i->b : i->c;
+        operand[1] = w[program_a(i)] != 0 ? program_b(i) : program_c(i);
         return 2;
     }
     if (op == PROGRAM_SINCOS) return 1;
@@ -86,12 +89,13 @@ static void trace(const program *p, double *w, graph_node *fault) {
     for (const program_run *run = p->runs; run < p->runs + p->run_count; run++) {
         for (uint32_t k = 0; k < run->count; k++, i++, node++) {
             uint32_t operand[3];
-            int count = operands_of(run->op, i, w, operand);
+            int count = operands_of(run->op, *i, w, operand);
             graph_node found = blame(w, fault, operand, count, *node);
             program_run one = {run->op, 1};
             run_tape(&one, &one + 1, i, w);
-            fault[i->dst] = isfinite(w[i->dst]) ? GRAPH_NONE : found;
-            if (run->op == PROGRAM_SINCOS) fault[i->c] = fault[i->dst];
+            uint32_t dst = program_dst(*i);
+            fault[dst] = isfinite(w[dst]) ? GRAPH_NONE : found;
+            if (run->op == PROGRAM_SINCOS) fault[program_c(*i)] = fault[dst];
         }
     }
 }

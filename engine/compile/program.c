@@ -122,7 +122,7 @@ static program_instruction place_operation(builder *b, size_t position) {
     }
     uint32_t dst = take_slot(b, b->order[position]);
     if (o->op == PROGRAM_SINCOS) operand[2] = take_slot(b, o->second);
-    return (program_instruction){dst, operand[0], operand[1], operand[2]};
+    return (program_instruction){dst | (uint64_t)operand[0] << 32, operand[1] | (uint64_t)operand[2] << 32};
 }
 
 static bool place_instructions(builder *b) {

@@ -50,7 +50,38 @@ GRAPH_OPERATOR_LIST(OP)
 PROGRAM_EXTRA_LIST(OP)
 #undef OP
 
-/* The workspace, the tangents and their flags, one flag a slot. */
+/* The lanes of one tangent, in vector registers (a GNU extension that gcc and clang lower to any machine). Kept out of
+ * arrays on purpose: an array of lanes lives on the stack between the two halves of a product rule. */
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+typedef struct lanes {
+    pair p[LANES / 2];
+} lanes;
+_Static_assert(LANES == 8, "the functions below name four pairs");
+
+static inline lanes lanes_load(const double *t) {
+    lanes x;
+    memcpy(&x, t, sizeof x);
+    return x;
+}
+
+static inline lanes lanes_scale(double c, lanes x) {
+    pair s = {c, c};
+    return (lanes){{s * x.p[0], s * x.p[1], s * x.p[2], s * x.p[3]}};
+}
+
+static inline lanes lanes_add(lanes x, lanes y) {
+    return (lanes){{x.p[0] + y.p[0], x.p[1] + y.p[1], x.p[2] + y.p[2], x.p[3] + y.p[3]}};
+}
+
+/* partial · t where the partial is not finite: lanes of zero stay zero. Out of line to keep the loops short. */
+__attribute__((noinline, cold)) static lanes scale_guarded(double partial, const double *t) {
+    double r[LANES];
+    for (int k = 0; k < LANES; k++) r[k] = t[k] != 0 ? partial * t[k] : 0;
+    return lanes_load(r);
+}
+
+/* The workspace, the tangents and their flags, one flag a slot. Passed by value: a store through `moves` may alias
+ * anything in memory, and would have the pointers read again for every operation. */
 typedef struct tangent {
     double *w;
     double *dot; /* [slot * LANES + lane] */
@@ -63,79 +94,77 @@ static bool any_nonzero(const double *t) {
     return any;
 }
 
-/* r += partial · t. */
-static inline void accumulate(double *restrict r, double partial, const double *restrict t) {
-    if (isfinite(partial)) {
-        for (int k = 0; k < LANES; k++) r[k] += partial * t[k];
-    } else {
-        for (int k = 0; k < LANES; k++)
-            if (t[k] != 0) r[k] += partial * t[k];
-    }
-}
-
 /* Operations whose partial derivative is 0 because another piece is in force: 0 · ∞ is 0 there. */
 static inline bool is_piecewise(uint32_t op) {
     return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
            (op >= GRAPH_LT && op <= GRAPH_NOT);
 }
 
-static inline bool contribute(const tangent *t, uint32_t op, uint32_t slot, double partial, double *r) {
-    if (is_piecewise(op) && partial == 0) return false;
-    accumulate(r, partial, t->dot + (size_t)slot * LANES);
-    return true;
+/* r + partial · tangent of `slot`. *moves tells whether r holds anything yet. */
+static inline lanes contribute(tangent t, uint32_t op, uint32_t slot, double partial, lanes r, bool *moves) {
+    if (is_piecewise(op) && partial == 0) return r;
+    const double *dot = t.dot + (size_t)slot * LANES;
+    lanes part = isfinite(partial) ? lanes_scale(partial, lanes_load(dot)) : scale_guarded(partial, dot);
+    r = *moves ? lanes_add(r, part) : part;
+    *moves = true;
+    return r;
 }
 
-static inline void store(const tangent *t, uint32_t slot, double value, const double *r, bool moves) {
-    t->w[slot] = value;
-    t->moves[slot] = moves;
-    if (moves) memcpy(t->dot + (size_t)slot * LANES, r, LANES * sizeof *r);
+static inline void store(tangent t, uint32_t slot, double value, lanes r, bool moves) {
+    t.w[slot] = value;
+    t.moves[slot] = moves;
+    if (moves) memcpy(t.dot + (size_t)slot * LANES, &r, sizeof r);
 }
 
 /* A run of one operation with `arity` operands. The destination may be the slot of an operand: it is written last. */
-#define RUN(op, name, arity)                                                                              \
-    for (; i < stop; i++) {                                                                               \
-        double x = t->w[i->a], y = t->w[i->b], z = t->w[i->c], f = value_##name(x, y, z), r[LANES] = {0}; \
-        bool moves = false;                                                                               \
-        if ((arity) > 0 && t->moves[i->a]) moves |= contribute(t, op, i->a, by_x_##name(x, y, z, f), r);  \
-        if ((arity) > 1 && t->moves[i->b]) moves |= contribute(t, op, i->b, by_y_##name(x, y, z, f), r);  \
-        if ((arity) > 2 && t->moves[i->c]) moves |= contribute(t, op, i->c, by_z_##name(x, y, z, f), r);  \
-        store(t, i->dst, f, r, moves);                                                                    \
-    }                                                                                                     \
+#define RUN(op, name, arity)                                                                         \
+    for (; i < stop; i++) {                                                                          \
+        uint32_t a = program_a(*i), b = program_b(*i), c = program_c(*i);                            \
+        double x = t.w[a], y = t.w[b], z = t.w[c], f = value_##name(x, y, z);                        \
+        lanes r = {0};                                                                               \
+        bool moves = false;                                                                          \
+        if ((arity) > 0 && t.moves[a]) r = contribute(t, op, a, by_x_##name(x, y, z, f), r, &moves); \
+        if ((arity) > 1 && t.moves[b]) r = contribute(t, op, b, by_y_##name(x, y, z, f), r, &moves); \
+        if ((arity) > 2 && t.moves[c]) r = contribute(t, op, c, by_z_##name(x, y, z, f), r, &moves); \
+        store(t, program_dst(*i), f, r, moves);                                                      \
+    }                                                                                                \
     break;
 
-static void run_sincos(const tangent *t, const program_instruction *i) {
-    double sine, cosine, of_sine[LANES] = {0}, of_cosine[LANES] = {0};
-    sincos(t->w[i->a], &sine, &cosine);
-    bool moves = t->moves[i->a];
-    if (moves) {
-        accumulate(of_sine, cosine, t->dot + (size_t)i->a * LANES);
-        accumulate(of_cosine, -sine, t->dot + (size_t)i->a * LANES);
+static void run_sincos(tangent t, program_instruction i) {
+    double sine, cosine;
+    uint32_t a = program_a(i);
+    sincos(t.w[a], &sine, &cosine);
+    bool sine_moves = false, cosine_moves = false;
+    lanes of_sine = {0}, of_cosine = {0};
+    if (t.moves[a]) {
+        of_sine = contribute(t, PROGRAM_SINCOS, a, cosine, of_sine, &sine_moves);
+        of_cosine = contribute(t, PROGRAM_SINCOS, a, -sine, of_cosine, &cosine_moves);
     }
-    store(t, i->dst, sine, of_sine, moves);
-    store(t, i->c, cosine, of_cosine, moves);
+    store(t, program_dst(i), sine, of_sine, sine_moves);
+    store(t, program_c(i), cosine, of_cosine, cosine_moves);
 }
 
 /* The branch taken passes its derivative. */
-static void run_if(const tangent *t, const program_instruction *i) {
-    uint32_t taken = t->w[i->a] != 0 ? i->b : i->c;
-    double r[LANES] = {0};
-    if (t->moves[taken]) memcpy(r, t->dot + (size_t)taken * LANES, sizeof r);
-    store(t, i->dst, t->w[taken], r, t->moves[taken]);
+static void run_if(tangent t, program_instruction i) {
+    uint32_t taken = t.w[program_a(i)] != 0 ? program_b(i) : program_c(i);
+    lanes r = {0};
+    if (t.moves[taken]) r = lanes_load(t.dot + (size_t)taken * LANES);
+    store(t, program_dst(i), t.w[taken], r, t.moves[taken]);
 }
 
 /* One loop a case; the switch is the whole function. */
-static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, const tangent *t) {
+static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, tangent t) {
     for (; run < end; run++) {
         const program_instruction *stop = i + run->count;
         switch (run->op) {
         case PROGRAM_SINCOS:
-            for (; i < stop; i++) run_sincos(t, i);
+            for (; i < stop; i++) run_sincos(t, *i);
             break;
             /* clang-format off */
 #define OP(name, text, arity, kind, value, dx, dy)                                                                     \
         case GRAPH_##name:                                                                                             \
             if (GRAPH_##name == GRAPH_IF) {                                                                            \
-                for (; i < stop; i++) run_if(t, i);                                                                    \
+                for (; i < stop; i++) run_if(t, *i);                                                                   \
                 break;                                                                                                 \
             }                                                                                                          \
             RUN(GRAPH_##name, name, arity)
@@ -150,15 +179,15 @@ static void run_tape(const program_run *run, const program_run *end, const progr
 }
 
 /* Seeds to the slots of the inputs. */
-static void load_seeds(const program *p, const program_inputs *seeds, const tangent *t) {
+static void load_seeds(const program *p, const program_inputs *seeds, tangent t) {
     for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) {
         const double *values = seeds->values[kind];
         if (!values) continue;
         for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) {
             const double *seed = values + (size_t)p->input_index[i] * LANES;
             size_t slot = p->constant_count + i;
-            memcpy(t->dot + slot * LANES, seed, LANES * sizeof *seed);
-            t->moves[slot] = any_nonzero(seed);
+            memcpy(t.dot + slot * LANES, seed, LANES * sizeof *seed);
+            t.moves[slot] = any_nonzero(seed);
         }
     }
 }
@@ -172,11 +201,11 @@ void program_tangent(const program *p, const program_inputs *inputs, const progr
     double *dot = tangent_workspace;
     tangent t = {workspace, dot, (unsigned char *)(dot + p->slot_count * LANES)};
     memset(t.moves, 0, p->slot_count);
-    load_seeds(p, seeds, &t);
+    load_seeds(p, seeds, t);
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
     /* the prepared part moves only with the parameters */
-    if (seeds->values[SYMBOL_PARAMETER]) run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, &t);
-    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, &t);
+    if (seeds->values[SYMBOL_PARAMETER]) run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, t);
+    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, t);
     for (size_t i = 0; i < p->output_count; i++) {
         uint32_t slot = p->output_slots[i];
         double *out = outputs_dot + i * LANES;

@@ -1,7 +1,7 @@
 /* bench_program.c — nanoseconds an operation takes: values and tangents of compiled programs.
  *
  * Two kinds of tape. "random": 35 % sums, 47 % products, 6 % sines and cosines, the rest differences and quotients,
- * operands from the last 64 values. "chain": mass matrix and generalized forces of n links in a plane, in angles,
+ * operands from the last 64 values, all of ordinary size. "chain": mass matrix and generalized forces of n links in a plane, in angles,
  * derived by the graph from kinetic and potential energy: what the engine really evaluates. An operation is a node of
  * the graph, so that fusing shows as time, not as fewer operations. Each figure is the least of several rounds: what
  * the machine does when nothing else runs.
@@ -54,28 +54,48 @@ static void close_tape(tape *t) {
     free(t->nodes);
 }
 
-/* The last 64 values are the outputs: with a reach of 64, nearly every operation is below one of them. */
+/* Where programs are evaluated. */
+static double point(graph_symbol_kind kind, int index) {
+    return kind == SYMBOL_COORDINATE ? 0.1 + 0.001 * index : 0.3 - 0.002 * index;
+}
+
+static graph_op random_operator(uint64_t *seed) {
+    unsigned percent = (unsigned)(next_random(seed) % 100);
+    if (percent < 35) return GRAPH_ADD;
+    if (percent < 82) return GRAPH_MUL;
+    if (percent < 85) return GRAPH_SIN;
+    if (percent < 88) return GRAPH_COS;
+    return percent < 97 ? GRAPH_SUB : GRAPH_DIV;
+}
+
+/* The last 64 values are the outputs: with operands among the last 64, nearly every operation is below one of them.
+ * Operands are drawn until the value is of ordinary size. */
 static void random_tape(tape *t, size_t operations) {
-    enum { REACH = 64 };
+    enum { REACH = 64, TRIES = 50 };
     open_tape(t, REACH);
-    graph_node *pool = check(malloc((operations + SYMBOLS) * sizeof *pool));
+    size_t count = operations + SYMBOLS;
+    graph_node *pool = check(malloc(count * sizeof *pool));
+    double *value = check(malloc(count * sizeof *value));
     uint64_t seed = 12345;
-    for (int i = 0; i < SYMBOLS; i++) pool[i] = graph_symbol(t->g, SYMBOL_COORDINATE, i);
-    for (size_t i = SYMBOLS; i < operations + SYMBOLS; i++) {
-        size_t reach = i < REACH ? i : REACH;
-        graph_node x = pool[i - 1 - next_random(&seed) % reach], y = pool[i - 1 - next_random(&seed) % reach];
-        unsigned kind = (unsigned)(next_random(&seed) % 100);
-        graph_op op = kind < 35   ? GRAPH_ADD
-                      : kind < 82 ? GRAPH_MUL
-                      : kind < 85 ? GRAPH_SIN
-                      : kind < 88 ? GRAPH_COS
-                      : kind < 97 ? GRAPH_SUB
-                                  : GRAPH_DIV;
-        pool[i] = graph_apply(t->g, op, x, graph_op_get(op)->arity > 1 ? y : GRAPH_NONE, GRAPH_NONE);
+    for (int i = 0; i < SYMBOLS; i++) {
+        pool[i] = graph_symbol(t->g, SYMBOL_COORDINATE, i);
+        value[i] = point(SYMBOL_COORDINATE, i);
     }
-    for (size_t i = 0; i < REACH; i++) t->nodes[t->count++] = pool[operations + SYMBOLS - 1 - i];
+    for (size_t i = SYMBOLS; i < count; i++) {
+        size_t reach = i < REACH ? i : REACH, x = 0, y = 0;
+        graph_op op = random_operator(&seed);
+        for (int k = 0; k < TRIES; k++) {
+            x = i - 1 - next_random(&seed) % reach;
+            y = i - 1 - next_random(&seed) % reach;
+            value[i] = graph_op_value(op, value[x], value[y], 0);
+            if (fabs(value[i]) > 0.1 && fabs(value[i]) < 10) break;
+        }
+        pool[i] = graph_apply(t->g, op, pool[x], graph_op_get(op)->arity > 1 ? pool[y] : GRAPH_NONE, GRAPH_NONE);
+    }
+    for (size_t i = 0; i < REACH; i++) t->nodes[t->count++] = pool[count - 1 - i];
     t->operations = operations;
     free(pool);
+    free(value);
 }
 
 /* T and V of links of unit length and mass at their ends, angles q_i from the vertical. */
@@ -128,7 +148,7 @@ static void measure(const char *name, const tape *t, int rounds) {
     double compiled = now() - start, value = INFINITY, tangent = INFINITY;
     enum { MOST_SYMBOLS = 512 };
     static double x[MOST_SYMBOLS], v[MOST_SYMBOLS], seed[MOST_SYMBOLS * PROGRAM_LANES];
-    for (int i = 0; i < MOST_SYMBOLS; i++) x[i] = 0.1 + 0.001 * i, v[i] = 0.3 - 0.002 * i;
+    for (int i = 0; i < MOST_SYMBOLS; i++) x[i] = point(SYMBOL_COORDINATE, i), v[i] = point(SYMBOL_VELOCITY, i);
     for (int i = 0; i < MOST_SYMBOLS * PROGRAM_LANES; i++) seed[i] = 1 + i % 7;
     program_inputs in = {{[SYMBOL_COORDINATE] = x, [SYMBOL_VELOCITY] = v}};
     program_inputs seeds = {{[SYMBOL_COORDINATE] = seed}};
