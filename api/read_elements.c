@@ -12,7 +12,7 @@ static const json_key parameter_keys[] = {
     {"unit", json_read_text, offsetof(hamel_parameter, unit), false},
     {"description", json_read_text, offsetof(hamel_parameter, description), false},
 };
-static const json_kind parameter_kind = {"a parameter", parameter_keys, COUNT(parameter_keys)};
+const json_kind parameter_kind = {"a parameter", parameter_keys, COUNT(parameter_keys)};
 
 static void read_parameter(json_reader *r, const cJSON *member, const char *pointer, hamel_parameter *p) {
     p->pointer = pointer;
@@ -50,7 +50,7 @@ static const json_key coordinate_keys[] = {
     {"description", json_read_text, offsetof(hamel_coordinate, description), false},
     {"for", json_read_family, offsetof(hamel_coordinate, family), false},
 };
-static const json_kind coordinate_kind = {"a coordinate", coordinate_keys, COUNT(coordinate_keys)};
+const json_kind coordinate_kind = {"a coordinate", coordinate_keys, COUNT(coordinate_keys)};
 
 static void read_coordinate(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_coordinate *c = field;
@@ -75,14 +75,14 @@ static const json_key definition_keys[] = {
     {"expression", json_read_one_or_vector, offsetof(hamel_named, value), true},
     {"for", json_read_family, offsetof(hamel_named, family), false},
 };
-static const json_kind definition_kind = {"a definition", definition_keys, COUNT(definition_keys)};
+const json_kind definition_kind = {"a definition", definition_keys, COUNT(definition_keys)};
 
 static const json_key named_keys[] = {
     {"name", json_read_name, offsetof(hamel_named, name), true},
     {"expression", json_read_scalar_list, offsetof(hamel_named, value), true},
     {"for", json_read_family, offsetof(hamel_named, family), false},
 };
-static const json_kind named_kind = {"a named expression", named_keys, COUNT(named_keys)};
+const json_kind named_kind = {"a named expression", named_keys, COUNT(named_keys)};
 
 static void read_definition_item(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     ((hamel_named *)field)->pointer = pointer;
@@ -122,13 +122,22 @@ void read_named(json_reader *r, const cJSON *value, const char *pointer, void *f
     read_map_or_list(r, value, pointer, field, json_read_scalar_list, read_named_item);
 }
 
+/* The format also knows {"frame", "at"}. */
+static void read_position(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    if (cJSON_IsObject(value)) {
+        json_fault_at(r, pointer, "this release does not support positions in a frame yet; give 2 or 3 expressions");
+    } else {
+        json_read_vector(r, value, pointer, field);
+    }
+}
+
 static const json_key particle_keys[] = {
     {"name", json_read_name, offsetof(hamel_particle, name), true},
     {"mass", json_read_expression, offsetof(hamel_particle, mass), true},
-    {"position", json_read_vector, offsetof(hamel_particle, position), true},
+    {"position", read_position, offsetof(hamel_particle, position), true},
     {"for", json_read_family, offsetof(hamel_particle, family), false},
 };
-static const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
+const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
 
 static void read_particle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     ((hamel_particle *)field)->pointer = pointer;
@@ -146,7 +155,7 @@ static const json_key constraint_keys[] = {
     {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
     {"for", json_read_family, offsetof(hamel_constraint, family), false},
 };
-static const json_kind constraint_kind = {"a constraint", constraint_keys, COUNT(constraint_keys)};
+const json_kind constraint_kind = {"a constraint", constraint_keys, COUNT(constraint_keys)};
 
 static void read_constraint(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     ((hamel_constraint *)field)->pointer = pointer;
@@ -176,7 +185,7 @@ static const json_key invariant_keys[] = {
     {"expression", json_read_expression, offsetof(hamel_invariant, expression), true},
     {"tolerance", read_invariant_tolerance, 0, false},
 };
-static const json_kind invariant_kind = {"an invariant", invariant_keys, COUNT(invariant_keys)};
+const json_kind invariant_kind = {"an invariant", invariant_keys, COUNT(invariant_keys)};
 
 static void read_invariant(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_invariant *invariant = field;
@@ -220,7 +229,7 @@ static const json_key check_keys[] = {
     {"min", json_read_expression, offsetof(hamel_check, min), false},
     {"max", json_read_expression, offsetof(hamel_check, max), false},
 };
-static const json_kind check_kind = {"a check", check_keys, COUNT(check_keys)};
+const json_kind check_kind = {"a check", check_keys, COUNT(check_keys)};
 
 static void read_check(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_check *check = field;

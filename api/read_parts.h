@@ -19,4 +19,8 @@ json_read_function read_named;       /* outputs, generalized forces */
 /* read_simulation.c; the field is a hamel_simulation. */
 json_read_function read_simulation;
 
+/* The kinds of objects, for the test that keeps system.schema.json in step. */
+extern const json_kind system_kind, parameter_kind, coordinate_kind, definition_kind, named_kind, particle_kind,
+    constraint_kind, invariant_kind, check_kind, simulation_kind, projection_kind;
+
 #endif

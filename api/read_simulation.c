@@ -69,7 +69,7 @@ static void read_baumgarte(json_reader *r, const cJSON *value, const char *point
 }
 
 static const json_key projection_keys[] = {{"baumgarte", read_baumgarte, 0, true}};
-static const json_kind projection_kind = {"a projection", projection_keys, COUNT(projection_keys)};
+const json_kind projection_kind = {"a projection", projection_keys, COUNT(projection_keys)};
 
 static void read_projection(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
@@ -122,7 +122,7 @@ static const json_key simulation_keys[] = {
     {"record", read_record, 0, false},
     {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
 };
-static const json_kind simulation_kind = {"simulation", simulation_keys, COUNT(simulation_keys)};
+const json_kind simulation_kind = {"simulation", simulation_keys, COUNT(simulation_keys)};
 
 void read_simulation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;

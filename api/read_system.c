@@ -48,7 +48,7 @@ static const json_key system_keys[] = {
     {"simulation",         read_simulation,       FIELD(simulation),         true},
 };
 /* clang-format on */
-static const json_kind system_kind = {"a system", system_keys, COUNT(system_keys)};
+const json_kind system_kind = {"a system", system_keys, COUNT(system_keys)};
 
 /* Hexadecimal SHA-256 of the canonical form; NULL without memory. */
 static const char *hash_of(const cJSON *tree, arena *memory) {

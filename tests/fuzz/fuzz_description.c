@@ -1,0 +1,68 @@
+/* fuzz_description.c — any bytes: strict JSON, the reader, and the derivation of a model under low limits.
+ *
+ * Looks for crashes, leaks and runaway work; and for a promise: what the scan lets through, cJSON reads, and its
+ * canonical form is read again to the same canonical form. */
+#include "api/read_system.h"
+#include "api/simulate.h"
+#include "api/strict_json.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY = 16 * 1024 * 1024, NODES = 20000, SIZE_LIMIT = 64 };
+
+static void check_canonical(const cJSON *tree, const json_limits *limits) {
+    char *once = json_canonical(tree);
+    if (once == NULL) abort();
+    json_fault fault;
+    json_limits wide = *limits;
+    wide.bytes *= 8; /* escapes may grow */
+    cJSON *again = json_parse(once, strlen(once), &wide, &fault);
+    char *twice = json_canonical(again);
+    if (twice == NULL || strcmp(once, twice) != 0) abort();
+    cJSON_Delete(again);
+    free(once);
+    free(twice);
+}
+
+static void derive(const cJSON *tree, const hamel_limits *limits) {
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_error error = {0};
+    hamel_description description;
+    hamel_status status = api_read_system(&description, tree, &memory, &error);
+    hamel_model *model = NULL;
+    if (status == HAMEL_OK) status = hamel_model_create(&model, &description, limits, NULL, &error);
+    if ((status == HAMEL_OK) != (error.status == HAMEL_OK)) abort();
+    if ((status == HAMEL_OK) != (model != NULL)) abort();
+    if (status != HAMEL_OK) {
+        cJSON *problem = api_problem(&error, NULL);
+        char *text = api_error_text(&error, "fuzz");
+        if (problem == NULL || text == NULL) abort();
+        cJSON_Delete(problem);
+        free(text);
+    }
+    hamel_model_free(model);
+    hamel_error_clear(&error);
+    arena_free(&memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    json_limits limits = {.bytes = 64 * 1024, .depth = 32, .nodes = 5000};
+    hamel_limits engine = hamel_limits_default();
+    engine.memory = MEMORY;
+    engine.nodes = NODES;
+    engine.coordinates = engine.constraints = engine.outputs = SIZE_LIMIT;
+    json_fault fault;
+    cJSON *tree = json_parse((const char *)data, size, &limits, &fault);
+    if (tree == NULL) {
+        if (fault.message[0] == '\0' || fault.line == 0 || fault.column == 0 || fault.no_memory) abort();
+        return 0;
+    }
+    check_canonical(tree, &limits);
+    derive(tree, &engine);
+    cJSON_Delete(tree);
+    return 0;
+}

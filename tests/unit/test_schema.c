@@ -1,0 +1,99 @@
+/* test_schema.c — api/system.schema.json and the tables of the reader know the same keys. Run from the root of the
+ * repository. */
+#include "api/read_parts.h"
+#include "api/strict_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int load(void **state) {
+    FILE *file = fopen("api/system.schema.json", "rb");
+    if (file == NULL) return -1;
+    static char text[256 * 1024];
+    size_t length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    *state = json_parse(text, length, &limits, &fault);
+    if (*state == NULL) print_message("line %zu: %s\n", fault.line, fault.message);
+    return *state != NULL ? 0 : -1;
+}
+
+static int unload(void **state) {
+    cJSON_Delete(*state);
+    return 0;
+}
+
+static const struct {
+    const char *definition;
+    const json_kind *kind;
+} pairs[] = {
+    {"system", &system_kind},         {"parameter", &parameter_kind},   {"coordinate", &coordinate_kind},
+    {"definition", &definition_kind}, {"named", &named_kind},           {"particle", &particle_kind},
+    {"constraint", &constraint_kind}, {"invariant", &invariant_kind},   {"check", &check_kind},
+    {"simulation", &simulation_kind}, {"projection", &projection_kind},
+};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+static const cJSON *definition_of(const cJSON *schema, size_t pair) {
+    const cJSON *d = cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "$defs"), pairs[pair].definition);
+    if (d == NULL) fail_msg("the schema has no %s", pairs[pair].definition);
+    return d;
+}
+
+static bool holds(const cJSON *list, const char *text) {
+    for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL; c = c->next) {
+        if (strcmp(c->valuestring, text) == 0) return true;
+    }
+    return false;
+}
+
+static void the_schema_has_every_key_of_the_reader(void **state) {
+    for (size_t k = 0; k < PAIRS; k++) {
+        const cJSON *d = definition_of(*state, k);
+        const cJSON *properties = cJSON_GetObjectItem(d, "properties");
+        for (size_t i = 0; i < pairs[k].kind->count; i++) {
+            const json_key *key = &pairs[k].kind->keys[i];
+            if (cJSON_GetObjectItemCaseSensitive(properties, key->name) == NULL) {
+                fail_msg("%s.%s is missing in the schema", pairs[k].definition, key->name);
+            }
+            if (holds(cJSON_GetObjectItem(d, "required"), key->name) != key->required) {
+                fail_msg("%s.%s: required here and not there", pairs[k].definition, key->name);
+            }
+        }
+    }
+}
+
+static void the_reader_has_every_key_of_the_schema(void **state) {
+    for (size_t k = 0; k < PAIRS; k++) {
+        const cJSON *d = definition_of(*state, k);
+        const cJSON *properties = cJSON_GetObjectItem(d, "properties");
+        assert_true(cJSON_IsFalse(cJSON_GetObjectItem(d, "additionalProperties")));
+        assert_int_equal(json_child_count(properties), pairs[k].kind->count);
+    }
+}
+
+static void no_key_is_served_and_refused_at_once(void **state) {
+    (void)state;
+    for (size_t k = 0; k < PAIRS; k++) {
+        for (size_t i = 0; i < pairs[k].kind->count; i++) {
+            assert_false(json_key_unsupported(pairs[k].kind->name, pairs[k].kind->keys[i].name));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_schema_has_every_key_of_the_reader),
+        cmocka_unit_test(the_reader_has_every_key_of_the_schema),
+        cmocka_unit_test(no_key_is_served_and_refused_at_once),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
