@@ -51,6 +51,7 @@ static const struct {
 };
 
 void lexer_init(lexer *l, const char *text, size_t length) {
+    if (length == 0) text = ""; /* NULL is a way to write no text */
     *l = (lexer){.text = text, .at = text, .end = text + length, .column = 1};
 }
 

@@ -522,7 +522,7 @@ static bool parse_group(parser *p) {
 }
 
 static bool fail_no_value(parser *p) {
-    if (p->count == p->first && p->frame_count == 0 && p->token.kind == TOKEN_END && p->equal_column == 0)
+    if (p->count == 0 && p->frame_count == 0 && p->token.kind == TOKEN_END)
         return fail(p, 1, "the expression is empty");
     const frame *f = top(p);
     if (p->token.kind == TOKEN_END && f != NULL && !is_operator(f)) return fail_open(p, f);

@@ -1,0 +1,723 @@
+/* Tests of engine/text/parser.c and names.c.
+ *
+ * Postfix code is checked by evaluating it with a stack of exactly `depth` numbers: single letters are quantities with
+ * the values below, and a quantity's primes and indices are folded into its value so that a lost one is seen. Texts
+ * that must not need a deep C stack are parsed on a thread with a stack of 64 KiB. */
+#include "engine/text/parser.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* --- a stack machine --------------------------------------------------------------------------------------------- */
+
+typedef struct loop {
+    size_t head;
+    double at, last;
+} loop;
+
+typedef struct machine {
+    const syntax *code;
+    double *stack;
+    size_t count;
+    loop loops[SYNTAX_SUMS_MAX];
+    size_t loop_count;
+} machine;
+
+static void push(machine *m, double value) {
+    assert_true(m->count < m->code->depth);
+    m->stack[m->count++] = value;
+}
+
+static double pop(machine *m) {
+    assert_true(m->count > 0);
+    return m->stack[--m->count];
+}
+
+/* a = 1, b = 2, ...; each index adds 1000 times itself, each prime doubles; a loop variable has its value. */
+static double name_value(machine *m, const syntax_item *item) {
+    for (size_t i = m->loop_count; i-- > 0;) {
+        const syntax_item *head = &m->code->items[m->loops[i].head];
+        if (head->length == item->length && memcmp(head->as.name, item->as.name, item->length) == 0)
+            return m->loops[i].at;
+    }
+    double result = item->as.name[0] - 'a' + 1;
+    for (int i = 0; i < item->count; i++) result += 1000 * pop(m);
+    return ldexp(result, item->primes);
+}
+
+static void run_operator(machine *m, graph_op op) {
+    double operand[3] = {0};
+    for (int i = graph_op_get(op)->arity; i-- > 0;) operand[i] = pop(m);
+    push(m, graph_op_value(op, operand[0], operand[1], operand[2]));
+}
+
+/* Returns where to go on. An empty sum jumps to its end with total 0. */
+static size_t begin_loop(machine *m, size_t at) {
+    double last = pop(m), first = pop(m);
+    push(m, 0);
+    size_t end = at + 1 + (size_t)m->code->items[at].count;
+    assert_int_equal(m->code->items[end].kind, SYNTAX_SUM_END);
+    assert_int_equal(end - (size_t)m->code->items[end].count, at);
+    if (first > last) return end + 1;
+    m->loops[m->loop_count++] = (loop){.head = at, .at = first, .last = last};
+    return at + 1;
+}
+
+static size_t end_loop(machine *m, size_t at) {
+    double term = pop(m);
+    push(m, pop(m) + term);
+    loop *l = &m->loops[m->loop_count - 1];
+    if ((l->at += 1) <= l->last) return l->head + 1;
+    m->loop_count--;
+    return at + 1;
+}
+
+static size_t step(machine *m, size_t at) {
+    const syntax_item *item = &m->code->items[at];
+    switch ((syntax_kind)item->kind) {
+    case SYNTAX_NUMBER: push(m, item->as.number); break;
+    case SYNTAX_NAME: push(m, name_value(m, item)); break;
+    case SYNTAX_ARGUMENT:
+        for (int i = 0; i < item->count; i++) pop(m);
+        push(m, 0);
+        break;
+    case SYNTAX_OPERATOR: run_operator(m, (graph_op)item->op); break;
+    case SYNTAX_QUANTITY:
+        for (int i = 0; i < item->count; i++) pop(m);
+        push(m, 100 + item->op);
+        break;
+    case SYNTAX_SUM: return begin_loop(m, at);
+    case SYNTAX_SUM_END: return end_loop(m, at);
+    }
+    return at + 1;
+}
+
+static double evaluate(const syntax *code) {
+    machine m = {.code = code, .stack = calloc(code->depth, sizeof(double))};
+    assert_non_null(m.stack);
+    for (size_t at = 0; at < code->count;) at = step(&m, at);
+    assert_int_equal(m.count, 1);
+    double result = m.stack[0];
+    free(m.stack);
+    return result;
+}
+
+static double value_of(const char *text) {
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_error error = {0};
+    syntax code;
+    hamel_status status = syntax_parse(&code, &memory, text, strlen(text), SYNTAX_EQUATION, "/e", &error);
+    if (status != HAMEL_OK) fail_msg("%s: %s", text, error.faults[0].message);
+    assert_int_equal(error.count, 0);
+    double result = evaluate(&code);
+    arena_free(&memory);
+    return result;
+}
+
+static void check_value(const char *text, double expected, const char *file, int line) {
+    double found = value_of(text);
+    if (found == expected || (isnan(found) && isnan(expected))) return;
+    print_error("%s gives %.17g, expected %.17g\n", text, found, expected);
+    _fail(file, line);
+}
+#define ASSERT_VALUE(text, expected) check_value(text, expected, __FILE__, __LINE__)
+
+/* The one fault of `text`: its column and a part of its message or suggestion. */
+static void check_fault(const char *text, syntax_goal goal, int column, const char *part, const char *file, int line) {
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_error error = {0};
+    syntax code;
+    hamel_status status = syntax_parse(&code, &memory, text, strlen(text), goal, "/e", &error);
+    bool right = status == HAMEL_INVALID && error.count == 1 && error.faults[0].column == column &&
+                 strcmp(error.faults[0].pointer, "/e") == 0 && error.faults[0].expression != NULL &&
+                 strcmp(error.faults[0].expression, text) == 0;
+    if (right) {
+        const char *suggestion = error.faults[0].suggestion;
+        right =
+            strstr(error.faults[0].message, part) != NULL || (suggestion != NULL && strstr(suggestion, part) != NULL);
+    }
+    if (!right && error.count > 0) {
+        print_error("%s: column %d: %s\n", text, error.faults[0].column, error.faults[0].message);
+    } else if (!right) {
+        print_error("%s: status %d\n", text, (int)status);
+    }
+    hamel_error_clear(&error);
+    arena_free(&memory);
+    if (!right) _fail(file, line);
+}
+#define ASSERT_FAULT(text, column, part) check_fault(text, SYNTAX_EXPRESSION, column, part, __FILE__, __LINE__)
+#define ASSERT_EQUATION_FAULT(text, column, part) check_fault(text, SYNTAX_EQUATION, column, part, __FILE__, __LINE__)
+
+/* --- precedence -------------------------------------------------------------------------------------------------- */
+
+static void products_bind_tighter_than_sums(void **state) {
+    (void)state;
+    ASSERT_VALUE("1 + 2*3", 7);
+    ASSERT_VALUE("(1 + 2)*3", 9);
+    ASSERT_VALUE("8/4/2", 1);
+    ASSERT_VALUE("8 - 4 - 2", 2);
+    ASSERT_VALUE("8/4*2", 4);
+    ASSERT_VALUE("2*a + 3*b", 8);
+}
+
+static void a_power_groups_to_the_right(void **state) {
+    (void)state;
+    ASSERT_VALUE("2^3^2", 512);
+    ASSERT_VALUE("(2^3)^2", 64);
+    ASSERT_VALUE("2*3^2", 18);
+}
+
+static void a_power_binds_tighter_than_a_unary_minus(void **state) {
+    (void)state;
+    ASSERT_VALUE("-2^2", -4);
+    ASSERT_VALUE("(-2)^2", 4);
+    ASSERT_VALUE("2^-1", 0.5);
+    ASSERT_VALUE("2^-1*4", 2);
+    ASSERT_VALUE("2^-2^2", 0.0625); /* 2^(-(2^2)) */
+    ASSERT_VALUE("-b^2", -4);
+}
+
+static void a_unary_minus_binds_tighter_than_a_product(void **state) {
+    (void)state;
+    ASSERT_VALUE("-3*2", -6);
+    ASSERT_VALUE("3*-2", -6);
+    ASSERT_VALUE("3 - -2", 5);
+    ASSERT_VALUE("-----1", -1);
+    ASSERT_VALUE("+3 - +2", 1);
+    ASSERT_VALUE("8/-2/2", -2);
+}
+
+static void conditions_choose_in_if(void **state) {
+    (void)state;
+    ASSERT_VALUE("if(1 < 2, 10, 20)", 10);
+    ASSERT_VALUE("if(1 > 2 or 2 >= 2 and not 1 == 2, 10, 20)", 10);
+    ASSERT_VALUE("if(not (1 <= 1) or 1 != 1, 10, 20)", 20);
+    ASSERT_VALUE("if(not not 1 < 2, 10, 20)", 10);
+    ASSERT_VALUE("if(1 == 1 or 1 == 2 and 1 == 3, 10, 20)", 10); /* and before or */
+    ASSERT_VALUE("if((((1 < 2))), if(2 < 1, 1, 2), 3)", 2);
+    ASSERT_VALUE("if(1 + 1 < 3*1, 1, 0)", 1);
+}
+
+static void functions_take_their_arguments_in_order(void **state) {
+    (void)state;
+    ASSERT_VALUE("atan2(1, 2)", atan2(1, 2));
+    ASSERT_VALUE("max(3, min(7, 5)) - mod(-1, 3)", 3);
+    ASSERT_VALUE("hypot(3, 4)*sin(0)", 0);
+    ASSERT_VALUE("sqrt(16)^2", 16);
+    ASSERT_VALUE("sign(0)", 0);
+    ASSERT_VALUE("log(exp(1))", 1);
+}
+
+static void an_equation_is_left_minus_right(void **state) {
+    (void)state;
+    ASSERT_VALUE("10 = 3 + 4", 3);
+    ASSERT_VALUE("2*a = b", 0);
+    ASSERT_VALUE("a - b", -1);
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+static void names_carry_primes_and_indices(void **state) {
+    (void)state;
+    ASSERT_VALUE("c'", 6);
+    ASSERT_VALUE("c''", 12);
+    ASSERT_VALUE("c[2]", 2003);
+    ASSERT_VALUE("c[2]'", 4006);
+    ASSERT_VALUE("c[1, 1 + 1]''*2", 2 * 4 * 3003);
+    ASSERT_VALUE("c[c[1] - 1002]", 1003);
+    ASSERT_VALUE("c[1,2,3,4]", 10003);
+}
+
+static void columns_point_at_names_and_operators(void **state) {
+    (void)state;
+    const char *text = "θ + sin(φ[2])";
+    arena memory;
+    arena_init(&memory, 0);
+    syntax code;
+    assert_int_equal(syntax_parse(&code, &memory, text, strlen(text), SYNTAX_EXPRESSION, "", NULL), HAMEL_OK);
+    assert_int_equal(code.count, 5);
+    assert_int_equal(code.items[0].column, 1);
+    assert_int_equal(code.items[2].column, 9); /* φ */
+    assert_int_equal(code.items[3].column, 5); /* sin */
+    assert_int_equal(code.items[4].column, 3); /* + */
+    assert_int_equal(code.items[2].length, 2);
+    assert_ptr_equal(code.text, text);
+    arena_free(&memory);
+}
+
+static void quantities_take_bare_names(void **state) {
+    (void)state;
+    static const char TEXT[] = "reaction(J[i].x, q)";
+    arena memory;
+    arena_init(&memory, 0);
+    syntax code;
+    const char *text = "lambda(B.norm) + reaction(rod[2,j], x[1])";
+    assert_int_equal(syntax_parse(&code, &memory, text, strlen(text), SYNTAX_EXPRESSION, "", NULL), HAMEL_OK);
+    assert_int_equal(code.items[0].kind, SYNTAX_ARGUMENT);
+    assert_int_equal(code.items[0].length, 6);
+    assert_int_equal(code.items[1].kind, SYNTAX_QUANTITY);
+    assert_int_equal(code.items[1].op, QUANTITY_LAMBDA);
+    assert_int_equal(code.items[1].count, 1);
+    assert_int_equal(code.items[4].kind, SYNTAX_ARGUMENT);
+    assert_int_equal(code.items[4].count, 2);
+    assert_int_equal(code.items[7].op, QUANTITY_REACTION);
+    assert_int_equal(code.items[7].count, 2);
+    assert_int_equal(code.depth, 3);
+    arena_free(&memory);
+    ASSERT_FAULT(TEXT, 14, "point");
+}
+
+static void quantities_take_what_their_signature_says(void **state) {
+    (void)state;
+    ASSERT_VALUE("energy()", 100 + QUANTITY_ENERGY);
+    ASSERT_VALUE("der(a*b')", 100 + QUANTITY_DER);
+    ASSERT_VALUE("table(torque, a + 1)", 100 + QUANTITY_TABLE);
+    ASSERT_VALUE("position(P, 1) - 100", QUANTITY_POSITION);
+    ASSERT_VALUE("lambda(sin)", 100 + QUANTITY_LAMBDA); /* constraints have a name space of their own */
+    ASSERT_VALUE("2*gauss()", 2 * (100 + QUANTITY_GAUSS));
+}
+
+static void sums_run_over_their_range(void **state) {
+    (void)state;
+    ASSERT_VALUE("sum(i, 1, 4, i^2)", 30);
+    ASSERT_VALUE("sum(i, 3, 2, i)", 0);
+    ASSERT_VALUE("10 - sum(i, 1, 3, sum(j, i, 3, i*j))/5", 5);
+    ASSERT_VALUE("sum(i, 1, 2, if(i > 1, c[i], 0))", 2003);
+    ASSERT_VALUE("sum(i, sum(j, 1, 2, j), 4, i)", 7);
+}
+
+static void sums_nest_no_deeper_than_sixteen(void **state) {
+    (void)state;
+    char text[1024] = "";
+    for (size_t depth = 1; depth <= 17; depth++) {
+        size_t used = 0;
+        for (size_t i = 0; i < depth; i++) used += (size_t)snprintf(text + used, sizeof text - used, "sum(i, 1, 1, ");
+        text[used++] = '7';
+        memset(text + used, ')', depth);
+        text[used + depth] = '\0';
+        if (depth <= 16) ASSERT_VALUE(text, 7);
+    }
+    ASSERT_FAULT(text, 16 * 13 + 1, "16");
+    ASSERT_VALUE("sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,"
+                 "i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,"
+                 "1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)", /* eighteen side by side */
+                 18);
+}
+
+/* --- faults ------------------------------------------------------------------------------------------------------ */
+
+static void a_condition_outside_if_is_a_fault(void **state) {
+    (void)state;
+    ASSERT_FAULT("a < b", 3, "condition");
+    ASSERT_FAULT("1 + (a < b)", 8, "if(condition, a, b)");
+    ASSERT_FAULT("sin(a == b)", 7, "condition");
+    ASSERT_FAULT("if(a < b, c > d, 1)", 13, "condition");
+    ASSERT_FAULT("x[a < b]", 5, "condition");
+    ASSERT_FAULT("-(not a < b)", 3, "condition");
+    ASSERT_FAULT("+(a < b)", 5, "condition");
+    ASSERT_FAULT("sum(i, 1 < 2, 1, 1)", 10, "condition");
+    ASSERT_FAULT("der(a or b)", 5, "condition");
+    ASSERT_EQUATION_FAULT("a < b = 1", 3, "condition");
+    ASSERT_EQUATION_FAULT("1 = a < b", 7, "condition");
+}
+
+static void a_number_where_a_condition_belongs_is_a_fault(void **state) {
+    (void)state;
+    ASSERT_FAULT("if(a, 1, 2)", 4, "condition");
+    ASSERT_FAULT("if(a and b < c, 1, 2)", 4, "\"and\" takes a condition");
+    ASSERT_FAULT("if(not a + 1, 1, 2)", 10, "\"not\" takes a condition");
+    ASSERT_FAULT("if(a < b or 2*c, 1, 2)", 14, "x > 0");
+}
+
+static void chained_comparisons_are_a_fault(void **state) {
+    (void)state;
+    ASSERT_FAULT("if(a < b < c, 1, 2)", 10, "chained");
+    ASSERT_FAULT("if(a < b + 1 == c, 1, 2)", 14, "a < b and b < c");
+}
+
+static void a_single_equal_sign_is_explained(void **state) {
+    (void)state;
+    ASSERT_FAULT("a = b", 3, "==");
+    ASSERT_EQUATION_FAULT("if(a = b, 1, 2) = 0", 6, "==");
+    ASSERT_EQUATION_FAULT("a = b = c", 7, "one \"=\"");
+    ASSERT_EQUATION_FAULT("(a = b)", 4, "equation");
+    ASSERT_EQUATION_FAULT("a =", 4, "text ends");
+    ASSERT_EQUATION_FAULT("= a", 1, "expected a value");
+}
+
+static void unknown_functions_get_a_suggestion(void **state) {
+    (void)state;
+    ASSERT_FAULT("1 + sine(x)", 5, "did you mean sin?");
+    ASSERT_FAULT("kinetic_enrgy()", 1, "kinetic_energy");
+    ASSERT_FAULT("m(x + y)", 1, "m*(...)");
+    ASSERT_FAULT("3*foobarbaz(x)", 3, "no function \"foobarbaz\"");
+}
+
+static void wrong_numbers_of_arguments_are_faults(void **state) {
+    (void)state;
+    ASSERT_FAULT("1 + sin()", 5, "sin takes 1 argument, found 0");
+    ASSERT_FAULT("sin(1, 2)", 6, "sin takes 1 argument");
+    ASSERT_FAULT("atan2(1)", 1, "atan2 takes 2 arguments, found 1");
+    ASSERT_FAULT("if(1 < 2, 3)", 1, "if(condition, a, b)");
+    ASSERT_FAULT("energy(x)", 8, "energy takes no arguments");
+    ASSERT_FAULT("lambda()", 1, "lambda(name)");
+    ASSERT_FAULT("table(f)", 1, "table(name, expression)");
+    ASSERT_FAULT("position(P)", 1, "position(name, integer)");
+    ASSERT_FAULT("sum(i, 1, 2)", 1, "sum takes 4 arguments, found 3");
+    ASSERT_FAULT("sum(i, 1, 2, 3, 4)", 15, "sum(i, first, last, term)");
+    ASSERT_FAULT("sum(i)", 1, "found 1");
+    ASSERT_FAULT("der(1, 2)", 6, "der takes 1 argument");
+}
+
+static void a_function_without_parentheses_is_a_fault(void **state) {
+    (void)state;
+    ASSERT_FAULT("2*sin x", 3, "parentheses");
+    ASSERT_FAULT("energy + 1", 1, "energy(...)");
+    ASSERT_FAULT("sum", 1, "parentheses");
+    ASSERT_FAULT("if[1]", 1, "parentheses");
+}
+
+static void arguments_that_are_names_cannot_be_expressions(void **state) {
+    (void)state;
+    ASSERT_FAULT("lambda(2)", 8, "a name for lambda");
+    ASSERT_FAULT("lambda(c + 1)", 10, "the name that lambda takes");
+    ASSERT_FAULT("momentum(x')", 11, "the name that momentum takes");
+    ASSERT_FAULT("reaction(c, )", 13, "a name for reaction");
+    ASSERT_FAULT("lambda(c d)", 10, "found \"d\"");
+    ASSERT_FAULT("sum(t, 1, 2, t)", 5, "reserved");
+    ASSERT_FAULT("sum(1, 1, 2, t)", 5, "variable of the sum");
+}
+
+static void a_missing_product_sign_is_suggested(void **state) {
+    (void)state;
+    ASSERT_FAULT("2x", 2, "2*x");
+    ASSERT_FAULT("1 + 2.5 sin(x)", 9, "2.5*sin");
+    ASSERT_FAULT("2(x)", 2, "written with *");
+    ASSERT_FAULT("(a)(b)", 4, "expected an operator");
+    ASSERT_FAULT("x y", 3, "expected an operator, found \"y\"");
+    ASSERT_FAULT("x 2", 3, "expected an operator, found \"2\"");
+}
+
+static void unbalanced_brackets_name_their_column(void **state) {
+    (void)state;
+    ASSERT_FAULT("2*(a + (b)", 3, "never closed");
+    ASSERT_FAULT("sin(a", 4, "never closed");
+    ASSERT_FAULT("sin(", 4, "never closed");
+    ASSERT_FAULT("energy(", 7, "never closed");
+    ASSERT_FAULT("x[1", 2, "\"[\" is never closed");
+    ASSERT_FAULT("lambda(c", 7, "never closed");
+    ASSERT_FAULT("a + b)", 6, "closes nothing");
+    ASSERT_FAULT("a]", 2, "closes nothing");
+    ASSERT_FAULT("(a]", 3, "the \"(\" in column 1");
+    ASSERT_FAULT("x[(1])", 5, "the \"(\" in column 3");
+    ASSERT_FAULT("x[1)", 4, "the \"[\" in column 2");
+    ASSERT_FAULT("()", 2, "expected a value");
+}
+
+static void misplaced_primes_and_indices_are_faults(void **state) {
+    (void)state;
+    ASSERT_FAULT("x'''", 4, "twice");
+    ASSERT_FAULT("(a + b)'", 8, "der(expression)");
+    ASSERT_FAULT("2'", 2, "only a name");
+    ASSERT_FAULT("sin(x)'", 7, "only a name");
+    ASSERT_FAULT("(x)[1]", 4, "index");
+    ASSERT_FAULT("x[1][2]", 5, "index");
+    ASSERT_FAULT("x'[1]", 3, "index");
+    ASSERT_FAULT("x[]", 3, "expected a value");
+    ASSERT_FAULT("x[1,2,3,4,5]", 10, "more than 4 indices");
+}
+
+static void other_faults_say_what_was_expected(void **state) {
+    (void)state;
+    ASSERT_FAULT("", 1, "empty");
+    ASSERT_FAULT("  ", 1, "empty");
+    ASSERT_FAULT("a +", 4, "text ends");
+    ASSERT_FAULT("a + * b", 5, "found \"*\"");
+    ASSERT_FAULT("and", 1, "found \"and\"");
+    ASSERT_FAULT("a, b", 2, "between arguments");
+    ASSERT_FAULT("(a, b)", 3, "between arguments");
+    ASSERT_FAULT("1..3", 2, "range");
+    ASSERT_FAULT("θ*$", 3, "no meaning");
+    ASSERT_FAULT("a ** b", 3, "^");
+    ASSERT_FAULT("1e999", 1, "too large");
+    ASSERT_FAULT("a\x01", 2, "control");
+}
+
+static void long_names_are_cut_in_messages(void **state) {
+    (void)state;
+    char text[400] = "";
+    for (size_t i = 0; i < 150; i++) memcpy(text + 2 * i, "θ", 2);
+    memcpy(text + 300, "(1)", 4);
+    hamel_error error = {0};
+    arena memory;
+    arena_init(&memory, 0);
+    syntax code;
+    assert_int_equal(syntax_parse(&code, &memory, text, 303, SYNTAX_EXPRESSION, "", &error), HAMEL_INVALID);
+    assert_in_range(strlen(error.faults[0].message), 60, 120);
+    assert_int_equal(error.faults[0].message[strlen(error.faults[0].message) - 1], '"');
+    hamel_error_clear(&error);
+    arena_free(&memory);
+}
+
+/* --- ranges ------------------------------------------------------------------------------------------------------ */
+
+static hamel_status parse_range(syntax_range *range, arena *memory, const char *text, hamel_error *error) {
+    return syntax_parse_range(range, memory, text, strlen(text), "/for", error);
+}
+
+static void a_range_has_a_variable_and_two_ends(void **state) {
+    (void)state;
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_error error = {0};
+    syntax_range range;
+    assert_int_equal(parse_range(&range, &memory, "i = 1..2*c + 1", &error), HAMEL_OK);
+    assert_int_equal(range.variable_length, 1);
+    assert_int_equal(range.variable[0], 'i');
+    assert_true(evaluate(&range.first) == 1);
+    assert_true(evaluate(&range.last) == 7);
+    assert_int_equal(range.last.items[0].column, 8);
+    assert_int_equal(parse_range(&range, &memory, "row=sum(k,1,3,k) .. max(7, 9)", &error), HAMEL_OK);
+    assert_true(evaluate(&range.first) == 6);
+    assert_true(evaluate(&range.last) == 9);
+    arena_free(&memory);
+}
+
+static void faulty_ranges_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *part;
+        int column;
+    } CASES[] = {
+        {"", "variable of a range", 1}, {"1..N", "i = 1..N", 1},          {"i", "\"=\"", 2},
+        {"i = 1", "\"..\"", 6},         {"i = 1..", "text ends", 8},      {"i = ..3", "expected a value", 5},
+        {"i = 1..2..3", "range", 9},    {"t = 1..3", "reserved", 1},      {"i == 1..3", "\"=\"", 3},
+        {"i = (1..3)", "range", 7},     {"i = 1 < 2..3", "condition", 7}, {"i = (1", "never closed", 5},
+        {"i = 1..j = 2", "==", 10},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        arena memory;
+        arena_init(&memory, 0);
+        hamel_error error = {0};
+        syntax_range range;
+        assert_int_equal(parse_range(&range, &memory, CASES[i].text, &error), HAMEL_INVALID);
+        assert_int_equal(error.count, 1);
+        const hamel_fault *fault = &error.faults[0];
+        if (fault->column != CASES[i].column) fail_msg("%s: column %d", CASES[i].text, fault->column);
+        if (strstr(fault->message, CASES[i].part) == NULL) {
+            assert_non_null(fault->suggestion);
+            assert_non_null(strstr(fault->suggestion, CASES[i].part));
+        }
+        hamel_error_clear(&error);
+        arena_free(&memory);
+    }
+}
+
+/* --- limits ------------------------------------------------------------------------------------------------------ */
+
+typedef struct deep_text {
+    const char *open, *middle, *close;
+    size_t repeats;
+    hamel_status expected;
+    const char *part; /* of the message, when it is a fault */
+    double value;     /* when it is not */
+} deep_text;
+
+static char *write_deep(const deep_text *deep, size_t *length) {
+    size_t open = strlen(deep->open), middle = strlen(deep->middle), close = strlen(deep->close);
+    *length = deep->repeats * (open + close) + middle;
+    char *text = malloc(*length + 1);
+    assert_non_null(text);
+    char *at = text;
+    for (size_t i = 0; i < deep->repeats; i++, at += open) memcpy(at, deep->open, open);
+    memcpy(at, deep->middle, middle);
+    at += middle;
+    for (size_t i = 0; i < deep->repeats; i++, at += close) memcpy(at, deep->close, close);
+    return text;
+}
+
+/* cmocka's assertions jump, so the thread only keeps what it found. */
+typedef struct deep_run {
+    const char *text;
+    size_t length;
+    syntax code;
+    arena memory;
+    hamel_error error;
+    hamel_status status;
+} deep_run;
+
+static void *parse_on_thread(void *argument) {
+    deep_run *r = argument;
+    r->status = syntax_parse(&r->code, &r->memory, r->text, r->length, SYNTAX_EXPRESSION, "/e", &r->error);
+    return NULL;
+}
+
+static void run_on_small_stack(deep_run *r) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, 64 * 1024), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, parse_on_thread, r), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attributes);
+}
+
+static void deep_texts_need_no_deep_stack(void **state) {
+    (void)state;
+    static const deep_text CASES[] = {
+        {"(", "1", ")", 100000, HAMEL_OK, NULL, 1},
+        {"(", "1", ")", 100001, HAMEL_INVALID, "nested deeper than 100000 levels", 0},
+        {"(", "", "", 1000000, HAMEL_INVALID, "nested deeper than 100000 levels", 0},
+        {"(", "1", ")", 1000000, HAMEL_LIMIT, "1048576", 0},
+        {"sin(", "0", ")", 100000, HAMEL_OK, NULL, 0},
+        {"sin(", "0", ")", 100001, HAMEL_INVALID, "nested deeper", 0},
+        {"a+", "a", "", 500000, HAMEL_OK, NULL, 500001},
+        {"a+", "a", "", 1000000, HAMEL_LIMIT, "1048576", 0},
+        {"-", "1", "", 1000000, HAMEL_OK, NULL, 1},
+        {"1^", "9", "", 500000, HAMEL_OK, NULL, 1},
+        {"9^", "9", "", 3, HAMEL_OK, NULL, INFINITY},
+        {"x[", "1", "]", 100000, HAMEL_OK, NULL, INFINITY},
+        {"max(1,", "2", ")", 100000, HAMEL_OK, NULL, 2},
+        {"if(1<2,", "2", ",3)", 100000, HAMEL_OK, NULL, 2},
+        {"]", "", "", 1000000, HAMEL_INVALID, "expected a value", 0},
+        {"x", "", "", 1048576, HAMEL_OK, NULL, 24},
+        {"x", "", "", 1048577, HAMEL_LIMIT, "1048576", 0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        deep_run r = {0};
+        char *text = write_deep(&CASES[i], &r.length);
+        r.text = text;
+        arena_init(&r.memory, 0);
+        run_on_small_stack(&r);
+        assert_int_equal(r.status, CASES[i].expected);
+        if (r.status == HAMEL_OK) {
+            assert_true(evaluate(&r.code) == CASES[i].value);
+        } else {
+            assert_non_null(strstr(r.error.faults[0].message, CASES[i].part));
+        }
+        hamel_error_clear(&r.error);
+        arena_free(&r.memory);
+        free(text);
+    }
+}
+
+static void code_takes_the_memory_of_its_items_only(void **state) {
+    (void)state;
+    arena memory;
+    arena_init(&memory, 0);
+    syntax code;
+    const char *text = "((((((((((a))))))))))";
+    assert_int_equal(syntax_parse(&code, &memory, text, strlen(text), SYNTAX_EXPRESSION, "", NULL), HAMEL_OK);
+    assert_int_equal(code.count, 1);
+    assert_in_range(memory.used, 1, 4096);
+    arena_free(&memory);
+}
+
+static void an_arena_at_its_limit_is_told(void **state) {
+    (void)state;
+    deep_text deep = {.open = "a+", .middle = "a", .close = "", .repeats = 10000};
+    size_t length;
+    char *text = write_deep(&deep, &length);
+    arena memory;
+    arena_init(&memory, 10000);
+    hamel_error error = {0};
+    syntax code;
+    assert_int_equal(syntax_parse(&code, &memory, text, length, SYNTAX_EXPRESSION, "/e", &error), HAMEL_LIMIT);
+    assert_non_null(strstr(error.faults[0].message, "10000"));
+    hamel_error_clear(&error);
+    arena_free(&memory);
+    free(text);
+}
+
+/* --- words ------------------------------------------------------------------------------------------------------- */
+
+static void names_are_told_from_other_texts(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"x", "x1", "_a", "θ", "theta_2", "sin"};
+    static const char *const OTHERS[] = {"", "1x", "x y", "x[1]", "x'", "a.b", "x ", " x", "x-1", "\xCE", "x\xC2\xA0"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) assert_true(syntax_is_name(NAMES[i], strlen(NAMES[i])));
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        assert_false(syntax_is_name(OTHERS[i], strlen(OTHERS[i])));
+    assert_false(syntax_is_name("x\0y", 3));
+}
+
+static void words_of_the_language_are_reserved(void **state) {
+    (void)state;
+    static const char *const RESERVED[] = {"t",   "pi",  "and", "or",    "not",  "if",     "sum",
+                                           "sin", "mod", "der", "gauss", "cbrt", "lambda", "table"};
+    static const char *const FREE[] = {"", "T", "x", "si", "sine", "e", "Pi", "norm", "+", "-", "=="};
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++)
+        assert_true(syntax_is_reserved(RESERVED[i], strlen(RESERVED[i])));
+    for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++) assert_false(syntax_is_reserved(FREE[i], strlen(FREE[i])));
+    assert_false(syntax_is_reserved("t\0x", 3));
+}
+
+static void every_function_is_listed_once(void **state) {
+    (void)state;
+    const char *const *names = syntax_function_names();
+    size_t count = 0;
+    for (; names[count] != NULL; count++) {
+        assert_true(syntax_is_name(names[count], strlen(names[count])));
+        for (size_t i = 0; i < count; i++) assert_string_not_equal(names[i], names[count]);
+    }
+    size_t functions = 1; /* sum */
+    for (int op = 0; op < GRAPH_OP_COUNT; op++) {
+        const char *text = graph_op_get((graph_op)op)->text;
+        if (!syntax_is_name(text, strlen(text)) || graph_op_get((graph_op)op)->condition) continue;
+        functions++;
+        size_t i = 0;
+        while (i < count && strcmp(names[i], text) != 0) i++;
+        assert_true(i < count);
+    }
+    assert_int_equal(count, functions + QUANTITY_COUNT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_bind_tighter_than_sums),
+        cmocka_unit_test(a_power_groups_to_the_right),
+        cmocka_unit_test(a_power_binds_tighter_than_a_unary_minus),
+        cmocka_unit_test(a_unary_minus_binds_tighter_than_a_product),
+        cmocka_unit_test(conditions_choose_in_if),
+        cmocka_unit_test(functions_take_their_arguments_in_order),
+        cmocka_unit_test(an_equation_is_left_minus_right),
+        cmocka_unit_test(names_carry_primes_and_indices),
+        cmocka_unit_test(columns_point_at_names_and_operators),
+        cmocka_unit_test(quantities_take_bare_names),
+        cmocka_unit_test(quantities_take_what_their_signature_says),
+        cmocka_unit_test(sums_run_over_their_range),
+        cmocka_unit_test(sums_nest_no_deeper_than_sixteen),
+        cmocka_unit_test(a_condition_outside_if_is_a_fault),
+        cmocka_unit_test(a_number_where_a_condition_belongs_is_a_fault),
+        cmocka_unit_test(chained_comparisons_are_a_fault),
+        cmocka_unit_test(a_single_equal_sign_is_explained),
+        cmocka_unit_test(unknown_functions_get_a_suggestion),
+        cmocka_unit_test(wrong_numbers_of_arguments_are_faults),
+        cmocka_unit_test(a_function_without_parentheses_is_a_fault),
+        cmocka_unit_test(arguments_that_are_names_cannot_be_expressions),
+        cmocka_unit_test(a_missing_product_sign_is_suggested),
+        cmocka_unit_test(unbalanced_brackets_name_their_column),
+        cmocka_unit_test(misplaced_primes_and_indices_are_faults),
+        cmocka_unit_test(other_faults_say_what_was_expected),
+        cmocka_unit_test(long_names_are_cut_in_messages),
+        cmocka_unit_test(a_range_has_a_variable_and_two_ends),
+        cmocka_unit_test(faulty_ranges_are_told),
+        cmocka_unit_test(deep_texts_need_no_deep_stack),
+        cmocka_unit_test(code_takes_the_memory_of_its_items_only),
+        cmocka_unit_test(an_arena_at_its_limit_is_told),
+        cmocka_unit_test(names_are_told_from_other_texts),
+        cmocka_unit_test(words_of_the_language_are_reserved),
+        cmocka_unit_test(every_function_is_listed_once),
+    };
+    return cmocka_run_group_tests_name("parser", tests, NULL, NULL);
+}
