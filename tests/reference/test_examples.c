@@ -1,0 +1,95 @@
+/* test_examples.c — every shipped system passes its own checks and invariants.
+ *
+ * The examples are taken as the programs carry them, through the same two calls that the daemon and the command line
+ * make. One test each, named like its file; a failure says which check missed by how much. */
+#include "api/simulate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct outcome {
+    size_t checks, rows;
+    bool passed;
+    char report[2000]; /* what missed */
+} outcome;
+
+static void note(outcome *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(outcome *o, const char *format, ...) {
+    size_t used = strlen(o->report);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(o->report + used, sizeof o->report - used, format, list);
+    va_end(list);
+}
+
+static bool on_row(void *context, const double *values, size_t count) {
+    (void)values;
+    (void)count;
+    ((outcome *)context)->rows++;
+    return true;
+}
+
+static bool on_summary(void *context, const char *json, const hamel_summary *s) {
+    (void)json;
+    outcome *o = context;
+    o->passed = s->passed;
+    o->checks = s->check_count + s->invariant_count;
+    if (s->outcome != HAMEL_COMPLETED) note(o, "%s at t = %g; ", hamel_outcome_name(s->outcome), s->t);
+    for (size_t i = 0; i < s->check_count; i++) {
+        if (!s->checks[i].passed) note(o, "check \"%s\": %.12g; ", s->checks[i].name, s->checks[i].value);
+    }
+    for (size_t i = 0; i < s->invariant_count; i++) {
+        const hamel_invariant_result *r = &s->invariants[i];
+        if (!r->passed) note(o, "invariant \"%s\": drift %.2e; ", r->name, r->max_drift);
+    }
+    return true;
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    (void)failure;
+    (void)summary_json;
+    note(context, "%s", json);
+    return true;
+}
+
+static void passes_its_own_checks(void **state) {
+    const api_example *example = *state;
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    outcome o = {0};
+    hamel_model *model = api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
+    if (model == NULL) {
+        note(&o, "%s", failure.text != NULL ? failure.text : "no model");
+    } else {
+        api_observer observer = {.context = &o, .row = on_row, .summary = on_summary, .problem = on_problem};
+        if (api_run(model, 0, NULL, &observer, example->name) != HAMEL_OK) note(&o, "; the run failed");
+        hamel_model_free(model);
+    }
+    api_failure_clear(&failure);
+    if (!o.passed) fail_msg("%s", o.report);
+    assert_true(o.checks > 0);
+    assert_true(o.rows > 1);
+}
+
+int main(void) {
+    size_t count = 0;
+    while (api_example_at(count) != NULL) count++;
+    struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
+    if (tests == NULL || count == 0) return 1;
+    for (size_t i = 0; i < count; i++) {
+        const api_example *example = api_example_at(i);
+        tests[i].name = example->name;
+        tests[i].test_func = passes_its_own_checks;
+        tests[i].initial_state = (void *)(uintptr_t)example;
+    }
+    int failed = _cmocka_run_group_tests("examples", tests, count, NULL, NULL);
+    free(tests);
+    return failed;
+}
