@@ -2,6 +2,7 @@
  *
  * The leniencies tested first are those measured of cJSON 1.7.15. */
 #include "api/strict_json.h"
+#include "engine/base/text_buffer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,19 +197,20 @@ static const adversary adversaries[] = {
 };
 
 static char *adversarial_body(const adversary *a, size_t size) {
-    char *body = malloc(size + 256);
-    assert_non_null(body);
-    size_t used = (size_t)sprintf(body, "%s", a->head);
-    for (int k = 0; used + strlen(a->tail) + strlen(a->pattern) + 16 < size; k++) {
-        const char *number = strstr(a->pattern, "%d");
-        if (number == NULL) {
-            used += (size_t)sprintf(body + used, "%s", a->pattern);
-        } else {
-            used += (size_t)sprintf(body + used, "%.*s%d%s", (int)(number - a->pattern), a->pattern, k, number + 2);
-        }
+    text_buffer body;
+    text_buffer_init(&body, size);
+    text_buffer_puts(&body, a->head);
+    const char *number = strstr(a->pattern, "%d");
+    size_t before = number != NULL ? (size_t)(number - a->pattern) : strlen(a->pattern);
+    for (int k = 0; body.length + strlen(a->tail) + strlen(a->pattern) + 16 < size; k++) {
+        text_buffer_add(&body, a->pattern, before);
+        if (number == NULL) continue;
+        text_buffer_printf(&body, "%d", k);
+        text_buffer_puts(&body, number + 2);
     }
-    sprintf(body + used, "%s", a->tail);
-    return body;
+    text_buffer_puts(&body, a->tail);
+    assert_false(body.failed);
+    return text_buffer_take(&body, NULL);
 }
 
 static double processor_seconds(void) {
