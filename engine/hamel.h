@@ -91,7 +91,8 @@ typedef struct hamel_check_result {
 } hamel_check_result;
 
 typedef struct hamel_initial_value {
-    const char *name; /* column: x or x' */
+    const char *name; /* of the coordinate */
+    bool velocity;    /* its velocity is meant */
     double given, used;
 } hamel_initial_value;
 
@@ -126,6 +127,8 @@ typedef struct hamel_summary {
     size_t column_count;
     const char *const *columns; /* of error_estimate; the model's */
     const char *description_hash; /* the model's, or NULL */
+    double initial_energy;        /* Jacobi integral at the start; NaN before it is known */
+    size_t last_rank;             /* of A, at the state seen last */
 } hamel_summary;
 
 void hamel_summary_free(hamel_summary *summary);

@@ -25,7 +25,7 @@ hamel_status program_compile(program **out, arena *memory, const graph *g, const
 
 size_t program_output_count(const program *p);
 size_t program_instruction_count(const program *p);
-unsigned program_depends(const program *p);      /* GRAPH_DEPENDS bits of all outputs */
+unsigned program_depends(const program *p);         /* GRAPH_DEPENDS bits of all outputs */
 size_t program_workspace_doubles(const program *p); /* doubles a workspace needs */
 
 /* Writes constants and everything that depends on parameters only into the workspace. Call once per run, before

@@ -2,13 +2,13 @@
  *
  * List scheduling: of the operations whose operands are there, take the kind with the most of them, emit all of that
  * kind (those that become ready meanwhile, too), go on to the next kind. A tape is cut into windows first and each
- * window ordered for itself: an order that may reach across the whole tape keeps too many values alive, and they fall
- * out of the first-level cache. Linear in the number of operations. */
+ * window ordered for itself: an order that may reach across the whole tape keeps too many values alive at a time and
+ * is no faster (figures in README.md). Linear in the number of operations. */
 #include "engine/compile/program_int.h"
 
 #include <stdlib.h>
 
-/* Operations of one window. Measured: see README.md. */
+/* Operations of one window. */
 enum { WINDOW = 4096 };
 
 typedef struct scheduler {

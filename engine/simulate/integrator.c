@@ -26,7 +26,7 @@ struct integrator {
     integrator_options options;
     SUNContext context;
     void *cvode;
-    N_Vector y;
+    N_Vector y, dense; /* state after the last step; scratch of dense output */
     SUNNonlinearSolver nonlinear;
     newton_solver *newton; /* BDF only */
     size_t n;
@@ -184,7 +184,8 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
         w->lambda = w->acceleration + model->n;
         w->failed_state = w->lambda + model->m;
         w->y = vector_create((sunindextype)(2 * model->n + (model->energy_rate ? 1 : 0)), w->context);
-        good = w->y != NULL;
+        w->dense = w->y ? N_VClone(w->y) : NULL;
+        good = w->dense != NULL;
     }
     if (good) {
         set_state(w, q, v, 0);
@@ -199,6 +200,7 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
 void integrator_free(integrator *w) {
     if (!w) return;
     close_method(w);
+    if (w->dense) N_VDestroy(w->dense);
     if (w->y) N_VDestroy(w->y);
     if (w->context) SUNContext_Free(&w->context);
     free(w->acceleration);
@@ -286,6 +288,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     }
     if (flag < 0) return explain(w, flag, error);
     w->t = reached;
+    w->failure = HAMEL_OK;
     follow_step(w);
     return HAMEL_OK;
 }
@@ -296,11 +299,10 @@ bool integrator_timed_out(const integrator *w) { return w->timed_out; }
 const char *integrator_method(const integrator *w) { return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams"; }
 
 bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work) {
-    double *y = NV_DATA_S(w->y); /* CVODE's own state is elsewhere: y is output only */
-    if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->y) != CV_SUCCESS) return false;
+    const double *y = NV_DATA_S(t == w->t ? w->y : w->dense);
+    if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS) return false;
     memcpy(q, y, w->n * sizeof *q);
     memcpy(v, y + w->n, w->n * sizeof *v);
     *work = w->model->energy_rate ? y[2 * w->n] : 0;
-    if (t != w->t) CVodeGetDky(w->cvode, w->t, 0, w->y);
     return true;
 }

@@ -1,0 +1,101 @@
+/* monitor.c — see the header. The summary itself holds all running values. */
+#include "engine/simulate/monitor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool monitor_start(hamel_summary *s, const hamel_model *model) {
+    s->residuals = calloc(model->m + 1, sizeof *s->residuals);
+    s->invariants = calloc(model->invariant_count + 1, sizeof *s->invariants);
+    s->checks = calloc(model->check_count + 1, sizeof *s->checks);
+    if (!s->residuals || !s->invariants || !s->checks) return false;
+    s->residual_count = model->m;
+    s->invariant_count = model->invariant_count;
+    s->check_count = model->check_count;
+    for (size_t c = 0; c < model->m; c++) {
+        s->residuals[c].name = model->system->constraints[c].name;
+        s->residuals[c].holonomic = model->order[c] == CONSTRAINT_HOLONOMIC;
+    }
+    for (size_t i = 0; i < model->invariant_count; i++) {
+        s->invariants[i].name = model->invariants[i].name;
+        s->invariants[i].has_tolerance = model->invariants[i].has_tolerance;
+    }
+    for (size_t i = 0; i < model->check_count; i++) s->checks[i].name = model->checks[i].name;
+    s->initial_energy = NAN;
+    return true;
+}
+
+static void see_residuals(hamel_summary *s, const lane *l) {
+    const double *position = kinetics_position(l->kinetics), *velocity = kinetics_velocity(l->kinetics);
+    for (size_t c = 0; c < s->residual_count; c++) {
+        s->residuals[c].position = fmax(s->residuals[c].position, fabs(position[c]));
+        s->residuals[c].velocity = fmax(s->residuals[c].velocity, fabs(velocity[c]));
+    }
+}
+
+static void see_invariants(hamel_summary *s, const lane *l, bool first) {
+    const double *values = lane_invariants(l);
+    for (size_t i = 0; i < s->invariant_count; i++) {
+        hamel_invariant_result *r = &s->invariants[i];
+        if (first) r->initial = values[i];
+        r->max_drift = fmax(r->max_drift, fabs(values[i] - r->initial));
+    }
+}
+
+/* How far a value lies outside what a check allows; ≤ 0 within. */
+static double violation(const model_check *c, double value) {
+    double worst = -INFINITY;
+    if (c->has_equals) worst = fmax(worst, fabs(value - c->equals) - c->tolerance);
+    if (c->has_min) worst = fmax(worst, c->min - value);
+    if (c->has_max) worst = fmax(worst, value - c->max);
+    return worst;
+}
+
+static void see_always(hamel_summary *s, const lane *l) {
+    const double *values = lane_checks(l);
+    for (size_t i = 0; i < s->check_count; i++) {
+        const model_check *c = &l->model->checks[i];
+        hamel_check_result *r = &s->checks[i];
+        if (c->at != HAMEL_CHECK_ALWAYS) continue;
+        if (!r->reached || violation(c, values[i]) > violation(c, r->value)) r->value = values[i];
+        r->reached = true;
+    }
+}
+
+void monitor_see(hamel_summary *s, const lane *l, bool row) {
+    bool first = isnan(s->initial_energy);
+    if (first) {
+        s->initial_energy = lane_jacobi(l);
+        s->last_rank = kkt_rank(l->kinetics->all);
+    }
+    s->max_work_balance_error = fmax(s->max_work_balance_error, fabs(lane_jacobi(l) - s->initial_energy - l->work));
+    size_t rank = kkt_rank(l->kinetics->all);
+    if (rank != s->last_rank) s->rank_changes++;
+    s->last_rank = rank;
+    if (row) see_residuals(s, l);
+    see_invariants(s, l, first);
+    see_always(s, l);
+}
+
+void monitor_check_at(hamel_summary *s, const lane *l, size_t check) {
+    s->checks[check].value = lane_checks(l)[check];
+    s->checks[check].reached = true;
+}
+
+void monitor_finish(hamel_summary *s, const hamel_model *model, const lane *l, bool completed) {
+    s->passed = completed;
+    for (size_t i = 0; i < s->check_count; i++) {
+        const model_check *c = &model->checks[i];
+        hamel_check_result *r = &s->checks[i];
+        if (c->at == HAMEL_CHECK_FINAL && completed) monitor_check_at(s, l, i);
+        r->passed = r->reached && (completed || c->at == HAMEL_CHECK_TIME) && violation(c, r->value) <= 0;
+        if (!r->passed) s->passed = false;
+    }
+    for (size_t i = 0; i < s->invariant_count; i++) {
+        hamel_invariant_result *r = &s->invariants[i];
+        double size = fabs(r->initial);
+        r->max_relative_drift = size > 0 ? r->max_drift / size : 0;
+        r->passed = !r->has_tolerance || r->max_drift <= model->invariants[i].tolerance;
+        if (!r->passed) s->passed = false;
+    }
+}

@@ -1,0 +1,20 @@
+/* monitor.h — what a run proves about itself: residuals, invariants, checks, work balance, changes of rank. */
+#ifndef HAMEL_SIMULATE_MONITOR_H
+#define HAMEL_SIMULATE_MONITOR_H
+
+#include "engine/simulate/lane.h"
+
+/* Allocates the summary's arrays and names them. False without memory. */
+bool monitor_start(hamel_summary *summary, const hamel_model *model);
+
+/* Takes the state seen last by the lane into account. `row`: it is written out (residuals are reported of rows). The
+ * first call sets the initial values of invariants and energy. */
+void monitor_see(hamel_summary *summary, const lane *l, bool row);
+
+/* Values of checks whose time is l->t. */
+void monitor_check_at(hamel_summary *summary, const lane *l, size_t check);
+
+/* Judges invariants and checks at the end; `completed`: final checks count. */
+void monitor_finish(hamel_summary *summary, const hamel_model *model, const lane *l, bool completed);
+
+#endif

@@ -1,0 +1,286 @@
+/* run.c — one run from consistent initial values to the summary.
+ *
+ * The integrator takes its own steps to the end; output times and times of checks are visited in between through dense
+ * output, so they never influence the steps. A second lane at a tenth of the tolerances runs abreast when an estimate of
+ * the global error is asked for, so that no rows need to be kept. */
+#include "engine/simulate/lane.h"
+#include "engine/simulate/monitor.h"
+#include "engine/solve/initial_values.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
+enum { CLOCK_ROWS = 256 }; /* look at the clock every so many rows */
+
+typedef struct run {
+    const hamel_model *model;
+    const hamel_run_options *options;
+    const hamel_sink *sink;
+    hamel_summary *summary;
+    hamel_error *error;
+    lane main, certifier;
+    double *row, *certified_row;
+    size_t *timed_checks, timed_count; /* checks with a time, by time */
+    size_t next_row, next_check;
+    double began, next_progress;
+    bool watched; /* something is to be seen between rows */
+} run;
+
+static double monotonic(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+HAMEL_PRINTF(2, 3)
+static void warn(hamel_summary *s, const char *format, ...) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char **warnings = realloc(s->warnings, (s->warning_count + 1) * sizeof *warnings);
+    if (!warnings) return;
+    s->warnings = warnings;
+    warnings[s->warning_count] = strdup(text);
+    if (warnings[s->warning_count]) s->warning_count++;
+}
+
+/* --- start ---------------------------------------------------------------------------------------------------------- */
+
+static bool record_initial_changes(run *r) {
+    const hamel_model *model = r->model;
+    size_t n = model->n, count = 0;
+    hamel_initial_value *list = calloc(2 * n + 1, sizeof *list);
+    if (!list) return false;
+    for (size_t i = 0; i < 2 * n; i++) {
+        double given = i < n ? model->q0[i] : model->v0[i - n], used = i < n ? r->main.q[i] : r->main.v[i - n];
+        if (given == used) continue;
+        list[count++] = (hamel_initial_value){model->system->coordinates[i % n].name, i >= n, given, used};
+    }
+    r->summary->initial_changes = list;
+    r->summary->initial_change_count = count;
+    return true;
+}
+
+static bool record_redundant(run *r) {
+    hamel_summary *s = r->summary;
+    size_t *list = calloc(r->model->m + 1, sizeof *list);
+    s->redundant = calloc(r->model->m + 1, sizeof *s->redundant);
+    if (list && s->redundant) {
+        s->redundant_count = kkt_dependent(r->main.kinetics->all, list);
+        for (size_t i = 0; i < s->redundant_count; i++) s->redundant[i] = r->model->system->constraints[list[i]].name;
+    }
+    bool good = list && s->redundant;
+    free(list);
+    return good;
+}
+
+static hamel_status no_memory(run *r) { return hamel_fail(r->error, HAMEL_NO_MEMORY, "", 0, "no memory for the run"); }
+
+static int by_time(const void *a, const void *b, void *context) {
+    const model_check *checks = context;
+    double x = checks[*(const size_t *)a].time, y = checks[*(const size_t *)b].time;
+    return (x > y) - (x < y);
+}
+
+static bool collect_checks(run *r) {
+    const hamel_model *model = r->model;
+    r->timed_checks = calloc(model->check_count + 1, sizeof *r->timed_checks);
+    if (!r->timed_checks) return false;
+    r->watched = model->invariant_count > 0;
+    for (size_t i = 0; i < model->check_count; i++) {
+        if (model->checks[i].at == HAMEL_CHECK_TIME) r->timed_checks[r->timed_count++] = i;
+        if (model->checks[i].at == HAMEL_CHECK_ALWAYS) r->watched = true;
+    }
+    qsort_r(r->timed_checks, r->timed_count, sizeof *r->timed_checks, by_time, model->checks);
+    return true;
+}
+
+static hamel_status start_lane(run *r, lane *l, double factor) {
+    const hamel_model *model = r->model;
+    double limit = r->options && r->options->time_limit > 0 ? r->options->time_limit : model->settings.time_limit;
+    if (model->settings.time_limit > 0 && limit > model->settings.time_limit) limit = model->settings.time_limit;
+    integrator_options options = {factor, r->options ? r->options->cancel : NULL, limit > 0 ? r->began + limit : 0};
+    l->integrator = integrator_create(model, l->kinetics, l->q, l->v, &options, r->error);
+    return l->integrator ? HAMEL_OK : r->error->status;
+}
+
+static hamel_status start(run *r) {
+    const hamel_model *model = r->model;
+    hamel_summary *s = r->summary;
+    if (!lane_create(&r->main, model, r->error)) return r->error->status;
+    r->row = calloc(2 * model->header.column_count + 1, sizeof *r->row);
+    if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
+    r->certified_row = r->row + model->header.column_count;
+    hamel_status status = initial_values_make_consistent(r->main.kinetics, model->settings.start, r->main.q, r->main.v,
+                                                         model->settings.initialization, &s->initial_residual, r->error);
+    if (status == HAMEL_OK) status = lane_see(&r->main, model->settings.start, r->error);
+    if (status != HAMEL_OK) return status;
+    s->degrees_of_freedom = (int)model->n - (int)kkt_rank(r->main.kinetics->all);
+    if (!record_initial_changes(r) || !record_redundant(r)) return no_memory(r);
+    if (s->redundant_count) warn(s, "%zu constraint%s on others; the reaction is unique, the multipliers are those of least norm",
+                                 s->redundant_count, s->redundant_count == 1 ? " depends" : "s depend");
+    if (model->settings.certify) {
+        s->error_estimate = calloc(model->header.column_count + 1, sizeof *s->error_estimate);
+        if (!s->error_estimate) return no_memory(r);
+        if (!lane_create(&r->certifier, model, r->error)) return r->error->status;
+        memcpy(r->certifier.q, r->main.q, 2 * model->n * sizeof *r->main.q); /* q and v lie together */
+        status = start_lane(r, &r->certifier, CERTIFY_FACTOR);
+    }
+    return status == HAMEL_OK ? start_lane(r, &r->main, 1) : status;
+}
+
+/* --- the way ---------------------------------------------------------------------------------------------------------- */
+
+static bool send_header(run *r) {
+    hamel_header header = r->model->header;
+    header.degrees_of_freedom = r->summary->degrees_of_freedom;
+    return !r->sink->header || r->sink->header(r->sink->context, &header);
+}
+
+static bool send_progress(run *r) {
+    double now = monotonic();
+    if (!r->sink->progress || now < r->next_progress) return true;
+    r->next_progress = now + PROGRESS_SECONDS;
+    hamel_progress p = {integrator_time(r->main.integrator), r->model->settings.start, r->model->settings.stop,
+                        integrator_count(r->main.integrator).steps};
+    return r->sink->progress(r->sink->context, &p);
+}
+
+static hamel_status canceled(run *r) {
+    if (r->main.integrator && integrator_timed_out(r->main.integrator)) return HAMEL_LIMIT;
+    if (r->certifier.integrator && integrator_timed_out(r->certifier.integrator)) return HAMEL_LIMIT;
+    return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.17g", integrator_time(r->main.integrator));
+}
+
+/* HAMEL_LIMIT (without a fault) when a budget ended the run. */
+static hamel_status advance(run *r, lane *l, double t) {
+    while (integrator_time(l->integrator) < t) {
+        if (l == &r->main && integrator_count(l->integrator).steps >= r->model->settings.max_steps) return HAMEL_LIMIT;
+        hamel_status status = integrator_step(l->integrator, r->error);
+        if (status == HAMEL_CANCELED) return canceled(r);
+        if (status != HAMEL_OK) return status;
+        if (l != &r->main) continue;
+        if (!send_progress(r)) return canceled(r);
+        if (!r->watched || integrator_time(l->integrator) >= t) continue;
+        status = lane_see(l, integrator_time(l->integrator), r->error);
+        if (status != HAMEL_OK) return status;
+        monitor_see(r->summary, l, false);
+    }
+    return HAMEL_OK;
+}
+
+static hamel_status certify(run *r, double t) {
+    hamel_status status = advance(r, &r->certifier, t);
+    if (status == HAMEL_OK) status = lane_see(&r->certifier, t, r->error);
+    if (status != HAMEL_OK) return status;
+    lane_row(&r->certifier, r->certified_row);
+    for (size_t c = 0; c < r->model->header.column_count; c++)
+        r->summary->error_estimate[c] = fmax(r->summary->error_estimate[c], fabs(r->row[c] - r->certified_row[c]));
+    return HAMEL_OK;
+}
+
+static hamel_status emit(run *r, double t) {
+    lane_row(&r->main, r->row);
+    if (r->summary->error_estimate) {
+        hamel_status status = certify(r, t);
+        if (status != HAMEL_OK) return status;
+    }
+    r->summary->rows++;
+    if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return canceled(r);
+    if (r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed)) return canceled(r);
+    if ((long long)r->summary->rows % CLOCK_ROWS == 0 && !send_progress(r)) return canceled(r);
+    return HAMEL_OK;
+}
+
+/* Visits a time: advance to it, see it, and use it as a row, for checks, or both. */
+static hamel_status visit(run *r, double t, bool row) {
+    hamel_status status = advance(r, &r->main, t);
+    if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start)) status = lane_see(&r->main, t, r->error);
+    if (status != HAMEL_OK) return status;
+    monitor_see(r->summary, &r->main, row);
+    while (r->next_check < r->timed_count && r->model->checks[r->timed_checks[r->next_check]].time == t)
+        monitor_check_at(r->summary, &r->main, r->timed_checks[r->next_check++]);
+    return row ? emit(r, t) : HAMEL_OK;
+}
+
+static hamel_status integrate(run *r) {
+    const model_settings *settings = &r->model->settings;
+    hamel_status status = HAMEL_OK;
+    monitor_see(r->summary, &r->main, false); /* the initial state, whether or not it is a row */
+    while (status == HAMEL_OK) {
+        bool rows = r->next_row < settings->row_count, checks = r->next_check < r->timed_count;
+        if (!rows && !checks) break;
+        double row_time = rows ? settings_time(settings, r->next_row) : INFINITY;
+        double check_time = checks ? r->model->checks[r->timed_checks[r->next_check]].time : INFINITY;
+        bool row = row_time <= check_time;
+        if (row) r->next_row++;
+        status = visit(r, row ? row_time : check_time, row);
+    }
+    if (status == HAMEL_OK && r->main.t < settings->stop) status = visit(r, settings->stop, false); /* final checks */
+    return status;
+}
+
+static hamel_status finish(run *r, hamel_status status) {
+    hamel_summary *s = r->summary;
+    const hamel_model *model = r->model;
+    s->outcome = status == HAMEL_OK ? HAMEL_COMPLETED : status == HAMEL_LIMIT ? HAMEL_INCOMPLETE : HAMEL_FAILED;
+    s->t = r->main.integrator ? fmin(integrator_time(r->main.integrator), r->main.t) : model->settings.start;
+    if (status == HAMEL_OK) s->t = model->settings.stop;
+    if (r->main.integrator) {
+        integrator_counts c = integrator_count(r->main.integrator);
+        s->steps = c.steps;
+        s->rhs_evaluations = c.rhs;
+        s->jacobian_evaluations = c.jacobians;
+        s->projections = c.projections;
+        s->method = integrator_method(r->main.integrator);
+    }
+    if (status == HAMEL_LIMIT) {
+        bool steps = s->steps >= model->settings.max_steps;
+        if (steps) warn(s, "the run ended at t = %.17g after max_steps = %.0f steps", s->t, model->settings.max_steps);
+        else warn(s, "the run ended at t = %.17g at its limit of wall time", s->t);
+    }
+    if (s->invariants && r->main.observed) monitor_finish(s, model, &r->main, status == HAMEL_OK);
+    return status == HAMEL_LIMIT ? HAMEL_OK : status;
+}
+
+static void describe(hamel_summary *s, const hamel_model *model) {
+    *s = (hamel_summary){.t = model->settings.start, .outcome = HAMEL_FAILED, .derive_seconds = model->derive_seconds};
+    s->formulation = model->formulation->name;
+    s->method = model->settings.method == HAMEL_METHOD_BDF ? "bdf" : "adams";
+    s->start = model->settings.start;
+    s->stop = model->settings.stop;
+    s->rtol = model->settings.rtol;
+    s->atol = model->settings.atol;
+    s->coordinate_count = model->n;
+    s->column_count = model->header.column_count;
+    s->columns = model->header.columns;
+    s->description_hash = model->hash;
+}
+
+hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink, hamel_summary *summary,
+                       hamel_error *error) {
+    hamel_sink none = {0};
+    hamel_error own = {0};
+    run r = {.model = model, .options = options, .sink = sink ? sink : &none, .summary = summary, .error = error ? error : &own};
+    r.began = monotonic();
+    r.next_progress = r.began + PROGRESS_SECONDS;
+    describe(summary, model);
+    hamel_status status = start(&r);
+    bool started = status == HAMEL_OK;
+    if (started) status = send_header(&r) ? integrate(&r) : canceled(&r);
+    status = finish(&r, status);
+    summary->wall_seconds = monotonic() - r.began;
+    lane_free(&r.main);
+    lane_free(&r.certifier);
+    free(r.row);
+    free(r.timed_checks);
+    hamel_error_clear(&own);
+    return status;
+}
