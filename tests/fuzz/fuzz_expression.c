@@ -1,0 +1,101 @@
+/* fuzz_expression.c — any bytes as an expression, an equation and a range.
+ *
+ * Beyond what the sanitizers see, it holds the parser to its contract: a failure adds exactly one fault, with a text
+ * and a column inside the input; postfix code never takes a value that is not there, never needs more than `depth`,
+ * leaves one value, and its sums enclose their bodies. */
+#include "engine/text/parser.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds, const char *what) {
+    if (holds) return;
+    fprintf(stderr, "broken: %s\n", what);
+    abort();
+}
+
+/* How many values an item takes; each leaves one. */
+static size_t taken(const syntax_item *item) {
+    switch ((syntax_kind)item->kind) {
+    case SYNTAX_NUMBER: return 0;
+    case SYNTAX_NAME:
+    case SYNTAX_ARGUMENT:
+    case SYNTAX_QUANTITY: return (size_t)item->count;
+    case SYNTAX_OPERATOR: return (size_t)graph_op_get((graph_op)item->op)->arity;
+    case SYNTAX_SUM:
+    case SYNTAX_SUM_END: return 2;
+    }
+    return 0;
+}
+
+static void check_code(const syntax *code) {
+    size_t values = 0, deepest = 0;
+    for (size_t i = 0; i < code->count; i++) {
+        const syntax_item *item = &code->items[i];
+        require(item->column >= 1 && (size_t)item->column <= code->length + 1, "a column lies inside the text");
+        require(taken(item) <= values, "an item takes values that are there");
+        values += 1 - taken(item);
+        if (values > deepest) deepest = values;
+        if (item->kind != SYNTAX_SUM) continue;
+        size_t end = i + 1 + (size_t)item->count;
+        require(item->count > 0 && end < code->count && code->items[end].kind == SYNTAX_SUM_END, "a sum has its end");
+        require((size_t)code->items[end].count == end - i, "a sum's end points back to it");
+    }
+    require(values == 1, "one value is left");
+    require(deepest == code->depth, "the depth is what the code needs");
+}
+
+static void check_failure(const hamel_error *error, hamel_status status, size_t size) {
+    require(status == HAMEL_INVALID || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY, "the status is a known one");
+    require(error->count == 1 && error->faults[0].status == status, "there is one fault");
+    const hamel_fault *fault = &error->faults[0];
+    require(fault->message[0] != '\0' && strcmp(fault->pointer, "/e") == 0, "the fault has its text and pointer");
+    require(status != HAMEL_INVALID || (fault->column >= 1 && (size_t)fault->column <= size + 1),
+            "the fault has a column inside the text");
+}
+
+static void try_expression(const char *text, size_t size, syntax_goal goal) {
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_error error = {0};
+    syntax code;
+    hamel_status status = syntax_parse(&code, &memory, text, size, goal, "/e", &error);
+    if (status == HAMEL_OK) {
+        check_code(&code);
+        require(error.count == 0, "success adds no fault");
+    } else {
+        check_failure(&error, status, size);
+    }
+    hamel_error_clear(&error);
+    arena_free(&memory);
+}
+
+static void try_range(const char *text, size_t size) {
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_error error = {0};
+    syntax_range range;
+    hamel_status status = syntax_parse_range(&range, &memory, text, size, "/e", &error);
+    if (status == HAMEL_OK) {
+        check_code(&range.first);
+        check_code(&range.last);
+        require(syntax_is_name(range.variable, range.variable_length), "the variable is a name");
+    } else {
+        check_failure(&error, status, size);
+    }
+    hamel_error_clear(&error);
+    arena_free(&memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const char *text = (const char *)data;
+    try_expression(text, size, SYNTAX_EXPRESSION);
+    try_expression(text, size, SYNTAX_EQUATION);
+    try_range(text, size);
+    (void)syntax_is_name(text, size);
+    (void)syntax_is_reserved(text, size);
+    return 0;
+}
