@@ -35,9 +35,12 @@ static hamel_status put(cJSON *object, const char *key, cJSON *value, hamel_erro
     bool there = cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
     bool done =
         there ? cJSON_ReplaceItemInObjectCaseSensitive(object, key, value) : cJSON_AddItemToObject(object, key, value);
-    if (done) return HAMEL_OK;
-    cJSON_Delete(value);
-    return no_memory(error);
+    if (!done) {
+        cJSON_Delete(value);
+        return no_memory(error);
+    }
+    /* Replacing copies the key, and cJSON does not look whether that copy was made. */
+    return value->string != NULL ? HAMEL_OK : no_memory(error);
 }
 
 static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error *error) {

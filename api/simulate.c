@@ -50,9 +50,9 @@ static void ensure_fault(hamel_error *error, hamel_status status) {
 
 static hamel_status override_all(cJSON *tree, const char *const *assignments, size_t count, hamel_error *error) {
     hamel_status first = HAMEL_OK;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && first != HAMEL_NO_MEMORY; k++) {
         hamel_status status = api_override(tree, assignments[k], error);
-        if (first == HAMEL_OK) first = status;
+        if (first == HAMEL_OK || status == HAMEL_NO_MEMORY) first = status;
     }
     return first;
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { NAME_MAX_BYTES = 16 * 1024 * 1024 };
+
 typedef struct builder {
     bool failed;
 } builder;
@@ -117,6 +119,20 @@ static void add_checks(builder *b, cJSON *summary, const hamel_summary *s) {
     }
 }
 
+/* The column of an initial value: the coordinate's name, with `'` for its velocity. */
+static void add_column_name(builder *b, cJSON *object, const hamel_initial_value *v) {
+    text_buffer name;
+    text_buffer_init(&name, NAME_MAX_BYTES);
+    text_buffer_puts(&name, v->name);
+    if (v->velocity) text_buffer_puts(&name, "'");
+    if (name.failed || name.bytes == NULL) {
+        b->failed = true;
+    } else {
+        text(b, object, "name", name.bytes);
+    }
+    text_buffer_free(&name);
+}
+
 static void add_initialization(builder *b, cJSON *summary, const hamel_summary *s) {
     cJSON *initialization = object_in(b, summary, "initialization");
     number(b, initialization, "max_residual", s->initial_residual);
@@ -124,7 +140,7 @@ static void add_initialization(builder *b, cJSON *summary, const hamel_summary *
     for (size_t k = 0; k < s->initial_change_count && !b->failed; k++) {
         const hamel_initial_value *v = &s->initial_changes[k];
         cJSON *one = append(b, list, cJSON_CreateObject());
-        text(b, one, "name", v->name);
+        add_column_name(b, one, v);
         number(b, one, "given", v->given);
         number(b, one, "used", v->used);
     }

@@ -22,7 +22,7 @@ static char *warnings[] = {warning};
 static hamel_residual residuals[] = {{"rod", 1e-12, 1e-11, true}, {"edge", 0, 1e-10, false}};
 static hamel_invariant_result invariants[] = {{"E", 2, 1e-8, 5e-9, true, true}, {"p", 0, 1, 0, false, false}};
 static hamel_check_result checks[] = {{"reach", 1.5, true, true}, {"late", 0, false, false}};
-static hamel_initial_value changes[] = {{"x'", 1, 0.5}};
+static hamel_initial_value changes[] = {{"x", true, 1, 0.5}};
 
 static hamel_summary full_summary(void) {
     return (hamel_summary){
