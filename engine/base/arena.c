@@ -105,8 +105,8 @@ void *arena_alloc(arena *a, size_t count, size_t size) {
     return result;
 }
 
-void *arena_grow(arena *a, const void *items, size_t *capacity, size_t needed, size_t size) {
-    if (needed <= *capacity && items != NULL) return (void *)(uintptr_t)items;
+void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size) {
+    if (needed <= *capacity && items != NULL) return items;
     size_t larger = *capacity > SIZE_MAX / 2 ? SIZE_MAX : *capacity * 2;
     if (larger < needed) larger = needed;
     if (larger < 8) larger = 8;

@@ -26,7 +26,7 @@ void *arena_alloc(arena *a, size_t count, size_t size);
 
 /* Makes room for at least `needed` items in an array of *capacity items, doubling; the old array stays in the arena,
  * so the sum wasted is at most the final size. Returns the array to use, or NULL (the old one then still holds). */
-void *arena_grow(arena *a, const void *items, size_t *capacity, size_t needed, size_t size);
+void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size);
 
 char *arena_text(arena *a, const char *text, size_t length); /* copy, NUL added */
 char *arena_format(arena *a, const char *format, ...) HAMEL_PRINTF(2, 3);

@@ -22,6 +22,7 @@
 #define HAMEL_CHECKED
 #endif
 
+/* clang-format off */
 /* enum, stable slug (problem types are made of it), one-line meaning. */
 #define HAMEL_STATUS_LIST(X)                                                                       \
     X(OK, "ok", "no error")                                                                        \
@@ -36,6 +37,7 @@
     X(CANCELED, "canceled", "the run was canceled")                                                \
     X(NO_MEMORY, "out-of-memory", "memory could not be allocated")                                 \
     X(INTERNAL, "internal", "an internal invariant was broken")
+/* clang-format on */
 
 typedef enum hamel_status {
 #define X(name, slug, meaning) HAMEL_##name,
@@ -69,8 +71,8 @@ void hamel_error_clear(hamel_error *error);
 
 /* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is
  * kept). When memory runs out the status is kept and the text is lost. `pointer` NULL means "". */
-hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format, ...)
-    HAMEL_PRINTF(5, 6);
+hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format,
+                        ...) HAMEL_PRINTF(5, 6);
 
 /* Adds to the fault added last: how to mend it; the expression its column counts in. Nothing happens when that fault
  * was not kept. Formatted texts are cut after 4096 bytes. */

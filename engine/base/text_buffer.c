@@ -105,8 +105,7 @@ void text_buffer_number(text_buffer *b, double value) {
     int length = 0;
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         length = snprintf(text, sizeof text, "%.*g", digits, value);
-        double back = strtod(text, NULL);
-        if (memcmp(&back, &value, sizeof back) == 0) break;
+        if (strtod(text, NULL) == value) break;
     }
     text_buffer_add(b, text, (size_t)length);
 }

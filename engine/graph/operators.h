@@ -74,7 +74,7 @@ typedef enum graph_op {
 #define OP(name, text, arity, kind, value, dx, dy) GRAPH_##name,
     GRAPH_OPERATOR_LIST(OP)
 #undef OP
-    GRAPH_OP_COUNT
+        GRAPH_OP_COUNT
 } graph_op;
 
 typedef struct graph_op_info {

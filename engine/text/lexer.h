@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+/* clang-format off */
 typedef enum token_kind {
     TOKEN_END,
     TOKEN_NUMBER,
@@ -22,13 +23,14 @@ typedef enum token_kind {
     TOKEN_RANGE,  /* ".." of a family's range */
     TOKEN_ERROR
 } token_kind;
+/* clang-format on */
 
 typedef struct token {
     token_kind kind;
-    const char *text; /* into the source; not NUL-terminated */
-    uint32_t length;  /* bytes */
-    int32_t column;   /* of its first character */
-    double number;    /* TOKEN_NUMBER */
+    const char *text;    /* into the source; not NUL-terminated */
+    uint32_t length;     /* bytes */
+    int32_t column;      /* of its first character */
+    double number;       /* TOKEN_NUMBER */
     const char *message; /* TOKEN_ERROR: a static text */
 } token;
 

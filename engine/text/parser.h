@@ -28,6 +28,7 @@ typedef enum syntax_kind {
 
 /* Functions whose meaning is not a number-to-number map. Signature: n a name, e an expression, k a literal or
  * index expression that must be an integer. sum is handled by the parser itself. */
+/* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
     X(TABLE, "table", "ne")                          \
@@ -51,12 +52,13 @@ typedef enum syntax_kind {
     X(POWER, "power", "n")                           \
     X(GAUSS, "gauss", "")                            \
     X(ACCELERATION_ENERGY, "acceleration_energy", "")
+/* clang-format on */
 
 typedef enum syntax_quantity {
 #define X(name, text, signature) QUANTITY_##name,
     SYNTAX_QUANTITY_LIST(X)
 #undef X
-    QUANTITY_COUNT
+        QUANTITY_COUNT
 } syntax_quantity;
 
 typedef struct syntax_item {
@@ -81,9 +83,9 @@ typedef struct syntax {
 } syntax;
 
 enum {
-    SYNTAX_TEXT_MAX = 1 << 20,    /* bytes of one text; longer ones are HAMEL_LIMIT */
-    SYNTAX_LEVELS_MAX = 100000,   /* open parentheses, brackets and calls */
-    SYNTAX_SUMS_MAX = 16,         /* sums within sums, since their cost multiplies */
+    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text; longer ones are HAMEL_LIMIT */
+    SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls */
+    SYNTAX_SUMS_MAX = 16,       /* sums within sums, since their cost multiplies */
     SYNTAX_INDICES_MAX = 4
 };
 

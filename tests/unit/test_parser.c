@@ -456,7 +456,7 @@ static void other_faults_say_what_was_expected(void **state) {
 static void long_names_are_cut_in_messages(void **state) {
     (void)state;
     char text[400] = "";
-    for (size_t i = 0; i < 150; i++) memcpy(text + 2 * i, "θ", 2);
+    for (size_t i = 0; i < 300; i++) text[i] = "θ"[i % 2];
     memcpy(text + 300, "(1)", 4);
     hamel_error error = {0};
     arena memory;
@@ -562,11 +562,13 @@ static void *parse_on_thread(void *argument) {
     return NULL;
 }
 
+enum { SMALL_STACK = 65536 };
+
 static void run_on_small_stack(deep_run *r) {
     pthread_attr_t attributes;
     pthread_t thread;
     assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, 64 * 1024), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK), 0);
     assert_int_equal(pthread_create(&thread, &attributes, parse_on_thread, r), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     pthread_attr_destroy(&attributes);
@@ -602,8 +604,8 @@ static void deep_texts_need_no_deep_stack(void **state) {
         assert_int_equal(r.status, CASES[i].expected);
         if (r.status == HAMEL_OK) {
             assert_true(evaluate(&r.code) == CASES[i].value);
-        } else {
-            assert_non_null(strstr(r.error.faults[0].message, CASES[i].part));
+        } else if (CASES[i].part == NULL || strstr(r.error.faults[0].message, CASES[i].part) == NULL) {
+            fail_msg("%s", r.error.faults[0].message);
         }
         hamel_error_clear(&r.error);
         arena_free(&r.memory);
