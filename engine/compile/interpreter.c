@@ -104,7 +104,8 @@ graph_node program_first_fault(const program *p, const program_inputs *inputs, d
     graph_node *fault = malloc(p->slot_count * sizeof *fault);
     if (!fault) return GRAPH_NONE;
     for (size_t i = 0; i < p->slot_count; i++) fault[i] = GRAPH_NONE;
-    program_prepare(p, inputs, workspace);
+    bool has_parameters = p->input_start[SYMBOL_PARAMETER + 1] > 0;
+    if (inputs->values[SYMBOL_PARAMETER] || !has_parameters) program_prepare(p, inputs, workspace);
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
     trace(p, workspace, fault);
     graph_node found = GRAPH_NONE;

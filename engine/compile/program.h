@@ -35,10 +35,10 @@ void program_prepare(const program *p, const program_inputs *inputs, double *wor
 /* Evaluates the rest and writes outputs[count]. Values may be infinite or NaN: see program_first_fault. */
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs);
 
-/* Prepares, evaluates, and finds the operation behind the first output that is not finite: its operands were finite,
+/* Evaluates both parts and finds the operation behind the first output that is not finite: its operands were finite,
  * its result is not, and the output depends on it (a branch that IF does not take is not at fault). Returns its graph
- * node, to be printed in a message, or GRAPH_NONE: all outputs are finite, or the inputs were not. Slow and allocates;
- * for error messages only. */
+ * node, to be printed in a message, or GRAPH_NONE: all outputs are finite, or the inputs were not. Parameters may be
+ * NULL when the workspace is prepared. Slow and allocates; for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
 
 /* --- tangent.c: directional derivatives by forward mode ----------------------------------------------------------- */
@@ -50,7 +50,8 @@ size_t program_tangent_doubles(const program *p);
 
 /* outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s), for PROGRAM_LANES directions at once, where
  * seeds->values[kind][index * PROGRAM_LANES + k] is the k-th direction's component along symbol (kind, index); a NULL
- * array means zero. Evaluates the values, too (outputs may be NULL). */
+ * array means zero. Evaluates the values, too (outputs may be NULL). The workspace must be prepared; the parameters are
+ * those it was prepared with. 0 · ∞ counts as 0 where a symbol does not move. */
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot);
 

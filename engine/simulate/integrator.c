@@ -299,7 +299,8 @@ bool integrator_timed_out(const integrator *w) { return w->timed_out; }
 const char *integrator_method(const integrator *w) { return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams"; }
 
 bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work) {
-    const double *y = NV_DATA_S(t == w->t ? w->y : w->dense);
+    N_Vector state = t == w->t ? w->y : w->dense; /* the macro below does not parenthesize its argument */
+    const double *y = NV_DATA_S(state);
     if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS) return false;
     memcpy(q, y, w->n * sizeof *q);
     memcpy(v, y + w->n, w->n * sizeof *v);
