@@ -301,6 +301,18 @@ static void the_first_fault_is_the_operation_that_lost_finiteness(void **state) 
     free(w);
 }
 
+static void a_fault_among_the_parameters_is_found_in_a_prepared_workspace(void **state) {
+    fixture *f = *state;
+    graph_node fault = graph_unary(f->g, GRAPH_LOG, parameter(f, 0)), node = graph_mul(f->g, fault, q(f, 0));
+    program *p = compile(f, &node, 1);
+    double *w = workspace_of(p);
+    program_inputs in = {{[SYMBOL_PARAMETER] = (double[]){-1}, [SYMBOL_COORDINATE] = (double[]){2}}};
+    program_prepare(p, &in, w);
+    in.values[SYMBOL_PARAMETER] = NULL;
+    assert_int_equal(program_first_fault(p, &in, w), fault);
+    free(w);
+}
+
 static void the_branch_not_taken_is_not_a_fault(void **state) {
     fixture *f = *state;
     graph_node positive = graph_binary(f->g, GRAPH_GT, q(f, 0), number(f, 0));
@@ -358,6 +370,7 @@ int main(void) {
         TEST(a_deep_chain_needs_no_stack_and_few_slots),
         TEST(a_small_cone_of_a_large_graph_compiles_small),
         TEST(the_first_fault_is_the_operation_that_lost_finiteness),
+        TEST(a_fault_among_the_parameters_is_found_in_a_prepared_workspace),
         TEST(the_branch_not_taken_is_not_a_fault),
         TEST(a_node_that_could_not_be_built_is_refused_with_its_reason),
         TEST(a_full_arena_is_reported),
