@@ -16,6 +16,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 WERROR  ?= -Werror
+# V=1 shows whole commands.
+quiet = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)';)
 LISTEN  ?= 127.0.0.1:8080
 DATA    ?= build/data
 
@@ -100,10 +102,10 @@ $(1)_obj = $$(patsubst %.c,$$(dir_$(1))/obj/%.o,$$(1))
 
 $$(dir_$(1))/obj/%.o: %.c | build/.setup-build
 	@mkdir -p $$(@D)
-	$$(CC) $$(COMMON) $$(flags_$(1)) $$(if $$(filter release,$(1)),$$(if $$(filter $$(hot),$$<),-O3)) -MMD -MP -c $$< -o $$@
+	$$(call quiet,cc,$$@)$$(CC) $$(COMMON) $$(flags_$(1)) $$(if $$(filter release,$(1)),$$(if $$(filter $$(hot),$$<),-O3)) -MMD -MP -c $$< -o $$@
 $$(dir_$(1))/obj/tests/%.o: tests/%.c | build/.setup-build build/.setup-test
 	@mkdir -p $$(@D)
-	$$(CC) $$(COMMON) $$(flags_$(1)) -MMD -MP -c $$< -o $$@
+	$$(call quiet,cc,$$@)$$(CC) $$(COMMON) $$(flags_$(1)) -MMD -MP -c $$< -o $$@
 
 $$(dir_$(1))/libhamel_engine.a: $$(call $(1)_obj,$$(engine_sources))
 $$(dir_$(1))/libhamel_api.a: $$(call $(1)_obj,$$(api_sources) $$(generated))
@@ -114,10 +116,10 @@ $$(dir_$(1))/libbench_support.a: $$(call $(1)_obj,$$(bench_support))
 $$(dir_$(1))/lib%.a:
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	$$(call quiet,ar,$$@)ar rcs $$@ $$^
 
 $(1)_engine := $$(dir_$(1))/libhamel_api.a $$(dir_$(1))/libhamel_engine.a
-$(1)_link = $$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) $$(LINK_TAIL)
+$(1)_link = $$(call quiet,link,$$@)$$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) $$(LINK_TAIL)
 
 $$(dir_$(1))/hamel: $$(call $(1)_obj,clients/cli/main.c) $$(dir_$(1))/libhamel_cli.a $$($(1)_engine)
 	$$($(1)_link)
@@ -128,7 +130,7 @@ $(1)_tests := $$(test_mains:%.c=$$(dir_$(1))/%)
 $$($(1)_tests): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libtest_support.a $$(dir_$(1))/libhamel_server.a \
         $$(dir_$(1))/libhamel_cli.a $$($(1)_engine)
 	@mkdir -p $$(@D)
-	$$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) -Wl,--as-needed -lcmocka $$(LIBS)
+	$$(call quiet,link,$$@)$$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) -Wl,--as-needed -lcmocka $$(LIBS)
 
 $(1)_fuzz := $$(fuzz_mains:%.c=$$(dir_$(1))/%)
 $$($(1)_fuzz): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/obj/tests/fuzz/mutate_main.o $$($(1)_engine)

@@ -1,0 +1,64 @@
+/* examples.c — hamel examples: the systems that are compiled into the library. */
+#include "clients/cli/options.h"
+
+#include "api/simulate.h"
+#include "engine/base/symbol_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_option options[] = {{0}};
+
+/* The system's own name beside the name of its file. */
+static void print_line(const api_example *example) {
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    cJSON *tree = json_parse(example->json, example->length, &limits, &fault);
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
+    printf("%-40s %s\n", example->name, cJSON_IsString(name) ? name->valuestring : "");
+    cJSON_Delete(tree);
+}
+
+static int unknown_example(const char *name) {
+    size_t count = 0;
+    while (api_example_at(count) != NULL) count++;
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t k = 0; names != NULL && k < count; k++) names[k] = api_example_at(k)->name;
+    const char *nearest = names != NULL ? nearest_name(names, count, name, strlen(name)) : NULL;
+    if (nearest != NULL) {
+        cli_say("no example `%s`; did you mean `%s`?", name, nearest);
+    } else {
+        cli_say("no example `%s`; hamel examples lists them", name);
+    }
+    free(names);
+    return CLI_USAGE;
+}
+
+static int print_examples(const cli_arguments *arguments) {
+    if (arguments->operand_count == 0) {
+        for (size_t k = 0; api_example_at(k) != NULL; k++) print_line(api_example_at(k));
+        return cli_flush_stdout();
+    }
+    const char *name = arguments->operands[0];
+    for (size_t k = 0; api_example_at(k) != NULL; k++) {
+        const api_example *example = api_example_at(k);
+        if (strcmp(example->name, name) != 0) continue;
+        fwrite(example->json, 1, example->length, stdout);
+        return cli_flush_stdout();
+    }
+    return unknown_example(name);
+}
+
+const cli_command cli_examples = {
+    .name = "examples",
+    .synopsis = "[NAME]",
+    .summary = "list the shipped systems, or print one",
+    .about = "Examples:\n"
+             "  hamel examples\n"
+             "  hamel examples simple_pendulum > system.json\n"
+             "  hamel examples simple_pendulum | hamel run -\n",
+    .options = options,
+    .operands_max = 1,
+    .run = print_examples,
+};

@@ -1,0 +1,156 @@
+/* options.c — see options.h. A parser of its own rather than getopt, because the table also gives the help, the
+ * nearest known option for a wrong one, and the keys that options set in a description. */
+#include "clients/cli/options.h"
+
+#include "engine/base/symbol_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 40 };
+
+static size_t option_count(const cli_command *command) {
+    size_t count = 0;
+    while (command->options[count].name != NULL) count++;
+    return count;
+}
+
+static int usage(const cli_command *command) {
+    fprintf(stderr, "usage: hamel %s %s   (hamel %s --help tells more)\n", command->name, command->synopsis,
+            command->name);
+    return CLI_USAGE;
+}
+
+static int unknown_option(const cli_command *command, const char *name, size_t length) {
+    const char *names[OPTIONS_MAX];
+    size_t count = option_count(command);
+    for (size_t k = 0; k < count && k < OPTIONS_MAX; k++) names[k] = command->options[k].name;
+    const char *nearest = nearest_name(names, count < OPTIONS_MAX ? count : OPTIONS_MAX, name, length);
+    if (nearest != NULL) {
+        cli_say("unknown option --%.*s; did you mean --%s?", (int)length, name, nearest);
+    } else {
+        cli_say("unknown option --%.*s", (int)length, name);
+    }
+    return usage(command);
+}
+
+static bool add_assignment(cli_arguments *a, const char *key, const char *value) {
+    const char *equals = key[0] != '\0' ? "=" : "";
+    size_t bytes = strlen(key) + strlen(equals) + strlen(value) + 1;
+    char *text = malloc(bytes);
+    if (text == NULL) return false;
+    snprintf(text, bytes, "%s%s%s", key, equals, value);
+    a->assignments[a->assignment_count++] = text;
+    return true;
+}
+
+static int keep_option(cli_arguments *a, size_t index, const char *value) {
+    const cli_option *option = &a->command->options[index];
+    a->values[index] = value;
+    if (option->assigns == NULL) return CLI_OK;
+    if (option->assigns[0] == '\0' && strchr(value, '=') == NULL) {
+        cli_say("--%s takes NAME=VALUE, not `%s`", option->name, value);
+        return usage(a->command);
+    }
+    if (add_assignment(a, option->assigns, value)) return CLI_OK;
+    cli_say("memory could not be allocated");
+    return CLI_IO;
+}
+
+/* argv[*at] begins with "--". Moves *at to the last argument taken. */
+static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
+    const char *name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    if (length == 4 && memcmp(name, "help", 4) == 0) {
+        a->help = true;
+        return CLI_OK;
+    }
+    const cli_option *options = a->command->options;
+    size_t index = 0;
+    while (options[index].name != NULL &&
+           (strlen(options[index].name) != length || memcmp(options[index].name, name, length) != 0)) {
+        index++;
+    }
+    if (options[index].name == NULL) return unknown_option(a->command, name, length);
+    if (options[index].value == NULL) {
+        if (value == NULL) return keep_option(a, index, "");
+        cli_say("--%s takes no value", options[index].name);
+        return usage(a->command);
+    }
+    if (value == NULL && *at + 1 < count) value = argv[++*at];
+    if (value == NULL) {
+        cli_say("--%s needs a value: %s", options[index].name, options[index].value);
+        return usage(a->command);
+    }
+    return keep_option(a, index, value);
+}
+
+static int check_operands(const cli_arguments *a) {
+    const cli_command *command = a->command;
+    if (a->operand_count < command->operands_min) {
+        cli_say("%s: a file is needed, or - for standard input", command->name);
+        return usage(command);
+    }
+    if (a->operand_count <= command->operands_max) return CLI_OK;
+    cli_say("%s: one argument too many: `%s`", command->name, a->operands[command->operands_max]);
+    return usage(command);
+}
+
+int cli_arguments_parse(cli_arguments *a, const cli_command *command, int count, char **argv) {
+    *a = (cli_arguments){.command = command};
+    size_t places = (size_t)count + 1;
+    a->values = calloc(option_count(command) + 1, sizeof *a->values);
+    a->operands = calloc(places, sizeof *a->operands);
+    a->assignments = calloc(places, sizeof *a->assignments);
+    if (a->values == NULL || a->operands == NULL || a->assignments == NULL) {
+        cli_say("memory could not be allocated");
+        return CLI_IO;
+    }
+    bool options_end = false;
+    for (int k = 0; k < count; k++) {
+        const char *text = argv[k];
+        if (options_end || text[0] != '-' || text[1] == '\0') {
+            a->operands[a->operand_count++] = text;
+        } else if (strcmp(text, "--") == 0) {
+            options_end = true;
+        } else if (strcmp(text, "-h") == 0) {
+            a->help = true;
+        } else if (text[1] == '-') {
+            int status = parse_option(a, count, argv, &k);
+            if (status != CLI_OK) return status;
+        } else {
+            cli_say("unknown option %s: options are written with two dashes", text);
+            return usage(command);
+        }
+    }
+    return a->help ? CLI_OK : check_operands(a);
+}
+
+void cli_arguments_free(cli_arguments *a) {
+    for (size_t k = 0; k < a->assignment_count; k++) free(a->assignments[k]);
+    free(a->assignments);
+    free(a->operands);
+    free(a->values);
+    *a = (cli_arguments){0};
+}
+
+const char *cli_option_value(const cli_arguments *a, const char *name) {
+    for (size_t k = 0; a->command->options[k].name != NULL; k++) {
+        if (strcmp(a->command->options[k].name, name) == 0) return a->values[k];
+    }
+    return NULL;
+}
+
+void cli_command_help(const cli_command *command) {
+    printf("usage: hamel %s %s\n\n%s\n", command->name, command->synopsis, command->summary);
+    if (command->options[0].name != NULL) printf("\nOptions:\n");
+    for (size_t k = 0; command->options[k].name != NULL; k++) {
+        const cli_option *option = &command->options[k];
+        char left[60];
+        snprintf(left, sizeof left, "--%s %s", option->name, option->value != NULL ? option->value : "");
+        printf("  %-22s %s\n", left, option->help);
+    }
+    printf("\n%s", command->about);
+}

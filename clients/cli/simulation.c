@@ -1,0 +1,84 @@
+/* simulation.c — runs in this process; the choice between that and a server. See simulation.h.
+ *
+ * A listener stands in front of the command's observer: it says faults, keeps their exit code, and knows whether it
+ * was the observer that ended the run. */
+#include "clients/cli/simulation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+cli_place cli_place_of(const cli_arguments *arguments) {
+    const char *server = cli_option_value(arguments, "server");
+    if (server == NULL) server = getenv("HAMEL_SERVER");
+    if (server != NULL && server[0] == '\0') server = NULL;
+    return (cli_place){.server = server, .token = getenv("HAMEL_TOKEN")};
+}
+
+typedef struct listener {
+    const api_observer *next;
+    int exit_code; /* of the fault that was told */
+    bool refused;  /* the observer returned false */
+} listener;
+
+static bool noted(listener *l, bool taken) {
+    if (!taken) l->refused = true;
+    return taken;
+}
+
+static bool on_header(void *context, const row_header *header) {
+    listener *l = context;
+    return l->next->header == NULL || noted(l, l->next->header(l->next->context, header));
+}
+
+static bool on_row(void *context, const double *values, size_t count) {
+    listener *l = context;
+    return l->next->row == NULL || noted(l, l->next->row(l->next->context, values, count));
+}
+
+static bool on_progress(void *context, const char *json, double fraction) {
+    listener *l = context;
+    return l->next->progress == NULL || noted(l, l->next->progress(l->next->context, json, fraction));
+}
+
+static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+    listener *l = context;
+    return l->next->summary == NULL || noted(l, l->next->summary(l->next->context, json, summary));
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    listener *l = context;
+    if (l->refused) return true; /* "canceled": the observer has said why */
+    l->exit_code = failure->exit_code;
+    if (l->next->problem != NULL) (void)l->next->problem(l->next->context, json, failure, summary_json);
+    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
+    return true;
+}
+
+static void simulate_here(const cli_input *input, const cli_arguments *arguments, const api_observer *observer) {
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    hamel_model *model = api_prepare(input->bytes, input->length, (const char *const *)arguments->assignments,
+                                     arguments->assignment_count, &limits, NULL, input->file, &failure);
+    if (model == NULL) {
+        (void)observer->problem(observer->context, "{}", &failure, NULL);
+    } else {
+        hamel_status status = api_run(model, 0, NULL, observer, input->file);
+        (void)status; /* the observer has been told */
+    }
+    api_failure_clear(&failure);
+    hamel_model_free(model);
+}
+
+int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                 const api_observer *observer) {
+    listener l = {.next = observer};
+    api_observer front = {&l, on_header, on_row, on_progress, on_summary, on_problem};
+    int status = CLI_OK;
+    if (place->server != NULL) {
+        status = cli_simulate_remote(place, input, arguments, &front);
+    } else {
+        simulate_here(input, arguments, &front);
+    }
+    if (l.refused) return CLI_IO;
+    return status != CLI_OK ? status : l.exit_code;
+}

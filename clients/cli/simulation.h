@@ -1,0 +1,43 @@
+/* simulation.h — one run of a description, in this process or on a server: an observer sees the same either way, so
+ * that the output is the same.
+ *
+ * On a server the rows come as NDJSON; the observer's `summary` then gets no hamel_summary (NULL), only its JSON. */
+#ifndef HAMEL_CLI_SIMULATION_H
+#define HAMEL_CLI_SIMULATION_H
+
+#include "api/simulate.h"
+#include "clients/cli/input.h"
+#include "clients/cli/options.h"
+
+typedef struct cli_place {
+    const char *server; /* URL; NULL: this process */
+    const char *token;  /* bearer token, or NULL */
+} cli_place;
+
+/* --server and HAMEL_SERVER, HAMEL_TOKEN. */
+cli_place cli_place_of(const cli_arguments *arguments);
+
+/* Runs the description with the assignments of the command line applied. What goes wrong is said on stderr, also
+ * faults that the observer's `problem` is told. Returns the exit code: CLI_OK, also when the run ended incomplete (the
+ * summary tells); CLI_INVALID, CLI_RUN_FAILED, CLI_SERVER; CLI_IO when the observer ended the run by returning
+ * false, which it explains itself. */
+int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                 const api_observer *observer);
+
+/* On a server (remote.c). Tells the observer; returns CLI_SERVER after saying why when there is no proper answer. */
+int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                        const api_observer *observer);
+
+/* The options of commands that run: one text for each. */
+#define CLI_RUN_OPTIONS                                                                                       \
+    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},     \
+        {"stop", "TIME", "simulation.stop", "when the run ends"},                                             \
+        {"samples", "N", "simulation.samples", "number of rows, both ends included; replaces step or times"}, \
+        {"rtol", "X", "simulation.rtol", "relative tolerance"},                                               \
+        {"atol", "X", "simulation.atol", "absolute tolerance"},                                               \
+        {"method", "NAME", "simulation.method", "auto, adams or bdf"},                                        \
+        {"formulation", "NAME", "simulation.formulation", "auto, lagrange or udwadia-kalaba"}, {              \
+        "server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"     \
+    }
+
+#endif
