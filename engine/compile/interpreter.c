@@ -88,7 +88,7 @@ static void trace(const program *p, double *w, graph_node *fault) {
     const graph_node *node = p->nodes;
     for (const program_run *run = p->runs; run < p->runs + p->run_count; run++) {
         for (uint32_t k = 0; k < run->count; k++, i++, node++) {
-            uint32_t operand[3];
+            uint32_t operand[3] = {0};
             int count = operands_of(run->op, *i, w, operand);
             graph_node found = blame(w, fault, operand, count, *node);
             program_run one = {run->op, 1};

@@ -73,7 +73,7 @@ static void compress(sparse *s, const int *rows, const int *columns, const int *
 
 static bool build_pattern(sparse *s, const int *rows, const int *columns) {
     size_t n = (size_t)s->n, total = s->count + n;
-    int *by_row = malloc(total * sizeof *by_row), *items = malloc(total * sizeof *items);
+    int *by_row = calloc(total, sizeof *by_row), *items = calloc(total, sizeof *items);
     int *buckets = malloc((n + 1) * sizeof *buckets);
     bool done = by_row && items && buckets;
     if (done) {

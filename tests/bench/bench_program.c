@@ -115,7 +115,7 @@ static void chain_energies(graph *g, int n, graph_node *kinetic, graph_node *pot
 
 /* Lower triangle of ∂²T/∂v∂v and ∂(T - V)/∂q - bias of d/dt ∂T/∂v. */
 static void chain_tape(tape *t, int n) {
-    open_tape(t, (size_t)(n * n + n));
+    open_tape(t, (size_t)n * (size_t)(n + 1));
     graph_node kinetic, potential;
     chain_energies(t->g, n, &kinetic, &potential);
     for (int i = 0; i < n; i++) {
@@ -156,15 +156,15 @@ static void measure(const char *name, const tape *t, int rounds) {
     double *tw = check(malloc(program_tangent_doubles(p) * sizeof *tw));
     double *out = check(malloc((t->count + 1) * sizeof *out));
     double *dot = check(malloc((t->count + 1) * PROGRAM_LANES * sizeof *dot));
-    size_t calls = ROUND_OPERATIONS / t->operations + 1;
+    size_t calls = ROUND_OPERATIONS / t->operations + 1, tangent_calls = calls / PROGRAM_LANES + 1;
     program_prepare(p, &in, w);
     for (int r = 0; r < rounds; r++) {
         start = now();
         for (size_t k = 0; k < calls; k++) program_evaluate(p, &in, w, out);
         value = fmin(value, (now() - start) / (double)(calls * t->operations));
         start = now();
-        for (size_t k = 0; k < calls / 8 + 1; k++) program_tangent(p, &in, &seeds, w, tw, out, dot);
-        tangent = fmin(tangent, (now() - start) / (double)((calls / 8 + 1) * t->operations));
+        for (size_t k = 0; k < tangent_calls; k++) program_tangent(p, &in, &seeds, w, tw, out, dot);
+        tangent = fmin(tangent, (now() - start) / (double)(tangent_calls * t->operations));
     }
     printf("%-12s %10zu %12zu %8zu %10.2f %12.2f %12.0f\n", name, t->operations, program_instruction_count(p),
            program_workspace_doubles(p), 1e9 * value, 1e9 * tangent, 1e9 * compiled / (double)t->operations);
