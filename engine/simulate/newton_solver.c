@@ -17,7 +17,9 @@ struct newton_solver {
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double gamma, linearizations;
+    double *state;               /* 2n: where the last linearization was made, at time t */
+    double *rate_work, *rate_tangent_work, *seeds; /* of the energy rate's tangent; NULL without one */
+    double t, gamma, linearizations;
     bool linearized;
 };
 
@@ -38,12 +40,30 @@ static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
     return status == HAMEL_OK ? 0 : status == HAMEL_NO_MEMORY ? -1 : 1;
 }
 
+/* The row of W in J: dh/dt differentiated along x = (δq, δq'), δλ. */
+static double rate_along(newton_solver *s, const double *x) {
+    const hamel_model *model = s->model;
+    size_t n = model->n, m = model->m;
+    const double *multipliers = newton_multipliers(s->matrix);
+    double dots[PROGRAM_LANES];
+    program_inputs in = model_inputs(model, &s->t, s->state, s->state + n, NULL, s->lambda, NULL), seeds = {{0}};
+    for (size_t i = 0; i < 2 * n + m; i++) s->seeds[i * PROGRAM_LANES] = i < 2 * n ? x[i] : multipliers[i - 2 * n];
+    seeds.values[SYMBOL_COORDINATE] = s->seeds;
+    seeds.values[SYMBOL_VELOCITY] = s->seeds + n * PROGRAM_LANES;
+    seeds.values[SYMBOL_MULTIPLIER] = s->seeds + 2 * n * PROGRAM_LANES;
+    program_tangent(model->energy_rate, &in, &seeds, s->rate_work, s->rate_tangent_work, NULL, dots);
+    return dots[0];
+}
+
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     (void)A;
     (void)tolerance;
-    memcpy(NV_DATA_S(x), NV_DATA_S(b), (size_t)NV_LENGTH_S(b) * sizeof(double)); /* W's row of J is left out: δW = b_W */
-    return newton_solve(s->matrix, NV_DATA_S(x)) == HAMEL_OK ? 0 : 1;
+    double *out = NV_DATA_S(x);
+    memcpy(out, NV_DATA_S(b), (size_t)NV_LENGTH_S(b) * sizeof(double));
+    if (newton_solve(s->matrix, out) != HAMEL_OK) return 1;
+    if (s->model->energy_rate) out[2 * s->model->n] += s->gamma * rate_along(s, out);
+    return 0;
 }
 
 /* CVODE's user data is the integrator's; this function finds its solver through the matrix. */
@@ -60,6 +80,8 @@ static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M
     if (status == HAMEL_OK) status = kinetics_accelerations(s->kinetics, 0, 0, s->acceleration, s->lambda, NULL);
     if (status == HAMEL_OK)
         status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->values);
+    memcpy(s->state, y, 2 * s->model->n * sizeof *y);
+    s->t = t;
     s->linearizations++;
     s->linearized = status == HAMEL_OK;
     return status == HAMEL_OK ? 0 : 1;
@@ -84,16 +106,29 @@ static bool create_shells(newton_solver *s, SUNContext context) {
     return true;
 }
 
+static bool create_rate(newton_solver *s) {
+    const hamel_model *model = s->model;
+    if (!model->energy_rate) return true;
+    s->rate_work = calloc(program_workspace_doubles(model->energy_rate) + 1, sizeof *s->rate_work);
+    s->rate_tangent_work = calloc(program_tangent_doubles(model->energy_rate) + 1, sizeof *s->rate_tangent_work);
+    s->seeds = calloc((2 * model->n + model->m) * PROGRAM_LANES, sizeof *s->seeds);
+    if (!s->rate_work || !s->rate_tangent_work || !s->seeds) return false;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(model->energy_rate, &in, s->rate_work);
+    return true;
+}
+
 newton_solver *newton_solver_attach(void *cvode, const hamel_model *model, kinetics *k, SUNContext context) {
     newton_solver *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->model = model;
     s->kinetics = k;
     s->matrix = newton_create(model);
-    s->acceleration = calloc(model->n + model->m + 1, sizeof *s->acceleration);
-    bool good = s->matrix && s->acceleration && create_shells(s, context);
+    s->acceleration = calloc(3 * model->n + model->m + 1, sizeof *s->acceleration);
+    bool good = s->matrix && s->acceleration && create_rate(s) && create_shells(s, context);
     if (good) {
         s->lambda = s->acceleration + model->n;
+        s->state = s->lambda + model->m;
         good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS && CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
     }
     if (good) return s;
@@ -106,6 +141,7 @@ void newton_solver_free(newton_solver *s) {
     if (s->sun_solver) SUNLinSolFreeEmpty(s->sun_solver);
     if (s->sun_matrix) SUNMatFreeEmpty(s->sun_matrix);
     newton_free(s->matrix);
+    free(s->rate_work), free(s->rate_tangent_work), free(s->seeds);
     free(s->acceleration);
     free(s);
 }

@@ -231,6 +231,8 @@ hamel_status newton_solve(newton_matrix *w, double *x) {
     return status;
 }
 
+const double *newton_multipliers(const newton_matrix *w) { return w->x + w->n; }
+
 hamel_status newton_multiply(newton_matrix *w, const double *x, double *y) {
     right_side(w, x, 0, x + w->n);
     hamel_status status = solve_right_side(w);
