@@ -109,8 +109,8 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 static int finish(outputs *o, int exit_code) {
     int status = CLI_OK;
     if (o->rows == stdout) {
-        status = cli_flush_stdout();
-    } else if (fclose(o->rows) != 0) {
+        if (exit_code != CLI_IO) status = cli_flush_stdout(); /* else it has been said */
+    } else if (fclose(o->rows) != 0 && exit_code != CLI_IO) {
         cli_say("%s: %s", o->rows_name, strerror(errno));
         status = CLI_IO;
     }
