@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# The command line as a user meets it: exit codes, where output goes, the same bytes from a server as from here. TAP.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+hamel=${HAMEL:-$root/build/hamel}
+hameld=${HAMELD:-$root/build/hameld}
+unset HAMEL_SERVER HAMEL_TOKEN
+scratch=$(mktemp -d) || exit 2
+daemon=
+trap '[ -n "$daemon" ] && kill "$daemon" 2>/dev/null; wait; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 2
+
+number=0
+failed=0
+report() { # report STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $number - $2"
+    else
+        echo "not ok $number - $2"
+        { echo "exit code $code"; head -c 600 out; head -c 600 err; } 2>/dev/null | tr -cd '[:print:]\n' | sed 's/^/# /'
+        failed=1
+    fi
+}
+# call ARGUMENTS...: runs hamel; leaves its exit code in $code, its output in out and err.
+call() { "$hamel" "$@" >out 2>err </dev/null; code=$?; }
+code_is() { [ "$code" = "$1" ]; }
+
+"$hamel" new >system.json
+cat >bad_check.json <<'J'
+{"hamel": 1, "coordinates": [{"name": "x", "velocity": 1}], "kinetic_energy": "x'^2/2",
+ "checks": [{"name": "x < 2 & \"far\"", "expression": "x", "equals": 2, "tolerance": 1e-3},
+            {"name": "near", "expression": "x", "equals": 1, "tolerance": 1e-3}],
+ "simulation": {"stop": 1, "samples": 3}}
+J
+echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2/2 + z", "simulation": {"stop": 1}}' >invalid.json
+
+call; code_is 2 && grep -q 'usage: hamel' err
+report $? "without a command it tells how to use it"
+call --help; code_is 0 && grep -q 'check ' out
+report $? "help goes to standard output"
+for command in run check examples new; do
+    call "$command" --help; code_is 0 && grep -q 'Example' out
+    report $? "help of $command has an example"
+done
+call rnu x; code_is 2 && grep -q 'did you mean `run`' err
+report $? "a wrong command gets the nearest one"
+call run system.json --forma csv; code_is 2 && grep -q 'did you mean --format' err && [ ! -s out ]
+report $? "a wrong option gets the nearest one"
+call run system.json --format xml; code_is 2 && grep -q 'csv' err
+report $? "a wrong format lists the formats"
+call run; code_is 2
+report $? "run needs a file"
+call run system.json other.json; code_is 2 && grep -q 'other.json' err
+report $? "run takes one file"
+call run nowhere.json; code_is 6 && grep -q 'nowhere.json: No such file' err
+report $? "a missing file is an I/O failure"
+call run system.json --output "$scratch/no/such/dir"; code_is 6
+report $? "an output that cannot be opened is an I/O failure"
+"$hamel" run system.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
+report $? "a full disk is an I/O failure, said once"
+call run invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
+report $? "a fault names file, pointer and column"
+
+call run system.json; code_is 0 && [ ! -s err ] && [ "$(wc -l <out)" = 202 ] && head -1 out | grep -qx "t,x,y,x',y',angle,tension"
+report $? "rows are CSV on standard output"
+cp out rows.csv
+"$hamel" run - <system.json >out 2>err; code=$?; code_is 0 && cmp -s out rows.csv
+report $? "a system comes from standard input"
+call run --samples=3 --stop 2 system.json; code_is 0 && [ "$(tail -1 out | cut -d, -f1)" = 2 ] && [ "$(wc -l <out)" = 4 ]
+report $? "options stand before or after the file"
+call run system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; code_is 0 && sed -n 2p out | grep -q '^0,2,0,'
+report $? "parameters and initial values are set"
+call run system.json --set q=1; code_is 3 && grep -q '`q`' err
+report $? "an unknown parameter is refused"
+call run system.json --set q; code_is 2
+report $? "--set needs NAME=VALUE"
+call run system.json --output rows2.csv --summary summary.json; code_is 0 && [ ! -s out ] && cmp -s rows2.csv rows.csv &&
+    grep -q '"status":"completed"' summary.json
+report $? "rows and summary go to files"
+call run system.json --format ndjson; code_is 0 && head -1 out | grep -q '^{"header":' && tail -1 out | grep -q '^{"summary":'
+report $? "ndjson begins with a header and ends with a summary"
+call run system.json --format json --samples 2; code_is 0 && grep -q '^{"header":.*"columns":{"t":\[0,10\]' out
+report $? "json holds columns"
+call run system.json --format npy; code_is 0 && [ "$(head -c 6 out | od -An -tx1 | tr -d ' \n')" = 934e554d5059 ]
+report $? "npy begins with its magic number"
+call run system.json --method bdf --formulation udwadia-kalaba --rtol 1e-6 --atol 1e-8 --format ndjson; code_is 0 &&
+    tail -1 out | grep -q '"method":"bdf","formulation":"udwadia-kalaba"'
+report $? "method and formulation are taken"
+call run system.json --set simulation.max_steps=20; code_is 4 && [ -s out ] && grep -q 'incomplete\|max_steps' err
+report $? "an incomplete run says so and keeps its rows"
+
+call check system.json; code_is 0 && [ "$(grep -c '^ok ' out)" = 2 ]
+report $? "check judges checks and invariants, one line each"
+call check bad_check.json system.json --junit report.xml; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ] && [ "$(grep -c '^ok ' out)" = 3 ]
+report $? "a failed check gives exit code 1"
+grep -q 'tests="4" failures="1" errors="0"' report.xml && grep -q 'name="check x &lt; 2 &amp; &quot;far&quot;"' report.xml
+report $? "the JUnit report counts and escapes"
+call check system.json invalid.json --junit report.xml; code_is 3 && grep -q 'errors="1"' report.xml && grep -q '^ok ' out
+report $? "an invalid file among others is an error of its own"
+
+call examples; code_is 0 && [ "$(wc -l <out)" -ge 20 ] && grep -q '^simple_pendulum ' out
+report $? "examples are listed"
+call examples simple_pendulum; code_is 0 && cmp -s out "$root/api/examples/simple_pendulum.json"
+report $? "an example is printed byte for byte"
+call examples simple_pendlum; code_is 2 && grep -q 'did you mean `simple_pendulum`' err
+report $? "a wrong example gets the nearest one"
+
+# The same against a daemon.
+call run system.json --server http://127.0.0.1:1; code_is 5 && grep -q 'http://127.0.0.1:1' err
+report $? "a server that does not answer gives exit code 5"
+for port in $(shuf -i 20000-60000 -n 5); do
+    "$hameld" --listen "127.0.0.1:$port" --data "$scratch/data" >/dev/null 2>daemon.log &
+    daemon=$!
+    for _ in $(seq 100); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break 2
+        kill -0 "$daemon" 2>/dev/null || break
+        sleep 0.1
+    done
+done
+export HAMEL_SERVER=http://127.0.0.1:$port
+call run system.json; code_is 0 && cmp -s out rows.csv
+report $? "a server's rows are the same bytes"
+call run system.json --server "http://127.0.0.1:$port/" --format npy; cp out remote.npy
+HAMEL_SERVER='' "$hamel" run system.json --format npy >out 2>err; code=$?; code_is 0 && cmp -s out remote.npy
+report $? "a server's rows are the same in another format"
+call run invalid.json; code_is 3; first=$?; cp err remote.err
+HAMEL_SERVER='' "$hamel" run invalid.json >out 2>err; [ $first = 0 ] && cmp -s err remote.err
+report $? "a server's faults read the same"
+call run system.json --set x.initial=5; code_is 3 && grep -q 'miss the constraint' err
+report $? "overrides are applied before sending"
+call check bad_check.json; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ]
+report $? "check judges what a server found"
+call run system.json --server "http://127.0.0.1:$port/nowhere"; code_is 5 && grep -q '404' err
+report $? "an address without the API gives exit code 5"
+
+echo "1..$number"
+exit $failed
