@@ -1,0 +1,329 @@
+/* config.c — see config.h. Values are kept as text by source until all sources are read, so that a flag wins over the
+ * environment whatever comes first; then each is checked once, with the place it came from in the message. */
+#include "server/config.h"
+
+#include "api/strict_json.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum option_kind { OPTION_TEXT, OPTION_NUMBER, OPTION_COUNT, OPTION_FLAG } option_kind;
+
+typedef struct option {
+    const char *name; /* as a flag, without the dashes; with '_' for '-' as a key of the file */
+    const char *value;
+    option_kind kind;
+    size_t offset;
+    double least, most; /* of a number */
+    const char *standard;
+    const char *help;
+} option;
+
+/* clang-format off */
+#define AT(field) offsetof(server_config, field)
+static const option options[] = {
+    {"config",      "FILE",      OPTION_TEXT,   AT(config),         0, 0,    "",               "JSON file with these options as keys"},
+    {"listen",      "ADDR:PORT", OPTION_TEXT,   AT(listen),         0, 0,    "127.0.0.1:8080", "loopback address to serve on; port 0 takes a free one"},
+    {"workers",     "N",         OPTION_COUNT,  AT(workers),        1, 1024, "",               "runs that compute at the same time (default: cores)"},
+    {"store",       "URL",       OPTION_TEXT,   AT(store),          0, 0,    "",               "sqlite:PATH or memory: (default: sqlite:DATA/hamel.db)"},
+    {"data",        "DIR",       OPTION_TEXT,   AT(data),           0, 0,    "",               "data directory (default: ~/.local/state/hamel)"},
+    {"streams",     "N",         OPTION_COUNT,  AT(streams),        1, 4096, "256",            "streams open at the same time"},
+    {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "runs that may wait for a stream to end; more get 503"},
+    {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "open connections"},
+    {"max-body",    "BYTES",     OPTION_COUNT,  AT(max_body),       1, 1e9,  "1048576",        "largest request body"},
+    {"time-limit",  "SECONDS",   OPTION_NUMBER, AT(time_limit),     0, 1e9,  "600",            "wall time of one run; 0: no limit"},
+    {"max-steps",   "N",         OPTION_COUNT,  AT(max_steps),      1, 1e15, "100000000",      "integration steps of one run"},
+    {"stall",       "SECONDS",   OPTION_NUMBER, AT(stall),        0.1, 1e6,  "60",             "end a stream whose reader takes nothing for so long"},
+    {"grace",       "SECONDS",   OPTION_NUMBER, AT(grace),          0, 3600, "10",             "time to end in after SIGTERM"},
+    {"log-level",   "LEVEL",     OPTION_TEXT,   AT(log_level_text), 0, 0,    "info",           "debug, info, warning, error or silent"},
+    {"quiet",       NULL,        OPTION_FLAG,   AT(quiet),          0, 0,    "",               "same as --log-level warning"},
+    {"help",        NULL,        OPTION_FLAG,   AT(help),           0, 0,    "",               "print this and exit"},
+    {"version",     NULL,        OPTION_FLAG,   AT(version),        0, 0,    "",               "print the version and exit"},
+};
+#undef AT
+/* clang-format on */
+enum { OPTION_TOTAL = sizeof options / sizeof options[0], FILE_BYTES_MAX = 65536 };
+
+/* What a source says about each option, "" when it says nothing. */
+typedef struct settings {
+    bool given[OPTION_TOTAL];
+    char text[OPTION_TOTAL][CONFIG_TEXT_BYTES];
+    char where[OPTION_TOTAL][CONFIG_TEXT_BYTES]; /* how a message names the place: "--listen", "HAMELD_LISTEN", ... */
+} settings;
+
+static bool fail(char message[CONFIG_MESSAGE_BYTES], const char *format, ...) HAMEL_PRINTF(2, 3);
+static bool fail(char message[CONFIG_MESSAGE_BYTES], const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, CONFIG_MESSAGE_BYTES, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* '-' and '_' are the same here, so that flags and keys can be compared. */
+static bool same_name(const char *a, const char *b, size_t length) {
+    if (strlen(a) != length) return false;
+    for (size_t i = 0; i < length; i++) {
+        char x = a[i] == '-' ? '_' : a[i];
+        char y = b[i] == '-' ? '_' : b[i];
+        if (x != y) return false;
+    }
+    return true;
+}
+
+static size_t find_option(const char *name, size_t length) {
+    size_t i = 0;
+    while (i < OPTION_TOTAL && !same_name(options[i].name, name, length)) i++;
+    return i;
+}
+
+static bool set(settings *s, size_t i, const char *where, const char *text, char message[CONFIG_MESSAGE_BYTES]) {
+    if (strlen(text) >= CONFIG_TEXT_BYTES)
+        return fail(message, "%s: longer than %d bytes", where, CONFIG_TEXT_BYTES - 1);
+    if (s->given[i]) return true; /* an earlier source wins */
+    s->given[i] = true;
+    snprintf(s->text[i], CONFIG_TEXT_BYTES, "%s", text);
+    snprintf(s->where[i], CONFIG_TEXT_BYTES, "%s", where);
+    return true;
+}
+
+static bool read_flags(settings *s, int argc, char *const *argv, char message[CONFIG_MESSAGE_BYTES]) {
+    for (int k = 1; k < argc; k++) {
+        const char *word = argv[k];
+        if (strcmp(word, "-h") == 0) word = "--help";
+        if (strncmp(word, "--", 2) != 0) return fail(message, "unexpected argument '%.200s'", word);
+        const char *name = word + 2;
+        size_t length = strcspn(name, "=");
+        size_t i = find_option(name, length);
+        if (i == OPTION_TOTAL) return fail(message, "unknown option '--%.*s'", length < 200 ? (int)length : 200, name);
+        char where[64];
+        snprintf(where, sizeof where, "--%s", options[i].name);
+        const char *value = name[length] == '=' ? name + length + 1 : NULL;
+        if (options[i].kind == OPTION_FLAG) {
+            if (value) return fail(message, "%s takes no value", where);
+            value = "true";
+        } else if (!value) {
+            if (++k >= argc) return fail(message, "%s needs a value: %s", where, options[i].value);
+            value = argv[k];
+        }
+        if (s->given[i] && options[i].kind != OPTION_FLAG) return fail(message, "%s is given twice", where);
+        if (!set(s, i, where, value, message)) return false;
+    }
+    return true;
+}
+
+static bool read_environment(settings *s, char *const *environment, char message[CONFIG_MESSAGE_BYTES]) {
+    static const char prefix[] = "HAMELD_";
+    for (size_t k = 0; environment && environment[k]; k++) {
+        const char *entry = environment[k];
+        if (strncmp(entry, prefix, sizeof prefix - 1) != 0) continue;
+        const char *name = entry + sizeof prefix - 1;
+        size_t length = strcspn(name, "=");
+        char where[128], lower[64];
+        snprintf(where, sizeof where, "%s%.*s", prefix, length < 100 ? (int)length : 100, name);
+        if (length >= sizeof lower || name[length] != '=') return fail(message, "unknown option %s", where);
+        for (size_t c = 0; c < length; c++) lower[c] = (char)tolower((unsigned char)name[c]);
+        size_t i = find_option(lower, length);
+        if (i == OPTION_TOTAL) return fail(message, "unknown option %s", where);
+        if (!set(s, i, where, name + length + 1, message)) return false;
+    }
+    return true;
+}
+
+static bool read_key(settings *s, const char *file, const cJSON *item, char message[CONFIG_MESSAGE_BYTES]) {
+    char where[CONFIG_TEXT_BYTES], number[40];
+    size_t i = find_option(item->string, strlen(item->string));
+    snprintf(where, sizeof where, "%.400s: %.100s", file, item->string);
+    if (i == OPTION_TOTAL) return fail(message, "%.400s: unknown key", where);
+    if (cJSON_IsString(item)) return set(s, i, where, item->valuestring, message);
+    if (cJSON_IsBool(item)) return set(s, i, where, cJSON_IsTrue(item) ? "true" : "false", message);
+    if (!cJSON_IsNumber(item)) return fail(message, "%.400s: expected a text or a number", where);
+    snprintf(number, sizeof number, "%.17g", item->valuedouble);
+    return set(s, i, where, number, message);
+}
+
+static bool read_file(settings *s, const char *file, char message[CONFIG_MESSAGE_BYTES]) {
+    FILE *stream = fopen(file, "rb");
+    if (!stream) return fail(message, "%.300s: %s", file, strerror(errno));
+    char *text = malloc(FILE_BYTES_MAX);
+    size_t length = text ? fread(text, 1, FILE_BYTES_MAX, stream) : 0;
+    fclose(stream);
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    limits.bytes = FILE_BYTES_MAX - 1;
+    cJSON *tree = text ? json_parse(text, length, &limits, &fault) : NULL;
+    bool good = true;
+    if (!text) {
+        good = fail(message, "out of memory");
+    } else if (!tree) {
+        good = fail(message, "%.200s:%zu:%zu: %.200s", file, fault.line, fault.column, fault.message);
+    } else if (!cJSON_IsObject(tree)) {
+        good = fail(message, "%.300s: expected a JSON object", file);
+    }
+    for (const cJSON *item = tree && good ? tree->child : NULL; item && good; item = item->next) {
+        good = read_key(s, file, item, message);
+    }
+    cJSON_Delete(tree);
+    free(text);
+    return good;
+}
+
+static bool take_number(server_config *config, const settings *s, size_t i, const char *text,
+                        char message[CONFIG_MESSAGE_BYTES]) {
+    const option *o = &options[i];
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    bool number = *text && *end == '\0' && !isspace((unsigned char)*text) && isfinite(value);
+    if (number && o->kind == OPTION_COUNT && value != floor(value)) number = false;
+    if (!number || value < o->least || value > o->most) {
+        return fail(message, "%.200s: expected a%s from %g to %g, found '%.100s'", s->where[i],
+                    o->kind == OPTION_COUNT ? " whole number" : " number", o->least, o->most, text);
+    }
+    memcpy((char *)config + o->offset, &value, sizeof value);
+    return true;
+}
+
+static bool take_flag(server_config *config, const settings *s, size_t i, const char *text,
+                      char message[CONFIG_MESSAGE_BYTES]) {
+    bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    bool no = strcmp(text, "false") == 0 || strcmp(text, "0") == 0 || !*text;
+    if (!yes && !no) return fail(message, "%.200s: expected true or false, found '%.100s'", s->where[i], text);
+    memcpy((char *)config + options[i].offset, &yes, sizeof yes);
+    return true;
+}
+
+static bool take(server_config *config, const settings *s, size_t i, char message[CONFIG_MESSAGE_BYTES]) {
+    const option *o = &options[i];
+    const char *text = s->given[i] ? s->text[i] : o->standard;
+    if (o->kind == OPTION_FLAG) return take_flag(config, s, i, text, message);
+    if (o->kind == OPTION_TEXT) {
+        snprintf((char *)config + o->offset, CONFIG_TEXT_BYTES, "%s", text);
+        return true;
+    }
+    if (!s->given[i] && !*text) return true; /* worked out afterwards */
+    return take_number(config, s, i, text, message);
+}
+
+static bool parse_address(server_config *config, char message[CONFIG_MESSAGE_BYTES]) {
+    const char *text = config->listen;
+    const char *colon = strrchr(text, ':');
+    char host[64], *end;
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    long port = colon && isdigit((unsigned char)colon[1]) ? strtol(colon + 1, &end, 10) : -1;
+    if (port < 0 || port > 65535 || *end || length == 0 || length >= sizeof host) {
+        return fail(message, "--listen: expected ADDR:PORT, found '%.200s'", text);
+    }
+    memcpy(host, text, length);
+    host[length] = '\0';
+    if (strcmp(host, "localhost") == 0) snprintf(host, sizeof host, "127.0.0.1");
+
+    struct sockaddr_in *four = (struct sockaddr_in *)&config->address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&config->address;
+    bool loopback;
+    if (inet_pton(AF_INET, host, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons((uint16_t)port);
+        config->address_length = sizeof *four;
+        loopback = ntohl(four->sin_addr.s_addr) >> 24 == 127;
+    } else {
+        if (host[0] == '[' && host[length - 1] == ']') {
+            memmove(host, host + 1, length - 2);
+            host[length - 2] = '\0';
+        }
+        if (inet_pton(AF_INET6, host, &six->sin6_addr) != 1) {
+            return fail(message, "--listen: '%.100s' is not an IP address", host);
+        }
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)port);
+        config->address_length = sizeof *six;
+        loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+    }
+    if (loopback) return true;
+    return fail(message,
+                "--listen: %.100s is not a loopback address; this release has no access tokens, so it serves "
+                "this machine only (put a reverse proxy with authentication in front)",
+                host);
+}
+
+static bool take_data_directory(server_config *config, char message[CONFIG_MESSAGE_BYTES]) {
+    if (config->data[0]) return true;
+    const char *state = getenv("STATE_DIRECTORY"); /* set by systemd, a path of our own */
+    const char *xdg = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    int length;
+    if (state && *state) {
+        length = snprintf(config->data, CONFIG_TEXT_BYTES, "%s", state);
+    } else if (xdg && *xdg) {
+        length = snprintf(config->data, CONFIG_TEXT_BYTES, "%s/hamel", xdg);
+    } else if (home && *home) {
+        length = snprintf(config->data, CONFIG_TEXT_BYTES, "%s/.local/state/hamel", home);
+    } else {
+        return fail(message, "--data: neither this option nor HOME is set");
+    }
+    if (length < CONFIG_TEXT_BYTES - 64) return true;
+    return fail(message, "--data: the directory's name is too long");
+}
+
+static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) {
+    if (config->workers < 1) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        config->workers = cores > 0 ? (double)cores : 1;
+    }
+    if (!log_level_named(config->log_level_text, &config->level)) {
+        return fail(message, "--log-level: expected debug, info, warning, error or silent, found '%.100s'",
+                    config->log_level_text);
+    }
+    if (config->quiet && config->level < LOG_WARNING) config->level = LOG_WARNING;
+    if (!take_data_directory(config, message)) return false;
+    if (!config->store[0]) {
+        int length = snprintf(config->store, CONFIG_TEXT_BYTES, "sqlite:%s/hamel.db", config->data);
+        if (length >= CONFIG_TEXT_BYTES) return fail(message, "--data: the directory's name is too long");
+    }
+    return parse_address(config, message);
+}
+
+bool config_read(server_config *config, int argc, char *const *argv, char *const *environment,
+                 char message[CONFIG_MESSAGE_BYTES]) {
+    *config = (server_config){0};
+    settings *s = calloc(1, sizeof *s);
+    if (!s) return fail(message, "out of memory");
+    size_t help = find_option("help", 4), version = find_option("version", 7), file = find_option("config", 6);
+    bool good = read_flags(s, argc, argv, message);
+    config->help = good && s->given[help];
+    config->version = good && s->given[version];
+    bool done = !good || config->help || config->version;
+    if (!done) {
+        good = read_environment(s, environment, message);
+        if (good && s->given[file]) good = read_file(s, s->text[file], message);
+        for (size_t i = 0; good && i < OPTION_TOTAL; i++) good = take(config, s, i, message);
+        if (good) good = complete(config, message);
+    }
+    free(s);
+    return good;
+}
+
+void config_print_help(void) {
+    fputs("Usage: hameld [OPTION]...\n\n"
+          "Serves simulations of constrained mechanical systems over HTTP.\n\n",
+          stdout);
+    for (size_t i = 0; i < OPTION_TOTAL; i++) {
+        char flag[64];
+        snprintf(flag, sizeof flag, "--%s%s%s", options[i].name, options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        const char *standard = options[i].standard;
+        printf("  %-22s %s%s%s%s\n", flag, options[i].help, *standard ? " (default: " : "", standard,
+               *standard ? ")" : "");
+    }
+    fputs("\nEach option is also HAMELD_NAME in the environment (HAMELD_MAX_BODY) and a key of the file (max_body);\n"
+          "flags win over the environment, and the environment over the file.\n"
+          "SIGTERM and SIGINT end the daemon: what runs is handed back to the queue. Log: JSON lines on stderr.\n",
+          stdout);
+}

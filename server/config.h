@@ -1,0 +1,47 @@
+/* config.h — how one daemon is set up: flags, then HAMELD_* in the environment, then a JSON file, then defaults.
+ *
+ * Every option exists in all three places under one name: `--max-body N`, HAMELD_MAX_BODY, {"max_body": N}. One table
+ * in config.c describes them; the help text is made of it. An unknown or malformed option is an error, never ignored. */
+#ifndef HAMEL_SERVER_CONFIG_H
+#define HAMEL_SERVER_CONFIG_H
+
+#include "server/log.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+enum { CONFIG_TEXT_BYTES = 1024, CONFIG_MESSAGE_BYTES = 512 };
+
+typedef struct server_config {
+    char config[CONFIG_TEXT_BYTES];
+    char listen[CONFIG_TEXT_BYTES];
+    char store[CONFIG_TEXT_BYTES];
+    char data[CONFIG_TEXT_BYTES];
+    char log_level_text[CONFIG_TEXT_BYTES];
+    double workers;     /* runs that compute at the same time, and as many jobs */
+    double streams;     /* streams open at the same time */
+    double waiting;     /* requests that wait for a stream to end; more are answered 503 */
+    double connections; /* open sockets */
+    double max_body;    /* bytes of a request body */
+    double time_limit;  /* seconds of wall time of one run */
+    double max_steps;   /* of the integrator, in one run */
+    double stall;       /* seconds a stream waits for a reader that takes nothing */
+    double grace;       /* seconds from SIGTERM to the end */
+    bool quiet, help, version;
+
+    /* Made of the above. */
+    log_level level;
+    struct sockaddr_storage address;
+    socklen_t address_length;
+} server_config;
+
+/* Fills *config. Returns true; false with a one-line message that names the option at fault. `environment` is
+ * environ-like. --help and --version stop the reading early and are reported in *config. */
+bool config_read(server_config *config, int argc, char *const *argv, char *const *environment,
+                 char message[CONFIG_MESSAGE_BYTES]);
+
+void config_print_help(void); /* to stdout */
+
+#endif

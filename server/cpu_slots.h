@@ -1,0 +1,34 @@
+/* cpu_slots.h — how many runs compute at the same time.
+ *
+ * There may be hundreds of streams, each with a thread, but only as many compute as there are slots. A run takes a
+ * slot, gives it up while it waits for a slow reader, and passes it on after a short turn when others wait, first come
+ * first served: so every stream moves on, and none holds a core for a client that does not read. */
+#ifndef HAMEL_SERVER_CPU_SLOTS_H
+#define HAMEL_SERVER_CPU_SLOTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct cpu_waiter cpu_waiter;
+
+typedef struct cpu_slots {
+    pthread_mutex_t lock;
+    size_t free;
+    cpu_waiter *first, *last;
+} cpu_slots;
+
+/* One thread's hold on the slots. Zero-initialize. */
+typedef struct cpu_turn {
+    bool held;
+    double since; /* seconds; start of the turn */
+} cpu_turn;
+
+void cpu_slots_init(cpu_slots *slots, size_t count);
+void cpu_slots_destroy(cpu_slots *slots);
+
+void cpu_take(cpu_slots *slots, cpu_turn *turn);  /* waits in line; no-op when held */
+void cpu_leave(cpu_slots *slots, cpu_turn *turn); /* no-op when not held */
+void cpu_pass(cpu_slots *slots, cpu_turn *turn);  /* lets the next one in when the turn is over and someone waits */
+
+#endif

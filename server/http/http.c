@@ -1,0 +1,464 @@
+/* http.c — see http.h. libmicrohttpd runs one thread with epoll; everything here but http_start and http_stop is
+ * called on it. That thread never waits: what may take time goes to a pool while its connection is suspended.
+ *
+ *     request line ─ begin ─> headers ─ look_at_headers ─> body ─ take_body ─> dispatch ─> [pool] ─> send_reply ─> finish
+ *
+ * A suspended connection stays as it is until it is resumed, so a handler may use its request freely; and since
+ * libmicrohttpd aborts when it is stopped with a suspended connection, every request given to a pool is resumed by
+ * its task, and every stream by its end. */
+#include "server/http/http.h"
+
+#include "server/http/request_check.h"
+#include "server/http/routes.h"
+#include "server/pool.h"
+#include "server/stamp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum {
+    CONNECTION_MEMORY = 32 * 1024, /* headers beyond that are answered 431 */
+    READ_BLOCK = 32 * 1024,
+    BRIEF_THREADS = 4,
+    BRIEF_QUEUE = 1024,
+    DISCARD_BYTES = 16 * 1024 * 1024, /* of a refused body: read to the end, so that the client reads our answer */
+    BODY_BYTES_PER_SECOND = 64 * 1024,
+};
+#define HEADERS_SECONDS 10.0
+#define IDLE_SECONDS 30.0
+
+struct http_server {
+    const http_services *services;
+    struct MHD_Daemon *daemon;
+    sockets *sockets;
+    pool *brief, *streams;
+    atomic_bool draining;
+    unsigned port;
+};
+
+bool http_draining(const http_server *server) {
+    return atomic_load(&server->draining);
+}
+
+unsigned http_port(const http_server *server) {
+    return server->port;
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------------ */
+
+const char *request_header(const request *r, const char *name) {
+    return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+const char *request_query(const request *r, const char *name) {
+    return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* Called with the request line; the result is the request's context in all later calls. */
+static void *begin(void *context, const char *target, struct MHD_Connection *connection) {
+    http_server *server = context;
+    request *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    r->server = server;
+    r->services = server->services;
+    r->connection = connection;
+    r->received_at = stamp_seconds();
+    r->target_fault = request_check_target(target, r->path, sizeof r->path);
+    if (r->target_fault) r->path[0] = '\0';
+    text_buffer_init(&r->body, (size_t)server->services->config->max_body);
+    atomic_init(&r->ready, false);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    r->socket = info ? info->socket_context : NULL;
+    return r;
+}
+
+static void log_request(const request *r, bool whole) {
+    const char *trace = request_header(r, "traceparent");
+    log_write(r->services->log, LOG_INFO, "request",
+              LOG_FIELDS(log_text("request_id", r->id), log_text("method", r->method_text), log_text("path", r->path),
+                         log_number("status", r->reply.status), log_number("seconds", stamp_seconds() - r->received_at),
+                         log_text("end", whole ? "complete" : "cut off"), log_text("traceparent", trace)));
+}
+
+/* Called when the response is sent or the connection is lost. */
+static void finish(void *context, struct MHD_Connection *connection, void **con_cls,
+                   enum MHD_RequestTerminationCode code) {
+    http_server *server = context;
+    request *r = *con_cls;
+    (void)connection;
+    if (!r) return;
+    *con_cls = NULL;
+    sockets_watch(server->sockets, r->socket, NULL);
+    sockets_expect(server->sockets, r->socket, IDLE_SECONDS);
+    if (r->stream) stream_abandon(r->stream);
+    if (r->headers_seen) log_request(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    stream_release(r->stream);
+    if (!r->reply.is_static) free(r->reply.bytes);
+    text_buffer_free(&r->body);
+    free(r);
+}
+
+/* ---- headers ---------------------------------------------------------------------------------------------------- */
+
+static http_method method_named(const char *name) {
+    static const struct {
+        const char *name;
+        http_method method;
+    } known[] = {{"GET", METHOD_GET},
+                 {"HEAD", METHOD_HEAD},
+                 {"POST", METHOD_POST},
+                 {"DELETE", METHOD_DELETE},
+                 {"OPTIONS", METHOD_OPTIONS}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i].name, name) == 0) return known[i].method;
+    }
+    return (http_method)0;
+}
+
+static bool is_json_type(const char *type) {
+    size_t length = type ? strcspn(type, "; \t") : 0;
+    if (length == strlen("application/json") && strncasecmp(type, "application/json", length) == 0) return true;
+    return length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0;
+}
+
+typedef struct query_look {
+    request *r;
+    const char *const *known;
+    const char *names[16];
+    size_t count;
+} query_look;
+
+static enum MHD_Result look_at_query(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    query_look *look = context;
+    (void)kind;
+    size_t k = 0;
+    while (look->known && look->known[k] && strcmp(look->known[k], name) != 0) k++;
+    if (!look->known || !look->known[k]) {
+        reply_problem(look->r, 400, "unknown-parameter", "Unknown query parameter", "'%.100s' is not a parameter of %s",
+                      name, look->r->path);
+        return MHD_NO;
+    }
+    for (size_t i = 0; i < look->count; i++) {
+        if (strcmp(look->names[i], name) != 0) continue;
+        reply_problem(look->r, 400, "invalid-parameter", "Invalid query parameter", "'%s' is given twice", name);
+        return MHD_NO;
+    }
+    if (!value) {
+        reply_problem(look->r, 400, "invalid-parameter", "Invalid query parameter", "'%s' has no value", name);
+        return MHD_NO;
+    }
+    if (look->count < sizeof look->names / sizeof look->names[0]) look->names[look->count++] = name;
+    return MHD_YES;
+}
+
+static void check_query(request *r) {
+    query_look look = {.r = r, .known = r->route->query};
+    MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, look_at_query, &look);
+}
+
+static void find_route(request *r) {
+    r->route = route_find(r->method, r->path, r->parameter, r->reply.allow);
+    if (r->route) return;
+    if (!r->reply.allow[0]) {
+        reply_problem(r, 404, "not-found", "Not found", "there is nothing at this path");
+    } else if (r->method == METHOD_OPTIONS) {
+        reply_static(r, 204, NULL, NULL, 0);
+    } else {
+        reply_problem(r, 405, "method-not-allowed", "Method not allowed", "this path knows %s", r->reply.allow);
+    }
+}
+
+static void check_body_headers(request *r) {
+    const char *coding = request_header(r, "Content-Encoding");
+    const char *length = request_header(r, "Content-Length");
+    if (!length && !request_header(r, "Transfer-Encoding")) {
+        reply_problem(r, 411, "length-required", "Length required", "send a JSON body, with its Content-Length");
+    } else if (!is_json_type(request_header(r, "Content-Type"))) {
+        reply_problem(r, 415, "unsupported-media-type", "Unsupported media type",
+                      "the body must be JSON: send Content-Type: application/json");
+    } else if (coding && strcasecmp(coding, "identity") != 0) {
+        reply_problem(r, 415, "unsupported-media-type", "Unsupported media type", "compressed bodies are not taken");
+    }
+}
+
+static handled reply_too_large(request *r) {
+    return reply_problem(r, 413, "content-too-large", "Content too large", "a request body may have %.0f bytes",
+                         r->services->config->max_body);
+}
+
+/* Seconds that the body may take; replies 413 when its declared length is beyond the limit. */
+static double check_declared_length(request *r) {
+    const char *text = request_header(r, "Content-Length");
+    double limit = r->services->config->max_body;
+    double length = text ? strtod(text, NULL) : limit;
+    if (length > limit && r->reply.status == 0) reply_too_large(r);
+    if (length > DISCARD_BYTES && r->reply.status != 0) r->reply.closes = true;
+    return HEADERS_SECONDS + (length < DISCARD_BYTES ? length : DISCARD_BYTES) / BODY_BYTES_PER_SECOND;
+}
+
+static void take_id(request *r) {
+    const char *sent = request_header(r, "X-Request-Id");
+    if (sent && request_id_sane(sent)) {
+        snprintf(r->id, sizeof r->id, "%s", sent);
+    } else {
+        char id[STAMP_ID_BYTES] = "";
+        if (!stamp_id(id)) snprintf(id, sizeof id, "%.0f", r->received_at * 1e6);
+        snprintf(r->id, sizeof r->id, "%s", id);
+    }
+}
+
+/* Decides all that can be decided without the body. A reply made here waits until the body has been read, unless the
+ * body cannot be trusted to end or the client waits for a go-ahead. */
+static void look_at_headers(request *r, const char *method, const char *version) {
+    r->headers_seen = true;
+    r->method = method_named(method);
+    snprintf(r->method_text, sizeof r->method_text, "%s", method);
+    take_id(r);
+    const char *fault = r->target_fault ? r->target_fault : request_check_headers(r->connection, version);
+    if (fault) {
+        r->reply.closes = true;
+        reply_problem(r, 400, "bad-request", "Bad request", "%s", fault);
+        return;
+    }
+    find_route(r);
+    if (r->route) check_query(r);
+    if (r->route && r->route->takes_json && r->reply.status == 0) check_body_headers(r);
+    double seconds = check_declared_length(r);
+    if (r->reply.status != 0 && request_header(r, "Expect")) r->reply.closes = true;
+    sockets_expect(r->server->sockets, r->socket, seconds);
+}
+
+/* ---- body ------------------------------------------------------------------------------------------------------- */
+
+static enum MHD_Result take_body(request *r, const char *bytes, size_t length) {
+    if (r->reply.status == 0 && r->body.length + length <= (size_t)r->services->config->max_body) {
+        text_buffer_add(&r->body, bytes, length);
+        if (r->body.failed) reply_no_memory(r);
+        return MHD_YES;
+    }
+    if (r->reply.status == 0) reply_too_large(r);
+    text_buffer_free(&r->body);
+    r->discarded += length;
+    return r->discarded <= DISCARD_BYTES ? MHD_YES : MHD_NO;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------------------- */
+
+static void add_headers(const request *r, struct MHD_Response *response) {
+    const reply *a = &r->reply;
+    char number[16];
+    if (a->media_type) MHD_add_response_header(response, "Content-Type", a->media_type);
+    MHD_add_response_header(response, "X-Request-Id", r->id);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    if (a->location[0]) MHD_add_response_header(response, "Location", a->location);
+    if (a->etag[0]) MHD_add_response_header(response, "ETag", a->etag);
+    if (a->allow[0] && (a->status == 405 || a->status == 204)) MHD_add_response_header(response, "Allow", a->allow);
+    if (a->waited) MHD_add_response_header(response, "Preference-Applied", "wait");
+    if (a->retry_after) {
+        snprintf(number, sizeof number, "%d", a->retry_after);
+        MHD_add_response_header(response, "Retry-After", number);
+    }
+    if (a->closes || http_draining(r->server)) MHD_add_response_header(response, "Connection", "close");
+}
+
+static void release_streamed(void *context) {
+    stream *s = context;
+    stream_abandon(s); /* whoever still writes: nobody reads any more */
+    stream_release(s);
+}
+
+static struct MHD_Response *make_response(request *r) {
+    if (r->reply.streamed) {
+        stream_attach(r->stream, r->connection);
+        struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, stream_read,
+                                                                          stream_hold(r->stream), release_streamed);
+        if (!response) stream_release(r->stream);
+        return response;
+    }
+    /* The bytes live in the request, which ends after the response. */
+    return MHD_create_response_from_buffer(r->reply.length, r->reply.bytes, MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result send_reply(request *r) {
+    sockets_expect(r->server->sockets, r->socket, r->reply.streamed ? 0 : IDLE_SECONDS);
+    struct MHD_Response *response = make_response(r);
+    if (!response) return MHD_NO;
+    add_headers(r, response);
+    enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned)r->reply.status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
+
+/* The reply is decided: back to the HTTP thread, which calls send_reply. The request is not ours after that. */
+static void complete(request *r) {
+    struct MHD_Connection *connection = r->connection;
+    atomic_store(&r->ready, true);
+    MHD_resume_connection(connection);
+}
+
+static void run_handler(void *argument) {
+    request *r = argument;
+    stream *s = r->stream ? stream_hold(r->stream) : NULL;
+    if (r->route->handle(r) == REPLY_READY) complete(r);
+    stream_release(s);
+}
+
+bool request_stream(request *r, const char *media_type) {
+    if (!stream_begin(r->stream)) return false;
+    r->reply.status = 200;
+    r->reply.media_type = media_type;
+    r->reply.streamed = true;
+    complete(r);
+    return true;
+}
+
+static bool give_to_pool(request *r) {
+    bool streams = r->route->thread == RUN_STREAM;
+    if (streams) {
+        r->stream = stream_open(r->services->slots);
+        if (!r->stream) {
+            reply_no_memory(r);
+            return false;
+        }
+    }
+    sockets_expect(r->server->sockets, r->socket, 0);
+    MHD_suspend_connection(r->connection); /* before the task, which resumes it */
+    sockets_watch(r->server->sockets, r->socket, r->stream);
+    if (pool_give(streams ? r->server->streams : r->server->brief, run_handler, r)) return true;
+    r->reply.retry_after = 2;
+    reply_problem(r, 503, "busy", "Busy", "all places for runs are taken; try again in a moment");
+    complete(r);
+    return true;
+}
+
+static enum MHD_Result dispatch(request *r) {
+    r->dispatched = true;
+    if (r->reply.status == 0 && http_draining(r->server) && r->route->thread != RUN_INLINE) {
+        r->reply.retry_after = 5;
+        reply_problem(r, 503, "shutting-down", "Shutting down", "the server is about to end");
+    }
+    if (r->reply.status == 0 && r->route->thread == RUN_INLINE) r->route->handle(r);
+    if (r->reply.status == 0 && give_to_pool(r)) return MHD_YES;
+    return send_reply(r);
+}
+
+/* The access handler: once with the headers, then with each piece of the body, once at its end, and again after a
+ * resume. */
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **con_cls) {
+    request *r = *con_cls;
+    (void)context;
+    (void)connection;
+    (void)url;
+    if (!r) return MHD_NO; /* begin found no memory */
+    if (!r->headers_seen) {
+        look_at_headers(r, method, version);
+        return r->reply.closes ? send_reply(r) : MHD_YES;
+    }
+    if (*upload_size > 0) {
+        enum MHD_Result taken = take_body(r, upload, *upload_size);
+        *upload_size = 0;
+        return taken;
+    }
+    if (!r->dispatched) return dispatch(r);
+    return atomic_load(&r->ready) ? send_reply(r) : MHD_YES;
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code) {
+    http_server *server = context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        sockets_remove(server->sockets, *socket_context);
+        *socket_context = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!info) return;
+    socket_entry *entry = sockets_add(server->sockets, info->connect_fd);
+    sockets_expect(server->sockets, entry, HEADERS_SECONDS);
+    *socket_context = entry;
+}
+
+/* ---- start and stop --------------------------------------------------------------------------------------------- */
+
+static void note_fault(void *context, const char *format, va_list arguments) {
+    http_server *server = context;
+    char text[400];
+    vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    log_write(server->services->log, LOG_DEBUG, "http", LOG_FIELDS(log_text("message", text)));
+}
+
+static struct MHD_Daemon *start_daemon(http_server *server) {
+    const server_config *config = server->services->config;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    if (config->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, note_fault, server, MHD_OPTION_SOCK_ADDR,
+        (const struct sockaddr *)&config->address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
+        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED,
+        finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
+}
+
+static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {
+    snprintf(message, room, "%s", reason);
+    pool_close(server->brief);
+    pool_close(server->streams);
+    sockets_close(server->sockets);
+    free(server);
+    return NULL;
+}
+
+http_server *http_start(const http_services *services, char *message, size_t room) {
+    const server_config *config = services->config;
+    http_server *server = calloc(1, sizeof *server);
+    if (!server) {
+        snprintf(message, room, "out of memory");
+        return NULL;
+    }
+    server->services = services;
+    atomic_init(&server->draining, false);
+    server->sockets = sockets_open(config->stall);
+    server->brief = pool_open(BRIEF_THREADS, BRIEF_QUEUE);
+    server->streams = pool_open((size_t)config->streams, (size_t)config->waiting);
+    if (!server->sockets || !server->brief || !server->streams) {
+        return give_up(server, message, room, "out of memory or threads");
+    }
+    server->daemon = start_daemon(server);
+    if (!server->daemon) return give_up(server, message, room, "cannot listen on this address (is it in use?)");
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    server->port = info ? info->port : 0;
+    return server;
+}
+
+static bool wait_until_idle(http_server *server, double until) {
+    const struct timespec step = {.tv_nsec = 10000000};
+    for (;;) {
+        bool busy = pool_load(server->streams) + pool_load(server->brief) + sockets_streaming(server->sockets) > 0;
+        if (!busy) return true;
+        if (stamp_seconds() > until) return false;
+        sockets_stop_streams(server->sockets); /* again: a request may have become a stream meanwhile */
+        nanosleep(&step, NULL);
+    }
+}
+
+void http_stop(http_server *server, double seconds) {
+    if (!server) return;
+    double until = stamp_seconds() + seconds;
+    atomic_store(&server->draining, true);
+    MHD_socket listener = MHD_quiesce_daemon(server->daemon);
+    if (!wait_until_idle(server, until)) sockets_abandon_streams(server->sockets);
+    pool_close(server->streams);
+    pool_close(server->brief);
+    MHD_stop_daemon(server->daemon);
+    if (listener != MHD_INVALID_SOCKET) close(listener);
+    sockets_close(server->sockets);
+    free(server);
+}

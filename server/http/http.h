@@ -1,0 +1,33 @@
+/* http.h — the front of the daemon: sockets in, requests to handlers, replies out. */
+#ifndef HAMEL_SERVER_HTTP_HTTP_H
+#define HAMEL_SERVER_HTTP_HTTP_H
+
+#include "api/simulate.h"
+#include "server/config.h"
+#include "server/cpu_slots.h"
+#include "server/jobs/store.h"
+#include "server/jobs/workers.h"
+#include "server/log.h"
+
+typedef struct http_server http_server;
+
+/* What handlers may use. All outlive the server. */
+typedef struct http_services {
+    const server_config *config;
+    server_log *log;
+    store *store;
+    workers *workers;
+    cpu_slots *slots;
+    api_limits limits;
+} http_services;
+
+/* Listens and serves until http_stop. NULL with a message when it cannot. */
+http_server *http_start(const http_services *services, char *message, size_t room);
+unsigned http_port(const http_server *server);
+bool http_draining(const http_server *server);
+
+/* Ends in order: no new connections; every run is told to stop and says so to its client; what is not done after
+ * `seconds` is cut off. Returns when all is closed. */
+void http_stop(http_server *server, double seconds);
+
+#endif

@@ -1,0 +1,71 @@
+/* reply.c — filling in a reply; see request.h. */
+#include "server/http/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char problem_type[] = "application/problem+json";
+static const char no_memory[] = "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\","
+                                "\"status\":503,\"detail\":\"try again later\"}";
+
+static void forget(reply *answer) {
+    if (!answer->is_static) free(answer->bytes);
+    answer->bytes = NULL;
+    answer->length = 0;
+    answer->is_static = false;
+}
+
+handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length) {
+    forget(&r->reply);
+    r->reply.status = status;
+    r->reply.media_type = media_type;
+    r->reply.bytes = (char *)(uintptr_t)bytes; /* never written to: is_static */
+    r->reply.length = length;
+    r->reply.is_static = true;
+    return REPLY_READY;
+}
+
+handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length) {
+    if (!bytes) return reply_no_memory(r);
+    forget(&r->reply);
+    r->reply.status = status;
+    r->reply.media_type = media_type;
+    r->reply.bytes = bytes;
+    r->reply.length = length;
+    return REPLY_READY;
+}
+
+handled reply_no_memory(request *r) {
+    r->reply.retry_after = 5;
+    return reply_static(r, 503, problem_type, no_memory, sizeof no_memory - 1);
+}
+
+static handled reply_tree(request *r, int status, const char *media_type, cJSON *tree) {
+    char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
+    cJSON_Delete(tree);
+    return reply_bytes(r, status, media_type, text, text ? strlen(text) : 0);
+}
+
+handled reply_json(request *r, int status, cJSON *tree) {
+    return reply_tree(r, status, "application/json", tree);
+}
+
+handled reply_problem_tree(request *r, int status, cJSON *problem) {
+    return reply_tree(r, status, problem_type, problem);
+}
+
+handled reply_problem_text(request *r, int status, const char *json) {
+    char *copy = strdup(json);
+    return reply_bytes(r, status, problem_type, copy, copy ? strlen(copy) : 0);
+}
+
+handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, detail);
+    vsnprintf(text, sizeof text, detail, arguments);
+    va_end(arguments);
+    return reply_problem_tree(r, status, api_problem_plain(status, slug, title, text, r->path));
+}

@@ -1,0 +1,93 @@
+/* request.h — one request, from its first byte to its answer.
+ *
+ * A handler is a function from a request to a reply. It runs on the thread its route asks for:
+ *     RUN_INLINE   the HTTP thread itself: must not wait for anything
+ *     RUN_BRIEF    a few threads for what touches the store
+ *     RUN_STREAM   a thread of its own for as long as the answer takes; such a request has a stream
+ * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED; after
+ * request_stream the request belongs to the HTTP thread and only the stream may be used. */
+#ifndef HAMEL_SERVER_HTTP_REQUEST_H
+#define HAMEL_SERVER_HTTP_REQUEST_H
+
+#include "api/simulate.h"
+#include "server/http/http.h"
+#include "server/http/sockets.h"
+#include "server/http/stream.h"
+#include "server/jobs/store.h"
+
+#include <microhttpd.h>
+
+typedef enum handled { REPLY_READY, REPLY_STREAMED } handled;
+typedef enum route_thread { RUN_INLINE, RUN_BRIEF, RUN_STREAM } route_thread;
+typedef enum http_method {
+    METHOD_GET = 1,
+    METHOD_HEAD = 2,
+    METHOD_POST = 4,
+    METHOD_DELETE = 8,
+    METHOD_OPTIONS = 16
+} http_method;
+
+typedef struct request request;
+
+typedef struct route {
+    http_method method;
+    const char *path; /* "{}" stands for one segment, kept in request->parameter */
+    route_thread thread;
+    bool takes_json; /* a JSON body is required */
+    handled (*handle)(request *r);
+    const char *const *query; /* names of query parameters it knows, NULL-terminated; NULL: none */
+} route;
+
+enum { PATH_BYTES = 512, PARAMETER_BYTES = 128, REQUEST_ID_BYTES = 129, ALLOW_BYTES = 64 };
+
+typedef struct reply {
+    int status;             /* 0: no reply yet */
+    const char *media_type; /* static; NULL without a body */
+    char *bytes;            /* owned unless `is_static` */
+    size_t length;
+    bool is_static;
+    bool streamed;   /* the body is the request's stream */
+    bool closes;     /* the connection ends with this reply */
+    bool waited;     /* Preference-Applied: wait */
+    int retry_after; /* seconds; 0: none */
+    char location[PATH_BYTES], etag[64], allow[ALLOW_BYTES];
+} reply;
+
+struct request {
+    http_server *server;
+    const http_services *services;
+    struct MHD_Connection *connection;
+    socket_entry *socket;
+    const route *route;
+    http_method method;
+    const char *target_fault; /* of the request line */
+    char path[PATH_BYTES], parameter[PARAMETER_BYTES], id[REQUEST_ID_BYTES];
+    char method_text[16];
+    text_buffer body;
+    size_t discarded; /* bytes of a body that nobody wants */
+    double received_at;
+    stream *stream; /* of a RUN_STREAM route, else NULL */
+    reply reply;
+    bool headers_seen, dispatched;
+    atomic_bool ready;
+};
+
+/* Begins a streamed answer with status 200: the request leaves the handler. False without memory (nothing happened). */
+bool request_stream(request *r, const char *media_type);
+
+/* Header or query parameter; NULL when absent. */
+const char *request_header(const request *r, const char *name);
+const char *request_query(const request *r, const char *name);
+
+/* Problem documents. The first returns REPLY_READY, so that `return reply_problem(...)` reads well. `slug` completes
+ * /problems/...; `detail` is printf-like. */
+handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...)
+    HAMEL_PRINTF(5, 6);
+handled reply_problem_tree(request *r, int status, cJSON *problem);   /* takes the tree */
+handled reply_problem_text(request *r, int status, const char *json); /* copies */
+handled reply_no_memory(request *r);
+handled reply_json(request *r, int status, cJSON *tree); /* takes the tree; NULL: out of memory */
+handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
+handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length); /* takes the bytes */
+
+#endif

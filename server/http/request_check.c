@@ -1,0 +1,131 @@
+/* request_check.c — see request_check.h. Pure functions of one request; no state. */
+#include "server/http/request_check.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct header_count {
+    int lengths, codings, hosts;
+    const char *fault;
+} header_count;
+
+/* RFC 9110 5.6.2. */
+static bool is_token(const char *text, size_t length) {
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (!isalnum(c) && (c == 0 || !strchr(others, c))) return false;
+        if (c >= 0x80) return false;
+    }
+    return length > 0;
+}
+
+static bool is_field_text(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f) return false;
+    }
+    return true;
+}
+
+static bool is_digits(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+    }
+    return length > 0;
+}
+
+static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                      const char *value, size_t value_size) {
+    header_count *h = context;
+    (void)kind;
+    if (!is_token(name, name_size)) {
+        h->fault = "a header name holds a character that is not allowed there";
+    } else if (value && !is_field_text(value, value_size)) {
+        h->fault = "a header value holds a control character";
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        if (++h->lengths > 1) h->fault = "Content-Length is given more than once";
+        if (!value || !is_digits(value, value_size)) h->fault = "Content-Length is not a number";
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        if (++h->codings > 1) h->fault = "Transfer-Encoding is given more than once";
+        if (!value || strcasecmp(value, "chunked") != 0) h->fault = "the only known Transfer-Encoding is chunked";
+    } else if (strcasecmp(name, "Host") == 0) {
+        if (++h->hosts > 1) h->fault = "Host is given more than once";
+        if (!value || value_size == 0 || strpbrk(value, " \t/?#@,")) h->fault = "Host is not a host name";
+    }
+    return h->fault ? MHD_NO : MHD_YES;
+}
+
+const char *request_check_headers(struct MHD_Connection *connection, const char *version) {
+    header_count h = {0};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
+    if (h.fault) return h.fault;
+    if (h.lengths && h.codings) return "Content-Length and Transfer-Encoding are given together";
+    bool needs_host = strcmp(version, "HTTP/1.0") != 0;
+    if (needs_host && h.hosts == 0) return "the Host header is missing";
+    if (!needs_host && h.codings) return "Transfer-Encoding is not part of HTTP/1.0";
+    return NULL;
+}
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* One decoded byte at *at, which moves behind it; -1 for a malformed or forbidden one. */
+static int next_byte(const char **at) {
+    unsigned char c = (unsigned char)**at;
+    if (c == '%') {
+        int high = hex_digit((*at)[1]);
+        int low = high < 0 ? -1 : hex_digit((*at)[2]);
+        if (low < 0) return -1;
+        *at += 3;
+        c = (unsigned char)(high * 16 + low);
+        return c < 0x20 || c == 0x7f ? -1 : c;
+    }
+    *at += 1;
+    return c <= 0x20 || c >= 0x7f ? -1 : c;
+}
+
+static bool has_dot_segment(const char *path) {
+    for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+        size_t length = strcspn(at + 1, "/");
+        if ((length == 1 && at[1] == '.') || (length == 2 && at[1] == '.' && at[2] == '.')) return true;
+    }
+    return false;
+}
+
+const char *request_check_target(const char *target, char *path, size_t room) {
+    const char *at = target;
+    size_t length = 0;
+    if (strncasecmp(at, "http://", 7) == 0) { /* absolute form: meant for a proxy, but allowed */
+        at += 7;
+        at += strcspn(at, "/?");
+    }
+    if (*at != '/') return "the request target is not a path";
+    while (*at && *at != '?') {
+        int c = next_byte(&at);
+        if (c < 0) return "the path holds a character or escape that is not allowed";
+        if (length + 1 >= room) return "the path is too long";
+        path[length++] = (char)c;
+    }
+    path[length] = '\0';
+    if (has_dot_segment(path)) return "the path holds a '.' or '..' segment";
+    while (*at) {
+        if (next_byte(&at) < 0) return "the query holds a character or escape that is not allowed";
+    }
+    return NULL;
+}
+
+bool request_id_sane(const char *text) {
+    size_t length = strlen(text);
+    if (length == 0 || length > 128) return false;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c <= 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>') return false;
+    }
+    return true;
+}

@@ -1,0 +1,69 @@
+/* routes.c — see routes.h. The order of rows is the order in the documentation; a path is matched segment by segment. */
+#include "server/http/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const list_query[] = {"status", "name", "limit", "cursor", NULL};
+static const char *const results_query[] = {"from", "to", "every", "columns", "follow", NULL};
+
+/* clang-format off */
+static const route routes[] = {
+    {METHOD_POST,   "/v1/simulations",     RUN_STREAM, true,  simulations_create, NULL},
+    {METHOD_POST,   "/v1/jobs",            RUN_STREAM, true,  jobs_create,        NULL},
+    {METHOD_GET,    "/v1/jobs",            RUN_BRIEF,  false, jobs_list,          list_query},
+    {METHOD_GET,    "/v1/jobs/{}",         RUN_BRIEF,  false, jobs_get,           NULL},
+    {METHOD_DELETE, "/v1/jobs/{}",         RUN_BRIEF,  false, jobs_delete,        NULL},
+    {METHOD_GET,    "/v1/jobs/{}/system",  RUN_BRIEF,  false, jobs_get_system,    NULL},
+    {METHOD_GET,    "/v1/jobs/{}/results", RUN_STREAM, false, jobs_get_results,   results_query},
+    {METHOD_POST,   "/v1/jobs/{}/cancel",  RUN_BRIEF,  false, jobs_cancel,        NULL},
+    {METHOD_GET,    "/v1/examples",        RUN_INLINE, false, examples_list,      NULL},
+    {METHOD_GET,    "/v1/examples/{}",     RUN_INLINE, false, examples_get,       NULL},
+    {METHOD_GET,    "/",                   RUN_INLINE, false, service_index,      NULL},
+    {METHOD_GET,    "/openapi.json",       RUN_INLINE, false, service_openapi,    NULL},
+    {METHOD_GET,    "/healthz",            RUN_INLINE, false, service_healthz,    NULL},
+    {METHOD_GET,    "/readyz",             RUN_BRIEF,  false, service_readyz,     NULL},
+};
+/* clang-format on */
+enum { ROUTE_TOTAL = sizeof routes / sizeof routes[0] };
+
+const route *route_at(size_t index) {
+    return index < ROUTE_TOTAL ? &routes[index] : NULL;
+}
+
+static bool matches(const char *pattern, const char *path, char parameter[PARAMETER_BYTES]) {
+    for (; *pattern; pattern++) {
+        if (strncmp(pattern, "{}", 2) != 0) {
+            if (*pattern != *path++) return false;
+            continue;
+        }
+        size_t length = strcspn(path, "/");
+        if (length == 0 || length >= PARAMETER_BYTES) return false;
+        memcpy(parameter, path, length);
+        parameter[length] = '\0';
+        path += length;
+        pattern++; /* the loop steps over the second brace */
+    }
+    return *path == '\0';
+}
+
+static void add_method(char allow[ALLOW_BYTES], const char *name) {
+    size_t length = strlen(allow);
+    snprintf(allow + length, ALLOW_BYTES - length, "%s%s", length ? ", " : "", name);
+}
+
+const route *route_find(http_method method, const char *path, char parameter[PARAMETER_BYTES],
+                        char allow[ALLOW_BYTES]) {
+    http_method sought = method == METHOD_HEAD ? METHOD_GET : method;
+    allow[0] = '\0';
+    parameter[0] = '\0';
+    for (size_t i = 0; i < ROUTE_TOTAL; i++) {
+        if (!matches(routes[i].path, path, parameter)) continue;
+        if (routes[i].method == sought) return &routes[i];
+        if (routes[i].method == METHOD_GET) add_method(allow, "GET, HEAD");
+        if (routes[i].method == METHOD_POST) add_method(allow, "POST");
+        if (routes[i].method == METHOD_DELETE) add_method(allow, "DELETE");
+    }
+    if (allow[0]) add_method(allow, "OPTIONS");
+    return NULL;
+}

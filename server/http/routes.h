@@ -1,0 +1,29 @@
+/* routes.h — the table of what is served, and the way from a method and path to its row. */
+#ifndef HAMEL_SERVER_HTTP_ROUTES_H
+#define HAMEL_SERVER_HTTP_ROUTES_H
+
+#include "server/http/request.h"
+
+/* The row for a method (HEAD finds GET) and path, with the path's parameter copied; NULL when there is none. Then `allow`
+ * lists the methods that the path does know, "" when it knows none. */
+const route *route_find(http_method method, const char *path, char parameter[PARAMETER_BYTES], char allow[ALLOW_BYTES]);
+
+/* By position, for the test that compares the table with the API description; NULL past the end. */
+const route *route_at(size_t index);
+
+handled simulations_create(request *r);
+handled jobs_create(request *r);
+handled jobs_list(request *r);
+handled jobs_get(request *r);
+handled jobs_get_system(request *r);
+handled jobs_get_results(request *r);
+handled jobs_cancel(request *r);
+handled jobs_delete(request *r);
+handled examples_list(request *r);
+handled examples_get(request *r);
+handled service_index(request *r);
+handled service_openapi(request *r);
+handled service_healthz(request *r);
+handled service_readyz(request *r);
+
+#endif

@@ -1,0 +1,235 @@
+/* routes_jobs.c — jobs: submit, list, look, cancel, forget. Results are in routes_results.c. */
+#include "server/http/job_json.h"
+#include "server/http/routes.h"
+#include "server/stamp.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_STANDARD = 50, LIST_MOST = 500 };
+#define WAIT_MOST 120.0
+
+static const store_kind *kind_of(const request *r) {
+    return r->services->store->kind;
+}
+
+static handled reply_store_failed(request *r) {
+    r->reply.retry_after = 5;
+    return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
+}
+
+static handled reply_absent(request *r) {
+    return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
+}
+
+/* The answer for a status that is not STORE_OK. */
+static handled reply_store(request *r, store_status status) {
+    return status == STORE_ABSENT ? reply_absent(r) : reply_store_failed(r);
+}
+
+static handled reply_job(request *r, int status, const job *j) {
+    job_etag(j, r->reply.etag, sizeof r->reply.etag);
+    return reply_json(r, status, job_json(j));
+}
+
+/* ---- submit ----------------------------------------------------------------------------------------------------- */
+
+static bool key_is_sane(const char *key) {
+    size_t length = strlen(key);
+    if (length == 0 || length >= JOB_KEY_BYTES) return false;
+    for (size_t i = 0; i < length; i++) {
+        if (key[i] < 0x20 || key[i] > 0x7e) return false;
+    }
+    return true;
+}
+
+static void wait_for_end(request *r, job *j, double seconds) {
+    double until = stamp_seconds() + seconds;
+    uint64_t seen = 0;
+    const atomic_bool *cancel = stream_cancel_flag(r->stream);
+    while (!job_ended(j->status) && stamp_seconds() < until && !atomic_load(cancel)) {
+        double left = until - stamp_seconds();
+        kind_of(r)->wait(r->services->store, &seen, left < 0.5 ? (left > 0 ? left : 0) : 0.5);
+        job newer;
+        if (kind_of(r)->find(r->services->store, j->id, &newer) != STORE_OK) return;
+        job_clear(j);
+        *j = newer;
+    }
+}
+
+static handled reply_submitted(request *r, store_status status, job *j) {
+    double wait = prefer_wait(request_header(r, "Prefer"), WAIT_MOST);
+    if (status == STORE_CONFLICT) {
+        return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
+                             "this Idempotency-Key belongs to job %s, which was sent with another body", j->id);
+    }
+    if (status != STORE_OK && status != STORE_EXISTS) return reply_store_failed(r);
+    if (status == STORE_OK) {
+        workers_wake(r->services->workers);
+        log_write(r->services->log, LOG_INFO, "job",
+                  LOG_FIELDS(log_text("job", j->id), log_text("request_id", r->id), log_text("begin", "accepted")));
+    }
+    if (wait > 0) {
+        wait_for_end(r, j, wait);
+        r->reply.waited = true;
+    }
+    snprintf(r->reply.location, sizeof r->reply.location, "/v1/jobs/%s", j->id);
+    return reply_job(r, 201, j); /* the same for a retry, which has to see what the lost answer said */
+}
+
+/* Derives the equations only to find every fault now, not when the job runs. */
+static bool check_description(request *r, char **name, api_failure *failure) {
+    cpu_turn *turn = stream_turn(r->stream);
+    cpu_take(r->services->slots, turn);
+    hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,
+                                     stream_cancel_flag(r->stream), "request", failure);
+    cpu_leave(r->services->slots, turn);
+    if (!model) return false;
+    const char *given = hamel_model_header(model)->name;
+    *name = strdup(given ? given : "");
+    hamel_model_free(model);
+    return *name != NULL;
+}
+
+static handled reply_failure(request *r, api_failure *failure) {
+    int status = failure->http ? failure->http : 500;
+    cJSON *problem = failure->problem;
+    failure->problem = NULL;
+    if (problem && !cJSON_HasObjectItem(problem, "instance")) cJSON_AddStringToObject(problem, "instance", r->path);
+    if (status == 503) r->reply.retry_after = 5;
+    return reply_problem_tree(r, status, problem);
+}
+
+handled jobs_create(request *r) {
+    job_submission sent = {.key = request_header(r, "Idempotency-Key"),
+                           .body = r->body.bytes ? r->body.bytes : "",
+                           .length = r->body.length};
+    if (sent.key && !key_is_sane(sent.key)) {
+        return reply_problem(r, 400, "invalid-idempotency-key", "Invalid Idempotency-Key",
+                             "an Idempotency-Key has 1 to %d printable ASCII characters", JOB_KEY_BYTES - 1);
+    }
+    job j = {0};
+    store_status status = kind_of(r)->known_key(r->services->store, &sent, &j);
+    if (status == STORE_ABSENT) {
+        api_failure failure = {0};
+        char *name = NULL;
+        if (!check_description(r, &name, &failure)) {
+            handled replied = failure.http ? reply_failure(r, &failure) : reply_no_memory(r);
+            api_failure_clear(&failure);
+            return replied;
+        }
+        sent.name = name;
+        status = kind_of(r)->submit(r->services->store, &sent, &j);
+        free(name);
+    }
+    handled replied = reply_submitted(r, status, &j);
+    job_clear(&j);
+    return replied;
+}
+
+/* ---- list ------------------------------------------------------------------------------------------------------- */
+
+/* A whole number from `least` to `most`; `out` unchanged when the text is NULL. */
+static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *out) {
+    char *end;
+    if (!text) return true;
+    if (!isdigit((unsigned char)text[0]) || strlen(text) > 18) return false;
+    long long value = strtoll(text, &end, 10);
+    if (*end || value < least || value > most) return false;
+    *out = value;
+    return true;
+}
+
+static cJSON *list_json(const job *jobs, size_t count, bool more) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON *items = object ? cJSON_AddArrayToObject(object, "items") : NULL;
+    bool good = items != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        cJSON *item = job_json(&jobs[i]);
+        good = item && cJSON_AddItemToArray(items, item);
+        if (!good) cJSON_Delete(item);
+    }
+    char cursor[24];
+    snprintf(cursor, sizeof cursor, "%lld", count ? (long long)jobs[count - 1].number : 0LL);
+    if (good)
+        good = (more ? cJSON_AddStringToObject(object, "next", cursor) : cJSON_AddNullToObject(object, "next")) != NULL;
+    if (good) return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+handled jobs_list(request *r) {
+    job_query query = {.name = request_query(r, "name")};
+    const char *status = request_query(r, "status");
+    int64_t limit = LIST_STANDARD;
+    query.by_status = status != NULL;
+    if (status && !job_status_named(status, &query.status)) {
+        return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
+                             "status is queued, running, completed, incomplete, failed or canceled");
+    }
+    if (!parse_number(request_query(r, "limit"), 1, LIST_MOST, &limit)) {
+        return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "limit is a number from 1 to %d",
+                             LIST_MOST);
+    }
+    if (!parse_number(request_query(r, "cursor"), 1, INT64_MAX, &query.before)) {
+        return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
+                             "cursor is what an earlier list gave as `next`");
+    }
+    size_t count = 0, wanted = (size_t)limit;
+    query.limit = wanted + 1; /* one more, to know whether there are more */
+    job *jobs = calloc(query.limit, sizeof *jobs);
+    if (!jobs) return reply_no_memory(r);
+    handled replied;
+    if (kind_of(r)->list(r->services->store, &query, jobs, &count) != STORE_OK) {
+        replied = reply_store_failed(r);
+    } else {
+        replied = reply_json(r, 200, list_json(jobs, count < wanted ? count : wanted, count > wanted));
+    }
+    for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
+    free(jobs);
+    return replied;
+}
+
+/* ---- one job ---------------------------------------------------------------------------------------------------- */
+
+handled jobs_get(request *r) {
+    job j;
+    store_status status = kind_of(r)->find(r->services->store, r->parameter, &j);
+    if (status != STORE_OK) return reply_store(r, status);
+    job_etag(&j, r->reply.etag, sizeof r->reply.etag);
+    bool known = etag_matches(request_header(r, "If-None-Match"), r->reply.etag);
+    handled replied = known ? reply_static(r, 304, NULL, NULL, 0) : reply_job(r, 200, &j);
+    job_clear(&j);
+    return replied;
+}
+
+handled jobs_get_system(request *r) {
+    char *body;
+    size_t length;
+    store_status status = kind_of(r)->description(r->services->store, r->parameter, &body, &length);
+    if (status != STORE_OK) return reply_store(r, status);
+    return reply_bytes(r, 200, "application/json", body, length);
+}
+
+handled jobs_cancel(request *r) {
+    job j;
+    store_status status = kind_of(r)->cancel(r->services->store, r->parameter, &j);
+    if (status != STORE_OK) {
+        job_clear(&j);
+        return reply_store(r, status);
+    }
+    workers_cancel(r->services->workers, j.number);
+    handled replied = reply_job(r, 202, &j);
+    job_clear(&j);
+    return replied;
+}
+
+handled jobs_delete(request *r) {
+    int64_t number = 0;
+    store_status status = kind_of(r)->forget(r->services->store, r->parameter, &number);
+    if (status != STORE_OK) return reply_store(r, status);
+    workers_cancel(r->services->workers, number);
+    return reply_static(r, 204, NULL, NULL, 0);
+}

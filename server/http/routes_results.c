@@ -1,0 +1,346 @@
+/* routes_results.c — GET /v1/jobs/{id}/results: stored rows in any format, and live ones with follow=true.
+ *
+ * Rows are read chunk by chunk and leave through the same ring as those of a live run; a slow client holds up nobody.
+ * Without `follow`, a job that still runs is answered with the rows there are and a summary with status `running`. */
+#include "server/http/routes.h"
+#include "server/stamp.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEARTBEAT_SECONDS 5.0
+#define POLL_SECONDS 1.0
+
+typedef struct row_filter {
+    double from, to; /* infinite: open */
+    int64_t every;
+    bool follow;
+    const char *columns; /* comma-separated names; NULL: all. Valid while the request is ours */
+} row_filter;
+
+typedef struct results {
+    request *r; /* NULL once the answer is a stream */
+    const http_services *services;
+    stream *stream;
+    const row_format *format;
+    row_writer *writer;
+    row_filter filter;
+    job job;
+    cJSON *header;      /* as stored, with the chosen columns */
+    const char **names; /* of the chosen columns, in the header */
+    size_t *chosen;     /* their positions in a stored row */
+    size_t count, stored_count;
+    double *row;
+    int64_t next;  /* row to read */
+    bool past_end; /* `to` has been passed: no later row can be wanted */
+} results;
+
+static const store_kind *kind_of(const results *x) {
+    return x->services->store->kind;
+}
+
+/* ---- what is asked ---------------------------------------------------------------------------------------------- */
+
+static bool parse_real(const char *text, double *out) {
+    char *end;
+    if (!text) return true;
+    if (!*text || isspace((unsigned char)*text)) return false;
+    double value = strtod(text, &end);
+    if (*end || !isfinite(value)) return false;
+    *out = value;
+    return true;
+}
+
+static bool parse_truth(const char *text, bool *out) {
+    *out = text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
+    return !text || *out || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+static const char *parse_filter(const request *r, row_filter *filter) {
+    const char *every = request_query(r, "every");
+    double step = 1;
+    *filter = (row_filter){.from = -INFINITY, .to = INFINITY, .every = 1, .columns = request_query(r, "columns")};
+    if (!parse_real(request_query(r, "from"), &filter->from)) return "from is a time";
+    if (!parse_real(request_query(r, "to"), &filter->to)) return "to is a time";
+    if (!parse_real(every, &step) || step < 1 || step > 1e15 || step != floor(step))
+        return "every is a whole number from 1";
+    if (!parse_truth(request_query(r, "follow"), &filter->follow)) return "follow is true or false";
+    filter->every = (int64_t)step;
+    return NULL;
+}
+
+/* ---- columns ---------------------------------------------------------------------------------------------------- */
+
+/* Position of a column in the header; -1 when it is not there. */
+static int find_column(const cJSON *columns, const char *name, size_t length) {
+    int at = 0;
+    for (const cJSON *c = columns->child; c; c = c->next, at++) {
+        if (cJSON_IsString(c) && strlen(c->valuestring) == length && memcmp(c->valuestring, name, length) == 0)
+            return at;
+    }
+    return -1;
+}
+
+/* Fills x->chosen from the list that was asked for. A name that may hold a comma (J[1,2]) is tried at its longest.
+ * False with the name at fault in *unknown. */
+static bool choose_columns(results *x, const cJSON *columns, const char **unknown) {
+    const char *at = x->filter.columns;
+    x->count = 0;
+    if (!at) {
+        for (; x->count < x->stored_count; x->count++) x->chosen[x->count] = x->count;
+        return true;
+    }
+    while (*at) {
+        int found = -1;
+        size_t length = strlen(at);
+        for (;;) {
+            found = find_column(columns, at, length);
+            if (found >= 0) break;
+            while (length > 0 && at[--length] != ',') {
+            }
+            if (length == 0) break;
+        }
+        if (found < 0 || x->count == x->stored_count) {
+            *unknown = at;
+            return false;
+        }
+        x->chosen[x->count++] = (size_t)found;
+        at += length;
+        if (*at == ',') at++;
+    }
+    *unknown = "";
+    return x->count > 0;
+}
+
+/* The header's lists `columns` and `units` with the chosen columns only. */
+static bool cut_list(cJSON *header, const char *key, const results *x) {
+    const cJSON *old = cJSON_GetObjectItemCaseSensitive(header, key);
+    if (!cJSON_IsArray(old) || (size_t)cJSON_GetArraySize(old) != x->stored_count) return true;
+    const cJSON **items = calloc(x->stored_count, sizeof *items);
+    cJSON *list = cJSON_CreateArray();
+    bool good = items && list;
+    size_t n = 0;
+    for (const cJSON *c = old->child; good && c; c = c->next) items[n++] = c;
+    for (size_t i = 0; good && i < x->count; i++) {
+        cJSON *copy = cJSON_Duplicate(items[x->chosen[i]], 1);
+        good = copy && cJSON_AddItemToArray(list, copy);
+    }
+    free(items);
+    if (good && cJSON_ReplaceItemInObjectCaseSensitive(header, key, list)) return true;
+    cJSON_Delete(list);
+    return false;
+}
+
+/* REPLY_STREAMED means: go on. */
+static handled prepare_columns(results *x) {
+    x->header = cJSON_Parse(x->job.header);
+    const cJSON *columns = x->header ? cJSON_GetObjectItemCaseSensitive(x->header, "columns") : NULL;
+    if (!cJSON_IsArray(columns) || !columns->child) {
+        return reply_problem(x->r, 500, "storage", "Storage failed", "the stored header of this job cannot be read");
+    }
+    x->stored_count = (size_t)cJSON_GetArraySize(columns);
+    x->chosen = calloc(x->stored_count, sizeof *x->chosen);
+    x->names = calloc(x->stored_count, sizeof *x->names);
+    x->row = calloc(x->stored_count, sizeof *x->row);
+    if (!x->chosen || !x->names || !x->row) return reply_no_memory(x->r);
+    const char *unknown = "";
+    if (!choose_columns(x, columns, &unknown)) {
+        return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
+                             "columns: the result has no column '%.*s'", (int)strcspn(unknown, ","), unknown);
+    }
+    bool timed = strcmp(columns->child->valuestring ? columns->child->valuestring : "", "t") == 0;
+    if (!timed && (isfinite(x->filter.from) || isfinite(x->filter.to))) {
+        return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
+                             "from and to need a result with a column t");
+    }
+    if (!cut_list(x->header, "columns", x) || !cut_list(x->header, "units", x)) return reply_no_memory(x->r);
+    size_t n = 0;
+    columns = cJSON_GetObjectItemCaseSensitive(x->header, "columns");
+    for (const cJSON *c = columns->child; c; c = c->next) x->names[n++] = c->valuestring;
+    return REPLY_STREAMED;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static bool write_result(void *context, const char *bytes, size_t length) {
+    results *x = context;
+    if (x->r) {
+        if (!request_stream(x->r, x->format->media_type)) return false;
+        x->r = NULL;
+    }
+    return stream_write(x->stream, bytes, length);
+}
+
+static bool begin_rows(results *x) {
+    char *json = cJSON_PrintUnformatted(x->header);
+    bool begun =
+        json && row_writer_begin(x->writer, &(row_header){.column_count = x->count, .columns = x->names, .json = json});
+    cJSON_free(json);
+    return begun;
+}
+
+static bool write_chunk(results *x, const row_chunk *chunk) {
+    for (int64_t i = x->next - chunk->first; i < chunk->rows && !x->past_end; i++, x->next++) {
+        const double *values = chunk->values + (size_t)i * chunk->columns;
+        if (values[0] > x->filter.to) x->past_end = isfinite(x->filter.to);
+        if (values[0] < x->filter.from || x->past_end || (chunk->first + i) % x->filter.every != 0) continue;
+        for (size_t k = 0; k < x->count; k++) x->row[k] = values[x->chosen[k]];
+        if (!row_writer_row(x->writer, x->row, x->count)) return false;
+    }
+    return true;
+}
+
+/* Writes what is stored. STORE_ABSENT: all of it has been written. */
+static store_status write_stored(results *x) {
+    while (!x->past_end && !atomic_load(stream_cancel_flag(x->stream))) {
+        row_chunk chunk;
+        store_status status = kind_of(x)->chunk_at(x->services->store, x->job.number, x->next, &chunk);
+        if (status != STORE_OK) return status;
+        bool written = chunk.columns == x->stored_count && write_chunk(x, &chunk);
+        row_chunk_clear(&chunk);
+        if (!written) return STORE_FAILED;
+    }
+    return STORE_ABSENT;
+}
+
+static bool look_again(results *x) {
+    job newer;
+    if (kind_of(x)->find(x->services->store, x->job.id, &newer) != STORE_OK) return false;
+    job_clear(&x->job);
+    x->job = newer;
+    return true;
+}
+
+static bool write_progress(results *x) {
+    char json[64];
+    if (stream_quiet_seconds(x->stream) < HEARTBEAT_SECONDS) return true;
+    snprintf(json, sizeof json, "{\"fraction\":%.4f}", x->job.progress);
+    return row_writer_progress(x->writer, json) && (x->r || row_writer_heartbeat(x->writer));
+}
+
+/* Rows until the job has ended and all are written. The job is looked at before the rows: what is stored when it has
+ * ended is all there will be. */
+static bool follow_rows(results *x) {
+    uint64_t seen = 0;
+    for (;;) {
+        kind_of(x)->wait(x->services->store, &seen, 0);
+        if (!look_again(x)) return false;
+        if (write_stored(x) != STORE_ABSENT) return false;
+        if (atomic_load(stream_cancel_flag(x->stream))) return false;
+        if (!x->filter.follow || x->past_end || job_ended(x->job.status)) return true;
+        if (!write_progress(x)) return false;
+        kind_of(x)->wait(x->services->store, &seen, POLL_SECONDS);
+    }
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+/* The last word of the answer. Returns whether the body is whole. */
+static bool write_end(results *x) {
+    static const char canceled[] =
+        "{\"type\":\"/problems/canceled\",\"title\":\"the run was canceled\",\"status\":409}";
+    char json[160];
+    if (x->job.problem || x->job.status == JOB_CANCELED) {
+        const char *problem = x->job.problem ? x->job.problem : canceled;
+        /* These rows are whole as far as they go; a format without a place for a problem just ends. */
+        return x->format->problem ? row_writer_problem(x->writer, problem) : true;
+    }
+    if (x->job.summary) return row_writer_summary(x->writer, x->job.summary);
+    snprintf(json, sizeof json, "{\"status\":\"%s\",\"rows\":%lld,\"progress\":%.4f}", job_status_name(x->job.status),
+             (long long)x->next, x->job.progress);
+    return row_writer_summary(x->writer, json);
+}
+
+static handled reply_cut(results *x) {
+    if (x->writer->reason) {
+        return reply_problem(x->r, 413, "result-too-large", "The result does not fit this format", "%s",
+                             x->writer->reason);
+    }
+    x->r->reply.retry_after = 5;
+    return reply_problem(x->r, 503, "interrupted", "Interrupted", "the rows could not be read to their end");
+}
+
+static handled write_all(results *x) {
+    bool whole = begin_rows(x) && follow_rows(x);
+    bool stopped = !whole && stream_stopped(x->stream);
+    if (whole) {
+        whole = write_end(x);
+    } else if (stopped && !x->r && x->format->problem) {
+        whole = row_writer_problem(x->writer, "{\"type\":\"/problems/shutting-down\",\"title\":\"Shutting down\","
+                                              "\"status\":503,\"detail\":\"the server ends; ask again later\"}");
+    }
+    if (x->r) return whole ? reply_static(x->r, 200, x->format->media_type, NULL, 0) : reply_cut(x);
+    stream_end(x->stream, whole);
+    return REPLY_STREAMED;
+}
+
+/* ---- before the rows -------------------------------------------------------------------------------------------- */
+
+/* Waits, when asked to, until the run has begun or ended. REPLY_STREAMED means: there is a header, go on. */
+static handled wait_for_header(results *x) {
+    uint64_t seen = 0;
+    while (!x->job.header && x->filter.follow && !job_ended(x->job.status)) {
+        if (atomic_load(stream_cancel_flag(x->stream))) {
+            x->r->reply.retry_after = 5;
+            return reply_problem(x->r, 503, "shutting-down", "Shutting down", "the run has not begun yet");
+        }
+        kind_of(x)->wait(x->services->store, &seen, POLL_SECONDS);
+        if (!look_again(x)) return reply_problem(x->r, 404, "no-such-job", "No such job", "the job was deleted");
+    }
+    if (x->job.header) return REPLY_STREAMED;
+    if (x->job.problem) {
+        cJSON *problem = cJSON_Parse(x->job.problem);
+        const cJSON *status = problem ? cJSON_GetObjectItemCaseSensitive(problem, "status") : NULL;
+        int http =
+            cJSON_IsNumber(status) && status->valueint >= 400 && status->valueint <= 599 ? status->valueint : 500;
+        return reply_problem_tree(x->r, http, problem);
+    }
+    if (!job_ended(x->job.status)) x->r->reply.retry_after = 1;
+    return reply_problem(x->r, 409, "no-results", "No results", "the job is %s and has no rows",
+                         job_status_name(x->job.status));
+}
+
+static handled serve(results *x) {
+    handled early = wait_for_header(x);
+    if (early == REPLY_READY) return early;
+    early = prepare_columns(x);
+    if (early == REPLY_READY) return early;
+    if (isfinite(x->filter.from) &&
+        kind_of(x)->row_at_time(x->services->store, x->job.number, x->filter.from, &x->next) != STORE_OK) {
+        x->next = 0;
+    }
+    x->writer = row_writer_open(x->format, (byte_sink){x, write_result});
+    if (!x->writer) return reply_no_memory(x->r);
+    return write_all(x);
+}
+
+handled jobs_get_results(request *r) {
+    results x = {.r = r, .services = r->services, .stream = r->stream};
+    const char *fault = parse_filter(r, &x.filter);
+    if (fault) return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "%s", fault);
+    x.format = row_format_accepted(request_header(r, "Accept"), row_format_named("ndjson"));
+    if (!x.format) {
+        return reply_problem(r, 406, "not-acceptable", "Not acceptable",
+                             "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
+                             "application/x-npy");
+    }
+    store_status status = kind_of(&x)->find(r->services->store, r->parameter, &x.job);
+    if (status == STORE_ABSENT) {
+        return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
+    }
+    if (status != STORE_OK) {
+        r->reply.retry_after = 5;
+        return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
+    }
+    handled replied = serve(&x);
+    row_writer_close(x.writer);
+    cJSON_Delete(x.header);
+    free(x.names);
+    free(x.chosen);
+    free(x.row);
+    job_clear(&x.job);
+    return replied;
+}

@@ -1,0 +1,82 @@
+/* routes_service.c — what describes the service itself, and the examples that come with it. */
+#include "api/openapi.h"
+#include "server/http/routes.h"
+
+#include <string.h>
+
+handled service_index(request *r) {
+    static const char index[] =
+        "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{\"description\":\"/openapi.json\","
+        "\"simulations\":\"/v1/simulations\",\"jobs\":\"/v1/jobs\",\"examples\":\"/v1/examples\",\"health\":\"/"
+        "healthz\","
+        "\"readiness\":\"/readyz\"}}\n";
+    return reply_static(r, 200, "application/json", index, sizeof index - 1);
+}
+
+handled service_openapi(request *r) {
+    return reply_static(r, 200, "application/json", (const char *)api_openapi, api_openapi_length);
+}
+
+handled service_healthz(request *r) {
+    static const char good[] = "{\"status\":\"ok\"}\n";
+    return reply_static(r, 200, "application/json", good, sizeof good - 1);
+}
+
+/* While the daemon ends, dispatch answers 503 in place of this handler. */
+handled service_readyz(request *r) {
+    static const char good[] = "{\"status\":\"ready\"}\n";
+    if (r->services->store->kind->healthy(r->services->store)) {
+        return reply_static(r, 200, "application/json", good, sizeof good - 1);
+    }
+    r->reply.retry_after = 5;
+    return reply_problem(r, 503, "not-ready", "Not ready", "the job store does not answer");
+}
+
+/* ---- examples --------------------------------------------------------------------------------------------------- */
+
+/* The texts beside the name come from the example itself. */
+static cJSON *example_json(const api_example *example) {
+    cJSON *system = cJSON_ParseWithLength(example->json, example->length);
+    cJSON *object = cJSON_CreateObject();
+    bool good = system && object && cJSON_AddStringToObject(object, "id", example->name);
+    static const char *const texts[] = {"name", "description", "source"};
+    for (size_t i = 0; good && i < sizeof texts / sizeof texts[0]; i++) {
+        const cJSON *text = cJSON_GetObjectItemCaseSensitive(system, texts[i]);
+        if (cJSON_IsString(text)) good = cJSON_AddStringToObject(object, texts[i], text->valuestring) != NULL;
+    }
+    char path[256] = "/v1/examples/";
+    size_t used = strlen(path);
+    good = good && strlen(example->name) < sizeof path - used;
+    if (good) {
+        memcpy(path + used, example->name, strlen(example->name) + 1);
+        good = cJSON_AddStringToObject(object, "href", path) != NULL;
+    }
+    cJSON_Delete(system);
+    if (good) return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+handled examples_list(request *r) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON *items = object ? cJSON_AddArrayToObject(object, "items") : NULL;
+    const api_example *example;
+    for (size_t i = 0; items && (example = api_example_at(i)); i++) {
+        cJSON *item = example_json(example);
+        if (item && cJSON_AddItemToArray(items, item)) continue;
+        cJSON_Delete(item);
+        items = NULL;
+    }
+    if (items) return reply_json(r, 200, object);
+    cJSON_Delete(object);
+    return reply_no_memory(r);
+}
+
+handled examples_get(request *r) {
+    const api_example *example;
+    for (size_t i = 0; (example = api_example_at(i)); i++) {
+        if (strcmp(example->name, r->parameter) != 0) continue;
+        return reply_static(r, 200, "application/json", example->json, example->length);
+    }
+    return reply_problem(r, 404, "no-such-example", "No such example", "there is no example '%s'", r->parameter);
+}

@@ -1,0 +1,159 @@
+/* routes_simulations.c — POST /v1/simulations: run now, and stream.
+ *
+ * Nothing is sent until the run has begun or failed: a fault found before the first row decides the status of the
+ * answer. From then on the answer is a stream, and a failure is its last line. */
+#include "server/http/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Longest silence on a stream whose format has a way to say nothing. */
+#define HEARTBEAT_SECONDS 5.0
+
+typedef struct live_run {
+    request *r; /* NULL once the answer is a stream */
+    stream *stream;
+    cpu_slots *slots;
+    row_writer *writer;
+    const row_format *format;
+    bool whole; /* the last word has been written */
+} live_run;
+
+/* The first byte makes the answer a stream. Formats that keep all rows until the end (json, npy) so still answer a
+ * failure with its own status. */
+static bool write_live(void *context, const char *bytes, size_t length) {
+    live_run *run = context;
+    if (run->r) {
+        if (!request_stream(run->r, run->format->media_type)) return false;
+        run->r = NULL;
+    }
+    return stream_write(run->stream, bytes, length);
+}
+
+static bool on_header(void *context, const row_header *header) {
+    live_run *run = context;
+    return row_writer_begin(run->writer, header);
+}
+
+static bool on_row(void *context, const double *values, size_t count) {
+    live_run *run = context;
+    if (!row_writer_row(run->writer, values, count)) return false;
+    cpu_pass(run->slots, stream_turn(run->stream));
+    return true;
+}
+
+static bool on_progress(void *context, const char *json, double fraction) {
+    live_run *run = context;
+    (void)fraction;
+    bool going = row_writer_progress(run->writer, json);
+    if (going && stream_quiet_seconds(run->stream) > HEARTBEAT_SECONDS) going = row_writer_heartbeat(run->writer);
+    cpu_pass(run->slots, stream_turn(run->stream));
+    return going;
+}
+
+static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+    live_run *run = context;
+    (void)summary;
+    run->whole = row_writer_summary(run->writer, json);
+    return run->whole;
+}
+
+static cJSON *shutdown_problem(const char *instance) {
+    return api_problem_plain(503, "shutting-down", "Shutting down", "the server ended during the run", instance);
+}
+
+/* Why the run ended, where that is not what the engine says: it only knows that it was told to stop. NULL otherwise. */
+static cJSON *own_problem(const live_run *run) {
+    if (stream_stopped(run->stream)) return shutdown_problem(NULL);
+    if (!run->writer->reason) return NULL;
+    return api_problem_plain(413, "result-too-large", "The result does not fit this format", run->writer->reason, NULL);
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    live_run *run = context;
+    (void)summary_json;
+    cJSON *own = own_problem(run);
+    if (run->r && own) {
+        bool stopped = stream_stopped(run->stream);
+        if (stopped) run->r->reply.retry_after = 5;
+        reply_problem_tree(run->r, stopped ? 503 : 413, own);
+        return true;
+    }
+    if (run->r) {
+        int status = failure->http ? failure->http : 500;
+        if (status == 503) run->r->reply.retry_after = 5;
+        reply_problem_text(run->r, status, json);
+        return true;
+    }
+    char *text = own ? cJSON_PrintUnformatted(own) : NULL;
+    /* A format without a place for a problem shows it by an answer that is cut off. */
+    run->whole = run->format->problem && row_writer_problem(run->writer, text ? text : json);
+    cJSON_free(text);
+    cJSON_Delete(own);
+    return run->whole;
+}
+
+static handled reply_failure(request *r, api_failure *failure) {
+    if (stream_stopped(r->stream)) {
+        r->reply.retry_after = 5;
+        reply_problem_tree(r, 503, shutdown_problem(r->path));
+    } else {
+        int status = failure->http ? failure->http : 500;
+        if (status == 503) r->reply.retry_after = 5;
+        if (failure->problem) {
+            if (!cJSON_HasObjectItem(failure->problem, "instance")) {
+                cJSON_AddStringToObject(failure->problem, "instance", r->path);
+            }
+            reply_problem_tree(r, status, failure->problem);
+            failure->problem = NULL;
+        } else {
+            reply_no_memory(r);
+        }
+    }
+    api_failure_clear(failure);
+    return REPLY_READY;
+}
+
+static handled run_model(live_run *run, const hamel_model *model) {
+    request *r = run->r;
+    api_observer observer = {.context = run,
+                             .header = on_header,
+                             .row = on_row,
+                             .progress = on_progress,
+                             .summary = on_summary,
+                             .problem = on_problem};
+    hamel_status status =
+        api_run(model, r->services->config->time_limit, stream_cancel_flag(run->stream), &observer, "request");
+    (void)status; /* the observer has been told */
+    if (!run->r) {
+        stream_end(run->stream, run->whole);
+        return REPLY_STREAMED;
+    }
+    return r->reply.status ? REPLY_READY : reply_no_memory(r);
+}
+
+handled simulations_create(request *r) {
+    const row_format *format = row_format_accepted(request_header(r, "Accept"), row_format_named("ndjson"));
+    if (!format) {
+        return reply_problem(r, 406, "not-acceptable", "Not acceptable",
+                             "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
+                             "application/x-npy");
+    }
+    live_run run = {.r = r, .stream = r->stream, .slots = r->services->slots, .format = format};
+    api_failure failure = {0};
+    cpu_take(run.slots, stream_turn(run.stream));
+    hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,
+                                     stream_cancel_flag(run.stream), "request", &failure);
+    handled result;
+    if (!model) {
+        result = reply_failure(r, &failure);
+    } else {
+        text_buffer_free(&r->body);
+        run.writer = row_writer_open(format, (byte_sink){&run, write_live});
+        result = run.writer ? run_model(&run, model) : reply_no_memory(r);
+        row_writer_close(run.writer);
+    }
+    cpu_leave(run.slots, stream_turn(run.stream));
+    hamel_model_free(model);
+    return result;
+}

@@ -1,0 +1,202 @@
+/* stream.c — see stream.h.
+ *
+ * Resuming a connection costs a wake-up of the HTTP thread, so it is done at once after a pause but not for each row
+ * of a fast run: bytes held back leave when there are enough of them, or when stream_nudge comes by (every tenth of a
+ * second). Likewise a held-up producer goes on when half the ring is free, not at each byte.
+ *
+ * Lock order: a stream's lock is taken first, the locks inside libmicrohttpd after it (resume and suspend only). */
+#include "server/http/stream.h"
+
+#include "server/stamp.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENOUGH_BYTES = 16 * 1024 };
+#define PAUSE_SECONDS 0.01
+
+struct stream {
+    atomic_uint holders;
+    atomic_bool cancel, stopped;
+    cpu_slots *slots;
+    cpu_turn turn; /* of the producer's thread only */
+
+    pthread_mutex_t lock;
+    pthread_cond_t room;
+    char *ring;
+    size_t first, count;
+    bool ended, whole, gone;
+    bool suspended;                    /* by the reader, with an empty ring */
+    struct MHD_Connection *connection; /* while a response reads */
+    double last_write, last_read, last_resume;
+};
+
+stream *stream_open(cpu_slots *slots) {
+    stream *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    atomic_init(&s->holders, 1);
+    atomic_init(&s->cancel, false);
+    atomic_init(&s->stopped, false);
+    s->slots = slots;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->room, NULL);
+    s->last_write = s->last_read = stamp_seconds();
+    return s;
+}
+
+stream *stream_hold(stream *s) {
+    atomic_fetch_add(&s->holders, 1);
+    return s;
+}
+
+void stream_release(stream *s) {
+    if (!s || atomic_fetch_sub(&s->holders, 1) != 1) return;
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->room);
+    free(s->ring);
+    free(s);
+}
+
+const atomic_bool *stream_cancel_flag(const stream *s) {
+    return &s->cancel;
+}
+
+cpu_turn *stream_turn(stream *s) {
+    return &s->turn;
+}
+
+bool stream_begin(stream *s) {
+    s->ring = malloc(STREAM_RING_BYTES);
+    return s->ring != NULL;
+}
+
+/* With the lock held. */
+static void resume(stream *s) {
+    if (!s->suspended) return;
+    s->suspended = false;
+    s->last_resume = stamp_seconds();
+    MHD_resume_connection(s->connection);
+}
+
+static size_t put(stream *s, const char *bytes, size_t length) {
+    size_t room = STREAM_RING_BYTES - s->count;
+    size_t n = length < room ? length : room;
+    size_t at = (s->first + s->count) % STREAM_RING_BYTES;
+    size_t before_wrap = STREAM_RING_BYTES - at < n ? STREAM_RING_BYTES - at : n;
+    memcpy(s->ring + at, bytes, before_wrap);
+    memcpy(s->ring, bytes + before_wrap, n - before_wrap);
+    if (s->count == 0 && n > 0) s->last_read = stamp_seconds(); /* the reader's time starts now */
+    s->count += n;
+    return n;
+}
+
+static void wait_for_room(stream *s) {
+    bool computing = s->turn.held;
+    resume(s);
+    if (computing) cpu_leave(s->slots, &s->turn);
+    while (s->count > STREAM_RING_BYTES / 2 && !s->gone) pthread_cond_wait(&s->room, &s->lock);
+    if (!computing) return;
+    pthread_mutex_unlock(&s->lock); /* standing in line must not hold up the reader */
+    cpu_take(s->slots, &s->turn);
+    pthread_mutex_lock(&s->lock);
+}
+
+bool stream_write(void *context, const char *bytes, size_t length) {
+    stream *s = context;
+    pthread_mutex_lock(&s->lock);
+    for (size_t done = 0; !s->gone; wait_for_room(s)) {
+        done += put(s, bytes + done, length - done);
+        if (done == length) break;
+    }
+    double now = stamp_seconds();
+    s->last_write = now;
+    if (s->count >= ENOUGH_BYTES || now - s->last_resume >= PAUSE_SECONDS) resume(s);
+    bool gone = s->gone;
+    pthread_mutex_unlock(&s->lock);
+    return !gone;
+}
+
+void stream_end(stream *s, bool whole) {
+    pthread_mutex_lock(&s->lock);
+    s->ended = true;
+    s->whole = whole;
+    resume(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+double stream_quiet_seconds(stream *s) {
+    pthread_mutex_lock(&s->lock);
+    double quiet = stamp_seconds() - s->last_write;
+    pthread_mutex_unlock(&s->lock);
+    return quiet;
+}
+
+void stream_attach(stream *s, struct MHD_Connection *connection) {
+    pthread_mutex_lock(&s->lock);
+    s->connection = connection;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static size_t get(stream *s, char *buffer, size_t room) {
+    size_t n = s->count < room ? s->count : room;
+    size_t before_wrap = STREAM_RING_BYTES - s->first < n ? STREAM_RING_BYTES - s->first : n;
+    memcpy(buffer, s->ring + s->first, before_wrap);
+    memcpy(buffer + before_wrap, s->ring, n - before_wrap);
+    s->count -= n;
+    s->first = s->count == 0 ? 0 : (s->first + n) % STREAM_RING_BYTES; /* short streams touch few pages */
+    s->last_read = stamp_seconds();
+    if (s->count <= STREAM_RING_BYTES / 2) pthread_cond_signal(&s->room);
+    return n;
+}
+
+ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room) {
+    (void)position; /* the ring is read once, in order */
+    stream *s = context;
+    ssize_t result = 0;
+    pthread_mutex_lock(&s->lock);
+    if (s->gone) {
+        result = MHD_CONTENT_READER_END_WITH_ERROR;
+    } else if (s->count > 0) {
+        result = (ssize_t)get(s, buffer, room);
+    } else if (s->ended) {
+        result = s->whole ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+    } else {
+        /* Returning 0 without suspending would make the HTTP thread spin. */
+        s->suspended = true;
+        MHD_suspend_connection(s->connection);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return result;
+}
+
+void stream_stop(stream *s) {
+    atomic_store(&s->stopped, true);
+    atomic_store(&s->cancel, true);
+}
+
+bool stream_stopped(const stream *s) {
+    return atomic_load(&s->stopped);
+}
+
+void stream_abandon(stream *s) {
+    atomic_store(&s->cancel, true);
+    pthread_mutex_lock(&s->lock);
+    s->gone = true;
+    resume(s);
+    pthread_cond_broadcast(&s->room);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void stream_nudge(stream *s) {
+    pthread_mutex_lock(&s->lock);
+    if (s->count > 0) resume(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+double stream_stalled_seconds(stream *s) {
+    pthread_mutex_lock(&s->lock);
+    double stalled = s->count > 0 && !s->gone ? stamp_seconds() - s->last_read : 0;
+    pthread_mutex_unlock(&s->lock);
+    return stalled;
+}

@@ -1,0 +1,47 @@
+/* store.c — the registry of stores, and what all of them share. A new backend is a file with its table of functions
+ * and one line here. */
+#include "server/jobs/store.h"
+
+#include "server/jobs/store_sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const store_kind *const kinds[] = {&store_kind_sqlite, &store_kind_memory};
+static const char *const status_names[] = {"queued", "running", "completed", "incomplete", "failed", "canceled"};
+
+const char *job_status_name(job_status status) {
+    return status_names[status];
+}
+
+bool job_status_named(const char *name, job_status *out) {
+    for (size_t i = 0; i < sizeof status_names / sizeof status_names[0]; i++) {
+        if (strcmp(name, status_names[i]) != 0) continue;
+        *out = (job_status)i;
+        return true;
+    }
+    return false;
+}
+
+void job_clear(job *j) {
+    free(j->name);
+    free(j->header);
+    free(j->summary);
+    free(j->problem);
+    *j = (job){0};
+}
+
+void row_chunk_clear(row_chunk *chunk) {
+    free(chunk->values);
+    *chunk = (row_chunk){0};
+}
+
+store *store_open(const char *url, struct server_log *log, char *message, size_t room) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0)
+            return kinds[i]->open(url, log, message, room);
+    }
+    snprintf(message, room, "--store: expected sqlite:PATH or memory:, found '%.200s'", url);
+    return NULL;
+}

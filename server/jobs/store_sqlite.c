@@ -1,0 +1,442 @@
+/* store_sqlite.c — jobs in SQLite: connections, the writer's thread, and the schema.
+ *
+ * Exactly one connection writes and checkpoints: that of the writer's thread. (Before 3.51.3 two connections that do
+ * so at once can corrupt a file in WAL mode.) Changes are handed to it as operations; it takes all that wait, makes
+ * them in one transaction and wakes those who wait, so that many submissions at once cost one fsync together. An
+ * operation that fails is undone by its savepoint and does not touch the others. A transaction with a durable
+ * operation is committed with synchronous=FULL, others with NORMAL: they survive the end of the process, and the log
+ * being sequential, the next durable commit makes them durable too.
+ *
+ * Readers are a few read-only connections, handed out for one short statement at a time. A lock file keeps a second
+ * daemon away from the same file.
+ *
+ * `memory:` is the same store on SQLite's in-memory file system. */
+#include "server/jobs/store_sqlite_int.h"
+
+#include "server/stamp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { READERS = 4, BUSY_MS = 10000, SCHEMA_VERSION = 1, PATH_ROOM = 1200 };
+
+static const char schema[] =
+    "CREATE TABLE jobs("
+    " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,"
+    " status INTEGER NOT NULL, progress REAL NOT NULL DEFAULT 0,"
+    " created INTEGER NOT NULL, started INTEGER NOT NULL DEFAULT 0, finished INTEGER NOT NULL DEFAULT 0,"
+    " revision INTEGER NOT NULL DEFAULT 1, attempt INTEGER NOT NULL DEFAULT 0,"
+    " crashes INTEGER NOT NULL DEFAULT 0," /* attempts since the last one that stored a row or ended well */
+    " cancel INTEGER NOT NULL DEFAULT 0, key TEXT UNIQUE,"
+    " header TEXT, summary TEXT, problem TEXT) STRICT;"
+    "CREATE INDEX jobs_by_status ON jobs(status, number);"
+    "CREATE INDEX jobs_by_name ON jobs(name, number);"
+    "CREATE INDEX jobs_by_name_and_status ON jobs(name, status, number);"
+    "CREATE TABLE descriptions(job INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;"
+    "CREATE TABLE chunks("
+    " job INTEGER NOT NULL, first INTEGER NOT NULL, rows INTEGER NOT NULL, columns INTEGER NOT NULL,"
+    " t_last REAL NOT NULL, data BLOB NOT NULL, PRIMARY KEY(job, first)) STRICT;" /* data: float64, little-endian */
+    "PRAGMA user_version=1;";
+
+static const char *const sql_texts[] = {
+#define X(name, text) text,
+    SQL_LIST(X)
+#undef X
+};
+
+/* ---- statements ------------------------------------------------------------------------------------------------- */
+
+sqlite3_stmt *sql_use(sql_connection *c, sql_name name) {
+    sqlite3_stmt **statement = &c->statements[name];
+    if (!*statement) {
+        int rc = sqlite3_prepare_v3(c->db, sql_texts[name], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if (rc != SQLITE_OK) return NULL;
+    }
+    sqlite3_reset(*statement);
+    sqlite3_clear_bindings(*statement);
+    return *statement;
+}
+
+bool sql_step_done(sqlite3_stmt *statement) {
+    int rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+    } /* a pragma may answer with a row */
+    sqlite3_reset(statement);
+    return rc == SQLITE_DONE;
+}
+
+bool sql_run(sql_connection *c, sql_name name) {
+    sqlite3_stmt *statement = sql_use(c, name);
+    return statement && sql_step_done(statement);
+}
+
+bool sql_bind_text(sqlite3_stmt *statement, int at, const char *text) {
+    return (text ? sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) : sqlite3_bind_null(statement, at)) ==
+           SQLITE_OK;
+}
+
+void sql_complain(sqlite_store *s, const sql_connection *c, const char *what) {
+    log_write(s->log, LOG_ERROR, "store",
+              LOG_FIELDS(log_text("operation", what), log_text("message", sqlite3_errmsg(c->db)),
+                         log_number("code", sqlite3_extended_errcode(c->db))));
+}
+
+static char *column_text(sqlite3_stmt *statement, int column, bool *good) {
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    if (!text) return NULL;
+    char *copy = strdup((const char *)text);
+    if (!copy) *good = false;
+    return copy;
+}
+
+bool sql_read_job(sqlite3_stmt *statement, job *out) {
+    bool good = true;
+    *out = (job){.number = sqlite3_column_int64(statement, 0)};
+    const unsigned char *id = sqlite3_column_text(statement, 1);
+    snprintf(out->id, sizeof out->id, "%s", id ? (const char *)id : "");
+    out->name = column_text(statement, 2, &good);
+    int status = sqlite3_column_int(statement, 3);
+    out->status = status >= JOB_QUEUED && status <= JOB_CANCELED ? (job_status)status : JOB_FAILED;
+    out->progress = sqlite3_column_double(statement, 4);
+    out->created = sqlite3_column_int64(statement, 5);
+    out->started = sqlite3_column_int64(statement, 6);
+    out->finished = sqlite3_column_int64(statement, 7);
+    out->revision = sqlite3_column_int64(statement, 8);
+    out->attempt = sqlite3_column_int64(statement, 9);
+    out->cancel_requested = sqlite3_column_int(statement, 10) != 0;
+    out->header = column_text(statement, 11, &good);
+    out->summary = column_text(statement, 12, &good);
+    out->problem = column_text(statement, 13, &good);
+    if (good && out->name) return true;
+    job_clear(out);
+    return false;
+}
+
+bool sql_read_blob(sqlite3_stmt *statement, int column, char **bytes, size_t *length) {
+    const void *blob = sqlite3_column_blob(statement, column);
+    *length = (size_t)sqlite3_column_bytes(statement, column);
+    *bytes = malloc(*length + 1);
+    if (!*bytes) return false;
+    if (*length) memcpy(*bytes, blob, *length);
+    (*bytes)[*length] = '\0';
+    return true;
+}
+
+store_status sql_same_body(sql_connection *c, const job *known, const job_submission *submission) {
+    sqlite3_stmt *statement = sql_use(c, SQL_DESCRIPTION);
+    if (!statement || sqlite3_bind_int64(statement, 1, known->number) != SQLITE_OK) return STORE_FAILED;
+    if (sqlite3_step(statement) != SQLITE_ROW) return STORE_FAILED;
+    const void *body = sqlite3_column_blob(statement, 0);
+    size_t length = (size_t)sqlite3_column_bytes(statement, 0);
+    bool same = length == submission->length && (length == 0 || memcmp(body, submission->body, length) == 0);
+    sqlite3_reset(statement);
+    return same ? STORE_EXISTS : STORE_CONFLICT;
+}
+
+/* ---- the writer ------------------------------------------------------------------------------------------------- */
+
+static void run_operation(sqlite_store *s, sql_operation *operation) {
+    sql_connection *c = &s->writer;
+    if (!sql_run(c, SQL_SAVE)) {
+        operation->result = STORE_FAILED;
+        return;
+    }
+    operation->result = operation->run(c, operation);
+    if (operation->result == STORE_FAILED) {
+        sql_complain(s, c, "change");
+        sql_run(c, SQL_UNDO);
+    }
+    sql_run(c, SQL_KEEP);
+}
+
+static void run_batch(sqlite_store *s, sql_operation *first) {
+    sql_connection *c = &s->writer;
+    bool durable = false, committed = false;
+    for (sql_operation *o = first; o; o = o->next) durable = durable || o->durable;
+    if (!s->in_memory) sql_run(c, durable ? SQL_SYNC_FULL : SQL_SYNC_NORMAL);
+    if (sql_run(c, SQL_BEGIN)) {
+        for (sql_operation *o = first; o; o = o->next) run_operation(s, o);
+        /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
+        committed = !sqlite3_get_autocommit(c->db) && sql_run(c, SQL_COMMIT);
+    }
+    if (committed) return;
+    sql_complain(s, c, "commit");
+    if (!sqlite3_get_autocommit(c->db)) sql_run(c, SQL_ROLLBACK);
+    for (sql_operation *o = first; o; o = o->next) o->result = STORE_FAILED;
+}
+
+static void *write_changes(void *context) {
+    sqlite_store *s = context;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (!s->first && !s->closing) pthread_cond_wait(&s->given, &s->lock);
+        sql_operation *batch = s->first;
+        if (!batch) break;
+        s->first = s->last = NULL;
+        pthread_mutex_unlock(&s->lock);
+        run_batch(s, batch);
+        pthread_mutex_lock(&s->lock);
+        for (sql_operation *o = batch, *next; o; o = next) {
+            next = o->next; /* read before its owner may go on */
+            o->done = true;
+        }
+        s->changes++;
+        pthread_cond_broadcast(&s->done);
+        pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+store_status sql_change(sqlite_store *s, sql_operation *operation) {
+    pthread_mutex_lock(&s->lock);
+    operation->next = NULL;
+    if (s->last) {
+        s->last->next = operation;
+    } else {
+        s->first = operation;
+    }
+    s->last = operation;
+    pthread_cond_signal(&s->given);
+    while (!operation->done) pthread_cond_wait(&s->done, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    return operation->result;
+}
+
+/* ---- readers ---------------------------------------------------------------------------------------------------- */
+
+sql_connection *sql_reader(sqlite_store *s) {
+    pthread_mutex_lock(&s->lock);
+    while (!s->readers) pthread_cond_wait(&s->reader_free, &s->lock);
+    sql_connection *c = s->readers;
+    s->readers = c->next;
+    pthread_mutex_unlock(&s->lock);
+    return c;
+}
+
+void sql_reader_back(sqlite_store *s, sql_connection *c) {
+    /* An open statement would hold its snapshot, and the write-ahead log could not be reset. */
+    for (size_t i = 0; i < SQL_TOTAL; i++) sqlite3_reset(c->statements[i]);
+    pthread_mutex_lock(&s->lock);
+    c->next = s->readers;
+    s->readers = c;
+    pthread_cond_signal(&s->reader_free);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- open and close --------------------------------------------------------------------------------------------- */
+
+static void disconnect(sql_connection *c) {
+    for (size_t i = 0; i < SQL_TOTAL; i++) sqlite3_finalize(c->statements[i]);
+    sqlite3_close(c->db);
+    *c = (sql_connection){0};
+}
+
+static bool execute(sql_connection *c, const char *sql) {
+    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool connect(sql_connection *c, const char *name, bool writer) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | (writer ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(name, &c->db, flags, NULL) != SQLITE_OK) return false;
+    sqlite3_extended_result_codes(c->db, 1);
+    sqlite3_busy_timeout(c->db, BUSY_MS);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return execute(c, "PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;") &&
+           (writer || execute(c, "PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0;"));
+}
+
+static int query_number(sql_connection *c, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int value = -1;
+    if (sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        value = sqlite3_column_int(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static bool make_schema(sqlite_store *s, char *message, size_t room) {
+    sql_connection *c = &s->writer;
+    const char *modes = s->in_memory
+                            ? "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
+                            : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864;";
+    if (!execute(c, modes)) {
+        snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(c->db));
+        return false;
+    }
+    int version = query_number(c, "PRAGMA user_version");
+    if (version == SCHEMA_VERSION) return true;
+    if (version > SCHEMA_VERSION) {
+        snprintf(message, room, "the store was written by a newer release (schema %d, this one knows %d)", version,
+                 SCHEMA_VERSION);
+        return false;
+    }
+    bool made = version == 0 && execute(c, "BEGIN IMMEDIATE") && execute(c, schema) && execute(c, "COMMIT");
+    if (!made) snprintf(message, room, "the store cannot be set up: %s", sqlite3_errmsg(c->db));
+    return made;
+}
+
+/* What ran when the last process ended goes back to the queue; a job that has ended one process after the other
+ * without storing a row in between is given up. */
+static bool recover(sqlite_store *s) {
+    static const char poison[] =
+        "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
+        "\"detail\":\"the server ended during each of the last attempts to run this job\"}";
+    sql_connection *c = &s->writer;
+    sqlite3_stmt *canceled = sql_use(c, SQL_RECOVER_CANCELED);
+    sqlite3_stmt *crashed = sql_use(c, SQL_RECOVER_POISON);
+    if (!canceled || !crashed) return false;
+    sqlite3_bind_int64(canceled, 1, stamp_wall_ms());
+    sqlite3_bind_int64(crashed, 1, stamp_wall_ms());
+    sqlite3_bind_int(crashed, 3, JOB_ATTEMPTS_MAX);
+    return sql_bind_text(crashed, 2, poison) && sql_run(c, SQL_BEGIN) && sql_step_done(canceled) &&
+           sql_step_done(crashed) && sql_run(c, SQL_RECOVER_RUNNING) && sql_run(c, SQL_COMMIT);
+}
+
+static void destroy(sqlite_store *s) {
+    while (s->readers) {
+        sql_connection *c = s->readers;
+        s->readers = c->next;
+        disconnect(c);
+        free(c);
+    }
+    disconnect(&s->writer); /* last: closing it checkpoints and removes the write-ahead log */
+    if (s->lock_file >= 0) close(s->lock_file);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->given);
+    pthread_cond_destroy(&s->done);
+    pthread_cond_destroy(&s->changed);
+    pthread_cond_destroy(&s->reader_free);
+    free(s);
+}
+
+static sqlite_store *create(const store_kind *kind, server_log *log) {
+    sqlite_store *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->base.kind = kind;
+    s->log = log;
+    s->lock_file = -1;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->given, NULL);
+    pthread_cond_init(&s->done, NULL);
+    pthread_cond_init(&s->changed, &monotonic);
+    pthread_cond_init(&s->reader_free, NULL);
+    pthread_condattr_destroy(&monotonic);
+    return s;
+}
+
+static bool open_readers(sqlite_store *s, const char *name) {
+    for (size_t i = 0; i < READERS; i++) {
+        sql_connection *c = calloc(1, sizeof *c);
+        if (!c) return false;
+        c->next = s->readers;
+        s->readers = c;
+        if (!connect(c, name, false)) return false;
+    }
+    return true;
+}
+
+static store *open_named(sqlite_store *s, const char *name, char *message, size_t room) {
+    bool good = false;
+    if (!connect(&s->writer, name, true)) {
+        snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
+    } else if (make_schema(s, message, room)) {
+        good = recover(s) && open_readers(s, name);
+        if (!good) snprintf(message, room, "the store cannot be used: %s", sqlite3_errmsg(s->writer.db));
+    }
+    if (good && pthread_create(&s->writer_thread, NULL, write_changes, s) != 0) {
+        snprintf(message, room, "no thread for the store");
+        good = false;
+    }
+    if (good) return &s->base;
+    destroy(s);
+    return NULL;
+}
+
+/* Locks and shared memory of SQLite do not work there. */
+static bool on_network(int descriptor) {
+    struct statfs about;
+    if (fstatfs(descriptor, &about) != 0) return false;
+    unsigned long type = (unsigned long)about.f_type & 0xffffffffUL;
+    return type == NFS_SUPER_MAGIC || type == SMB_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
+}
+
+static bool take_lock(sqlite_store *s, const char *path, char *message, size_t room) {
+    char name[PATH_ROOM];
+    snprintf(name, sizeof name, "%s.lock", path);
+    s->lock_file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (s->lock_file < 0) {
+        snprintf(message, room, "%.300s: %s", name, strerror(errno));
+    } else if (on_network(s->lock_file)) {
+        snprintf(message, room, "%.300s: a store must not lie on a network file system", path);
+    } else if (flock(s->lock_file, LOCK_EX | LOCK_NB) != 0) {
+        snprintf(message, room, "%.300s: another daemon uses this store", path);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static store *open_file(const char *url, server_log *log, char *message, size_t room) {
+    const char *path = url + strlen(store_kind_sqlite.scheme);
+    char name[PATH_ROOM];
+    if (!*path || strlen(path) > PATH_ROOM - 64 || strpbrk(path, "?#%")) {
+        snprintf(message, room, "--store: '%.200s' is not a usable path", path);
+        return NULL;
+    }
+    snprintf(name, sizeof name, "file:%s", path);
+    sqlite_store *s = create(&store_kind_sqlite, log);
+    if (!s) {
+        snprintf(message, room, "out of memory");
+        return NULL;
+    }
+    if (take_lock(s, path, message, room)) return open_named(s, name, message, room);
+    destroy(s);
+    return NULL;
+}
+
+static store *open_memory(const char *url, server_log *log, char *message, size_t room) {
+    char name[80], id[STAMP_ID_BYTES];
+    sqlite_store *s = create(&store_kind_memory, log);
+    (void)url;
+    if (!s || !stamp_id(id)) {
+        snprintf(message, room, "out of memory");
+        if (s) destroy(s);
+        return NULL;
+    }
+    s->in_memory = true;
+    snprintf(name, sizeof name, "file:/%s?vfs=memdb", id); /* a name of its own: no other store of this process */
+    return open_named(s, name, message, room);
+}
+
+static void close_store(store *base) {
+    sqlite_store *s = (sqlite_store *)base;
+    if (!s) return;
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_signal(&s->given);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->writer_thread, NULL);
+    destroy(s);
+}
+
+#define FUNCTIONS                                                                                                   \
+    .close = close_store, .submit = sql_submit, .claim = sql_claim, .begin = sql_begin, .append = sql_append,       \
+    .finish = sql_finish, .hand_back = sql_hand_back, .cancel = sql_cancel, .forget = sql_forget, .find = sql_find, \
+    .list = sql_list, .description = sql_description, .known_key = sql_known_key, .chunk_at = sql_chunk_at,         \
+    .row_at_time = sql_row_at_time, .healthy = sql_healthy, .wait = sql_wait
+
+const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, FUNCTIONS};
+const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};

@@ -1,0 +1,10 @@
+/* store_sqlite.h — jobs in a SQLite file, or in memory that ends with the process. */
+#ifndef HAMEL_SERVER_JOBS_STORE_SQLITE_H
+#define HAMEL_SERVER_JOBS_STORE_SQLITE_H
+
+#include "server/jobs/store.h"
+
+extern const store_kind store_kind_sqlite; /* sqlite:PATH */
+extern const store_kind store_kind_memory; /* memory: */
+
+#endif

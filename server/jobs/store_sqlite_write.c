@@ -1,0 +1,282 @@
+/* store_sqlite_write.c — the changes: each a small struct that begins with an operation, filled by the caller and run
+ * on the writer's thread. A change answers STORE_FAILED only when SQLite does; it is then undone as a whole. */
+#include "server/jobs/store_sqlite_int.h"
+
+#include "server/stamp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A statement whose parameters are integers. */
+static bool run_with(sql_connection *c, sql_name name, const int64_t *values, int count) {
+    sqlite3_stmt *statement = sql_use(c, name);
+    for (int i = 0; statement && i < count; i++) sqlite3_bind_int64(statement, i + 1, values[i]);
+    return statement && sql_step_done(statement);
+}
+#define RUN_WITH(c, name, ...) \
+    run_with(c, name, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+
+static store_status find_by_number(sql_connection *c, int64_t number, job *out) {
+    sqlite3_stmt *statement = sql_use(c, SQL_FIND_NUMBER);
+    if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return STORE_FAILED;
+    int rc = sqlite3_step(statement);
+    bool read = rc == SQLITE_ROW && sql_read_job(statement, out);
+    sqlite3_reset(statement);
+    return read ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+}
+
+static store_status find_by_text(sql_connection *c, sql_name name, const char *text, job *out) {
+    sqlite3_stmt *statement = sql_use(c, name);
+    if (!statement || !sql_bind_text(statement, 1, text)) return STORE_FAILED;
+    int rc = sqlite3_step(statement);
+    bool read = rc == SQLITE_ROW && sql_read_job(statement, out);
+    sqlite3_reset(statement);
+    return read ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+}
+
+/* ---- submit ----------------------------------------------------------------------------------------------------- */
+
+typedef struct submit_change {
+    sql_operation operation;
+    const job_submission *submission;
+    char id[JOB_ID_BYTES];
+    job *out;
+} submit_change;
+
+static bool insert_job(sql_connection *c, const submit_change *change) {
+    const job_submission *sent = change->submission;
+    sqlite3_stmt *statement = sql_use(c, SQL_INSERT_JOB);
+    if (!statement || !sql_bind_text(statement, 1, change->id) || !sql_bind_text(statement, 2, sent->name))
+        return false;
+    sqlite3_bind_int64(statement, 3, stamp_wall_ms());
+    if (!sql_bind_text(statement, 4, sent->key) || !sql_step_done(statement)) return false;
+    statement = sql_use(c, SQL_INSERT_DESCRIPTION);
+    if (!statement) return false;
+    sqlite3_bind_int64(statement, 1, sqlite3_last_insert_rowid(c->db));
+    int bound = sqlite3_bind_blob64(statement, 2, sent->body, sent->length, SQLITE_STATIC);
+    return bound == SQLITE_OK && sql_step_done(statement);
+}
+
+static store_status run_submit(sql_connection *c, sql_operation *self) {
+    submit_change *change = (submit_change *)self;
+    if (change->submission->key) {
+        store_status known = find_by_text(c, SQL_FIND_KEY, change->submission->key, change->out);
+        if (known == STORE_OK) return sql_same_body(c, change->out, change->submission);
+        if (known == STORE_FAILED) return STORE_FAILED;
+    }
+    if (!insert_job(c, change)) return STORE_FAILED;
+    return find_by_text(c, SQL_FIND_ID, change->id, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_submit(store *s, const job_submission *submission, job *out) {
+    submit_change change = {{.run = run_submit, .durable = true}, submission, "", out};
+    *out = (job){0};
+    if (!stamp_id(change.id)) return STORE_FAILED;
+    return sql_change((sqlite_store *)s, &change.operation);
+}
+
+/* ---- claim ------------------------------------------------------------------------------------------------------ */
+
+typedef struct claim_change {
+    sql_operation operation;
+    job *out;
+    char **body;
+    size_t *length;
+} claim_change;
+
+static bool read_description(sql_connection *c, int64_t number, char **body, size_t *length) {
+    sqlite3_stmt *statement = sql_use(c, SQL_DESCRIPTION);
+    if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return false;
+    bool read = sqlite3_step(statement) == SQLITE_ROW && sql_read_blob(statement, 0, body, length);
+    sqlite3_reset(statement);
+    return read;
+}
+
+static store_status run_claim(sql_connection *c, sql_operation *self) {
+    claim_change *change = (claim_change *)self;
+    sqlite3_stmt *oldest = sql_use(c, SQL_OLDEST_QUEUED);
+    if (!oldest) return STORE_FAILED;
+    int rc = sqlite3_step(oldest);
+    int64_t number = rc == SQLITE_ROW ? sqlite3_column_int64(oldest, 0) : 0;
+    sqlite3_reset(oldest);
+    if (rc != SQLITE_ROW) return rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+    if (!RUN_WITH(c, SQL_START, number, stamp_wall_ms())) return STORE_FAILED;
+    if (find_by_number(c, number, change->out) != STORE_OK) return STORE_FAILED;
+    return read_description(c, number, change->body, change->length) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_claim(store *s, job *out, char **body, size_t *length) {
+    claim_change change = {{.run = run_claim}, out, body, length};
+    *out = (job){0};
+    *body = NULL;
+    store_status status = sql_change((sqlite_store *)s, &change.operation);
+    if (status == STORE_OK) return status;
+    job_clear(out); /* a commit that failed has taken it back */
+    free(*body);
+    *body = NULL;
+    return status;
+}
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
+
+typedef struct run_change {
+    sql_operation operation;
+    int64_t number, attempt;
+    const row_chunk *chunk; /* may be NULL or without rows */
+    double progress;
+    const char *header;
+    int64_t *rows;
+    const job_end *end;
+} run_change;
+
+static store_status look_at_header(sql_connection *c, const run_change *change, bool *same) {
+    sqlite3_stmt *statement = sql_use(c, SQL_HEADER_OF_RUN);
+    if (!statement) return STORE_FAILED;
+    sqlite3_bind_int64(statement, 1, change->number);
+    sqlite3_bind_int64(statement, 2, change->attempt);
+    int rc = sqlite3_step(statement);
+    const char *known = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    *same = known && strcmp(known, change->header) == 0;
+    sqlite3_reset(statement);
+    return rc == SQLITE_ROW ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+}
+
+static store_status count_rows(sql_connection *c, int64_t number, int64_t *rows) {
+    sqlite3_stmt *statement = sql_use(c, SQL_STORED_ROWS);
+    if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return STORE_FAILED;
+    int rc = sqlite3_step(statement);
+    *rows = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_reset(statement);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? STORE_OK : STORE_FAILED;
+}
+
+static store_status run_begin(sql_connection *c, sql_operation *self) {
+    run_change *change = (run_change *)self;
+    bool same = false;
+    store_status status = look_at_header(c, change, &same);
+    if (status != STORE_OK) return status;
+    if (same) return count_rows(c, change->number, change->rows);
+    *change->rows = 0;
+    sqlite3_stmt *set = sql_use(c, SQL_SET_HEADER);
+    if (!set || sqlite3_bind_int64(set, 1, change->number) != SQLITE_OK || !sql_bind_text(set, 2, change->header)) {
+        return STORE_FAILED;
+    }
+    return sql_step_done(set) && RUN_WITH(c, SQL_DROP_ROWS, change->number) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows) {
+    run_change change = {{.run = run_begin}, .number = number, .attempt = attempt, .header = header, .rows = rows};
+    return sql_change((sqlite_store *)s, &change.operation);
+}
+
+static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
+    if (!chunk || chunk->rows == 0) return true;
+    sqlite3_stmt *statement = sql_use(c, SQL_INSERT_CHUNK);
+    if (!statement) return false;
+    size_t values = (size_t)chunk->rows * chunk->columns;
+    sqlite3_bind_int64(statement, 1, number);
+    sqlite3_bind_int64(statement, 2, chunk->first);
+    sqlite3_bind_int64(statement, 3, chunk->rows);
+    sqlite3_bind_int64(statement, 4, (int64_t)chunk->columns);
+    sqlite3_bind_double(statement, 5, chunk->values[values - chunk->columns]); /* t of the last row */
+    int bound = sqlite3_bind_blob64(statement, 6, chunk->values, values * sizeof(double), SQLITE_STATIC);
+    return bound == SQLITE_OK && sql_step_done(statement) && RUN_WITH(c, SQL_NO_CRASH, number);
+}
+
+static store_status run_append(sql_connection *c, sql_operation *self) {
+    run_change *change = (run_change *)self;
+    sqlite3_stmt *statement = sql_use(c, SQL_ADVANCE);
+    if (!statement) return STORE_FAILED;
+    sqlite3_bind_int64(statement, 1, change->number);
+    sqlite3_bind_int64(statement, 2, change->attempt);
+    sqlite3_bind_double(statement, 3, change->progress);
+    if (!sql_step_done(statement)) return STORE_FAILED;
+    if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
+    return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_append(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, double progress) {
+    run_change change = {
+        {.run = run_append}, .number = number, .attempt = attempt, .chunk = chunk, .progress = progress};
+    return sql_change((sqlite_store *)s, &change.operation);
+}
+
+static store_status run_finish(sql_connection *c, sql_operation *self) {
+    run_change *change = (run_change *)self;
+    sqlite3_stmt *statement = sql_use(c, SQL_FINISH);
+    if (!statement) return STORE_FAILED;
+    sqlite3_bind_int64(statement, 1, change->number);
+    sqlite3_bind_int64(statement, 2, change->attempt);
+    sqlite3_bind_int(statement, 3, (int)change->end->status);
+    sqlite3_bind_double(statement, 4, change->end->progress);
+    sqlite3_bind_int64(statement, 5, stamp_wall_ms());
+    if (!sql_bind_text(statement, 6, change->end->summary) || !sql_bind_text(statement, 7, change->end->problem)) {
+        return STORE_FAILED;
+    }
+    if (!sql_step_done(statement)) return STORE_FAILED;
+    if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
+    return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_finish(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, const job_end *end) {
+    run_change change = {
+        {.run = run_finish, .durable = true}, .number = number, .attempt = attempt, .chunk = chunk, .end = end};
+    return sql_change((sqlite_store *)s, &change.operation);
+}
+
+static store_status run_hand_back(sql_connection *c, sql_operation *self) {
+    run_change *change = (run_change *)self;
+    if (!RUN_WITH(c, SQL_HAND_BACK, change->number, change->attempt)) return STORE_FAILED;
+    if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
+    return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const row_chunk *chunk) {
+    run_change change = {{.run = run_hand_back}, .number = number, .attempt = attempt, .chunk = chunk};
+    return sql_change((sqlite_store *)s, &change.operation);
+}
+
+/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+
+typedef struct job_change {
+    sql_operation operation;
+    const char *id;
+    job *out;
+} job_change;
+
+static store_status run_cancel(sql_connection *c, sql_operation *self) {
+    job_change *change = (job_change *)self;
+    store_status status = find_by_text(c, SQL_FIND_ID, change->id, change->out);
+    if (status != STORE_OK || job_ended(change->out->status)) return status;
+    int64_t number = change->out->number;
+    job_clear(change->out);
+    if (!RUN_WITH(c, SQL_CANCEL_QUEUED, number, stamp_wall_ms()) || !RUN_WITH(c, SQL_CANCEL_RUNNING, number)) {
+        return STORE_FAILED;
+    }
+    return find_by_number(c, number, change->out);
+}
+
+store_status sql_cancel(store *s, const char *id, job *out) {
+    job_change change = {{.run = run_cancel, .durable = true}, id, out};
+    *out = (job){0};
+    return sql_change((sqlite_store *)s, &change.operation);
+}
+
+static store_status run_forget(sql_connection *c, sql_operation *self) {
+    job_change *change = (job_change *)self;
+    store_status status = find_by_text(c, SQL_FIND_ID, change->id, change->out);
+    if (status != STORE_OK) return status;
+    int64_t number = change->out->number;
+    bool dropped = RUN_WITH(c, SQL_DROP_JOB, number) && RUN_WITH(c, SQL_DROP_DESCRIPTION, number) &&
+                   RUN_WITH(c, SQL_DROP_ROWS, number);
+    return dropped ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_forget(store *s, const char *id, int64_t *number) {
+    job dropped = {0};
+    job_change change = {{.run = run_forget, .durable = true}, id, &dropped};
+    store_status status = sql_change((sqlite_store *)s, &change.operation);
+    *number = dropped.number;
+    job_clear(&dropped);
+    return status;
+}

@@ -1,0 +1,330 @@
+/* workers.c — see workers.h. One thread for each place, and one lock for what they share.
+ *
+ * A place is entered in the same critical section in which its job is claimed. So whoever marks a running job as
+ * canceled in the store and then calls workers_cancel finds either the running place, or a claim yet to come that will
+ * read the mark.
+ *
+ * Rows go to the store in chunks, twice a second or when a quarter of a mebibyte is full. A run is deterministic: after
+ * an interruption it starts again and leaves out as many rows as are stored already. */
+#include "server/jobs/workers.h"
+
+#include "server/stamp.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024 };
+#define CHUNK_SECONDS 0.5
+#define POLL_SECONDS 1.0
+
+typedef struct place {
+    workers *owner;
+    pthread_t thread;
+    int64_t number; /* of the job that runs here; 0: none */
+    atomic_bool cancel;
+    bool canceled; /* by a client, rather than by the end of the daemon */
+} place;
+
+struct workers {
+    store *store;
+    server_log *log;
+    api_limits limits;
+    double time_limit;
+
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    uint64_t calls;
+    bool stopping;
+    size_t count;
+    place *places;
+};
+
+/* One job on its way through a place. */
+typedef struct job_run {
+    place *place;
+    job job;
+    char *body;
+    size_t length;
+
+    double *values; /* of the chunk under way */
+    size_t capacity;
+    row_chunk chunk;
+    int64_t stored;  /* rows in the store at the start of this attempt */
+    int64_t counted; /* rows that the run has delivered */
+    double progress, last_append;
+    store_status fault; /* of the store */
+    bool reported;
+} job_run;
+
+static const store_kind *kind_of(const workers *w) {
+    return w->store->kind;
+}
+
+static bool was_canceled(const job_run *run) {
+    place *p = run->place;
+    pthread_mutex_lock(&p->owner->lock);
+    bool canceled = p->canceled;
+    pthread_mutex_unlock(&p->owner->lock);
+    return canceled;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static bool append(job_run *run) {
+    workers *w = run->place->owner;
+    run->fault = kind_of(w)->append(w->store, run->job.number, run->job.attempt, &run->chunk, run->progress);
+    run->chunk.first += run->chunk.rows;
+    run->chunk.rows = 0;
+    run->last_append = stamp_seconds();
+    return run->fault == STORE_OK;
+}
+
+static bool on_header(void *context, const row_header *header) {
+    job_run *run = context;
+    workers *w = run->place->owner;
+    run->fault = kind_of(w)->begin(w->store, run->job.number, run->job.attempt, header->json, &run->stored);
+    if (run->fault != STORE_OK) return false;
+    size_t row_bytes = header->column_count * sizeof(double);
+    run->capacity = row_bytes > CHUNK_BYTES ? 1 : CHUNK_BYTES / (row_bytes ? row_bytes : 1);
+    run->values = malloc(run->capacity * (row_bytes ? row_bytes : 1));
+    run->chunk = (row_chunk){.first = run->stored, .columns = header->column_count, .values = run->values};
+    run->last_append = stamp_seconds();
+    return run->values != NULL;
+}
+
+static bool on_row(void *context, const double *values, size_t count) {
+    job_run *run = context;
+    if (run->counted++ < run->stored) return true;
+    memcpy(run->values + (size_t)run->chunk.rows * count, values, count * sizeof *values);
+    run->chunk.rows++;
+    if ((size_t)run->chunk.rows < run->capacity && stamp_seconds() - run->last_append < CHUNK_SECONDS) return true;
+    return append(run);
+}
+
+static bool on_progress(void *context, const char *json, double fraction) {
+    job_run *run = context;
+    (void)json;
+    run->progress = fraction;
+    return stamp_seconds() - run->last_append < CHUNK_SECONDS || append(run);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static void log_end(const job_run *run, const char *what) {
+    log_write(run->place->owner->log, LOG_INFO, "job",
+              LOG_FIELDS(log_text("job", run->job.id), log_text("end", what),
+                         log_number("attempt", (double)run->job.attempt),
+                         log_number("rows", (double)(run->chunk.first + run->chunk.rows))));
+}
+
+static void finish(job_run *run, const job_end *end) {
+    workers *w = run->place->owner;
+    run->reported = true;
+    store_status status = kind_of(w)->finish(w->store, run->job.number, run->job.attempt, &run->chunk, end);
+    if (status == STORE_FAILED) {
+        /* The job stays `running` in the store; the next start of the daemon takes it up again. */
+        log_write(w->log, LOG_ERROR, "job", LOG_FIELDS(log_text("job", run->job.id), log_text("end", "not stored")));
+        return;
+    }
+    log_end(run, status == STORE_ABSENT ? "forgotten" : job_status_name(end->status));
+}
+
+static void hand_back(job_run *run) {
+    workers *w = run->place->owner;
+    run->reported = true;
+    if (kind_of(w)->hand_back(w->store, run->job.number, run->job.attempt, &run->chunk) == STORE_OK) {
+        log_end(run, "handed back");
+    }
+}
+
+static void finish_failed(job_run *run, const char *problem, const char *summary) {
+    finish(run, &(job_end){.status = JOB_FAILED, .progress = run->progress, .summary = summary, .problem = problem});
+}
+
+static void finish_plain(job_run *run, int http, const char *slug, const char *title, const char *detail) {
+    cJSON *tree = api_problem_plain(http, slug, title, detail, NULL);
+    char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
+    finish_failed(run, text, NULL);
+    cJSON_free(text);
+    cJSON_Delete(tree);
+}
+
+/* A run that did not reach its end: canceled, interrupted, forgotten, or failed. */
+static void end_early(job_run *run, const char *problem, const char *summary) {
+    workers *w = run->place->owner;
+    if (run->fault == STORE_ABSENT) {
+        run->reported = true;
+        log_end(run, "forgotten");
+    } else if (run->fault == STORE_FAILED) {
+        run->chunk.rows = 0;
+        finish_plain(run, 500, "storage", "Storage failed", "the rows of this run could not be stored");
+    } else if (was_canceled(run)) {
+        finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
+    } else {
+        pthread_mutex_lock(&w->lock);
+        bool stopping = w->stopping;
+        pthread_mutex_unlock(&w->lock);
+        if (stopping && atomic_load(&run->place->cancel)) {
+            hand_back(run);
+        } else {
+            finish_failed(run, problem, summary);
+        }
+    }
+}
+
+static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+    job_run *run = context;
+    bool whole = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
+    finish(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
+                           .progress = whole ? 1 : run->progress,
+                           .summary = json});
+    return true;
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    (void)failure;
+    end_early(context, json, summary_json);
+    return true;
+}
+
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
+
+static void run_job(job_run *run) {
+    workers *w = run->place->owner;
+    api_failure failure = {0};
+    if (run->job.cancel_requested) {
+        finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->job.progress, .summary = run->job.summary});
+        return;
+    }
+    hamel_model *model = api_prepare(run->body, run->length, NULL, 0, &w->limits, &run->place->cancel, "job", &failure);
+    if (model) {
+        api_observer observer = {.context = run,
+                                 .header = on_header,
+                                 .row = on_row,
+                                 .progress = on_progress,
+                                 .summary = on_summary,
+                                 .problem = on_problem};
+        hamel_status status = api_run(model, w->time_limit, &run->place->cancel, &observer, "job");
+        (void)status; /* the observer has been told */
+        hamel_model_free(model);
+    } else {
+        char *problem = failure.problem ? cJSON_PrintUnformatted(failure.problem) : NULL;
+        end_early(run, problem, NULL);
+        cJSON_free(problem);
+        api_failure_clear(&failure);
+    }
+    if (!run->reported) finish_plain(run, 503, "out-of-memory", "Out of memory", "memory could not be allocated");
+}
+
+static bool take_job(place *p, job_run *run) {
+    workers *w = p->owner;
+    pthread_mutex_lock(&w->lock);
+    bool taken = !w->stopping && kind_of(w)->claim(w->store, &run->job, &run->body, &run->length) == STORE_OK;
+    if (taken) {
+        p->number = run->job.number;
+        p->canceled = false;
+        atomic_store(&p->cancel, false);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return taken;
+}
+
+static void leave(place *p, job_run *run) {
+    pthread_mutex_lock(&p->owner->lock);
+    p->number = 0;
+    pthread_mutex_unlock(&p->owner->lock);
+    job_clear(&run->job);
+    free(run->body);
+    free(run->values);
+}
+
+static void *serve(void *context) {
+    place *p = context;
+    workers *w = p->owner;
+    pthread_mutex_lock(&w->lock);
+    while (!w->stopping) {
+        uint64_t calls = w->calls;
+        pthread_mutex_unlock(&w->lock);
+        job_run run = {.place = p};
+        bool taken = take_job(p, &run);
+        if (taken) {
+            run_job(&run);
+            leave(p, &run);
+        }
+        pthread_mutex_lock(&w->lock);
+        struct timespec until = stamp_deadline(POLL_SECONDS);
+        if (!taken && calls == w->calls && !w->stopping) pthread_cond_timedwait(&w->woken, &w->lock, &until);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static bool start_thread(place *p) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                   pthread_create(&p->thread, &attributes, serve, p) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+workers *workers_start(store *s, server_log *log, const api_limits *limits, double time_limit, size_t count) {
+    workers *w = calloc(1, sizeof *w);
+    place *places = calloc(count, sizeof *places);
+    if (!w || !places) {
+        free(w);
+        free(places);
+        return NULL;
+    }
+    *w = (workers){.store = s, .log = log, .limits = *limits, .time_limit = time_limit, .places = places};
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->woken, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    size_t started = 0;
+    for (; started < count; started++) {
+        places[started].owner = w;
+        atomic_init(&places[started].cancel, false);
+        if (!start_thread(&places[started])) break;
+    }
+    pthread_mutex_lock(&w->lock);
+    w->count = started;
+    pthread_mutex_unlock(&w->lock);
+    if (started > 0) return w;
+    workers_stop(w);
+    return NULL;
+}
+
+void workers_wake(workers *w) {
+    pthread_mutex_lock(&w->lock);
+    w->calls++;
+    pthread_cond_signal(&w->woken);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void workers_cancel(workers *w, int64_t number) {
+    pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->places[i].number != number) continue;
+        w->places[i].canceled = true;
+        atomic_store(&w->places[i].cancel, true);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+void workers_stop(workers *w) {
+    if (!w) return;
+    pthread_mutex_lock(&w->lock);
+    w->stopping = true;
+    for (size_t i = 0; i < w->count; i++) atomic_store(&w->places[i].cancel, true);
+    pthread_cond_broadcast(&w->woken);
+    pthread_mutex_unlock(&w->lock);
+    for (size_t i = 0; i < w->count; i++) pthread_join(w->places[i].thread, NULL);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->woken);
+    free(w->places);
+    free(w);
+}

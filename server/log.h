@@ -1,0 +1,46 @@
+/* log.h — the daemon's log: one JSON object a line on stderr.
+ *
+ *     log_write(log, LOG_INFO, "request", LOG_FIELDS(log_text("method", m), log_number("status", 200)));
+ *
+ * A line is written by one write call under a lock, so lines of different threads never mix. Texts from clients are
+ * escaped and cut at 512 bytes. Never logged: bodies, header values other than the request id. */
+#ifndef HAMEL_SERVER_LOG_H
+#define HAMEL_SERVER_LOG_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR, LOG_SILENT } log_level;
+
+typedef struct server_log {
+    log_level level; /* lines below are dropped */
+    int descriptor;
+    pthread_mutex_t lock;
+} server_log;
+
+typedef struct log_field {
+    const char *key;
+    const char *text; /* NULL: a number */
+    double number;
+} log_field;
+
+void log_init(server_log *log, log_level level, int descriptor);
+void log_destroy(server_log *log);
+
+/* "debug", "info", "warning", "error", "silent". False when the name is none of them. */
+bool log_level_named(const char *name, log_level *out);
+
+static inline log_field log_text(const char *key, const char *text) {
+    return (log_field){.key = key, .text = text ? text : ""};
+}
+static inline log_field log_number(const char *key, double number) {
+    return (log_field){.key = key, .text = NULL, .number = number};
+}
+
+#define LOG_FIELDS(...) (const log_field[]){__VA_ARGS__}, sizeof((const log_field[]){__VA_ARGS__}) / sizeof(log_field)
+#define LOG_PLAIN NULL, 0
+
+void log_write(server_log *log, log_level level, const char *event, const log_field *fields, size_t count);
+
+#endif

@@ -1,0 +1,154 @@
+/* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP front, and waits for the
+ * signal to end. Order of ending: HTTP first (it uses the workers and the store), then workers, then the store. */
+#include "server/config.h"
+#include "server/http/http.h"
+#include "server/stamp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
+
+extern char **environ;
+
+static void ignore_signal(int number) {
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigaction(number, &action, NULL);
+}
+
+/* The signals that end the daemon are waited for, not handled: blocked here, before any thread exists. */
+static void block_signals(sigset_t *ending) {
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    ignore_signal(SIGPIPE);
+    ignore_signal(SIGHUP);
+}
+
+/* Each connection is a descriptor. */
+static bool raise_descriptor_limit(const server_config *config, char *message, size_t room) {
+    struct rlimit limit;
+    rlim_t needed = (rlim_t)config->connections + SPARE_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return true;
+    limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= needed) return true;
+    snprintf(message, room, "--connections: %.0f needs %llu open files, the system allows %llu", config->connections,
+             (unsigned long long)needed, (unsigned long long)limit.rlim_max);
+    return false;
+}
+
+/* Makes the directory and those above it. */
+static bool make_directory(const char *path, char *message, size_t room) {
+    char part[CONFIG_TEXT_BYTES];
+    for (size_t i = 1; path[i - 1]; i++) {
+        if (path[i] != '/' && path[i] != '\0') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0700) == 0 || errno == EEXIST) continue;
+        struct stat about;
+        int reason = errno;
+        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* made by others, not ours to make */
+        snprintf(message, room, "%.300s: %s", part, strerror(reason));
+        return false;
+    }
+    return true;
+}
+
+static store *open_store(const server_config *config, server_log *log, char *message, size_t room) {
+    if (strncmp(config->store, "memory:", 7) != 0 && !make_directory(config->data, message, room)) return NULL;
+    return store_open(config->store, log, message, room);
+}
+
+static void log_start(server_log *log, const server_config *config, const http_server *server) {
+    char url[CONFIG_TEXT_BYTES + 16];
+    const char *colon = strrchr(config->listen, ':');
+    snprintf(url, sizeof url, "http://%.*s:%u", (int)(colon - config->listen), config->listen, http_port(server));
+    log_write(log, LOG_INFO, "listening",
+              LOG_FIELDS(log_text("url", url), log_number("port", http_port(server)), log_text("store", config->store),
+                         log_number("workers", config->workers), log_text("version", HAMEL_VERSION),
+                         log_number("pid", getpid())));
+}
+
+static int wait_for_end(server_log *log, const sigset_t *ending) {
+    int number = 0;
+    while (sigwait(ending, &number) != 0) {
+    }
+    log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", number == SIGTERM ? "SIGTERM" : "SIGINT")));
+    return number;
+}
+
+/* The budgets of one description, lowered to what this daemon allows. */
+static api_limits limits_of(const server_config *config) {
+    api_limits limits = api_limits_default();
+    limits.json.bytes = (size_t)config->max_body;
+    limits.engine.run_seconds = config->time_limit;
+    limits.engine.max_steps = config->max_steps;
+    return limits;
+}
+
+static int fail(server_log *log, const char *message) {
+    log_write(log, LOG_ERROR, "start", LOG_FIELDS(log_text("message", message)));
+    return EXIT_CANNOT_SERVE;
+}
+
+static int serve(const server_config *config, server_log *log, const sigset_t *ending) {
+    char message[CONFIG_MESSAGE_BYTES] = "out of memory";
+    cpu_slots slots;
+    http_services services = {.config = config, .log = log, .slots = &slots, .limits = limits_of(config)};
+    if (!raise_descriptor_limit(config, message, sizeof message)) return fail(log, message);
+    services.store = open_store(config, log, message, sizeof message);
+    if (!services.store) return fail(log, message);
+    cpu_slots_init(&slots, (size_t)config->workers);
+    int code = EXIT_SUCCESS;
+    services.workers =
+        workers_start(services.store, log, &services.limits, config->time_limit, (size_t)config->workers);
+    http_server *server = services.workers ? http_start(&services, message, sizeof message) : NULL;
+    if (server) {
+        log_start(log, config, server);
+        wait_for_end(log, ending);
+        http_stop(server, config->grace);
+    } else {
+        code = fail(log, message);
+    }
+    workers_stop(services.workers);
+    services.store->kind->close(services.store);
+    cpu_slots_destroy(&slots);
+    if (server) log_write(log, LOG_INFO, "ended", LOG_PLAIN);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    static server_config config; /* some kilobytes, and one for the life of the process */
+    char message[CONFIG_MESSAGE_BYTES];
+    sigset_t ending;
+    if (!config_read(&config, argc, argv, environ, message)) {
+        fprintf(stderr, "hameld: %s\ntry: hameld --help\n", message);
+        return EXIT_USAGE;
+    }
+    if (config.help) {
+        config_print_help();
+        return EXIT_SUCCESS;
+    }
+    if (config.version) {
+        puts("hameld " HAMEL_VERSION);
+        return EXIT_SUCCESS;
+    }
+    block_signals(&ending);
+    umask(077);
+    mallopt(M_ARENA_MAX, 4); /* hundreds of threads would otherwise each keep freed memory to themselves */
+    server_log log;
+    log_init(&log, config.level, STDERR_FILENO);
+    int code = serve(&config, &log, &ending);
+    log_destroy(&log);
+    return code;
+}
