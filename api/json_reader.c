@@ -70,8 +70,7 @@ const char *json_pointer_of_key(json_reader *r, const char *pointer, const char 
     for (const char *p = key; *p != '\0'; p++) length += *p == '~' || *p == '/' ? 2 : 1;
     char *text = json_alloc(r, length + 1, 1);
     if (text == NULL) return "";
-    memcpy(text, pointer, prefix);
-    char *out = text + prefix;
+    char *out = mempcpy(text, pointer, prefix);
     *out++ = '/';
     for (const char *p = key; *p != '\0'; p++) {
         if (*p == '~' || *p == '/') {

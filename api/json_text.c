@@ -64,14 +64,14 @@ static int compare_keys(const void *a, const void *b) {
 static bool enter(walk *w, const cJSON *value) {
     size_t count = 0;
     for (const cJSON *c = value->child; c != NULL; c = c->next) count++;
-    const cJSON **items = arena_alloc(&w->memory, count, sizeof *items);
+    const cJSON **items = arena_alloc(&w->memory, count, sizeof(const cJSON *));
     level *levels = arena_grow(&w->memory, w->levels, &w->capacity, w->depth + 1, sizeof *levels);
     if (items == NULL || levels == NULL) return false;
     w->levels = levels;
     size_t k = 0;
     for (const cJSON *c = value->child; c != NULL; c = c->next) items[k++] = c;
     bool object = cJSON_IsObject(value);
-    if (object && w->sorted) qsort(items, count, sizeof *items, compare_keys);
+    if (object && w->sorted) qsort(items, count, sizeof(const cJSON *), compare_keys);
     levels[w->depth++] = (level){.items = items, .count = count, .object = object};
     text_buffer_puts(w->out, object ? "{" : "[");
     return true;

@@ -62,7 +62,7 @@ static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error
 static const char *coordinate_name(const cJSON *item) {
     if (cJSON_IsString(item)) return item->valuestring;
     const cJSON *name = cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "name") : NULL;
-    return cJSON_IsString(name) ? name->valuestring : NULL;
+    return name != NULL && cJSON_IsString(name) ? name->valuestring : NULL;
 }
 
 static hamel_status unknown(const cJSON *list, const char *what, const char *name, hamel_error *error) {

@@ -33,7 +33,7 @@ static meaning meaning_of(hamel_status status) {
     case HAMEL_LIMIT: return (meaning){422, EXIT_INVALID};
     case HAMEL_NOT_FINITE:
     case HAMEL_INTEGRATION: return (meaning){422, EXIT_RUN};
-    case HAMEL_CANCELED: return (meaning){503, EXIT_RUN};
+    case HAMEL_CANCELED:
     case HAMEL_NO_MEMORY: return (meaning){503, EXIT_RUN};
     case HAMEL_INTERNAL: break;
     }

@@ -36,7 +36,7 @@ static void fail_by_json(api_failure *failure, const json_fault *fault, const ch
     failure->exit_code = api_status_exit(status);
     failure->problem = api_problem_json(fault, NULL);
     text_buffer b;
-    text_buffer_init(&b, 64 * 1024);
+    text_buffer_init(&b, 65536);
     text_buffer_printf(&b, "hamel: %s:%zu:%zu: %s\n", file != NULL ? file : unnamed, fault->line, fault->column,
                        fault->message);
     failure->text = text_buffer_take(&b, NULL);

@@ -4,8 +4,6 @@
  * once, at the end. */
 #include "api/simulate.h"
 
-#include <string.h>
-
 enum { NAME_MAX_BYTES = 16 * 1024 * 1024 };
 
 typedef struct builder {
@@ -65,7 +63,7 @@ static void add_atol(builder *b, cJSON *manifest, const hamel_summary *s) {
     if (s->atol == NULL || s->coordinate_count == 0) return;
     bool same = true;
     for (size_t k = 1; k < s->coordinate_count; k++) {
-        same = same && memcmp(&s->atol[k], &s->atol[0], sizeof s->atol[0]) == 0;
+        same = same && s->atol[k] == s->atol[0];
     }
     if (same) {
         number(b, manifest, "atol", s->atol[0]);

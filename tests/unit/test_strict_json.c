@@ -230,7 +230,7 @@ static const double slowdown = 1;
 static void adversarial_bodies_are_answered_in_time(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof adversaries / sizeof adversaries[0]; k++) {
-        char *body = adversarial_body(&adversaries[k], 1024 * 1024);
+        char *body = adversarial_body(&adversaries[k], (size_t)1024 * 1024);
         json_limits limits = json_limits_default();
         json_fault fault;
         double before = processor_seconds();
