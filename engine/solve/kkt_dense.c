@@ -10,6 +10,8 @@
 static const double RANK_TOLERANCE = 1e-10;
 /* Below this squared pivot Cholesky of YᵀY has lost half of the digits: QR decides. */
 static const double SCHUR_PIVOT = 1e-9;
+/* A pivot of L this much below the largest (its square: 1e-12) has no more than four digits left. */
+static const double MASS_PIVOT = 1e-6;
 
 kkt_dense *kkt_dense_create(const kkt *k) {
     size_t n = k->n, c = k->k, all = n + c;
@@ -88,10 +90,27 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     return dense_cholesky(k->n, d->L);
 }
 
+/* True when the smallest pivot of LLᵀ is nothing but rounding beside the largest. */
+static bool looks_singular(size_t n, const double *L) {
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, L[i + n * i]);
+        most = fmax(most, L[i + n * i]);
+    }
+    return !(least > MASS_PIVOT * most);
+}
+
+/* A singular M (quaternions) may come out of Cholesky with a pivot made of rounding: where constraints make up for it,
+ * the augmented matrix is taken then too; where they do not, M may still be regular with very unequal masses. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->sigma = 0;
     fill_mass(k, d->L, values);
-    return dense_cholesky(k->n, d->L) || factor_augmented(k, d, values);
+    bool regular = dense_cholesky(k->n, d->L);
+    if (regular && (k->k == 0 || !looks_singular(k->n, d->L))) return true;
+    if (factor_augmented(k, d, values)) return true;
+    d->sigma = 0;
+    fill_mass(k, d->L, values);
+    return regular && dense_cholesky(k->n, d->L);
 }
 
 static void make_directions(const kkt *k, kkt_dense *d) {
