@@ -32,7 +32,7 @@ static const double run_seconds = 20;
 typedef struct reference_case {
     char folder[PATH_SIZE];
     cJSON *system, *expected;
-    char scratch[64]; /* file with the changed system; "" when there is none */
+    char scratch[PATH_SIZE]; /* file with the changed system; "" when there is none */
     child_result run, second;
     csv_table table;
     char reason[REASON_SIZE]; /* why it fails */
@@ -100,7 +100,8 @@ static bool set_times(cJSON *system, const double *times, int count) {
 
 static bool write_scratch(reference_case *c) {
     if (c->scratch[0] == '\0') {
-        snprintf(c->scratch, sizeof c->scratch, "/tmp/hamel-case-XXXXXX");
+        const char *folder = getenv("TMPDIR");
+        snprintf(c->scratch, sizeof c->scratch, "%s/hamel-case-XXXXXX", folder != NULL ? folder : P_tmpdir);
         int fd = mkstemp(c->scratch);
         if (fd < 0) {
             c->scratch[0] = '\0';
