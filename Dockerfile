@@ -1,0 +1,22 @@
+# hameld in a container that holds nothing else than it needs: built on Debian 12, run without root.
+#
+#   docker build -t hamel .
+#   docker run --rm --network host -v hamel-data:/var/lib/hamel hamel
+#
+# hameld listens on loopback only, since this release has no access control; hence the host's network.
+FROM debian:12-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends make
+WORKDIR /src
+COPY . .
+RUN make -j"$(nproc)" all && make install DESTDIR=/out PREFIX=/usr && cp deploy/packages.txt deploy/setup.sh /out/
+
+FROM debian:12-slim
+COPY --from=build /out/packages.txt /out/setup.sh /setup/
+RUN sh /setup/setup.sh run && rm -rf /var/lib/apt/lists/* /setup \
+    && useradd --system --home-dir /var/lib/hamel --create-home --shell /usr/sbin/nologin hamel
+COPY --from=build /out/usr /usr
+USER hamel
+ENV HAMELD_DATA=/var/lib/hamel HAMELD_LISTEN=127.0.0.1:8080
+VOLUME /var/lib/hamel
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/bin/hameld"]
