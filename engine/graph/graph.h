@@ -93,7 +93,8 @@ size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const in
 /* `node` with every symbol of `kind` replaced by replacement[index] (GRAPH_NONE: kept). */
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement, size_t count);
 
-/* The additive terms of a sum: node = Σ sign[i] * term[i]; both arrays in `memory`. Walks +, - and unary minus only.
+/* The additive terms of a sum: node = Σ sign[i] * term[i]; both arrays in `memory`. Walks +, - and unary minus,
+ * and multiplies factors of parameters and numbers into the sums behind them.
  * Returns the number of terms, 0 without memory. */
 size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
 

@@ -46,30 +46,69 @@ graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, c
     return map[root];
 }
 
+typedef struct term_entry {
+    graph_node node, factor; /* factor GRAPH_NONE: 1 */
+    signed char sign;
+} term_entry;
+
+/* A factor of parameters and numbers is taken into the sum behind it: m/2·(a + b) has two terms. */
+static graph_node constant_factor(graph *g, const graph_cell *cell, graph_node *rest) {
+    unsigned varying = ~GRAPH_DEPENDS(SYMBOL_PARAMETER);
+    graph_node x = cell->as.operand[0], y = cell->as.operand[1];
+    *rest = x;
+    if (cell->op == GRAPH_DIV && !(graph_depends(g, y) & varying)) return graph_div(g, graph_number(g, 1), y);
+    if (cell->op != GRAPH_MUL) return GRAPH_NONE;
+    if (!(graph_depends(g, y) & varying)) return y;
+    *rest = y;
+    return graph_depends(g, x) & varying ? GRAPH_NONE : x;
+}
+
+static bool is_sum(const graph *g, graph_node node) {
+    uint8_t op = graph_at(g, node)->op;
+    return op == GRAPH_ADD || op == GRAPH_SUB || op == GRAPH_NEG;
+}
+
+/* Replaces an entry by what it is made of; returns how many of out[2] it became, 0 when it is a term. */
+static int take_apart(graph *g, term_entry e, term_entry out[2]) {
+    graph_cell cell = *graph_at(g, e.node);
+    if (cell.op == GRAPH_NEG) {
+        out[0] = (term_entry){cell.as.operand[0], e.factor, (signed char)-e.sign};
+        return 1;
+    }
+    if (cell.op == GRAPH_ADD || cell.op == GRAPH_SUB) {
+        out[0] = (term_entry){cell.as.operand[1], e.factor, (signed char)(cell.op == GRAPH_SUB ? -e.sign : e.sign)};
+        out[1] = (term_entry){cell.as.operand[0], e.factor, e.sign}; /* the left operand is taken next */
+        return 2;
+    }
+    graph_node rest, factor = GRAPH_NONE;
+    if (cell.op == GRAPH_MUL || cell.op == GRAPH_DIV) factor = constant_factor(g, &cell, &rest);
+    if (factor == GRAPH_NONE || !(is_sum(g, rest) || graph_at(g, rest)->op == GRAPH_MUL || graph_at(g, rest)->op == GRAPH_DIV)) return 0;
+    if (!is_sum(g, rest)) { /* a product: worth opening only when a sum lies behind further constant factors */
+        graph_cell inner = *graph_at(g, rest);
+        graph_node deeper;
+        if (constant_factor(g, &inner, &deeper) == GRAPH_NONE) return 0;
+    }
+    out[0] = (term_entry){rest, e.factor == GRAPH_NONE ? factor : graph_mul(g, e.factor, factor), e.sign};
+    return 1;
+}
+
 size_t graph_terms(graph *g, graph_node root, arena *memory, graph_node **terms, signed char **signs) {
-    typedef struct entry {
-        graph_node node;
-        signed char sign;
-    } entry;
-    entry *stack = NULL;
+    term_entry *stack = NULL;
     size_t depth = 0, capacity = 0, count = 0, term_capacity = 0, sign_capacity = 0;
     *terms = NULL;
     *signs = NULL;
     if (root < 0 || !(stack = arena_grow(memory, stack, &capacity, 1, sizeof *stack))) return 0;
-    stack[depth++] = (entry){root, 1};
+    stack[depth++] = (term_entry){root, GRAPH_NONE, 1};
     while (depth > 0) {
-        entry e = stack[--depth];
-        graph_cell cell = *graph_at(g, e.node);
-        if (cell.op == GRAPH_ADD || cell.op == GRAPH_SUB || cell.op == GRAPH_NEG) {
-            if (!(stack = arena_grow(memory, stack, &capacity, depth + 2, sizeof *stack))) return 0;
-            if (cell.op != GRAPH_NEG)
-                stack[depth++] = (entry){cell.as.operand[1], (signed char)(cell.op == GRAPH_SUB ? -e.sign : e.sign)};
-            stack[depth++] = (entry){cell.as.operand[0], (signed char)(cell.op == GRAPH_NEG ? -e.sign : e.sign)};
-            continue;
-        }
+        term_entry e = stack[--depth], parts[2];
+        int made = take_apart(g, e, parts);
+        if (made && !(stack = arena_grow(memory, stack, &capacity, depth + 2, sizeof *stack))) return 0;
+        for (int k = 0; k < made; k++) stack[depth++] = parts[k];
+        if (made) continue;
         if (!(*terms = arena_grow(memory, *terms, &term_capacity, count + 1, sizeof **terms))) return 0;
         if (!(*signs = arena_grow(memory, *signs, &sign_capacity, count + 1, sizeof **signs))) return 0;
-        (*terms)[count] = e.node;
+        (*terms)[count] = e.factor == GRAPH_NONE ? e.node : graph_mul(g, e.factor, e.node);
+        if ((*terms)[count] < 0) return 0;
         (*signs)[count++] = e.sign;
     }
     return count;

@@ -224,7 +224,8 @@ static bool run_name(machine *m, const syntax_item *item) {
         hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text);
         return false;
     }
-    if (node >= 0 && !(item->primes ? allowed(m, item, node, item->primes == 2 ? "''" : "'") : allowed(m, item, node, text))) return false;
+    if (item->primes) strncat(text, item->primes == 2 ? "''" : "'", sizeof text - strlen(text) - 1);
+    if (node >= 0 && !allowed(m, item, node, text)) return false;
     return push(m, node, NULL);
 }
 
@@ -287,7 +288,11 @@ static bool run_quantity(machine *m, const syntax_item *item) {
         if (argument[0].name && !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0])) return false;
         if (argument[1].name && !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1])) return false;
     }
-    bool in_force = m->place == PLACE_FORCE && (item->op == QUANTITY_LAMBDA || item->op == QUANTITY_REACTION);
+    if (item->op == QUANTITY_LAMBDA) {
+        graph_node lambda = graph_symbol(m->s->graph, SYMBOL_MULTIPLIER, index[0]);
+        return (lambda < 0 || allowed(m, item, lambda, "lambda()")) && push(m, lambda, NULL);
+    }
+    bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION;
     if (m->place != PLACE_OUTPUT && !in_force) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
         hamel_suggest(m->s->error, "it is known in outputs, invariants and checks only");

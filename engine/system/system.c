@@ -307,18 +307,15 @@ static void declare_constraint(hamel_system *s, const hamel_constraint *c, const
     system_constraint *all = grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, c->pointer);
     if (!(*go_on = all != NULL)) return;
     s->constraints = all;
-    graph_node f = system_bind(s, &c->equation, PLACE_CONSTRAINT, scope, SYNTAX_EQUATION, NULL);
-    unsigned depends = graph_depends(s->graph, f);
-    constraint_order order = depends & GRAPH_DEPENDS(SYMBOL_ACCELERATION) ? CONSTRAINT_ACCELERATION
-                             : depends & GRAPH_DEPENDS(SYMBOL_VELOCITY)   ? CONSTRAINT_VELOCITY
-                                                                          : CONSTRAINT_HOLONOMIC;
-    if (f >= 0 && !(depends & (GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION))))
-        (void)hamel_fail(s->error, HAMEL_INVALID, c->equation.pointer, 0, "the constraint `%s` contains no coordinate", name);
     const char *pointer = arena_text(s->memory, c->equation.pointer, strlen(c->equation.pointer)); /* outlives the description */
-    all[s->constraint_count++] = (system_constraint){.name = name, .pointer = pointer ? pointer : "", .order = order, .equation = f};
+    system_constraint *at = &all[s->constraint_count];
+    *at = (system_constraint){.name = name, .pointer = pointer ? pointer : "", .equation = GRAPH_NONE, .written = &c->equation};
+    *go_on = scope_copy(s, scope, &at->loops, &at->loop_count);
+    s->constraint_count++;
 }
 
-static void bind_constraints(hamel_system *s) {
+/* Names first: forces and definitions may ask for multipliers. */
+static void declare_constraints(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
     for (size_t i = 0; i < d->constraint_count; i++) {
@@ -326,6 +323,24 @@ static void bind_constraints(hamel_system *s) {
         for (family_begin(&f, s, &d->constraints[i].family); go_on && family_next(&f);)
             declare_constraint(s, &d->constraints[i], &f.scope, &go_on);
     }
+}
+
+/* What a constraint is follows from what it contains (format section 4). */
+static void bind_constraint(hamel_system *s, system_constraint *c) {
+    const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
+    loop_scope scope;
+    scope_from(&scope, c->loops, c->loop_count);
+    c->equation = system_bind(s, c->written, PLACE_CONSTRAINT, &scope, SYNTAX_EQUATION, NULL);
+    unsigned depends = graph_depends(s->graph, c->equation);
+    c->order = depends & GRAPH_DEPENDS(SYMBOL_ACCELERATION) ? CONSTRAINT_ACCELERATION
+               : depends & GRAPH_DEPENDS(SYMBOL_VELOCITY)   ? CONSTRAINT_VELOCITY
+                                                            : CONSTRAINT_HOLONOMIC;
+    if (c->equation >= 0 && !(depends & moving))
+        (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the constraint `%s` contains no coordinate", c->name);
+}
+
+static void bind_constraints(hamel_system *s) {
+    for (size_t c = 0; c < s->constraint_count; c++) bind_constraint(s, &s->constraints[c]);
 }
 
 /* lambda(c) and reaction(c, x) inside forces: the true multipliers, solved for together with the accelerations. */
@@ -447,6 +462,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     declare_coordinates(s);
     declare_definitions(s);
     declare_particles(s);
+    declare_constraints(s);
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
     bind_energies(s);
     lower_particles(s);

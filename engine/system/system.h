@@ -10,6 +10,13 @@
 #include "engine/hamel.h"
 #include "engine/text/parser.h"
 
+/* The value of a loop variable where a family's member is expanded. */
+typedef struct loop_variable {
+    const char *name;
+    size_t length;
+    double value;
+} loop_variable;
+
 typedef struct system_coordinate {
     const char *name, *unit;
     double initial, velocity;
@@ -27,15 +34,12 @@ typedef struct system_constraint {
     const char *name, *pointer;
     constraint_order order; /* by what the equation contains (format section 4) */
     graph_node equation;    /* f = lhs − rhs; the constraint is f = 0 */
+    const hamel_expression *written; /* what f is bound from, in the scope of these loops */
+    size_t loop_count;
+    loop_variable *loops;
 } system_constraint;
 
-/* The values of loop variables where a family's member is expanded. */
 enum { SCOPE_MAX = 24 };
-typedef struct loop_variable {
-    const char *name;
-    size_t length;
-    double value;
-} loop_variable;
 typedef struct loop_scope {
     size_t count;
     loop_variable variables[SCOPE_MAX];
