@@ -24,6 +24,7 @@ typedef struct hamel_limits {
     size_t memory;       /* bytes of one model */
     size_t nodes;        /* of the expression graph */
     size_t coordinates, constraints, outputs;
+    double derive_seconds; /* wall time of checking, deriving and compiling */
     double run_seconds;  /* wall time of one run; description may ask for less */
     double max_steps;    /* upper bound on what a description may ask for */
     double max_rows;     /* rows of one run */

@@ -67,7 +67,7 @@ size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, in
 
 hamel_status equations_status(hamel_system *s) {
     if (s->error->status != HAMEL_OK) return s->error->status;
-    if (s->cancel && atomic_load(s->cancel)) return hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the equations were derived");
+    if (system_interrupted(s)) return s->error->status;
     if (graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
     return s->error->status;
 }

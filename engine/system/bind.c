@@ -362,10 +362,7 @@ static bool run(machine *m, size_t count) {
                              "the sums and families of this description expand to more than %.0f operations", STEPS_MAX);
             return false;
         }
-        if (((long long)b->steps & 1023) == 0 && m->s->cancel && atomic_load(m->s->cancel)) {
-            if (m->s->error->status != HAMEL_CANCELED) (void)hamel_fail(m->s->error, HAMEL_CANCELED, "", 0, "canceled while the description was read");
-            return false;
-        }
+        if (((long long)b->steps & 1023) == 0 && system_interrupted(m->s)) return false;
         if (!run_item(m, &m->code->items[at], &at)) return false;
     }
     return true;

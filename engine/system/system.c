@@ -5,8 +5,8 @@
  * faults at once. */
 #include "engine/system/binder.h"
 
-#include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* One more item of an array in the arena; NULL with a fault. */
 static void *grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
@@ -442,6 +442,23 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
     }
 }
 
+static double monotonic(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool system_interrupted(hamel_system *s) {
+    hamel_status last = s->error->status;
+    if (s->cancel && atomic_load(s->cancel)) {
+        if (last != HAMEL_CANCELED) (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the equations were derived");
+        return true;
+    }
+    if (s->deadline == 0 || monotonic() < s->deadline) return false;
+    if (last != HAMEL_LIMIT) (void)hamel_fail(s->error, HAMEL_LIMIT, "", 0, "deriving the equations takes longer than the limit of %g s", s->limits->derive_seconds);
+    return true;
+}
+
 static bool create_binder(hamel_system *s) {
     system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
     return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK && symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
@@ -453,6 +470,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     hamel_system *s = *out = arena_alloc(memory, 1, sizeof *s);
     if (!s) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
     *s = (hamel_system){.memory = memory, .description = d, .limits = limits, .cancel = cancel, .error = error, .lagrangian = GRAPH_NONE};
+    if (limits->derive_seconds > 0) s->deadline = monotonic() + limits->derive_seconds;
     s->graph = graph_create(memory, limits->nodes);
     if (!s->graph || !create_binder(s)) {
         *out = NULL;

@@ -61,6 +61,7 @@ typedef struct hamel_system {
     const hamel_description *description;
     const hamel_limits *limits;
     const atomic_bool *cancel;
+    double deadline; /* of CLOCK_MONOTONIC, in seconds; 0: none */
     hamel_error *error;
 
     size_t parameter_count;
@@ -126,6 +127,9 @@ graph_node system_bind(hamel_system *s, const hamel_expression *expression, syst
 
 /* The value of an expression of parameters. False with a fault added (also when it is not finite). */
 bool system_number(hamel_system *s, const hamel_expression *expression, const loop_scope *scope, double *value);
+
+/* True, with a fault added once, when the work was canceled or takes longer than its limit. To be asked now and then. */
+bool system_interrupted(hamel_system *s);
 
 /* Index of a coordinate or constraint by its expanded name, or −1. */
 int32_t system_coordinate_index(const hamel_system *s, const char *name);
