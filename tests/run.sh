@@ -40,7 +40,13 @@ judge() {
         function report(what) { failures = failures "  FAILED " what "\n"; failed++ }
         function plan_ends() { if (seen < planned) report((planned - seen) " planned test(s) never reported"); }
         function remarks_end() { if (pending != "") { report(pending); failures = failures said; pending = "" } said = "" }
-        /^1\.\.[0-9]+/ { remarks_end(); plan_ends(); planned = substr($1, 4) + 0; seen = 0; next }
+        # A plan stands before its tests, or, where none stood there, after them.
+        /^1\.\.[0-9]+/ {
+            remarks_end(); plan_ends()
+            seen = planned == 0 ? seen : 0; planned = substr($1, 4) + 0
+            if (seen > 0) { plan_ends(); seen = planned = 0 }
+            next
+        }
         /^(not )?ok [0-9]+( - | # SKIP)/ {
             remarks_end(); seen++
             name = $0; sub(/^(not )?ok [0-9]+( - )?/, "", name)
