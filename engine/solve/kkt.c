@@ -73,6 +73,9 @@ kkt *kkt_create(const hamel_model *model, kkt_rows rows) {
     }
     k->with_W = rows == KKT_ALL && model->W.count > 0;
     k->least_reaction = model->formulation->solver == SOLVER_LEAST_REACTION;
+    k->diagonal = true;
+    for (size_t e = 0; e < model->M.count; e++)
+        if (model->M.row[e] != model->M.column[e]) k->diagonal = false;
     size_t all = k->n + k->k, count = list_entries(k, NULL, NULL, NULL, NULL);
     k->use_dense = all <= DENSE_ALWAYS || (double)count > 0.1 * (double)all * (double)all;
     if (k->use_dense ? !(k->dense = kkt_dense_create(k)) : !create_sparse(k, count)) {

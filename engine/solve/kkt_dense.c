@@ -17,7 +17,7 @@ kkt_dense *kkt_dense_create(const kkt *k) {
     size_t n = k->n, c = k->k, all = n + c;
     kkt_dense *d = calloc(1, sizeof *d);
     if (!d) return NULL;
-    size_t doubles = n * n + 3 * n * c + c * c + 5 * c + 4 * all + 16;
+    size_t doubles = n * n + 3 * n * c + c * c + 5 * c + 5 * all + 16;
     double *at = calloc(doubles, sizeof *at);
     d->pivot = calloc(all + 1, sizeof *d->pivot);
     d->A = at;
@@ -36,7 +36,8 @@ kkt_dense *kkt_dense_create(const kkt *k) {
     d->w = at, at += all;
     d->z = at, at += all;
     d->y = at, at += all;
-    d->rho = at;
+    d->rho = at, at += all;
+    d->inverse = at;
     return d;
 }
 
@@ -100,10 +101,38 @@ static bool looks_singular(size_t n, const double *L) {
     return !(least > MASS_PIVOT * most);
 }
 
+/* Particles in Cartesian coordinates: L is the square root of a diagonal. */
+static bool factor_diagonal(const kkt *k, kkt_dense *d, const double *values) {
+    const model_pattern *M = &k->model->M;
+    for (size_t e = 0; e < M->count; e++) {
+        double mass = values[k->model->at_M + e];
+        if (!(mass > 0)) return false;
+        d->inverse[M->row[e]] = 1 / sqrt(mass);
+    }
+    return M->count == k->n; /* none is missing */
+}
+
+/* x := L⁻¹ x and x := L⁻ᵀ x. */
+static void scale_by_mass(size_t n, const double *inverse, double *x) {
+    for (size_t i = 0; i < n; i++) x[i] *= inverse[i];
+}
+
+static void mass_forward(const kkt *k, const kkt_dense *d, double *x) {
+    if (d->diagonal) scale_by_mass(k->n, d->inverse, x);
+    else dense_forward(k->n, d->L, x);
+}
+
+static void mass_backward(const kkt *k, const kkt_dense *d, double *x) {
+    if (d->diagonal) scale_by_mass(k->n, d->inverse, x);
+    else dense_backward(k->n, d->L, x);
+}
+
 /* A singular M (quaternions) may come out of Cholesky with a pivot made of rounding: where constraints make up for it,
  * the augmented matrix is taken then too; where they do not, M may still be regular with very unequal masses. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->sigma = 0;
+    d->diagonal = k->diagonal && factor_diagonal(k, d, values);
+    if (d->diagonal) return true;
     fill_mass(k, d->L, values);
     bool regular = dense_cholesky(k->n, d->L);
     if (regular && (k->k == 0 || !looks_singular(k->n, d->L))) return true;
@@ -117,7 +146,7 @@ static void make_directions(const kkt *k, kkt_dense *d) {
     memcpy(d->Y, d->A, k->n * k->k * sizeof *d->Y);
     for (size_t c = 0; c < k->k; c++) {
         double *y = d->Y + k->n * c;
-        dense_forward(k->n, d->L, y);
+        mass_forward(k, d, y);
         double length = sqrt(dot(k->n, y, y));
         d->scale[c] = length > 0 ? 1 / length : 1;
         for (size_t i = 0; i < k->n; i++) y[i] *= d->scale[c];
@@ -264,7 +293,7 @@ hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const 
     } else {
         for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
         for (size_t c = 0; d->sigma != 0 && c < k->k; c++) axpy(n, d->sigma * r[k->taken[c]], d->A + n * c, d->w);
-        dense_forward(n, d->L, d->w);
+        mass_forward(k, d, d->w);
         for (size_t c = 0; c < k->k; c++) d->rho[c] = d->scale[c] * r[k->taken[c]] - dot(n, d->Y + n * c, d->w);
         if (d->mode == DENSE_SCHUR) {
             solve_schur(k, d);
@@ -274,7 +303,7 @@ hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const 
             multipliers_of_range(k, d);
         }
         memcpy(x, d->w, n * sizeof *x);
-        dense_backward(n, d->L, x);
+        mass_backward(k, d, x);
     }
     for (size_t c = 0; lambda && c < k->k; c++) lambda[k->taken[c]] = d->scale[c] * d->rho[c];
     return status;

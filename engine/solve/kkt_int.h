@@ -15,6 +15,8 @@ typedef struct kkt_dense {
     double sigma;          /* M + σAᵀA was factored */
     double *A;             /* n × k: column c is row c of A */
     double *L;             /* n × n */
+    bool diagonal;         /* M is diagonal: L is too, its inverse is in `inverse` and not in L */
+    double *inverse;       /* n */
     double *Y;             /* n × k: L⁻¹Aᵀ, columns of unit length */
     double *scale;         /* k: what makes them so */
     double *S;             /* k × k: factor of YᵀY, or of the least-norm system */
@@ -31,6 +33,7 @@ struct kkt {
     int *row_of;    /* constraint → row taken, or −1 */
     int *taken;     /* row taken → constraint */
     bool with_W, least_reaction;
+    bool diagonal; /* M has no entry off its diagonal */
     kkt_dense *dense; /* exactly one of the two is in use */
     sparse *sparse;
     bool use_dense;
