@@ -39,8 +39,7 @@ static graph_node partial_of(graph *g, graph_op op, int k, graph_node X, graph_n
 }
 
 static size_t memo_slot(const graph *g, graph_node node, graph_node direction) {
-    uint64_t h = ((uint64_t)(uint32_t)node << 32 | (uint32_t)direction) * 0x9e3779b97f4a7c15ULL;
-    size_t s = (size_t)(h >> 20) & (g->memo_slots - 1);
+    size_t s = (size_t)graph_mix((uint64_t)(uint32_t)node << 32 | (uint32_t)direction) & (g->memo_slots - 1);
     while (g->memo[s].node != GRAPH_NONE && (g->memo[s].node != node || g->memo[s].direction != direction))
         s = (s + 1) & (g->memo_slots - 1);
     return s;

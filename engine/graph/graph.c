@@ -10,14 +10,6 @@
 
 enum { FIRST_SLOTS = 256 };
 
-static uint64_t mix(uint64_t h) {
-    h ^= h >> 33;
-    h *= 0xff51afd7ed558ccdULL;
-    h ^= h >> 33;
-    h *= 0xc4ceb9fe1a85ec53ULL;
-    return h ^ (h >> 33);
-}
-
 static uint64_t number_bits(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -25,10 +17,10 @@ static uint64_t number_bits(double value) {
 }
 
 static uint64_t cell_hash(const graph_cell *c) {
-    uint64_t h = mix(((uint64_t)c->op << 8) | c->kind);
-    if (c->op == GRAPH_IS_NUMBER) return mix(h ^ number_bits(c->as.number));
-    if (c->op == GRAPH_IS_SYMBOL) return mix(h ^ (uint64_t)(uint32_t)c->as.index);
-    for (int k = 0; k < 3; k++) h = mix(h ^ (uint64_t)(uint32_t)c->as.operand[k]);
+    uint64_t h = graph_mix(((uint64_t)c->op << 8) | c->kind);
+    if (c->op == GRAPH_IS_NUMBER) return graph_mix(h ^ number_bits(c->as.number));
+    if (c->op == GRAPH_IS_SYMBOL) return graph_mix(h ^ (uint64_t)(uint32_t)c->as.index);
+    for (int k = 0; k < 3; k++) h = graph_mix(h ^ (uint64_t)(uint32_t)c->as.operand[k]);
     return h;
 }
 

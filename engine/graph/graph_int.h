@@ -31,6 +31,15 @@ struct graph {
     size_t found_capacity;
 };
 
+/* Every bit of the result depends on every bit of h (the finalizer of MurmurHash3): tables use the low ones. */
+static inline uint64_t graph_mix(uint64_t h) {
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdULL;
+    h ^= h >> 33;
+    h *= 0xc4ceb9fe1a85ec53ULL;
+    return h ^ (h >> 33);
+}
+
 /* The node for exactly this operation, without simplification. */
 graph_node graph_intern(graph *g, const graph_cell *cell);
 

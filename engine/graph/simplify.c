@@ -13,6 +13,10 @@ static graph_node keep(graph *g, graph_op op, graph_node x, graph_node y, graph_
 static bool is_op(const graph *g, graph_node node, graph_op op) { return graph_at(g, node)->op == op; }
 static graph_node operand(const graph *g, graph_node node, int k) { return graph_at(g, node)->as.operand[k]; }
 
+/* Two coefficients become one only when it is an ordinary number: 1e200·(1e200·x) and 1e-200·(1e-200·x) may well have a
+ * value where 1e400·x and 1e-400·x have none. */
+static bool may_merge(double coefficient) { return isnormal(coefficient); }
+
 static bool is_value(const graph *g, graph_node node, double value) {
     double number;
     return graph_is_number(g, node, &number) && number == value;
@@ -59,10 +63,10 @@ static graph_node add(graph *g, graph_node x, graph_node y) {
         x = y;
         y = swap;
     }
-    if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b))
+    if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b) && isfinite(a + b))
         return graph_add(g, graph_number(g, a + b), operand(g, y, 1));
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
-    if (u == v) return scaled(g, a + b, u);
+    if (u == v && isfinite(a + b)) return scaled(g, a + b, u);
     if (a == b && is_circle(g, u, v)) return graph_number(g, a);
     if (is_op(g, y, GRAPH_NEG)) return graph_sub(g, x, operand(g, y, 0));
     if (is_op(g, x, GRAPH_NEG)) return graph_sub(g, y, operand(g, x, 0));
@@ -76,7 +80,7 @@ static graph_node sub(graph *g, graph_node x, graph_node y) {
     if (graph_is_zero(g, x)) return graph_neg(g, y);
     if (graph_is_number(g, y, &b)) return graph_add(g, graph_number(g, -b), x);
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
-    if (u == v) return scaled(g, a - b, u);
+    if (u == v && isfinite(a - b)) return scaled(g, a - b, u);
     if (is_op(g, y, GRAPH_NEG)) return graph_add(g, x, operand(g, y, 0));
     return keep(g, GRAPH_SUB, x, y, GRAPH_NONE);
 }
@@ -111,11 +115,11 @@ static graph_node mul(graph *g, graph_node x, graph_node y) {
     if (is_value(g, x, -1)) return graph_neg(g, y);
     if (graph_is_number(g, x, &a)) {
         graph_node rest = split_factor(g, y, &b);
-        if (rest != y && isfinite(a * b)) return scaled(g, a * b, rest);
+        if (rest != y && may_merge(a * b)) return scaled(g, a * b, rest);
         return keep(g, GRAPH_MUL, x, y, GRAPH_NONE);
     }
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
-    if ((u != x || v != y) && isfinite(a * b)) return scaled(g, a * b, graph_mul(g, u, v)); /* numbers move outward */
+    if ((u != x || v != y) && may_merge(a * b)) return scaled(g, a * b, graph_mul(g, u, v)); /* numbers move outward */
     u = split_power(g, x, &a);
     v = split_power(g, y, &b);
     if (u == v) return graph_binary(g, GRAPH_POW, u, graph_number(g, a + b));
@@ -124,7 +128,7 @@ static graph_node mul(graph *g, graph_node x, graph_node y) {
 
 static bool is_power_of_two(double value) {
     int exponent;
-    return isfinite(1 / value) && fabs(frexp(value, &exponent)) == 0.5;
+    return may_merge(1 / value) && fabs(frexp(value, &exponent)) == 0.5;
 }
 
 static graph_node divide(graph *g, graph_node x, graph_node y) {
@@ -134,7 +138,7 @@ static graph_node divide(graph *g, graph_node x, graph_node y) {
     if (graph_is_number(g, y, &b) && is_power_of_two(b)) return scaled(g, 1 / b, x);
     graph_node u = split_factor(g, x, &a);
     if (u != x && a == -1) return graph_neg(g, graph_div(g, u, y));
-    if (graph_is_number(g, y, &b) && u != x && isfinite(a / b)) return scaled(g, a / b, u);
+    if (graph_is_number(g, y, &b) && u != x && may_merge(a / b)) return scaled(g, a / b, u);
     return keep(g, GRAPH_DIV, x, y, GRAPH_NONE);
 }
 
