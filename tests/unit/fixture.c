@@ -1,0 +1,126 @@
+/* fixture.c — see fixture.h. */
+#include "tests/unit/fixture.h"
+
+#include "api/read_system.h"
+#include "api/strict_json.h"
+#include "engine/mechanics/formulation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void fail_with(const hamel_error *error, const char *what) {
+    char reason[600];
+    const hamel_fault *first = error->count > 0 ? &error->faults[0] : NULL;
+    snprintf(reason, sizeof reason, "%s: %s at %s", what, first ? first->message : "no fault",
+             first ? first->pointer : "");
+    fail_msg("%s", reason);
+}
+
+void fixture_read(fixture *f, const char *members, const char *simulation) {
+    size_t size = strlen(members) + strlen(simulation) + 100;
+    char *text = malloc(size);
+    assert_non_null(text);
+    snprintf(text, size, "{`hamel`: 1, %s, `simulation`: {%s}}", members, simulation);
+    for (char *p = text; *p; p++)
+        if (*p == '`') *p = '"';
+    *f = (fixture){.limits = hamel_limits_default()};
+    arena_init(&f->text_memory, 0);
+    arena_init(&f->memory, 0);
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    cJSON *tree = json_parse(text, strlen(text), &limits, &fault);
+    free(text);
+    if (!tree) fail_msg("line %zu, column %zu: %s", fault.line, fault.column, fault.message);
+    hamel_status status = api_read_system(&f->description, tree, &f->text_memory, &f->error);
+    cJSON_Delete(tree);
+    if (status != HAMEL_OK) fail_with(&f->error, "reading");
+}
+
+void fixture_close(fixture *f) {
+    hamel_error_clear(&f->error);
+    arena_free(&f->memory);
+    arena_free(&f->text_memory);
+}
+
+hamel_status fixture_bind(fixture *f) {
+    return system_create(&f->system, &f->memory, &f->description, &f->limits, NULL, &f->error);
+}
+
+void fixture_open(fixture *f, const char *members) {
+    fixture_read(f, members, "`stop`: 1");
+    if (fixture_bind(f) != HAMEL_OK) fail_with(&f->error, "binding");
+}
+
+void fixture_derive(fixture *f, const char *members) {
+    fixture_open(f, members);
+    f->equations =
+        (hamel_equations){.system = f->system, .n = f->system->coordinate_count, .m = f->system->constraint_count};
+    if (formulation_lagrange.derive(&f->equations) != HAMEL_OK) fail_with(&f->error, "deriving");
+}
+
+hamel_model *fixture_model(const char *members, const char *simulation) {
+    fixture f;
+    hamel_model *model = NULL;
+    fixture_read(&f, members, simulation);
+    hamel_status status = hamel_model_create(&model, &f.description, NULL, NULL, &f.error);
+    if (status != HAMEL_OK) fail_with(&f.error, "model");
+    fixture_close(&f);
+    return model;
+}
+
+graph_node fixture_node(fixture *f, const char *text) {
+    hamel_expression e = {.pointer = "/test", .text = text};
+    graph_node node = system_bind(f->system, &e, PLACE_DEFINITION, NULL, SYNTAX_EXPRESSION, NULL);
+    if (node < 0) fail_with(&f->error, text);
+    return node;
+}
+
+double fixture_value(const graph *g, graph_node node, const program_inputs *in) {
+    assert_true(node >= 0);
+    double *values = malloc(((size_t)node + 1) * sizeof *values);
+    assert_non_null(values);
+    for (graph_node i = 0; i <= node; i++) {
+        const graph_cell *cell = graph_at(g, i);
+        double x[3] = {0, 0, 0};
+        if (cell->op == GRAPH_IS_NUMBER) {
+            values[i] = cell->as.number;
+        } else if (cell->op == GRAPH_IS_SYMBOL) {
+            const double *array = in->values[cell->kind];
+            values[i] = array ? array[cell->as.index] : 0;
+        } else {
+            for (int k = 0; k < graph_op_get((graph_op)cell->op)->arity; k++) x[k] = values[cell->as.operand[k]];
+            values[i] = graph_op_value((graph_op)cell->op, x[0], x[1], x[2]);
+        }
+    }
+    double result = values[node];
+    free(values);
+    return result;
+}
+
+bool fixture_says(const fixture *f, const char *text) {
+    for (size_t i = 0; i < f->error.count; i++) {
+        if (strstr(f->error.faults[i].message, text)) return true;
+        if (f->error.faults[i].suggestion && strstr(f->error.faults[i].suggestion, text)) return true;
+    }
+    return false;
+}
+
+double random_between(uint64_t *seed, double low, double high) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
+}
+
+void random_fill(uint64_t *seed, double *x, size_t count, double low, double high) {
+    for (size_t i = 0; i < count; i++) x[i] = random_between(seed, low, high);
+}
+
+void assert_near(const char *what, double x, double y, double bound) {
+    double size = fmax(1, fmax(fabs(x), fabs(y)));
+    if (!isfinite(x) || !isfinite(y) || !(fabs(x - y) <= bound * size))
+        fail_msg("%s: %.17g and %.17g differ by %.3g", what, x, y, fabs(x - y));
+}

@@ -1,0 +1,49 @@
+/* fixture.h — descriptions, systems, equations and models for the tests of the engine's files.
+ *
+ * In descriptions given here a backquote stands for a double quote, so that they can be read in C. What goes wrong
+ * where it must not fails the running cmocka test with the reason. */
+#ifndef HAMEL_TESTS_UNIT_FIXTURE_H
+#define HAMEL_TESTS_UNIT_FIXTURE_H
+
+#include "engine/mechanics/equations.h"
+#include "engine/model/model.h"
+
+typedef struct fixture {
+    arena text_memory; /* of the description */
+    arena memory;      /* of the system */
+    hamel_description description;
+    hamel_limits limits;
+    hamel_error error;
+    hamel_system *system;
+    hamel_equations equations;
+} fixture;
+
+/* Reads a description; `members` are those of the document but `hamel` and `simulation`, `simulation` the members of
+ * that object. Nothing is bound yet. */
+void fixture_read(fixture *f, const char *members, const char *simulation);
+void fixture_close(fixture *f);
+
+hamel_status fixture_bind(fixture *f);                /* system_create; faults are kept in f->error */
+void fixture_open(fixture *f, const char *members);   /* read and bound without fault */
+void fixture_derive(fixture *f, const char *members); /* and Lagrange's equations derived */
+
+/* A model; the caller frees it. */
+hamel_model *fixture_model(const char *members, const char *simulation);
+
+/* The node of an expression that may use anything an energy may, and accelerations. */
+graph_node fixture_node(fixture *f, const char *text);
+
+/* The value of a node by a loop over the graph, independent of compiled programs. Missing arrays are zeros. */
+double fixture_value(const graph *g, graph_node node, const program_inputs *in);
+
+/* True when some fault's message or suggestion contains `text`. */
+bool fixture_says(const fixture *f, const char *text);
+
+/* Numbers that are the same in every run. */
+double random_between(uint64_t *seed, double low, double high);
+void random_fill(uint64_t *seed, double *x, size_t count, double low, double high);
+
+/* |x − y| within `bound` of the larger of 1, |x|, |y|. */
+void assert_near(const char *what, double x, double y, double bound);
+
+#endif
