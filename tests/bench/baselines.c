@@ -1,0 +1,272 @@
+/* baselines.c — see baselines.h. Each right-hand side uses what its author knows: minimal coordinates where there are
+ * some, the tridiagonal structure of a chain, the reduced equations of the disk. None allocates. */
+#include "tests/bench/baselines.h"
+
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <sunmatrix/sunmatrix_band.h>
+
+static const double gravity = 9.81;
+
+/* ---- a pendulum in its angle ---- */
+
+static int pendulum_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
+    (void)t, (void)unused;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    f[0] = y[1];
+    f[1] = -gravity * sin(y[0]);
+    return 0;
+}
+
+static void pendulum_start(double *y) {
+    y[0] = 2.5;
+    y[1] = 0;
+}
+
+static void pendulum_columns(const double *y, double *values) {
+    values[0] = y[0];
+}
+
+static const char pendulum_text[] = "{\"hamel\":1,\"coordinates\":[{\"name\":\"a\",\"initial\":2.5}],"
+                                    "\"kinetic_energy\":\"a'^2/2\",\"potential_energy\":\"-9.81*cos(a)\","
+                                    "\"simulation\":{\"stop\":10}}";
+
+/* ---- the same as a point on a circle: only hamel has the constraint ---- */
+
+static void circle_columns(const double *y, double *values) {
+    values[0] = sin(y[0]);
+    values[1] = -cos(y[0]);
+}
+
+static const char circle_text[] =
+    "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":\"sin(2.5)\"},{\"name\":\"y\",\"initial\":\"-cos(2.5)\"}"
+    "],"
+    "\"kinetic_energy\":\"(x'^2+y'^2)/2\",\"potential_energy\":\"9.81*y\","
+    "\"constraints\":[{\"name\":\"rod\",\"equation\":\"x^2+y^2=1\"}],\"simulation\":{\"stop\":10}}";
+
+/* ---- a double pendulum in angles, 2 x 2 mass matrix solved by hand ---- */
+
+static int double_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
+    (void)t, (void)unused;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    double s = sin(y[0] - y[1]), c = cos(y[0] - y[1]);
+    double b0 = -s * y[3] * y[3] - 2 * gravity * sin(y[0]);
+    double b1 = s * y[2] * y[2] - gravity * sin(y[1]);
+    double d = 1 / (2 - c * c);
+    f[0] = y[2];
+    f[1] = y[3];
+    f[2] = (b0 - c * b1) * d;
+    f[3] = (2 * b1 - c * b0) * d;
+    return 0;
+}
+
+static void double_start(double *y) {
+    y[0] = 1;
+    y[1] = 0.5;
+    y[2] = y[3] = 0;
+}
+
+static void double_columns(const double *y, double *values) {
+    values[0] = y[0];
+    values[1] = y[1];
+}
+
+static const char double_text[] =
+    "{\"hamel\":1,\"coordinates\":[{\"name\":\"a\",\"initial\":1},{\"name\":\"b\",\"initial\":0.5}],"
+    "\"kinetic_energy\":\"a'^2+b'^2/2+a'*b'*cos(a-b)\",\"potential_energy\":\"-2*9.81*cos(a)-9.81*cos(b)\","
+    "\"simulation\":{\"stop\":10}}";
+
+/* ---- a thin disk that rolls: Greenwood's equations 4.317 to 4.319 in tilt, heading rate and spin rate ---- */
+
+enum { DISK_TILT, DISK_TILT_RATE, DISK_TURN, DISK_SPIN, DISK_HEADING, DISK_ANGLE, DISK_X, DISK_Y, DISK_STATES };
+static const double disk_radius = 0.5;
+
+static int disk_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
+    (void)t, (void)unused;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    double s = sin(y[DISK_TILT]), c = cos(y[DISK_TILT]), sh = sin(y[DISK_HEADING]), ch = cos(y[DISK_HEADING]);
+    double turn = y[DISK_TURN], spin = y[DISK_SPIN], tilt = y[DISK_TILT_RATE], heading = turn / s;
+    f[DISK_TILT] = tilt;
+    f[DISK_TILT_RATE] = 0.8 * (0.25 * turn * turn * c / s - 1.5 * turn * spin - gravity / disk_radius * c);
+    f[DISK_TURN] = -tilt * turn * c / s + 2 * tilt * spin;
+    f[DISK_SPIN] = tilt * turn / 1.5;
+    f[DISK_HEADING] = heading;
+    f[DISK_ANGLE] = spin - heading * c;
+    f[DISK_X] = disk_radius * (-spin * ch + tilt * sh * s);
+    f[DISK_Y] = disk_radius * (-spin * sh - tilt * ch * s);
+    return 0;
+}
+
+static void disk_start(double *y) {
+    for (int k = 0; k < DISK_STATES; k++) y[k] = 0;
+    y[DISK_TILT] = 1.3;
+    y[DISK_TURN] = 0.5;
+    y[DISK_SPIN] = 6;
+}
+
+static void disk_columns(const double *y, double *values) {
+    values[0] = y[DISK_X];
+    values[1] = y[DISK_Y];
+    values[2] = y[DISK_HEADING];
+    values[3] = y[DISK_TILT];
+    values[4] = y[DISK_ANGLE];
+}
+
+static const char disk_text[] =
+    "{\"hamel\":1,\"parameters\":{\"r\":0.5,\"p\":\"0.5/sin(1.3)\"},"
+    "\"coordinates\":[{\"name\":\"X\",\"velocity\":\"-6*r\"},\"Y\",{\"name\":\"phi\",\"velocity\":\"p\"},"
+    "{\"name\":\"theta\",\"initial\":1.3},{\"name\":\"psi\",\"velocity\":\"6-p*cos(1.3)\"}],"
+    "\"definitions\":{\"Om\":\"psi'+phi'*cos(theta)\",\"wd\":\"phi'*sin(theta)\"},"
+    "\"kinetic_energy\":[\"(X'^2+Y'^2+(r*theta'*cos(theta))^2)/2\",\"r^2/4*(theta'^2+wd^2)/2\",\"r^2/2*Om^2/2\"],"
+    "\"potential_energy\":\"9.81*r*sin(theta)\",\"constraints\":["
+    "{\"name\":\"rollX\",\"equation\":\"X'=-r*Om*cos(phi)+r*theta'*sin(phi)*sin(theta)\"},"
+    "{\"name\":\"rollY\",\"equation\":\"Y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
+    "\"simulation\":{\"stop\":5}}";
+
+/* ---- a chain of 16 unit links and masses in Cartesian coordinates ----
+ *
+ * With d_i the link vectors and T_i the multipliers, p_i'' = g - T_i d_i + T_{i+1} d_{i+1}; the links' lengths,
+ * differentiated twice, give a tridiagonal system for T. Drift is damped at 20/s (Baumgarte). */
+
+enum { LINKS = 16 };
+
+typedef struct chain {
+    double dx[LINKS + 1], dy[LINKS + 1], tension[LINKS + 1], diagonal[LINKS], off[LINKS];
+} chain;
+
+static void chain_links(chain *c, const double *q, const double *v) {
+    const double damping = 20;
+    double qx = 0, qy = 0, vx = 0, vy = 0;
+    for (int i = 0; i < LINKS; i++) {
+        double dx = q[2 * i] - qx, dy = q[2 * i + 1] - qy, ex = v[2 * i] - vx, ey = v[2 * i + 1] - vy;
+        double square = dx * dx + dy * dy;
+        c->dx[i] = dx;
+        c->dy[i] = dy;
+        c->diagonal[i] = (i == 0 ? 1 : 2) * square;
+        c->tension[i] = ex * ex + ey * ey + 2 * damping * (dx * ex + dy * ey) + damping * damping * 0.5 * (square - 1);
+        qx = q[2 * i], qy = q[2 * i + 1], vx = v[2 * i], vy = v[2 * i + 1];
+    }
+    c->tension[0] -= gravity * c->dy[0];
+    for (int i = 0; i + 1 < LINKS; i++) c->off[i] = c->dx[i] * c->dx[i + 1] + c->dy[i] * c->dy[i + 1];
+}
+
+static void chain_tensions(chain *c) {
+    for (int i = 1; i < LINKS; i++) {
+        double factor = c->off[i - 1] / c->diagonal[i - 1];
+        c->diagonal[i] -= factor * c->off[i - 1];
+        c->tension[i] += factor * c->tension[i - 1];
+    }
+    c->tension[LINKS - 1] /= c->diagonal[LINKS - 1];
+    for (int i = LINKS - 2; i >= 0; i--) {
+        c->tension[i] = (c->tension[i] + c->off[i] * c->tension[i + 1]) / c->diagonal[i];
+    }
+}
+
+static int chain_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
+    (void)t, (void)unused;
+    const double *q = N_VGetArrayPointer_Serial(state), *v = q + 2 * LINKS;
+    double *f = N_VGetArrayPointer_Serial(rate), *a = f + 2 * LINKS;
+    chain c;
+    chain_links(&c, q, v);
+    chain_tensions(&c);
+    c.dx[LINKS] = c.dy[LINKS] = c.tension[LINKS] = 0;
+    for (int i = 0; i < LINKS; i++) {
+        f[2 * i] = v[2 * i];
+        f[2 * i + 1] = v[2 * i + 1];
+        a[2 * i] = c.tension[i + 1] * c.dx[i + 1] - c.tension[i] * c.dx[i];
+        a[2 * i + 1] = c.tension[i + 1] * c.dy[i + 1] - c.tension[i] * c.dy[i] - gravity;
+    }
+    return 0;
+}
+
+static void chain_start(double *y) {
+    for (int i = 0; i < LINKS; i++) {
+        y[2 * i] = (i + 1) * sin(0.8);
+        y[2 * i + 1] = -(i + 1) * cos(0.8);
+    }
+    for (int i = 2 * LINKS; i < 4 * LINKS; i++) y[i] = 0;
+}
+
+/* hamel's columns: all x, then all y. */
+static void chain_columns(const double *y, double *values) {
+    for (int i = 0; i < LINKS; i++) {
+        values[i] = y[2 * i];
+        values[LINKS + i] = y[2 * i + 1];
+    }
+}
+
+static const char chain_text[] =
+    "{\"hamel\":1,\"parameters\":{\"N\":16},\"coordinates\":["
+    "{\"name\":\"x[i]\",\"for\":\"i=1..N\",\"initial\":\"i*sin(0.8)\"},"
+    "{\"name\":\"y[i]\",\"for\":\"i=1..N\",\"initial\":\"-i*cos(0.8)\"}],"
+    "\"kinetic_energy\":\"sum(i,1,N,x[i]'^2+y[i]'^2)/2\",\"potential_energy\":\"9.81*sum(i,1,N,y[i])\","
+    "\"constraints\":[{\"name\":\"rod[1]\",\"equation\":\"x[1]^2+y[1]^2=1\"},"
+    "{\"name\":\"rod[i]\",\"for\":\"i=2..N\",\"equation\":\"(x[i]-x[i-1])^2+(y[i]-y[i-1])^2=1\"}],"
+    "\"simulation\":{\"stop\":4}}";
+
+/* ---- a stiff column of 32 masses on springs and dampers, loaded by its weight ----
+ *
+ * State interleaved, u_i beside u_i', so that the Jacobian is a narrow band. */
+
+enum { MASSES = 32 };
+static const double stiffness = 1e5, damper = 1e3;
+
+static int column_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
+    (void)t, (void)unused;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    double below = stiffness * y[0] + damper * y[1];
+    for (int i = 0; i < MASSES; i++) {
+        double above =
+            i + 1 < MASSES ? stiffness * (y[2 * i + 2] - y[2 * i]) + damper * (y[2 * i + 3] - y[2 * i + 1]) : 0;
+        f[2 * i] = y[2 * i + 1];
+        f[2 * i + 1] = above - below - gravity;
+        below = above;
+    }
+    return 0;
+}
+
+static int column_jacobian(double t, N_Vector state, N_Vector rate, SUNMatrix matrix, void *unused, N_Vector w1,
+                           N_Vector w2, N_Vector w3) {
+    (void)t, (void)state, (void)rate, (void)unused, (void)w1, (void)w2, (void)w3;
+    for (int i = 0; i < MASSES; i++) {
+        double springs = i + 1 < MASSES ? 2 : 1;
+        SM_ELEMENT_B(matrix, 2 * i, 2 * i + 1) = 1;
+        SM_ELEMENT_B(matrix, 2 * i + 1, 2 * i) = -springs * stiffness;
+        SM_ELEMENT_B(matrix, 2 * i + 1, 2 * i + 1) = -springs * damper;
+        if (i > 0) SM_ELEMENT_B(matrix, 2 * i + 1, 2 * i - 2) = stiffness;
+        if (i > 0) SM_ELEMENT_B(matrix, 2 * i + 1, 2 * i - 1) = damper;
+        if (i + 1 < MASSES) SM_ELEMENT_B(matrix, 2 * i + 1, 2 * i + 2) = stiffness;
+        if (i + 1 < MASSES) SM_ELEMENT_B(matrix, 2 * i + 1, 2 * i + 3) = damper;
+    }
+    return 0;
+}
+
+static void column_start(double *y) {
+    for (int i = 0; i < 2 * MASSES; i++) y[i] = 0;
+}
+
+static void column_columns(const double *y, double *values) {
+    for (int i = 0; i < MASSES; i++) values[i] = y[2 * i];
+}
+
+static const char column_text[] =
+    "{\"hamel\":1,\"parameters\":{\"N\":32,\"k\":1e5,\"c\":1e3},\"coordinates\":[{\"name\":\"u[i]\",\"for\":\"i=1..N\"}"
+    "],"
+    "\"kinetic_energy\":\"sum(i,1,N,u[i]'^2)/2\","
+    "\"potential_energy\":[\"sum(i,1,N,9.81*u[i])\",\"k/2*u[1]^2+k/2*sum(i,2,N,(u[i]-u[i-1])^2)\"],"
+    "\"dissipation\":\"c/2*u[1]'^2+c/2*sum(i,2,N,(u[i]'-u[i-1]')^2)\",\"simulation\":{\"stop\":10}}";
+
+const baseline baselines[] = {
+    {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns},
+    {"pendulum, x and y", "adams", circle_text, 10, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns},
+    {"double pendulum", "adams", double_text, 10, 4, 2, double_rhs, NULL, double_start, double_columns},
+    {"rolling disk", "adams", disk_text, 5, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns},
+    {"chain of 16, x and y", "adams", chain_text, 4, 4 * LINKS, 2 * LINKS, chain_rhs, NULL, chain_start, chain_columns},
+    {"stiff column of 32", "bdf", column_text, 10, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start,
+     column_columns},
+};
+const size_t baseline_count = sizeof baselines / sizeof baselines[0];
