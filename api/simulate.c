@@ -57,6 +57,30 @@ static hamel_status override_all(cJSON *tree, const char *const *assignments, si
     return first;
 }
 
+/* A name that could not be declared would be reported as unknown wherever it is used. */
+static bool names_are_missing(const hamel_error *error) {
+    static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
+    for (size_t k = 0; k < error->count; k++)
+        for (size_t i = 0; i < sizeof declaring / sizeof *declaring; i++)
+            if (strncmp(error->faults[k].pointer, declaring[i], strlen(declaring[i])) == 0) return true;
+    return false;
+}
+
+/* A wrong shape somewhere does not hide faults inside expressions elsewhere: the user sees both at once. */
+static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    hamel_error found = {0};
+    if (names_are_missing(error)) return;
+    hamel_description_check(d, &limits->engine, cancel, &found);
+    for (size_t k = 0; k < found.count; k++) {
+        const hamel_fault *f = &found.faults[k];
+        if (f->column == 0) continue;
+        (void)hamel_fail(error, f->status, f->pointer, f->column, "%s", f->message);
+        if (f->suggestion) hamel_suggest(error, "%s", f->suggestion);
+        if (f->expression) hamel_quote(error, f->expression, strlen(f->expression));
+    }
+    hamel_error_clear(&found);
+}
+
 /* Everything between the tree and the model; the description lives only here. */
 static hamel_status derive(hamel_model **model, const cJSON *tree, const api_limits *limits, const atomic_bool *cancel,
                            hamel_error *error) {
@@ -65,6 +89,7 @@ static hamel_status derive(hamel_model **model, const cJSON *tree, const api_lim
     hamel_description description;
     hamel_status status = api_read_system(&description, tree, &memory, error);
     if (status == HAMEL_OK) status = hamel_model_create(model, &description, &limits->engine, cancel, error);
+    else if (status == HAMEL_INVALID) add_faults_of_expressions(&description, limits, cancel, error);
     arena_free(&memory);
     return status;
 }

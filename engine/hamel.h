@@ -39,6 +39,9 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
                                 const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
+/* The faults that can be found without deriving anything, in a description of which parts may be missing. */
+void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error);
+
 /* What is known before the run. Lives as long as the model. */
 typedef struct hamel_header {
     const char *name; /* of the system, or "" */

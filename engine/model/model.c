@@ -322,18 +322,33 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     return status;
 }
 
-static hamel_status build(hamel_model *model, const hamel_description *d, const atomic_bool *cancel, hamel_error *error) {
+/* Everything that can be found wrong before the equations are derived. */
+static hamel_status check(hamel_model *model, const hamel_description *d, const atomic_bool *cancel, hamel_error *error) {
     hamel_observed observed;
     hamel_status status = system_create(&model->system, &model->memory, d, &model->limits, cancel, error);
     if (!model->system || status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT) return status;
     (void)choose_formulation(model, &d->simulation, error);
     (void)settings_resolve(model, d);
     (void)resolve_observed(model, d, error);
-    if (error->status != HAMEL_OK) {
-        (void)outputs_bind(&observed, model->system, NULL); /* their faults belong into the same answer */
-        return error->status;
+    if (error->status != HAMEL_OK) (void)outputs_bind(&observed, model->system, NULL); /* their faults belong into the same answer */
+    return error->status;
+}
+
+static hamel_model *create_empty(const hamel_limits *limits, hamel_error *error) {
+    hamel_model *model = calloc(1, sizeof *model);
+    if (!model) {
+        (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the model");
+        return NULL;
     }
-    return derive_and_compile(model, d, error);
+    model->limits = limits ? *limits : hamel_limits_default();
+    arena_init(&model->memory, model->limits.memory);
+    return model;
+}
+
+void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    hamel_model *model = create_empty(limits, error);
+    if (model) (void)check(model, d, cancel, error);
+    hamel_model_free(model);
 }
 
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
@@ -342,11 +357,9 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
     *out = NULL;
     hamel_error own = {0};
     if (!error) error = &own;
-    hamel_model *model = calloc(1, sizeof *model);
-    if (!model) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the model");
-    model->limits = limits ? *limits : hamel_limits_default();
-    arena_init(&model->memory, model->limits.memory);
-    hamel_status status = build(model, d, cancel, error);
+    hamel_model *model = create_empty(limits, error);
+    hamel_status status = model ? check(model, d, cancel, error) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK) status = derive_and_compile(model, d, error);
     hamel_error_clear(&own);
     if (status != HAMEL_OK) {
         hamel_model_free(model);

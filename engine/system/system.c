@@ -2,7 +2,7 @@
  *
  * First every name is declared (parameters, coordinates, definitions, elements), so that expressions may refer to each
  * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
- * faults at once. */
+ * faults at once. Elements that came without a name or an expression were reported by the reader and are passed over. */
 #include "engine/system/binder.h"
 
 #include <string.h>
@@ -134,9 +134,11 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
 static void declare_coordinates(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
-    for (size_t i = 0; i < d->coordinate_count; i++)
+    for (size_t i = 0; i < d->coordinate_count; i++) {
+        if (!d->coordinates[i].name) continue;
         for (family_begin(&f, s, &d->coordinates[i].family); family_next(&f);)
             if (!declare_coordinate(s, &d->coordinates[i], &f.scope)) break;
+    }
     size_t n = s->coordinate_count;
     s->q = arena_alloc(s->memory, n, sizeof *s->q);
     s->v = arena_alloc(s->memory, n, sizeof *s->v);
@@ -159,6 +161,7 @@ static void declare_definitions(hamel_system *s) {
     family_iterator f;
     for (size_t i = 0; i < list->count; i++) {
         const hamel_named *d = &list->items[i];
+        if (!d->name || !d->value.count) continue;
         for (family_begin(&f, s, &d->family); family_next(&f);) {
             const char *name = family_name(s, d->name, d->pointer, &f.scope);
             if (!name) break;
@@ -193,6 +196,7 @@ static void declare_particles(hamel_system *s) {
     family_iterator f;
     for (size_t i = 0; i < d->particle_count; i++) {
         int dimension = (int)d->particles[i].position.count;
+        if (!d->particles[i].name || !dimension) continue;
         if (s->dimension == 0) s->dimension = dimension;
         if (dimension != s->dimension) {
             (void)hamel_fail(s->error, HAMEL_INVALID, d->particles[i].position.pointer, 0,
@@ -319,7 +323,7 @@ static void declare_constraints(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
     for (size_t i = 0; i < d->constraint_count; i++) {
-        bool go_on = true;
+        bool go_on = d->constraints[i].name && hamel_expression_given(&d->constraints[i].equation);
         for (family_begin(&f, s, &d->constraints[i].family); go_on && family_next(&f);)
             declare_constraint(s, &d->constraints[i], &f.scope, &go_on);
     }
@@ -372,9 +376,11 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
 static void bind_forces(hamel_system *s) {
     const hamel_named_list *list = &s->description->generalized_forces;
     family_iterator f;
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->items[i].name || !list->items[i].value.count) continue;
         for (family_begin(&f, s, &list->items[i].family); family_next(&f);)
             if (!bind_force(s, &list->items[i], &f.scope)) break;
+    }
 }
 
 static void bind_initial_values(hamel_system *s) {
@@ -382,6 +388,7 @@ static void bind_initial_values(hamel_system *s) {
     family_iterator f;
     for (size_t i = 0; i < d->coordinate_count; i++) {
         const hamel_coordinate *c = &d->coordinates[i];
+        if (!c->name) continue;
         for (family_begin(&f, s, &c->family); family_next(&f);) {
             const char *name = family_name(s, c->name, c->pointer, &f.scope);
             int32_t k = name ? system_coordinate_index(s, name) : -1;
@@ -398,6 +405,7 @@ static void declare_outputs(hamel_system *s) {
     family_iterator f;
     for (size_t i = 0; i < list->count; i++) {
         const hamel_named *o = &list->items[i];
+        if (!o->name || !o->value.count) continue;
         for (family_begin(&f, s, &o->family); family_next(&f);) {
             const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope) : arena_text(s->memory, o->name, strlen(o->name));
             if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
