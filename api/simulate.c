@@ -69,7 +69,7 @@ static bool names_are_missing(const hamel_error *error) {
 /* A wrong shape somewhere does not hide faults inside expressions elsewhere: the user sees both at once. */
 static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
     hamel_error found = {0};
-    if (names_are_missing(error)) return;
+    if (d->coordinate_count == 0 || names_are_missing(error)) return;
     hamel_description_check(d, &limits->engine, cancel, &found);
     for (size_t k = 0; k < found.count; k++) {
         const hamel_fault *f = &found.faults[k];
