@@ -1,0 +1,72 @@
+/* daemon.h — for tests: a real hameld on a free port with a data directory of its own, and a client for it.
+ *
+ * The program is $HAMELD, else build/hameld. Functions fail the running cmocka test when something that must work does
+ * not. */
+#ifndef HAMEL_TESTS_HTTP_DAEMON_H
+#define HAMEL_TESTS_HTTP_DAEMON_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef struct test_daemon {
+    pid_t pid;
+    unsigned port;
+    char data[64]; /* directory, removed by daemon_remove */
+    char log[96];  /* what it wrote to stderr */
+} test_daemon;
+
+/* `arguments` are added to --listen and --data; NULL-terminated or NULL. */
+void daemon_start(test_daemon *d, const char *const *arguments);
+void daemon_start_again(test_daemon *d, const char *const *arguments); /* on the same data */
+int daemon_end(test_daemon *d, int signal_number);                     /* waits; the exit status, or 128 + signal */
+void daemon_remove(test_daemon *d);                                    /* ends it if need be; its data goes */
+
+/* Runs the program to its end; its exit status. `output` gets stdout and stderr. */
+int daemon_run(const char *const *arguments, char *output, size_t room);
+
+/* Of the process, now. */
+size_t daemon_resident_bytes(const test_daemon *d);
+size_t daemon_descriptors(const test_daemon *d);
+double daemon_cpu_seconds(const test_daemon *d);
+
+typedef struct answer {
+    long status; /* 0: no answer */
+    char *headers, *body;
+    size_t length;
+} answer;
+
+/* `headers`: lines like "Accept: text/csv", NULL-terminated or NULL. `body` NULL: none. */
+answer ask(const test_daemon *d, const char *method, const char *path, const char *const *headers, const char *body);
+answer ask_bytes(const test_daemon *d, const char *method, const char *path, const char *const *headers,
+                 const char *body, size_t length);
+void answer_clear(answer *a);
+bool answer_header(const answer *a, const char *name, char *value, size_t room); /* without case */
+cJSON *answer_json(const answer *a); /* cJSON_Delete; fails the test when it is none */
+
+/* Asks, and checks status and media type; the body as JSON. */
+cJSON *ask_json(const test_daemon *d, const char *method, const char *path, const char *const *headers,
+                const char *body, long status);
+const char *json_text_of(const cJSON *object, const char *key); /* "" when absent */
+double json_number_of(const cJSON *object, const char *key);    /* NaN when absent */
+
+extern const char *const json_type[]; /* {"Content-Type: application/json", NULL} */
+
+/* Sends bytes as they are and reads until the server closes, or for `seconds`. Returns the bytes read; `closed` tells
+ * whether the server closed. */
+size_t exchange(const test_daemon *d, const char *bytes, size_t length, double seconds, char *out, size_t room,
+                bool *closed);
+int connect_to(const test_daemon *d); /* a socket */
+
+/* Descriptions: a harmonic oscillator; one that runs for minutes and sends rows all the time. */
+const char *oscillator(char *out, size_t room, const char *name, double stop, double samples);
+const char *endless(char *out, size_t room);
+
+char *submit(const test_daemon *d, const char *system); /* the job's id; free() it */
+void wait_for_status(const test_daemon *d, const char *id, const char *status, double seconds);
+void sleep_seconds(double seconds);
+double now_seconds(void);
+bool long_tests(void); /* HAMEL_TEST_LONG is set */
+
+#endif

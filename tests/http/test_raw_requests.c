@@ -1,0 +1,203 @@
+/* test_raw_requests.c — bytes that no client library sends. Each row is sent as it stands; the first status line and
+ * whether the connection ends are what counts. Where two parties could disagree on the end of a request, the bytes behind
+ * it (a second request, marked /smuggled) must not be answered. Answers without X-Request-Id are libmicrohttpd's own. */
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HOST "Host: localhost\r\n"
+#define JSON "Content-Type: application/json\r\n"
+#define NEXT "GET /smuggled HTTP/1.1\r\n" HOST "\r\n"
+
+typedef struct raw_request {
+    const char *name, *bytes;
+    size_t length; /* of the bytes, which may hold NUL */
+    int status;    /* 0: closed without an answer */
+    bool closes;
+} raw_request;
+
+#define RAW(name, status, closes, bytes) \
+    { name, bytes, sizeof(bytes) - 1, status, closes }
+
+/* clang-format off */
+static const raw_request requests[] = {
+    RAW("a plain request",                  200, false, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("HTTP/1.0 without Host",            200, true,  "GET /healthz HTTP/1.0\r\n\r\n"),
+    RAW("the absolute form",                200, false, "GET http://localhost/healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("two lengths, first longer",        400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 5\r\nContent-Length: 0\r\n\r\n{\"a\":" NEXT),
+    RAW("two lengths, first shorter",       400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 0\r\nContent-Length: 5\r\n\r\n{\"a\":" NEXT),
+    RAW("two equal lengths",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" NEXT),
+    RAW("a list of lengths",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 2, 2\r\n\r\n{}" NEXT),
+    RAW("a signed length",                  400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: +2\r\n\r\n{}" NEXT),
+    RAW("a negative length",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: -2\r\n\r\n{}" NEXT),
+    RAW("a hexadecimal length",             400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 0x2\r\n\r\n{}" NEXT),
+    RAW("length and chunked",               400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("chunked and length",               400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("the coding identity",              400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: identity\r\n\r\n{}" NEXT),
+    RAW("an unknown coding",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("two codings in one header",        400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("two coding headers",               400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("a coding in HTTP/1.0",             400, true,  "POST /v1/jobs HTTP/1.0\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("a blank before the colon",         400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length : 60\r\n\r\n" NEXT),
+    RAW("no Host",                          400, true,  "GET /healthz HTTP/1.1\r\n\r\n"),
+    RAW("two Hosts",                        400, true,  "GET /healthz HTTP/1.1\r\n" HOST "Host: other\r\n\r\n"),
+    RAW("an empty Host",                    400, true,  "GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
+    RAW("a Host with a path",               400, true,  "GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n"),
+    RAW("NUL in a value (cut off there)",   200, false, "GET /healthz HTTP/1.1\r\n" HOST "X: a\0b\r\n\r\n"),
+    RAW("a control character in a value",   400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X: a\x01" "b\r\n\r\n"),
+    RAW("a control character in a name",    400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X\x02: a\r\n\r\n"),
+    RAW("a bracket in a name",              400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X(y): a\r\n\r\n"),
+    RAW("a dot segment",                    400, true,  "GET /v1/../healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("an escaped dot segment",           400, true,  "GET /v1/%2e%2e%2fhealthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("NUL in the path",                  400, true,  "GET /healthz%00x HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("NUL in the query",                 400, true,  "GET /v1/jobs?name=a%00b HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("a line end in the path",           400, true,  "GET /a%0d%0ab HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("half an escape",                   400, true,  "GET /healthz%2 HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("bytes beyond ASCII in the path",   400, true,  "GET /\xc3\xa9 HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("no path",                          400, true,  "GET healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("an asterisk",                      400, true,  "OPTIONS * HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("a future version",                 505, true,  "GET /healthz HTTP/2.0\r\n" HOST "\r\n"),
+    RAW("a chunk size that overflows",      413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n" NEXT),
+    RAW("a chunk size that is none",        400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n" NEXT),
+    RAW("POST without a length",            411, false, "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "\r\n"),
+    RAW("a length beyond the limit",        413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 99999999999\r\n\r\n{}"),
+    RAW("a refused body with a go-ahead",   415, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST "Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n"),
+    RAW("noise",                            0,   true,  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
+};
+/* clang-format on */
+
+static test_daemon d;
+
+static int set_up(void **state) {
+    (void)state;
+    daemon_start(&d, NULL);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    int code = daemon_end(&d, SIGTERM);
+    daemon_remove(&d);
+    return code;
+}
+
+static int status_of(const char *text) {
+    int status = 0;
+    return sscanf(text, "HTTP/1.%*c %d", &status) == 1 ? status : 0;
+}
+
+static void a_raw_request_is_answered_as_the_table_says(void **state) {
+    const raw_request *r = *state;
+    char *out = malloc(1 << 20);
+    assert_non_null(out);
+    bool closed;
+    exchange(&d, r->bytes, r->length, r->closes ? 10 : 0.2, out, 1 << 20, &closed);
+    if (status_of(out) != r->status || closed != r->closes) {
+        print_error("%s: status %d (expected %d), %s\n%s\n", r->name, status_of(out), r->status,
+                    closed ? "closed" : "open", out);
+    }
+    assert_int_equal(status_of(out), r->status);
+    assert_int_equal(closed, r->closes);
+    const char *answered = strstr(out, "X-Request-Id:");
+    assert_null(answered ? strstr(answered + 1, "X-Request-Id:") : NULL); /* one request, one answer */
+    assert_null(strstr(out, "/smuggled"));
+    free(out);
+}
+
+static void headers_that_are_too_long_are_431(void **state) {
+    (void)state;
+    char *bytes = malloc(50000), *out = malloc(1 << 16);
+    assert_non_null(bytes);
+    assert_non_null(out);
+    int head = snprintf(bytes, 50000, "GET /healthz HTTP/1.1\r\n" HOST "X: ");
+    memset(bytes + head, 'a', 40000);
+    memcpy(bytes + head + 40000, "\r\n\r\n", 4);
+    bool closed;
+    exchange(&d, bytes, (size_t)head + 40004, 10, out, 1 << 16, &closed);
+    assert_int_equal(status_of(out), 431);
+    assert_true(closed);
+    free(bytes);
+    free(out);
+}
+
+static void two_requests_in_one_packet_get_two_answers_in_order(void **state) {
+    (void)state;
+    static const char both[] = "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: one\r\n\r\n"
+                               "GET /readyz HTTP/1.1\r\n" HOST "X-Request-Id: two\r\nConnection: close\r\n\r\n";
+    char out[4096];
+    bool closed;
+    exchange(&d, both, sizeof both - 1, 10, out, sizeof out, &closed);
+    const char *one = strstr(out, "X-Request-Id: one"), *two = strstr(out, "X-Request-Id: two");
+    assert_non_null(one);
+    assert_non_null(two);
+    assert_true(one < two);
+    assert_true(closed);
+}
+
+static void a_half_sent_request_is_closed_at_its_deadline(void **state) {
+    (void)state;
+    static const char half[] = "GET /healthz HTTP/1.1\r\nHost: loc";
+    char out[512];
+    bool closed;
+    double begin = now_seconds();
+    exchange(&d, half, sizeof half - 1, 20, out, sizeof out, &closed);
+    assert_true(closed);
+    assert_true(now_seconds() - begin < 15);
+}
+
+/* One byte a second keeps a timeout for idleness from firing; the deadline for the whole request does. */
+static void dripping_requests_are_closed_and_do_not_hinder_others(void **state) {
+    (void)state;
+    enum { DRIPS = 100 };
+    int sockets[DRIPS];
+    double begin = now_seconds(), slowest = 0;
+    for (int i = 0; i < DRIPS; i++) sockets[i] = connect_to(&d);
+    int open_ones = DRIPS;
+    while (open_ones > 0 && now_seconds() - begin < 18) {
+        open_ones = 0;
+        for (int i = 0; i < DRIPS; i++) {
+            char byte;
+            if (recv(sockets[i], &byte, 1, MSG_DONTWAIT) == 0) continue; /* closed by the server */
+            open_ones += send(sockets[i], "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+        }
+        double asked = now_seconds();
+        answer a = ask(&d, "GET", "/healthz", NULL, NULL);
+        assert_int_equal(a.status, 200);
+        answer_clear(&a);
+        double took = now_seconds() - asked;
+        if (took > slowest) slowest = took;
+        sleep_seconds(0.5);
+    }
+    assert_int_equal(open_ones, 0);
+    assert_true(now_seconds() - begin < 15);
+    assert_true(slowest < 0.5);
+    for (int i = 0; i < DRIPS; i++) close(sockets[i]);
+}
+
+int main(void) {
+    enum { TABLE = sizeof requests / sizeof requests[0], OTHERS = 4 };
+    struct CMUnitTest tests[TABLE + OTHERS] = {{0}};
+    for (size_t i = 0; i < TABLE; i++) {
+        tests[i] = (struct CMUnitTest){.name = requests[i].name,
+                                       .test_func = a_raw_request_is_answered_as_the_table_says,
+                                       .initial_state = (void *)(uintptr_t)&requests[i]};
+    }
+    const struct CMUnitTest others[OTHERS] = {
+        cmocka_unit_test(headers_that_are_too_long_are_431),
+        cmocka_unit_test(two_requests_in_one_packet_get_two_answers_in_order),
+        cmocka_unit_test(a_half_sent_request_is_closed_at_its_deadline),
+        cmocka_unit_test(dripping_requests_are_closed_and_do_not_hinder_others),
+    };
+    memcpy(tests + TABLE, others, sizeof others);
+    return cmocka_run_group_tests_name("raw_requests", tests, set_up, tear_down);
+}

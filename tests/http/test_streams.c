@@ -1,0 +1,445 @@
+/* test_streams.c — live runs: formats, many at once, slow and vanishing readers, full houses, and the end of the daemon.
+ *
+ * Bounds on time are generous: they tell "works" from "hangs", not fast from slow. */
+#include "tests/http/daemon.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SYSTEM_BYTES = 512, MIB = 1024 * 1024 };
+
+static test_daemon d;
+
+static int start(void **state) {
+    (void)state;
+    daemon_start(&d, (const char *const[]){"--log-level", "info", "--stall", "600", NULL});
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    if (d.pid > 0) daemon_end(&d, SIGTERM);
+    daemon_remove(&d);
+    return 0;
+}
+
+/* A request for a run, sent; the socket. */
+static int begin_run(const char *system, const char *accept) {
+    char head[512];
+    int s = connect_to(&d);
+    int length = snprintf(head, sizeof head,
+                          "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          "Accept: %s\r\nContent-Length: %zu\r\n\r\n",
+                          accept, strlen(system));
+    assert_int_equal(send(s, head, (size_t)length, MSG_NOSIGNAL), length);
+    assert_int_equal(send(s, system, strlen(system), MSG_NOSIGNAL), strlen(system));
+    return s;
+}
+
+/* Waits for some bytes; how many came, 0 at the end or after `seconds`. */
+static size_t receive(int s, char *out, size_t room, double seconds) {
+    struct pollfd look = {.fd = s, .events = POLLIN};
+    if (poll(&look, 1, (int)(seconds * 1000)) <= 0) return 0;
+    ssize_t n = recv(s, out, room, 0);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* The daemon computes nothing: less than a twentieth of a core over half a second. */
+static bool idle(void) {
+    double before = daemon_cpu_seconds(&d);
+    sleep_seconds(0.5);
+    return daemon_cpu_seconds(&d) - before < 0.03;
+}
+
+static void wait_until_idle(double seconds) {
+    double until = now_seconds() + seconds;
+    while (!idle()) assert_true(now_seconds() < until);
+}
+
+static answer run(const char *accept) {
+    char system[SYSTEM_BYTES], header[128];
+    snprintf(header, sizeof header, "Accept: %s", accept);
+    const char *headers[] = {"Content-Type: application/json", header, NULL};
+    answer a = ask(&d, "POST", "/v1/simulations", headers, oscillator(system, sizeof system, "o", 10, 101));
+    assert_int_equal(a.status, 200);
+    return a;
+}
+
+static size_t count_of(const char *text, const char *what) {
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++) count++;
+    return count;
+}
+
+/* ---- formats ---- */
+
+static void ndjson_has_a_header_rows_and_a_summary(void **state) {
+    (void)state;
+    answer a = run("*/*");
+    char type[64];
+    answer_header(&a, "Content-Type", type, sizeof type);
+    assert_string_equal(type, "application/x-ndjson");
+    assert_int_equal(strncmp(a.body, "{\"header\":", 10), 0);
+    assert_int_equal(count_of(a.body, "\n{\"row\":["), 101);
+    assert_int_equal(count_of(a.body, "\n{\"summary\":{\"status\":\"completed\""), 1);
+    assert_int_equal(a.body[a.length - 1], '\n');
+    answer_clear(&a);
+}
+
+static void csv_rows_follow_the_motion(void **state) {
+    (void)state;
+    answer a = run("text/csv");
+    const char *line = strchr(a.body, '\n');
+    int rows = 0;
+    assert_int_equal(strncmp(a.body, "t,x,x'\n", 7), 0);
+    for (; line && line[1]; line = strchr(line + 1, '\n'), rows++) {
+        double t, x, v;
+        assert_int_equal(sscanf(line + 1, "%lf,%lf,%lf", &t, &x, &v), 3);
+        assert_true(fabs(x - cos(t)) < 1e-4);
+        assert_true(fabs(v + sin(t)) < 1e-4);
+    }
+    assert_int_equal(rows, 101);
+    answer_clear(&a);
+}
+
+static void the_other_formats_are_served_as_asked(void **state) {
+    (void)state;
+    answer a = run("text/event-stream");
+    assert_int_equal(count_of(a.body, "event: row\n"), 101);
+    assert_int_equal(count_of(a.body, "event: summary\n"), 1);
+    answer_clear(&a);
+    a = run("application/json");
+    cJSON *tree = answer_json(&a);
+    const cJSON *columns = cJSON_GetObjectItemCaseSensitive(tree, "columns");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(columns, "x")), 101);
+    cJSON_Delete(tree);
+    answer_clear(&a);
+    a = run("application/x-npy");
+    assert_memory_equal(a.body, "\x93NUMPY", 6);
+    answer_clear(&a);
+}
+
+static void the_same_run_gives_the_same_rows(void **state) {
+    (void)state;
+    answer a = run("text/csv"), b = run("text/csv");
+    assert_int_equal(a.length, b.length);
+    assert_memory_equal(a.body, b.body, a.length);
+    answer_clear(&a);
+    answer_clear(&b);
+}
+
+/* ---- many ---- */
+
+static void rows_leave_while_the_run_goes_on(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], bytes[4096];
+    int s = begin_run(endless(system, sizeof system), "application/x-ndjson");
+    size_t n = receive(s, bytes, sizeof bytes - 1, 10);
+    assert_true(n > 0);
+    bytes[n] = '\0';
+    assert_int_equal(strncmp(bytes, "HTTP/1.1 200", 12), 0);
+    close(s);
+    wait_until_idle(15);
+}
+
+static void two_hundred_streams_all_move_on(void **state) {
+    (void)state;
+    enum { STREAMS = 200 };
+    int sockets[STREAMS];
+    size_t got[STREAMS] = {0};
+    char system[SYSTEM_BYTES], *bytes = malloc(MIB);
+    double slowest = 0;
+    assert_non_null(bytes);
+    endless(system, sizeof system);
+    for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
+    double until = now_seconds() + 30;
+    int moving = 0;
+    while (moving < STREAMS && now_seconds() < until) { /* each must bring a mebibyte: several rings full */
+        moving = 0;
+        for (int i = 0; i < STREAMS; i++) {
+            ssize_t n = recv(sockets[i], bytes, MIB, MSG_DONTWAIT);
+            if (n > 0) got[i] += (size_t)n;
+            moving += got[i] > MIB;
+        }
+        double asked = now_seconds();
+        answer a = ask(&d, "GET", "/healthz", NULL, NULL);
+        assert_int_equal(a.status, 200);
+        answer_clear(&a);
+        if (now_seconds() - asked > slowest) slowest = now_seconds() - asked;
+    }
+    if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
+    assert_int_equal(moving, STREAMS);
+    assert_true(slowest < 2);
+    assert_true(daemon_resident_bytes(&d) < (size_t)400 * MIB);
+    for (int i = 0; i < STREAMS; i++) close(sockets[i]);
+    free(bytes);
+    wait_until_idle(30);
+}
+
+static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
+    (void)state;
+    enum { STREAMS = 100 };
+    int sockets[STREAMS];
+    char system[SYSTEM_BYTES];
+    endless(system, sizeof system);
+    for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
+    wait_until_idle(30); /* every ring and socket is full */
+    double before = daemon_cpu_seconds(&d);
+    sleep_seconds(2);
+    assert_true(daemon_cpu_seconds(&d) - before < 0.1);
+    for (int i = 0; i < STREAMS; i++) close(sockets[i]);
+    wait_until_idle(30);
+}
+
+/* ---- readers ---- */
+
+/* Reads rows and checks that times go on without a gap: row k is at t = k/20. Chunk framing is taken out first. */
+typedef struct row_reader {
+    char line[256];
+    size_t length, rows, chunk_left;
+    int phase; /* 0: head, 1: chunk size, 2: chunk, 3: line end behind a chunk */
+    char size[20];
+    size_t size_length;
+} row_reader;
+
+static void take_row_byte(row_reader *r, char c) {
+    if (c != '\n') {
+        assert_true(r->length + 1 < sizeof r->line);
+        r->line[r->length++] = c;
+        return;
+    }
+    r->line[r->length] = '\0';
+    r->length = 0;
+    if (r->rows++ == 0) return; /* the names */
+    double t = strtod(r->line, NULL), expected = (double)(r->rows - 2) * (4e6 / (8e7 - 1));
+    assert_true(fabs(t - expected) < 1e-6);
+}
+
+static void take_byte(row_reader *r, char c) {
+    if (r->phase == 0) {
+        r->size[r->size_length++ & 3] = c;
+        bool ends = r->size_length >= 4 && c == '\n' && r->size[(r->size_length - 2) & 3] == '\r' &&
+                    r->size[(r->size_length - 3) & 3] == '\n';
+        if (!ends) return;
+        r->phase = 1;
+        r->size_length = 0;
+    } else if (r->phase == 1) {
+        if (c != '\n') {
+            assert_true(r->size_length + 1 < sizeof r->size);
+            r->size[r->size_length++] = c;
+            return;
+        }
+        r->size[r->size_length] = '\0';
+        r->chunk_left = strtoul(r->size, NULL, 16);
+        r->size_length = 0;
+        r->phase = 2;
+    } else if (r->phase == 2) {
+        take_row_byte(r, c);
+        if (--r->chunk_left == 0) r->phase = 3;
+    } else if (c == '\n') {
+        r->phase = 1;
+    }
+}
+
+static void a_reader_that_stands_still_costs_no_memory_and_misses_nothing(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], *bytes = malloc(MIB);
+    row_reader r = {.phase = 0};
+    assert_non_null(bytes);
+    int s = begin_run(endless(system, sizeof system), "text/csv");
+    sleep_seconds(1.5);
+    size_t before = daemon_resident_bytes(&d);
+    sleep_seconds(long_tests() ? 60 : 3);
+    assert_true(daemon_resident_bytes(&d) < before + MIB + 256 * 1024);
+    for (size_t total = 0; total < (size_t)40 * MIB;) {
+        size_t n = receive(s, bytes, MIB, 10);
+        assert_true(n > 0);
+        for (size_t i = 0; i < n; i++) take_byte(&r, bytes[i]);
+        total += n;
+    }
+    assert_true(r.rows > 100000);
+    close(s);
+    free(bytes);
+    wait_until_idle(15);
+}
+
+static void clients_that_vanish_leave_nothing_behind(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], byte[64];
+    endless(system, sizeof system);
+    wait_until_idle(15);
+    size_t before = daemon_descriptors(&d);
+    int rounds = long_tests() ? 1000 : 100;
+    for (int i = 0; i < rounds; i++) {
+        int s = begin_run(system, i % 2 ? "text/csv" : "application/json");
+        if (i % 3 == 0) receive(s, byte, sizeof byte, 0.05);
+        close(s);
+    }
+    wait_until_idle(30);
+    double until = now_seconds() + 15;
+    while (daemon_descriptors(&d) > before + 2) {
+        assert_true(now_seconds() < until);
+        sleep_seconds(0.1);
+    }
+}
+
+static void a_client_that_closes_stops_the_run_of_a_silent_stream(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], byte[16];
+    /* Two rows, a long way apart: nothing is written that would tell. */
+    oscillator(system, sizeof system, "silent", 1e7, 2);
+    wait_until_idle(15);
+    int s = begin_run(system, "text/csv");
+    assert_true(receive(s, byte, sizeof byte, 10) > 0);
+    sleep_seconds(0.2);
+    assert_false(idle());
+    close(s);
+    wait_until_idle(10);
+}
+
+static void a_reader_that_takes_nothing_for_too_long_is_cut_off(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], *bytes = malloc(MIB);
+    assert_non_null(bytes);
+    daemon_end(&d, SIGTERM);
+    daemon_start_again(&d, (const char *const[]){"--stall", "1", NULL});
+    int s = begin_run(endless(system, sizeof system), "text/csv");
+    sleep_seconds(4);
+    wait_until_idle(10);
+    size_t total = 0, n;
+    while ((n = receive(s, bytes, MIB, 5)) > 0) total += n; /* what was under way, then the end */
+    assert_true(total < (size_t)32 * MIB);
+    close(s);
+    free(bytes);
+}
+
+/* ---- limits ---- */
+
+static void when_all_places_are_taken_the_answer_is_503(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], bytes[256], retry[16];
+    int sockets[3];
+    daemon_end(&d, SIGTERM);
+    daemon_start_again(&d, (const char *const[]){"--streams", "2", "--waiting", "1", NULL});
+    endless(system, sizeof system);
+    for (int i = 0; i < 3; i++) {
+        sockets[i] = begin_run(system, "text/csv");
+        if (i < 2) assert_true(receive(sockets[i], bytes, sizeof bytes, 10) > 0);
+    }
+    sleep_seconds(0.3);
+    answer a = ask(&d, "POST", "/v1/simulations", json_type, system);
+    assert_int_equal(a.status, 503);
+    assert_true(answer_header(&a, "Retry-After", retry, sizeof retry));
+    answer_clear(&a);
+    answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other work goes on */
+    assert_int_equal(still.status, 200);
+    answer_clear(&still);
+    close(sockets[0]); /* a place is free: the waiting one gets it */
+    assert_true(receive(sockets[2], bytes, sizeof bytes, 20) > 0);
+    for (int i = 1; i < 3; i++) close(sockets[i]);
+}
+
+static void a_run_beyond_the_time_limit_is_incomplete(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    daemon_end(&d, SIGTERM);
+    daemon_start_again(&d, (const char *const[]){"--time-limit", "0.5", NULL});
+    answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "long", 1e7, 11));
+    assert_int_equal(a.status, 200);
+    assert_non_null(strstr(a.body, "{\"summary\":{\"status\":\"incomplete\""));
+    answer_clear(&a);
+}
+
+/* ---- the end ---- */
+
+static void at_the_end_every_stream_gets_a_last_word(void **state) {
+    (void)state;
+    enum { STREAMS = 100 };
+    int sockets[STREAMS], told = 0;
+    char system[SYSTEM_BYTES], *bytes = malloc(MIB), tail[512];
+    assert_non_null(bytes);
+    endless(system, sizeof system);
+    for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "application/x-ndjson");
+    for (int i = 0; i < STREAMS; i++) assert_true(receive(sockets[i], bytes, 64, 20) > 0);
+    pid_t pid = d.pid;
+    kill(pid, SIGTERM);
+    double begin = now_seconds();
+    for (int i = 0; i < STREAMS; i++) {
+        size_t n, kept = 0;
+        while ((n = receive(sockets[i], bytes, MIB, 20)) > 0) {
+            size_t take = n < 255 ? n : 255; /* keep the last bytes that came */
+            if (kept + take >= sizeof tail) {
+                memmove(tail, tail + kept - 200, 200);
+                kept = 200;
+            }
+            memcpy(tail + kept, bytes + n - take, take);
+            kept += take;
+        }
+        tail[kept] = '\0';
+        told += strstr(tail, "/problems/shutting-down") != NULL && strstr(tail, "\r\n0\r\n\r\n") != NULL;
+        close(sockets[i]);
+    }
+    int code = daemon_end(&d, SIGTERM);
+    assert_int_equal(told, STREAMS);
+    assert_int_equal(code, 0);
+    assert_true(now_seconds() - begin < 15);
+    free(bytes);
+}
+
+static void a_reader_that_stands_still_does_not_keep_the_daemon(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    daemon_start_again(&d, (const char *const[]){"--grace", "1", NULL});
+    int s = begin_run(endless(system, sizeof system), "text/csv");
+    int waiting = begin_run(endless(system, sizeof system), "application/json");
+    sleep_seconds(1);
+    double begin = now_seconds();
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    assert_true(now_seconds() - begin < 8);
+    close(s);
+    close(waiting);
+}
+
+static void a_quiet_daemon_ends_at_once(void **state) {
+    (void)state;
+    daemon_start_again(&d, NULL);
+    int s = connect_to(&d); /* an open connection without a request */
+    double begin = now_seconds();
+    assert_int_equal(daemon_end(&d, SIGINT), 0);
+    assert_true(now_seconds() - begin < 3);
+    close(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ndjson_has_a_header_rows_and_a_summary),
+        cmocka_unit_test(csv_rows_follow_the_motion),
+        cmocka_unit_test(the_other_formats_are_served_as_asked),
+        cmocka_unit_test(the_same_run_gives_the_same_rows),
+        cmocka_unit_test(rows_leave_while_the_run_goes_on),
+        cmocka_unit_test(two_hundred_streams_all_move_on),
+        cmocka_unit_test(streams_that_wait_for_their_readers_cost_no_time),
+        cmocka_unit_test(a_reader_that_stands_still_costs_no_memory_and_misses_nothing),
+        cmocka_unit_test(clients_that_vanish_leave_nothing_behind),
+        cmocka_unit_test(a_client_that_closes_stops_the_run_of_a_silent_stream),
+        cmocka_unit_test(a_reader_that_takes_nothing_for_too_long_is_cut_off),
+        cmocka_unit_test(when_all_places_are_taken_the_answer_is_503),
+        cmocka_unit_test(a_run_beyond_the_time_limit_is_incomplete),
+        cmocka_unit_test(at_the_end_every_stream_gets_a_last_word),
+        cmocka_unit_test(a_reader_that_stands_still_does_not_keep_the_daemon),
+        cmocka_unit_test(a_quiet_daemon_ends_at_once),
+    };
+    return cmocka_run_group_tests_name("streams", tests, start, stop);
+}
