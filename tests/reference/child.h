@@ -7,7 +7,7 @@
 
 typedef struct child_result {
     int exit_code;         /* 128 + n when signal n ended it, as a shell says */
-    bool timed_out;        /* it was killed */
+    bool timed_out;        /* it was killed, for its time or for too much output */
     char *output, *errors; /* stdout and stderr, NUL-terminated; child_result_clear frees them */
     size_t output_length, errors_length;
 } child_result;

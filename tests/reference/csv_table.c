@@ -77,7 +77,8 @@ bool csv_table_read(csv_table *table, const char *text, size_t length, char *rea
         snprintf(reason, size, "no header row");
         return false;
     }
-    if (strcmp(table->columns[0], "t") != 0 || !names_differ(table)) {
+    const char *first = table->columns[0];
+    if (first == NULL || strcmp(first, "t") != 0 || !names_differ(table)) {
         snprintf(reason, size, "the first column is not t, or a column name occurs twice");
         return false;
     }

@@ -60,7 +60,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 }
 
 static void passes_its_own_checks(void **state) {
-    const api_example *example = *state;
+    const api_example *example = *(const api_example **)*state;
     api_limits limits = api_limits_default();
     api_failure failure = {0};
     outcome o = {0};
@@ -81,15 +81,20 @@ static void passes_its_own_checks(void **state) {
 int main(void) {
     size_t count = 0;
     while (api_example_at(count) != NULL) count++;
-    struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
-    if (tests == NULL || count == 0) return 1;
-    for (size_t i = 0; i < count; i++) {
-        const api_example *example = api_example_at(i);
-        tests[i].name = example->name;
-        tests[i].test_func = passes_its_own_checks;
-        tests[i].initial_state = (void *)(uintptr_t)example;
+    if (count == 0) return 1;
+    struct CMUnitTest *tests = calloc(count, sizeof *tests);
+    const api_example **examples = calloc(count, sizeof *examples);
+    int failed = 1;
+    if (tests != NULL && examples != NULL) {
+        for (size_t i = 0; i < count; i++) {
+            examples[i] = api_example_at(i);
+            tests[i].name = examples[i]->name;
+            tests[i].test_func = passes_its_own_checks;
+            tests[i].initial_state = &examples[i];
+        }
+        failed = _cmocka_run_group_tests("examples", tests, count, NULL, NULL);
     }
-    int failed = _cmocka_run_group_tests("examples", tests, count, NULL, NULL);
+    free(examples);
     free(tests);
     return failed;
 }

@@ -122,7 +122,7 @@ static bool run_at(reference_case *c, child_result *result, const double *times,
     if (!write_scratch(c)) return false;
     const char *argv[] = {program(), "run", "--format", "csv", "--rtol", "1e-9", "--atol", "1e-11", c->scratch, NULL};
     if (!child_run(result, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
-    if (result->timed_out) return complain(c, "no end within %g s", run_seconds);
+    if (result->timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
     if (result->exit_code != 0) return complain(c, "exit code %d: %.800s", result->exit_code, result->errors);
     return true;
 }
@@ -297,7 +297,7 @@ static bool judge_exit(reference_case *c, const cJSON *wanted) {
     snprintf(path, sizeof path, "%s/system.json", c->folder);
     const char *argv[] = {program(), "run", "--format", "csv", path, NULL};
     if (!child_run(&c->run, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
-    if (c->run.timed_out) return complain(c, "no end within %g s", run_seconds);
+    if (c->run.timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
     if (!code_is_wanted(wanted, c->run.exit_code)) {
         return complain(c, "exit code %d is not the expected one; stderr: %.800s", c->run.exit_code, c->run.errors);
     }
