@@ -1,0 +1,164 @@
+/* test_kill.c — kill -9 at random moments while jobs are submitted and run: no accepted job is lost, and every result
+ * equals that of a run that nobody disturbed.
+ *
+ *     test_kill [JOBS KILLS [SEED]]      short by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
+ *
+ * A thread submits; each 201 is noted. Another kills the daemon and starts it again on the same data. In the end all
+ * noted jobs must complete, and there must be no job besides, except those whose 201 was lost on the way. */
+#include "tests/http/daemon.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { KINDS = 3, SYSTEM_BYTES = 512, PATH_BYTES = 128 };
+
+static test_daemon d;
+static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER; /* written to while the daemon is started again */
+static size_t jobs_wanted = 60, kills_wanted = 4;
+static unsigned seed = 1;
+
+typedef struct submitted {
+    char (*ids)[40];
+    size_t count, lost; /* lost: requests without an answer */
+} submitted;
+
+/* Short ones, and one that is longer than the time between two kills may be. */
+static const char *system_of(size_t i, char *out) {
+    static const double samples[KINDS] = {11, 20001, 300001};
+    double n = samples[i % 20 == 7 ? 2 : i % 2];
+    return oscillator(out, SYSTEM_BYTES, "kill", n, n);
+}
+
+static void *submit_all(void *context) {
+    submitted *s = context;
+    char system[SYSTEM_BYTES];
+    while (s->count < jobs_wanted) {
+        system_of(s->count, system);
+        pthread_rwlock_rdlock(&restart);
+        test_daemon now = d; /* its port changes with each start */
+        pthread_rwlock_unlock(&restart);
+        answer a = ask(&now, "POST", "/v1/jobs", json_type, system);
+        const char *id = a.status == 201 ? strstr(a.body, "\"id\":\"") : NULL;
+        if (id) {
+            snprintf(s->ids[s->count++], sizeof s->ids[0], "%.32s", id + 6);
+        } else {
+            s->lost++;
+            sleep_seconds(0.01);
+        }
+        answer_clear(&a);
+        sleep_seconds(0.005);
+    }
+    return NULL;
+}
+
+static void kill_and_start_again(void) {
+    pthread_rwlock_wrlock(&restart);
+    daemon_end(&d, SIGKILL);
+    double begin = now_seconds();
+    daemon_start_again(&d, NULL);
+    double took = now_seconds() - begin;
+    pthread_rwlock_unlock(&restart);
+    assert_true(took < 10);
+}
+
+static double random_seconds(double least, double most) {
+    return least + (most - least) * ((double)rand_r(&seed) / RAND_MAX);
+}
+
+static answer expected_rows(size_t i) {
+    char system[SYSTEM_BYTES];
+    const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
+    return ask(&d, "POST", "/v1/simulations", headers, system_of(i, system));
+}
+
+static void check_rows(const submitted *s, size_t i, const answer *expected) {
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/v1/jobs/%s/results", s->ids[i]);
+    answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
+    assert_int_equal(a.status, 200);
+    if (a.length != expected->length) print_error("job %zu: %zu bytes, expected %zu\n", i, a.length, expected->length);
+    assert_int_equal(a.length, expected->length);
+    assert_memory_equal(a.body, expected->body, a.length);
+    answer_clear(&a);
+}
+
+static size_t count_jobs(void) {
+    size_t count = 0;
+    char path[PATH_BYTES] = "/v1/jobs?limit=500";
+    while (path[0]) {
+        cJSON *list = ask_json(&d, "GET", path, NULL, NULL, 200);
+        count += (size_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(list, "items"));
+        const char *next = json_text_of(list, "next");
+        path[0] = '\0';
+        if (*next) snprintf(path, sizeof path, "/v1/jobs?limit=500&cursor=%s", next);
+        cJSON_Delete(list);
+    }
+    return count;
+}
+
+static void the_file_is_sound(void) {
+    char path[PATH_BYTES];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *check = NULL;
+    snprintf(path, sizeof path, "%s/hamel.db", d.data);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &check, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(check), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(check, 0), "ok");
+    sqlite3_finalize(check);
+    sqlite3_close(db);
+}
+
+static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
+    (void)state;
+    pthread_t submitter;
+    submitted s = {.ids = calloc(jobs_wanted, sizeof *s.ids)};
+    assert_non_null(s.ids);
+    daemon_start(&d, NULL);
+    assert_int_equal(pthread_create(&submitter, NULL, submit_all, &s), 0);
+    for (size_t k = 0; k < kills_wanted; k++) {
+        sleep_seconds(random_seconds(0.05, long_tests() ? 2 : 0.6));
+        kill_and_start_again();
+    }
+    pthread_join(submitter, NULL);
+    answer expected[KINDS] = {expected_rows(0), expected_rows(1), expected_rows(7)};
+    for (size_t i = 0; i < s.count; i++) {
+        wait_for_status(&d, s.ids[i], "completed", 120);
+        check_rows(&s, i, &expected[i % 20 == 7 ? 2 : i % 2]);
+    }
+    size_t all = count_jobs();
+    print_message("%zu jobs accepted, %zu requests unanswered, %zu jobs stored, %zu kills\n", s.count, s.lost, all,
+                  kills_wanted);
+    assert_true(all >= s.count && all <= s.count + s.lost);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    the_file_is_sound();
+    for (size_t i = 0; i < KINDS; i++) answer_clear(&expected[i]);
+    free(s.ids);
+    daemon_remove(&d);
+}
+
+int main(int argc, char **argv) {
+    if (long_tests()) {
+        jobs_wanted = 1000;
+        kills_wanted = 10;
+    }
+    if (argc > 2) {
+        jobs_wanted = strtoul(argv[1], NULL, 10);
+        kills_wanted = strtoul(argv[2], NULL, 10);
+    }
+    if (argc > 3) seed = (unsigned)strtoul(argv[3], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_accepted_job_is_lost_by_kills_at_random_moments),
+    };
+    return cmocka_run_group_tests_name("kill", tests, NULL, NULL);
+}
