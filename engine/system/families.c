@@ -49,6 +49,10 @@ static void set_variable(family_iterator *f, size_t k) {
 bool family_next(family_iterator *f) {
     if (f->failed) return false;
     size_t depth = f->family->count, k = depth;
+    if (depth > 0 && !binder_step(f->system, f->family->pointer, 0)) {
+        f->failed = true; /* members whose names have no index would else cost nothing and never end */
+        return false;
+    }
     if (depth == 0) {
         bool first = !f->started;
         f->started = true;
