@@ -92,10 +92,10 @@ build/.setup-%: deploy/packages.txt deploy/setup.sh
 generated := build/generated/examples.c $(if $(wildcard api/openapi.json),build/generated/openapi.c)
 build/generated/examples.c: api/embed_examples.sh $(wildcard api/examples/*.json)
 	@mkdir -p $(@D)
-	api/embed_examples.sh $(sort $(filter %.json,$^)) > $@
+	$(call quiet,embed,$@)api/embed_examples.sh $(sort $(filter %.json,$^)) > $@
 build/generated/openapi.c: api/embed_file.sh api/openapi.json
 	@mkdir -p $(@D)
-	api/embed_file.sh api_openapi api/openapi.json > $@
+	$(call quiet,embed,$@)api/embed_file.sh api_openapi api/openapi.json > $@
 
 # $(call variant,NAME): the rules of one build.
 define variant
