@@ -43,6 +43,7 @@ pool *pool_open(size_t threads, size_t queued) {
 
 static void *serve(void *context) {
     pool *p = context;
+    pthread_setname_np(pthread_self(), "hamel-pool");
     pthread_mutex_lock(&p->lock);
     for (;;) {
         p->idle++;

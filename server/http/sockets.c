@@ -52,6 +52,7 @@ static void look_after(sockets *set, socket_entry *entry, double now) {
 
 static void *keep(void *context) {
     sockets *set = context;
+    pthread_setname_np(pthread_self(), "hamel-keeper");
     pthread_mutex_lock(&set->lock);
     while (!set->closing) {
         double now = stamp_seconds();

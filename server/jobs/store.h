@@ -24,7 +24,7 @@ static inline bool job_ended(job_status status) {
     return status >= JOB_COMPLETED;
 }
 
-enum { JOB_ID_BYTES = 33, JOB_KEY_BYTES = 256, JOB_ATTEMPTS_MAX = 3 };
+enum { JOB_ID_BYTES = 33, JOB_KEY_BYTES = 256, JOB_CRASHES_MAX = 3, JOB_FRUITLESS_MAX = 100 };
 
 typedef struct job {
     int64_t number; /* in order of submission; never used twice */
@@ -98,7 +98,7 @@ typedef struct store_kind {
     /* Last rows (may be NULL), status and summary in one durable step. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, const job_end *end);
 
-    /* Back to the queue with the rows so far: the daemon ends. Does not count as an attempt that crashed. */
+    /* Back to the queue with the rows so far: the daemon ends. Does not count as a fruitless attempt. */
     store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const row_chunk *chunk);
 
     /* Durable. A queued job becomes canceled; a running one is marked, and its worker must be told. *out as in find. */

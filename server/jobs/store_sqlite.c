@@ -11,8 +11,8 @@
  * daemon away from the same file.
  *
  * `memory:` is the same store on SQLite's in-memory file system. */
+#include "server/jobs/crash_mark.h"
 #include "server/jobs/store_sqlite_int.h"
-
 #include "server/stamp.h"
 
 #include <errno.h>
@@ -33,7 +33,8 @@ static const char schema[] =
     " status INTEGER NOT NULL, progress REAL NOT NULL DEFAULT 0,"
     " created INTEGER NOT NULL, started INTEGER NOT NULL DEFAULT 0, finished INTEGER NOT NULL DEFAULT 0,"
     " revision INTEGER NOT NULL DEFAULT 1, attempt INTEGER NOT NULL DEFAULT 0,"
-    " crashes INTEGER NOT NULL DEFAULT 0," /* attempts since the last one that stored a row or ended well */
+    " crashes INTEGER NOT NULL DEFAULT 0,"   /* attempts whose own thread crashed the daemon */
+    " fruitless INTEGER NOT NULL DEFAULT 0," /* attempts begun since the last one that stored a row */
     " cancel INTEGER NOT NULL DEFAULT 0, key TEXT UNIQUE,"
     " header TEXT, summary TEXT, problem TEXT) STRICT;"
     "CREATE INDEX jobs_by_status ON jobs(status, number);"
@@ -174,6 +175,7 @@ static void run_batch(sqlite_store *s, sql_operation *first) {
 
 static void *write_changes(void *context) {
     sqlite_store *s = context;
+    pthread_setname_np(pthread_self(), "hamel-store");
     pthread_mutex_lock(&s->lock);
     for (;;) {
         while (!s->first && !s->closing) pthread_cond_wait(&s->given, &s->lock);
@@ -285,21 +287,40 @@ static bool make_schema(sqlite_store *s, char *message, size_t room) {
     return made;
 }
 
-/* What ran when the last process ended goes back to the queue; a job that has ended one process after the other
- * without storing a row in between is given up. */
+static bool count_crashes(sqlite_store *s) {
+    crash_mark mark;
+    off_t at = 0;
+    while (s->crash_file >= 0 && pread(s->crash_file, &mark, sizeof mark, at) == (ssize_t)sizeof mark) {
+        sqlite3_stmt *count = sql_use(&s->writer, SQL_COUNT_CRASH);
+        if (!count) return false;
+        sqlite3_bind_int64(count, 1, mark.number);
+        sqlite3_bind_int64(count, 2, mark.attempt);
+        if (!sql_step_done(count)) return false;
+        at += (off_t)sizeof mark;
+    }
+    return true;
+}
+
+/* What ran when the last process ended goes back to the queue. A job that crashes the daemon again and again is given
+ * up; so is one that never stores a row in a great many attempts (it may use up the memory of the machine, which ends
+ * the daemon without a mark). */
 static bool recover(sqlite_store *s) {
-    static const char poison[] =
+    static const char crash[] =
         "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
         "\"detail\":\"the server ended during each of the last attempts to run this job\"}";
     sql_connection *c = &s->writer;
+    if (!sql_run(c, SQL_BEGIN) || !count_crashes(s)) return false;
     sqlite3_stmt *canceled = sql_use(c, SQL_RECOVER_CANCELED);
     sqlite3_stmt *crashed = sql_use(c, SQL_RECOVER_POISON);
     if (!canceled || !crashed) return false;
     sqlite3_bind_int64(canceled, 1, stamp_wall_ms());
     sqlite3_bind_int64(crashed, 1, stamp_wall_ms());
-    sqlite3_bind_int(crashed, 3, JOB_ATTEMPTS_MAX);
-    return sql_bind_text(crashed, 2, poison) && sql_run(c, SQL_BEGIN) && sql_step_done(canceled) &&
-           sql_step_done(crashed) && sql_run(c, SQL_RECOVER_RUNNING) && sql_run(c, SQL_COMMIT);
+    sqlite3_bind_int(crashed, 3, JOB_CRASHES_MAX);
+    sqlite3_bind_int(crashed, 4, JOB_FRUITLESS_MAX);
+    bool done = sql_bind_text(crashed, 2, crash) && sql_step_done(canceled) && sql_step_done(crashed) &&
+                sql_run(c, SQL_RECOVER_RUNNING) && sql_run(c, SQL_COMMIT);
+    /* Marks are of attempts, so counting one twice is the worst that a crash right here can do. */
+    return done && (s->crash_file < 0 || ftruncate(s->crash_file, 0) == 0);
 }
 
 static void destroy(sqlite_store *s) {
@@ -310,6 +331,10 @@ static void destroy(sqlite_store *s) {
         free(c);
     }
     disconnect(&s->writer); /* last: closing it checkpoints and removes the write-ahead log */
+    if (s->crash_file >= 0) {
+        crash_marks_end();
+        close(s->crash_file);
+    }
     if (s->lock_file >= 0) close(s->lock_file);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->given);
@@ -324,7 +349,7 @@ static sqlite_store *create(const store_kind *kind, server_log *log) {
     if (!s) return NULL;
     s->base.kind = kind;
     s->log = log;
-    s->lock_file = -1;
+    s->lock_file = s->crash_file = -1;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -360,7 +385,10 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
         snprintf(message, room, "no thread for the store");
         good = false;
     }
-    if (good) return &s->base;
+    if (good) {
+        if (s->crash_file >= 0) crash_marks_begin(s->crash_file);
+        return &s->base;
+    }
     destroy(s);
     return NULL;
 }
@@ -384,7 +412,10 @@ static bool take_lock(sqlite_store *s, const char *path, char *message, size_t r
     } else if (flock(s->lock_file, LOCK_EX | LOCK_NB) != 0) {
         snprintf(message, room, "%.300s: another daemon uses this store", path);
     } else {
-        return true;
+        snprintf(name, sizeof name, "%s.crash", path);
+        s->crash_file = open(name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (s->crash_file >= 0) return true;
+        snprintf(message, room, "%.300s: %s", name, strerror(errno));
     }
     return false;
 }

@@ -24,9 +24,10 @@
     X(KEEP, "RELEASE operation")                                                                                       \
     X(SYNC_FULL, "PRAGMA synchronous=FULL")                                                                            \
     X(SYNC_NORMAL, "PRAGMA synchronous=NORMAL")                                                                        \
+    X(COUNT_CRASH, "UPDATE jobs SET crashes=crashes+1 WHERE number=?1 AND attempt=?2 AND status=1")                    \
     X(RECOVER_CANCELED, "UPDATE jobs SET status=5, finished=?1, revision=revision+1 WHERE status=1 AND cancel=1")      \
     X(RECOVER_POISON, "UPDATE jobs SET status=4, finished=?1, problem=?2, revision=revision+1 "                        \
-                      "WHERE status=1 AND crashes>?3")                                                                 \
+                      "WHERE status=1 AND (crashes>?3 OR fruitless>?4)")                                               \
     X(RECOVER_RUNNING, "UPDATE jobs SET status=0, revision=revision+1 WHERE status=1")                                 \
     X(INSERT_JOB, "INSERT INTO jobs(id, name, status, created, key) VALUES(?1, ?2, 0, ?3, ?4)")                        \
     X(INSERT_DESCRIPTION, "INSERT INTO descriptions(job, body) VALUES(?1, ?2)")                                        \
@@ -34,7 +35,7 @@
     X(FIND_ID, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE id=?1")                                                     \
     X(FIND_NUMBER, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE number=?1")                                             \
     X(OLDEST_QUEUED, "SELECT number FROM jobs WHERE status=0 ORDER BY number LIMIT 1")                                 \
-    X(START, "UPDATE jobs SET status=1, started=?2, attempt=attempt+1, crashes=crashes+1, revision=revision+1 "        \
+    X(START, "UPDATE jobs SET status=1, started=?2, attempt=attempt+1, fruitless=fruitless+1, revision=revision+1 "    \
              "WHERE number=?1")                                                                                        \
     X(DESCRIPTION, "SELECT body FROM descriptions WHERE job=?1")                                                       \
     X(DESCRIPTION_BY_ID, "SELECT body FROM descriptions WHERE job=(SELECT number FROM jobs WHERE id=?1)")              \
@@ -45,11 +46,11 @@
     X(DROP_DESCRIPTION, "DELETE FROM descriptions WHERE job=?1")                                                       \
     X(DROP_JOB, "DELETE FROM jobs WHERE number=?1")                                                                    \
     X(ADVANCE, "UPDATE jobs SET progress=?3, revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1")         \
-    X(NO_CRASH, "UPDATE jobs SET crashes=0 WHERE number=?1")                                                           \
+    X(FRUIT, "UPDATE jobs SET fruitless=0 WHERE number=?1")                                                            \
     X(INSERT_CHUNK, "INSERT INTO chunks(job, first, rows, columns, t_last, data) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")      \
     X(FINISH, "UPDATE jobs SET status=?3, progress=?4, finished=?5, summary=?6, problem=?7, revision=revision+1 "      \
               "WHERE number=?1 AND attempt=?2 AND status=1")                                                           \
-    X(HAND_BACK, "UPDATE jobs SET status=0, crashes=max(crashes-1, 0), revision=revision+1 "                           \
+    X(HAND_BACK, "UPDATE jobs SET status=0, fruitless=max(fruitless-1, 0), revision=revision+1 "                       \
                  "WHERE number=?1 AND attempt=?2 AND status=1")                                                        \
     X(CANCEL_QUEUED, "UPDATE jobs SET status=5, cancel=1, finished=?2, revision=revision+1 "                           \
                      "WHERE number=?1 AND status=0")                                                                   \
@@ -90,7 +91,8 @@ typedef struct sql_operation {
 typedef struct sqlite_store {
     store base;
     server_log *log;
-    int lock_file; /* -1: none */
+    int lock_file;  /* -1: none */
+    int crash_file; /* of crash marks; -1: none */
     bool in_memory;
 
     sql_connection writer; /* of the writer's thread */

@@ -180,7 +180,7 @@ static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chu
     sqlite3_bind_int64(statement, 4, (int64_t)chunk->columns);
     sqlite3_bind_double(statement, 5, chunk->values[values - chunk->columns]); /* t of the last row */
     int bound = sqlite3_bind_blob64(statement, 6, chunk->values, values * sizeof(double), SQLITE_STATIC);
-    return bound == SQLITE_OK && sql_step_done(statement) && RUN_WITH(c, SQL_NO_CRASH, number);
+    return bound == SQLITE_OK && sql_step_done(statement) && RUN_WITH(c, SQL_FRUIT, number);
 }
 
 static store_status run_append(sql_connection *c, sql_operation *self) {

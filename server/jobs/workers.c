@@ -8,6 +8,7 @@
  * an interruption it starts again and leaves out as many rows as are stored already. */
 #include "server/jobs/workers.h"
 
+#include "server/jobs/crash_mark.h"
 #include "server/stamp.h"
 
 #include <pthread.h>
@@ -24,6 +25,7 @@ typedef struct place {
     int64_t number; /* of the job that runs here; 0: none */
     atomic_bool cancel;
     bool canceled; /* by a client, rather than by the end of the daemon */
+    _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
 } place;
 
 struct workers {
@@ -242,6 +244,8 @@ static void leave(place *p, job_run *run) {
 static void *serve(void *context) {
     place *p = context;
     workers *w = p->owner;
+    pthread_setname_np(pthread_self(), "hamel-job");
+    crash_stack_use(p->signal_stack);
     pthread_mutex_lock(&w->lock);
     while (!w->stopping) {
         uint64_t calls = w->calls;
@@ -249,7 +253,9 @@ static void *serve(void *context) {
         job_run run = {.place = p};
         bool taken = take_job(p, &run);
         if (taken) {
+            crash_mark_thread(run.job.number, run.job.attempt);
             run_job(&run);
+            crash_mark_thread(0, 0);
             leave(p, &run);
         }
         pthread_mutex_lock(&w->lock);

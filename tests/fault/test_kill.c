@@ -7,6 +7,7 @@
  * noted jobs must complete, and there must be no job besides, except those whose 201 was lost on the way. */
 #include "tests/http/daemon.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -147,6 +150,63 @@ static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
     daemon_remove(&d);
 }
 
+/* Sends a signal to the worker's thread, as a fault of its own would. */
+static void crash_worker(void) {
+    char path[PATH_BYTES], name[32];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)d.pid);
+    DIR *tasks = opendir(path);
+    assert_non_null(tasks);
+    for (const struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/comm", (int)d.pid, task->d_name);
+        FILE *file = fopen(path, "r");
+        bool found = file && fgets(name, sizeof name, file) && strcmp(name, "hamel-job\n") == 0;
+        if (file) fclose(file);
+        if (found) syscall(SYS_tgkill, d.pid, strtol(task->d_name, NULL, 10), SIGSEGV);
+    }
+    closedir(tasks);
+}
+
+static void a_job_that_crashes_the_daemon_is_given_up_and_others_go_on(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    const char *const one[] = {"--workers", "1", NULL};
+    daemon_start(&d, one);
+    char *bad = submit(&d, endless(system, sizeof system));
+    char *good = submit(&d, oscillator(system, sizeof system, "good", 10, 11));
+    for (int i = 0; i < 4; i++) { /* each time the same job, being the oldest, runs first */
+        wait_for_status(&d, bad, "running", 20);
+        crash_worker();
+        int code = daemon_end(&d, 0);
+        assert_true(code != 0);
+        daemon_start_again(&d, one);
+    }
+    wait_for_status(&d, bad, "failed", 20);
+    snprintf(path, sizeof path, "/v1/jobs/%s", bad);
+    cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(job, "problem"), "type"), "/problems/crashed");
+    cJSON_Delete(job);
+    wait_for_status(&d, good, "completed", 20);
+    free(bad);
+    free(good);
+    daemon_remove(&d);
+}
+
+static void a_daemon_killed_many_times_blames_no_job(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    const char *const one[] = {"--workers", "1", NULL};
+    daemon_start(&d, one);
+    char *id = submit(&d, oscillator(system, sizeof system, "long", 40000, 40001));
+    for (int i = 0; i < 8; i++) { /* mostly before the run has stored anything */
+        wait_for_status(&d, id, "running", 20);
+        daemon_end(&d, SIGKILL);
+        daemon_start_again(&d, one);
+    }
+    wait_for_status(&d, id, "completed", 60);
+    free(id);
+    daemon_remove(&d);
+}
+
 int main(int argc, char **argv) {
     if (long_tests()) {
         jobs_wanted = 1000;
@@ -158,6 +218,8 @@ int main(int argc, char **argv) {
     }
     if (argc > 3) seed = (unsigned)strtoul(argv[3], NULL, 10);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_that_crashes_the_daemon_is_given_up_and_others_go_on),
+        cmocka_unit_test(a_daemon_killed_many_times_blames_no_job),
         cmocka_unit_test(no_accepted_job_is_lost_by_kills_at_random_moments),
     };
     return cmocka_run_group_tests_name("kill", tests, NULL, NULL);

@@ -132,7 +132,7 @@ int daemon_end(test_daemon *d, int signal_number) {
 }
 
 void daemon_remove(test_daemon *d) {
-    static const char *const names[] = {"log", "hamel.db", "hamel.db-wal", "hamel.db-shm", "hamel.db.lock"};
+    static const char *const names[] = {"log", "hamel.db", "hamel.db-wal", "hamel.db-shm", "hamel.db.lock", "hamel.db.crash"};
     char path[128];
     if (d->pid > 0) daemon_end(d, SIGKILL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
