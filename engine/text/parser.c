@@ -173,7 +173,7 @@ static value last_value(const parser *p) {
 static bool check_number(parser *p, value v) {
     if (!v.condition) return true;
     fail(p, v.column, "a condition stands where a number is expected");
-    hamel_suggest(p->error, "comparisons, and, or, not belong into the first argument of if(condition, a, b)");
+    hamel_suggest(p->error, "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)");
     return false;
 }
 
@@ -265,7 +265,12 @@ static bool parse_prefix(parser *p, uint16_t operation, uint8_t level) {
 static bool parse_equal_sign(parser *p) {
     int32_t column = p->token.column;
     if (!finish_operators(p, OR_LEVEL)) return false;
-    if (p->frame_count > 0 || !p->equation) {
+    const frame *open = top(p);
+    bool condition = open != NULL && open->kind == FRAME_CALL && open->operation == GRAPH_IF;
+    if (open != NULL && p->equation && p->equal_column == 0 && !condition) {
+        return fail(p, open->open, "this \"%s\" is not closed before \"=\"", open->kind == FRAME_INDEX ? "[" : "(");
+    }
+    if (open != NULL || !p->equation) {
         fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" cannot stand here");
         hamel_suggest(p->error, "a comparison is written ==; an equation, where one is expected, is lhs = rhs");
         return false;

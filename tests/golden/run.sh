@@ -9,6 +9,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 hamel=${HAMEL:-$root/build/hamel}
 cd "$root/tests/golden/bad" || exit 2
 unset HAMEL_SERVER HAMEL_TOKEN
+[ -x "$hamel" ] || { echo "1..1"; echo "not ok 1 - $hamel is there to be tested"; exit 1; }
 
 answer() {
     local text status

@@ -350,7 +350,8 @@ static void a_single_equal_sign_is_explained(void **state) {
     ASSERT_FAULT("a = b", 3, "==");
     ASSERT_EQUATION_FAULT("if(a = b, 1, 2) = 0", 6, "==");
     ASSERT_EQUATION_FAULT("a = b = c", 7, "one \"=\"");
-    ASSERT_EQUATION_FAULT("(a = b)", 4, "equation");
+    ASSERT_EQUATION_FAULT("(a = b)", 1, "not closed before");
+    ASSERT_EQUATION_FAULT("a*sin(b = 0", 6, "not closed before");
     ASSERT_EQUATION_FAULT("a =", 4, "text ends");
     ASSERT_EQUATION_FAULT("= a", 1, "expected a value");
 }
