@@ -71,20 +71,18 @@ static bool write_summary_file(outputs *o, const char *json) {
     return good;
 }
 
-/* How the run ended, from the summary: also a server's. Warnings are for the person at the terminal. */
+/* How the run ended, from the summary: also a server's. Warnings are for the person at the terminal; one of them says
+ * why a run is incomplete. */
 static void judge_summary(outputs *o, const char *json) {
     json_limits limits = json_limits_default();
     json_fault fault;
     cJSON *summary = json_parse(json, strlen(json), &limits, &fault);
     const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary, "warnings");
-    for (const cJSON *w = warnings != NULL ? warnings->child : NULL; w != NULL; w = w->next) {
-        if (cJSON_IsString(w)) cli_say("%s: warning: %s", o->file, w->valuestring);
-    }
     const cJSON *status = cJSON_GetObjectItemCaseSensitive(summary, "status");
-    const cJSON *t = cJSON_GetObjectItemCaseSensitive(summary, "t");
-    if (cJSON_IsString(status) && strcmp(status->valuestring, "incomplete") == 0) {
-        cli_say("%s: the run is incomplete: it ended at t = %.6g", o->file, cJSON_IsNumber(t) ? t->valuedouble : 0);
-        o->exit_code = CLI_RUN_FAILED;
+    bool incomplete = cJSON_IsString(status) && strcmp(status->valuestring, "incomplete") == 0;
+    if (incomplete) o->exit_code = CLI_RUN_FAILED;
+    for (const cJSON *w = warnings != NULL ? warnings->child : NULL; w != NULL; w = w->next) {
+        if (cJSON_IsString(w)) cli_say("%s: %s: %s", o->file, incomplete ? "incomplete" : "warning", w->valuestring);
     }
     cJSON_Delete(summary);
 }
