@@ -1,4 +1,4 @@
-/* read_elements.c — parameters, coordinates, definitions, particles, constraints, outputs, invariants and checks.
+/* read_elements.c — parameters, coordinates, definitions, constraints, outputs, invariants and checks.
  *
  * A struct's first field is its pointer, which the list reader sets; the tables below fill the rest. */
 #include "api/read_parts.h"
@@ -120,34 +120,6 @@ void read_definitions(json_reader *r, const cJSON *value, const char *pointer, v
 
 void read_named(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     read_map_or_list(r, value, pointer, field, json_read_scalar_list, read_named_item);
-}
-
-/* The format also knows {"frame", "at"}. */
-static void read_position(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsObject(value)) {
-        json_fault_at(r, pointer, "this release does not support positions in a frame yet; give 2 or 3 expressions");
-    } else {
-        json_read_vector(r, value, pointer, field);
-    }
-}
-
-static const json_key particle_keys[] = {
-    {"name", json_read_name, offsetof(hamel_particle, name), true},
-    {"mass", json_read_expression, offsetof(hamel_particle, mass), true},
-    {"position", read_position, offsetof(hamel_particle, position), true},
-    {"for", json_read_family, offsetof(hamel_particle, family), false},
-};
-const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
-
-static void read_particle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_particle *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &particle_kind, field);
-}
-
-void read_particles(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_description *d = field;
-    d->particles = json_read_list(r, value, pointer, "a list of particles", sizeof *d->particles, read_particle,
-                                  &d->particle_count);
 }
 
 static const json_key constraint_keys[] = {

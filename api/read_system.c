@@ -1,6 +1,6 @@
 /* read_system.c — the top level of a description, and its hash.
  *
- * Adding a section of the format: a line in the table below, a reader in read_elements.c (or a file of its own), and
+ * Adding a section of the format: a line in the table below, a reader in read_elements.c or read_bodies.c (or a file of its own), and
  * its line taken out of json_unsupported.c. */
 #include "api/read_system.h"
 
@@ -41,6 +41,13 @@ static const json_key system_keys[] = {
     {"generalized_forces", read_named,            FIELD(generalized_forces), false},
     {"gravity",            json_read_vector,      FIELD(gravity),            false},
     {"particles",          read_particles,        0,                         false},
+    {"bodies",             read_bodies,           0,                         false},
+    {"points",             read_points,           0,                         false},
+    {"frames",             read_frames,           0,                         false},
+    {"springs",            read_springs,          0,                         false},
+    {"dampers",            read_dampers,          0,                         false},
+    {"loads",              read_loads,            0,                         false},
+    {"joints",             read_joints,           0,                         false},
     {"constraints",        read_constraints,      0,                         false},
     {"outputs",            read_named,            FIELD(outputs),            false},
     {"invariants",         read_invariants,       0,                         false},

@@ -63,14 +63,36 @@ static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
     return sum;
 }
 
+/* ½ α·Iα + α·(ω × Iω), up to what is free of accelerations (Papastavridis A88), by body axes. */
+static graph_node acceleration_of_rotor(hamel_system *s, const system_rotor *r) {
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0), alpha[3], momentum[3];
+    for (int i = 0; i < 3; i++) {
+        alpha[i] = graph_rate(g, r->omega[i]);
+        momentum[i] = graph_number(g, 0);
+        for (int j = 0; j < 3; j++) momentum[i] = graph_add(g, momentum[i], graph_mul(g, r->inertia[3 * i + j], r->omega[j]));
+    }
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        graph_node gyroscopic = graph_sub(g, graph_mul(g, r->omega[j], momentum[k]), graph_mul(g, r->omega[k], momentum[j]));
+        sum = graph_add(g, sum, graph_mul(g, alpha[i], gyroscopic));
+        for (int l = 0; l < 3; l++) {
+            graph_node product = graph_mul(g, alpha[i], graph_mul(g, r->inertia[3 * i + l], alpha[l]));
+            sum = graph_add(g, sum, graph_mul(g, graph_number(g, 0.5), product));
+        }
+    }
+    return sum;
+}
+
 graph_node energies_acceleration(const hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     if (s->lagrangian >= 0) return need_energies(e, "acceleration energy");
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < s->kinetic_given; i++) sum = graph_add(g, sum, acceleration_of_term(s, s->kinetic[i]));
+    for (size_t i = 0; i < s->rotor_count; i++) sum = graph_add(g, sum, acceleration_of_rotor(s, &s->rotors[i]));
     for (size_t i = 0; i < s->particle_count; i++)
-        for (int k = 0; k < s->dimension; k++) { /* S = Σ m a·a/2, Greenwood 4.272 */
+        for (int k = 0; k < 3; k++) { /* S = Σ m a·a/2, Greenwood 4.272 */
             graph_node a = graph_rate(g, graph_rate(g, s->particles[i].position[k]));
             graph_node square = graph_binary(g, GRAPH_POW, a, graph_number(g, 2));
             sum = graph_add(g, sum, graph_mul(g, graph_number(g, 0.5), graph_mul(g, s->particles[i].mass, square)));

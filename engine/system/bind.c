@@ -3,7 +3,7 @@
  * Postfix code runs on a value stack in one loop; sum() jumps back to its body. A name that refers to a definition not
  * bound yet is noted and stands for 0 in this walk; the caller then binds what was noted and walks again, so chains of
  * definitions of any length need no recursion and each expression is walked at most twice. */
-#include "engine/system/binder.h"
+#include "engine/system/elements.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -141,18 +141,21 @@ static bool unknown_name(machine *m, const syntax_item *item, const char *text) 
     return false;
 }
 
-/* The node of a slot's component, or 0 while it waits to be bound. */
+bool binder_need_slot(hamel_system *s, int32_t slot) {
+    system_binder *b = s->binder;
+    if (b->slots[slot].state == SLOT_BOUND || b->slots[slot].state == SLOT_FAULTY) return true;
+    int32_t *waiting = arena_grow(s->memory, b->waiting, &b->waiting_capacity, b->waiting_count + 1, sizeof *waiting);
+    if (!waiting) return binder_graph_fault(s, b->slots[slot].pointer);
+    b->waiting = waiting;
+    waiting[b->waiting_count++] = slot;
+    return false;
+}
+
+/* The node of a slot's component; 0 while it waits to be bound, or when it is faulty: that was reported where it is
+ * written. */
 static graph_node slot_node(machine *m, int32_t slot, long long component) {
-    system_binder *b = m->s->binder;
-    bind_slot *at = &b->slots[slot];
-    if (at->state == SLOT_BOUND) return at->nodes[component - 1];
-    if (at->state == SLOT_WAITING || at->state == SLOT_OPEN) {
-        int32_t *waiting = arena_grow(m->s->memory, b->waiting, &b->waiting_capacity, b->waiting_count + 1, sizeof *waiting);
-        if (!waiting) return GRAPH_NONE;
-        b->waiting = waiting;
-        waiting[b->waiting_count++] = slot;
-    }
-    return graph_number(m->s->graph, 0); /* a faulty slot was reported where it is written */
+    const bind_slot *at = &m->s->binder->slots[slot];
+    return binder_need_slot(m->s, slot) && at->state == SLOT_BOUND ? at->nodes[component - 1] : graph_number(m->s->graph, 0);
 }
 
 static bool component_of(machine *m, const syntax_item *item, const char *text, int32_t slot, long long component, graph_node *node) {
@@ -250,18 +253,20 @@ static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
     return push(m, rate, NULL);
 }
 
-/* position(P, k) and its rates; the third component of a planar system is 0. */
+/* position(P, k) and its rates, angular_velocity(B, k); the third component of a position in the plane is 0. */
 static bool run_motion(machine *m, const syntax_item *item, const char *name, graph_node k) {
-    int32_t particle;
+    int32_t element;
     long long component;
-    graph_node node;
-    if (!element_argument(m, item, &m->s->binder->particles, "particle", name, &particle)) return false;
+    graph_node node = graph_number(m->s->graph, 0);
+    bool turns = item->op == QUANTITY_ANGULAR_VELOCITY || item->op == QUANTITY_ANGULAR_VELOCITY_BODY, complete;
+    if (!element_argument(m, item, &m->s->binder->elements, turns ? "body or frame" : "particle, body, point or frame", name, &element)) return false;
     if (!integer_value(m, item, k, "the component", &component)) return false;
     if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
-    int32_t slot = m->s->binder->particle_slots[particle];
-    if (component > m->s->binder->slots[slot].count) return push(m, graph_number(m->s->graph, 0), NULL);
-    node = slot_node(m, slot, component);
-    if (item->op != QUANTITY_POSITION) node = graph_rate(m->s->graph, node);
+    if (!located_need(m->s, element, &complete)) return false;
+    const system_located *at = &m->s->binder->located[element];
+    if (turns && !at->turns) return fault(m, item, "`%s` has no orientation, so it has no angular velocity", name);
+    if (complete) node = item->op == QUANTITY_ANGULAR_VELOCITY ? at->omega[component - 1] : turns ? at->omega_body[component - 1] : at->position[component - 1];
+    if (item->op == QUANTITY_VELOCITY || item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
     if (item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
     if (node >= 0 && !allowed(m, item, node, quantity_texts[item->op])) return false;
     return push(m, node, NULL);
@@ -276,10 +281,10 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_DER: return run_rate(m, item, argument[0].node);
     case QUANTITY_POSITION:
     case QUANTITY_VELOCITY:
-    case QUANTITY_ACCELERATION: return run_motion(m, item, argument[0].name, argument[1].node);
-    case QUANTITY_TABLE: return fault(m, item, "there is no table named `%s`", argument[0].name);
+    case QUANTITY_ACCELERATION:
     case QUANTITY_ANGULAR_VELOCITY:
-    case QUANTITY_ANGULAR_VELOCITY_BODY: return fault(m, item, "there is no body named `%s`", argument[0].name);
+    case QUANTITY_ANGULAR_VELOCITY_BODY: return run_motion(m, item, argument[0].name, argument[1].node);
+    case QUANTITY_TABLE: return fault(m, item, "there is no table named `%s`", argument[0].name);
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:
     case QUANTITY_NONIDEAL:

@@ -7,16 +7,17 @@
 /* Names of quantities point to one of these. */
 typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT } entry_kind;
 
-/* A definition or a particle's position: one to three expressions that are bound when first needed, since they may
- * refer to each other in any order. */
+/* A definition, a position or an orientation: some expressions that are bound when first needed, since they may refer to
+ * each other in any order. */
+enum { SLOT_NODES = 9 };
 typedef enum slot_state { SLOT_WAITING, SLOT_OPEN, SLOT_BOUND, SLOT_FAULTY } slot_state;
 typedef struct bind_slot {
     const char *name, *pointer;
     const hamel_expressions *value;
     system_place place;
     uint8_t state; /* slot_state */
-    uint8_t count; /* 1, or 2-3 components */
-    graph_node nodes[3];
+    uint8_t count; /* 1; 2-3 components; up to 9 of a matrix */
+    graph_node nodes[SLOT_NODES];
     size_t loop_count;
     loop_variable *loops;
 } bind_slot;
@@ -28,10 +29,11 @@ typedef struct machine_value {
 
 struct system_binder {
     symbol_table quantities; /* value = kind + 3 · index, see entry_of */
-    symbol_table coordinates, particles, constraints; /* element name → index */
+    symbol_table coordinates, elements, constraints; /* name → index; elements: of `located` */
     bind_slot *slots;
     size_t slot_count, slot_capacity;
-    int32_t *particle_slots; /* position of each particle */
+    struct system_located *located;
+    size_t located_count, located_capacity;
     machine_value *stack;
     size_t stack_capacity;
     int32_t *waiting; /* slots found unbound while an expression was walked */
@@ -52,6 +54,25 @@ int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, 
 
 /* Binds a slot and all that it needs. False with faults added. */
 bool binder_resolve_slot(hamel_system *s, int32_t slot);
+
+/* Notes that the expression being walked needs this slot bound first; true when it is already. */
+bool binder_need_slot(hamel_system *s, int32_t slot);
+
+/* One more item of an array in the arena; NULL with a fault. */
+void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
+
+/* Adds a name to a space of elements. False with a fault when it is taken. */
+bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer, const char *kind);
+
+/* A constraint without an equation yet; its index in *index. False with a fault. */
+bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);
+
+/* Gives a constraint its equation f = 0 and finds its order by what f contains. */
+void binder_set_equation(hamel_system *s, size_t index, graph_node f);
+
+/* Adds a term to the kinetic or potential energy, taken apart into its own terms; a force on coordinate i. */
+void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer);
+void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 
 /* Copies the variables of a scope into the arena. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);

@@ -57,12 +57,82 @@ typedef struct hamel_named_list {
     size_t count;
 } hamel_named_list;
 
+/* Where a position list may stand: 2 or 3 expressions, in an inertial frame or in a named frame or body. */
+typedef struct hamel_position {
+    const char *pointer;
+    hamel_expressions at;
+    const char *frame, *frame_pointer; /* NULL: inertial */
+} hamel_position;
+
 typedef struct hamel_particle {
     const char *pointer, *name;
     hamel_expression mass;
-    hamel_expressions position; /* 2 or 3 */
+    hamel_position position;
     hamel_family family;
 } hamel_particle;
+
+typedef enum hamel_orientation_kind {
+    HAMEL_PARALLEL,  /* not given: axes parallel to those it is given in */
+    HAMEL_ANGLE,     /* 1 value: about the third axis */
+    HAMEL_EULER,     /* 3 values and a sequence: upper case intrinsic, lower case extrinsic */
+    HAMEL_QUATERNION, /* 4 values, scalar first */
+    HAMEL_MATRIX     /* 9 values, row by row: own axes to outer ones */
+} hamel_orientation_kind;
+
+typedef struct hamel_orientation {
+    const char *pointer;
+    hamel_orientation_kind kind;
+    const char *sequence, *sequence_pointer;
+    hamel_expressions values;
+} hamel_orientation;
+
+typedef struct hamel_body {
+    const char *pointer, *name;
+    hamel_expression mass;
+    hamel_position position; /* of the centre of mass */
+    hamel_orientation orientation;
+    hamel_expressions inertia; /* 1 (planar), 3 (principal) or 9 (row by row), body axes; 0: none */
+    hamel_family family;
+} hamel_body;
+
+/* A point of a body (position.frame) or of space; and a moving frame. */
+typedef struct hamel_point {
+    const char *pointer, *name;
+    hamel_position position;
+    hamel_orientation orientation; /* frames only */
+    const char *in, *in_pointer;   /* frames only: what origin and orientation are given in */
+    hamel_family family;
+} hamel_point;
+
+/* One end of a spring, damper or joint: a named element, or a position. */
+typedef struct hamel_end {
+    const char *pointer, *name; /* name NULL: position */
+    hamel_position position;
+} hamel_end;
+
+typedef struct hamel_link {
+    const char *pointer, *name;
+    hamel_end between[2];
+    size_t end_count; /* 2 when both were given */
+    hamel_expression strength; /* stiffness of a spring, coefficient of a damper */
+    hamel_expression length;   /* springs; absent: 0 */
+    hamel_family family;
+} hamel_link;
+
+typedef struct hamel_load {
+    const char *pointer, *on, *on_pointer;
+    hamel_expressions force, torque; /* inertial components; count 0: absent */
+    hamel_family family;
+} hamel_load;
+
+typedef struct hamel_joint {
+    const char *pointer, *name, *type, *type_pointer;
+    hamel_end between[2];
+    size_t end_count;
+    hamel_expression length, radius;
+    hamel_expressions direction; /* axis, normal or direction, in the axes of the first end */
+    hamel_family family;
+} hamel_joint;
 
 typedef struct hamel_constraint {
     const char *pointer, *name;
@@ -127,6 +197,16 @@ typedef struct hamel_description {
     hamel_expressions gravity;
     hamel_particle *particles;
     size_t particle_count;
+    hamel_body *bodies;
+    size_t body_count;
+    hamel_point *points, *frames;
+    size_t point_count, frame_count;
+    hamel_link *springs, *dampers;
+    size_t spring_count, damper_count;
+    hamel_load *loads;
+    size_t load_count;
+    hamel_joint *joints;
+    size_t joint_count;
     hamel_constraint *constraints;
     size_t constraint_count;
     hamel_named_list outputs;

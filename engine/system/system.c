@@ -3,13 +3,12 @@
  * First every name is declared (parameters, coordinates, definitions, elements), so that expressions may refer to each
  * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
  * faults at once. Elements that came without a name or an expression were reported by the reader and are passed over. */
-#include "engine/system/binder.h"
+#include "engine/system/elements.h"
 
 #include <string.h>
 #include <time.h>
 
-/* One more item of an array in the arena; NULL with a fault. */
-static void *grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
+void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
     void *grown = arena_grow(s->memory, items, capacity, count + 1, size);
     if (!grown) binder_graph_fault(s, pointer);
     return grown;
@@ -56,7 +55,7 @@ bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t i
 }
 
 /* Names of elements of one kind are a space of their own. */
-static bool declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer, const char *kind) {
+bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer, const char *kind) {
     hamel_status status = symbol_add(table, name, strlen(name), (int32_t)index, NULL);
     if (status == HAMEL_OK) return true;
     if (status == HAMEL_NO_MEMORY) return binder_graph_fault(s, pointer);
@@ -67,7 +66,7 @@ static bool declare_element(hamel_system *s, symbol_table *table, const char *na
 int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value, system_place place,
                         const loop_scope *scope) {
     system_binder *b = s->binder;
-    bind_slot *slots = grow(s, b->slots, &b->slot_capacity, b->slot_count, sizeof *slots, pointer);
+    bind_slot *slots = binder_grow(s, b->slots, &b->slot_capacity, b->slot_count, sizeof *slots, pointer);
     if (!slots) return -1;
     b->slots = slots;
     bind_slot *slot = &slots[b->slot_count];
@@ -122,8 +121,8 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
     if (!name) return false;
     if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
     if (!binder_declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer)) return false; /* speaks for the family */
-    if (!declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates")) return false;
-    system_coordinate *all = grow(s, s->coordinates, &s->coordinate_capacity, s->coordinate_count, sizeof *all, c->pointer);
+    if (!binder_declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates")) return false;
+    system_coordinate *all = binder_grow(s, s->coordinates, &s->coordinate_capacity, s->coordinate_count, sizeof *all, c->pointer);
     if (!all) return false;
     s->coordinates = all;
     const char *unit = c->unit ? arena_text(s->memory, c->unit, strlen(c->unit)) : "";
@@ -172,46 +171,10 @@ static void declare_definitions(hamel_system *s) {
     }
 }
 
-static bool declare_particle(hamel_system *s, const hamel_particle *p, const loop_scope *scope, size_t *slot_capacity) {
-    system_binder *b = s->binder;
-    const char *name = family_name(s, p->name, p->pointer, scope);
-    if (!name) return false;
-    if (!declare_element(s, &b->particles, name, s->particle_count, p->pointer, "particles")) return false;
-    int32_t slot = binder_add_slot(s, name, p->position.pointer, &p->position, PLACE_POSITION, scope);
-    system_particle *all = grow(s, s->particles, &s->particle_capacity, s->particle_count, sizeof *all, p->pointer);
-    int32_t *slots = grow(s, b->particle_slots, slot_capacity, s->particle_count, sizeof *slots, p->pointer);
-    if (slot < 0 || !all || !slots) return false;
-    s->particles = all;
-    b->particle_slots = slots;
-    slots[s->particle_count] = slot;
-    all[s->particle_count] = (system_particle){.name = name, .pointer = p->pointer, .mass = GRAPH_NONE};
-    all[s->particle_count].mass = system_bind(s, &p->mass, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    s->particle_count++;
-    return true;
-}
-
-static void declare_particles(hamel_system *s) {
-    const hamel_description *d = s->description;
-    size_t slot_capacity = 0;
-    family_iterator f;
-    for (size_t i = 0; i < d->particle_count; i++) {
-        int dimension = (int)d->particles[i].position.count;
-        if (!d->particles[i].name || !dimension) continue;
-        if (s->dimension == 0) s->dimension = dimension;
-        if (dimension != s->dimension) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, d->particles[i].position.pointer, 0,
-                             "a position with %d components in a system whose others have %d", dimension, s->dimension);
-            continue;
-        }
-        for (family_begin(&f, s, &d->particles[i].family); family_next(&f);)
-            if (!declare_particle(s, &d->particles[i], &f.scope, &slot_capacity)) break;
-    }
-}
-
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
 /* Appends the terms of a sum, so that each is differentiated by what it contains only. */
-static void add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
+void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
     graph_node *terms, **list = kinetic ? &s->kinetic : &s->potential;
     size_t *count = kinetic ? &s->kinetic_count : &s->potential_count;
     size_t *capacity = kinetic ? &s->kinetic_capacity : &s->potential_capacity;
@@ -220,7 +183,7 @@ static void add_energy(hamel_system *s, graph_node node, bool kinetic, const cha
     size_t n = graph_terms(s->graph, node, s->memory, &terms, &signs);
     if (n == 0) binder_graph_fault(s, pointer);
     for (size_t i = 0; i < n; i++) {
-        graph_node *grown = grow(s, *list, capacity, *count, sizeof *grown, pointer);
+        graph_node *grown = binder_grow(s, *list, capacity, *count, sizeof *grown, pointer);
         if (!grown) return;
         *list = grown;
         grown[(*count)++] = signs[i] < 0 ? graph_neg(s->graph, terms[i]) : terms[i];
@@ -231,11 +194,11 @@ static void bind_energies(hamel_system *s) {
     const hamel_description *d = s->description;
     for (size_t i = 0; i < d->kinetic_energy.count; i++) {
         const hamel_expression *e = &d->kinetic_energy.items[i];
-        add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), true, e->pointer);
+        binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), true, e->pointer);
     }
     for (size_t i = 0; i < d->potential_energy.count; i++) {
         const hamel_expression *e = &d->potential_energy.items[i];
-        add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
+        binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
     }
     s->kinetic_given = s->kinetic_count;
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
@@ -246,77 +209,33 @@ static void bind_energies(hamel_system *s) {
         (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0, "a lagrangian stands instead of the energies, not beside them");
         hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
     }
-    if (!d->kinetic_energy.count && !hamel_expression_given(&d->lagrangian) && !d->particle_count) {
+    if (!d->kinetic_energy.count && !hamel_expression_given(&d->lagrangian) && !d->particle_count && !d->body_count) {
         (void)hamel_fail(s->error, HAMEL_INVALID, "", 0, "the system has no kinetic energy");
-        hamel_suggest(s->error, "give kinetic_energy, lagrangian or particles");
-    }
-}
-
-/* T = m v·v/2 by component; weight as −m g·r when m and g are constant, as a force otherwise. */
-static void lower_particle(hamel_system *s, const system_particle *p, const graph_node *gravity, bool constant_gravity) {
-    graph *g = s->graph;
-    bool constant = constant_gravity && !(graph_depends(g, p->mass) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
-    for (int k = 0; k < s->dimension; k++) {
-        graph_node rate = graph_rate(g, p->position[k]);
-        graph_node square = graph_binary(g, GRAPH_POW, rate, graph_number(g, 2));
-        graph_node kinetic = graph_mul(g, graph_number(g, 0.5), graph_mul(g, p->mass, square));
-        graph_node weight = graph_mul(g, p->mass, gravity[k]);
-        if (graph_status(g) != HAMEL_OK) {
-            binder_graph_fault(s, p->pointer);
-            return;
-        }
-        if (!graph_is_zero(g, kinetic)) add_energy(s, kinetic, true, p->pointer);
-        if (graph_is_zero(g, weight)) continue;
-        if (constant) {
-            add_energy(s, graph_neg(g, graph_mul(g, weight, p->position[k])), false, p->pointer);
-            continue;
-        }
-        const int32_t *support;
-        size_t n = graph_support(g, p->position[k], SYMBOL_COORDINATE, &support);
-        for (size_t i = 0; i < n; i++) {
-            system_coordinate *c = &s->coordinates[support[i]];
-            c->force = graph_add(g, c->force, graph_mul(g, weight, graph_partial(g, p->position[k], s->q[support[i]])));
-        }
-    }
-}
-
-static void lower_particles(hamel_system *s) {
-    const hamel_expressions *given = &s->description->gravity;
-    graph_node gravity[3];
-    bool constant = true;
-    for (size_t k = 0; k < 3; k++) gravity[k] = graph_number(s->graph, 0);
-    if (given->count && s->dimension && (int)given->count != s->dimension)
-        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0, "gravity has %zu components, positions have %d", given->count, s->dimension);
-    for (size_t k = 0; k < given->count && k < 3; k++) {
-        gravity[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
-        if (gravity[k] < 0) return;
-        if (graph_depends(s->graph, gravity[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) constant = false;
-    }
-    for (size_t i = 0; i < s->particle_count; i++) {
-        system_particle *p = &s->particles[i];
-        int32_t slot = s->binder->particle_slots[i];
-        if (!binder_resolve_slot(s, slot) || p->mass < 0) continue;
-        memcpy(p->position, s->binder->slots[slot].nodes, sizeof p->position);
-        if (s->dimension == 2) p->position[2] = graph_number(s->graph, 0);
-        lower_particle(s, p, gravity, constant);
+        hamel_suggest(s->error, "give kinetic_energy, lagrangian, particles or bodies");
     }
 }
 
 /* --- constraints and forces ---------------------------------------------------------------------------------------- */
 
-static void declare_constraint(hamel_system *s, const hamel_constraint *c, const loop_scope *scope, bool *go_on) {
-    const char *name = family_name(s, c->name, c->pointer, scope);
-    *go_on = name && within(s, s->constraint_count, s->limits->constraints, c->pointer, "constraints") &&
-             declare_element(s, &s->binder->constraints, name, s->constraint_count, c->pointer, "constraints");
-    if (!*go_on) return;
-    system_constraint *all = grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, c->pointer);
-    if (!(*go_on = all != NULL)) return;
+bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index) {
+    if (!within(s, s->constraint_count, s->limits->constraints, pointer, "constraints")) return false;
+    if (!binder_declare_element(s, &s->binder->constraints, name, s->constraint_count, pointer, "constraints")) return false;
+    system_constraint *all = binder_grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, pointer);
+    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
+    if (!all || !kept) return false;
     s->constraints = all;
-    const char *pointer = arena_text(s->memory, c->equation.pointer, strlen(c->equation.pointer)); /* outlives the description */
-    system_constraint *at = &all[s->constraint_count];
-    *at = (system_constraint){.name = name, .pointer = pointer ? pointer : "", .equation = GRAPH_NONE, .written = &c->equation};
-    *go_on = scope_copy(s, scope, &at->loops, &at->loop_count);
-    s->constraint_count++;
+    *index = s->constraint_count++;
+    all[*index] = (system_constraint){.name = name, .pointer = kept, .equation = GRAPH_NONE};
+    return true;
+}
+
+static bool declare_constraint(hamel_system *s, const hamel_constraint *c, const loop_scope *scope) {
+    size_t index;
+    const char *name = family_name(s, c->name, c->pointer, scope);
+    if (!name) return false;
+    if (!binder_add_constraint(s, name, c->equation.pointer, &index)) return s->error->status != HAMEL_LIMIT;
+    s->constraints[index].written = &c->equation;
+    return scope_copy(s, scope, &s->constraints[index].loops, &s->constraints[index].loop_count);
 }
 
 /* Names first: forces and definitions may ask for multipliers. */
@@ -324,28 +243,37 @@ static void declare_constraints(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
     for (size_t i = 0; i < d->constraint_count; i++) {
-        bool go_on = d->constraints[i].name && hamel_expression_given(&d->constraints[i].equation);
-        for (family_begin(&f, s, &d->constraints[i].family); go_on && family_next(&f);)
-            declare_constraint(s, &d->constraints[i], &f.scope, &go_on);
+        if (!d->constraints[i].name || !hamel_expression_given(&d->constraints[i].equation)) continue;
+        for (family_begin(&f, s, &d->constraints[i].family); family_next(&f);)
+            if (!declare_constraint(s, &d->constraints[i], &f.scope)) break;
     }
 }
 
 /* What a constraint is follows from what it contains (format section 4). */
-static void bind_constraint(hamel_system *s, system_constraint *c) {
+void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
-    loop_scope scope;
-    scope_from(&scope, c->loops, c->loop_count);
-    c->equation = system_bind(s, c->written, PLACE_CONSTRAINT, &scope, SYNTAX_EQUATION, NULL);
-    unsigned depends = graph_depends(s->graph, c->equation);
+    system_constraint *c = &s->constraints[index];
+    unsigned depends = graph_depends(s->graph, f);
+    c->equation = f;
     c->order = depends & GRAPH_DEPENDS(SYMBOL_ACCELERATION) ? CONSTRAINT_ACCELERATION
                : depends & GRAPH_DEPENDS(SYMBOL_VELOCITY)   ? CONSTRAINT_VELOCITY
                                                             : CONSTRAINT_HOLONOMIC;
-    if (c->equation >= 0 && !(depends & moving))
+    if (f >= 0 && !(depends & moving))
         (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the constraint `%s` contains no coordinate", c->name);
 }
 
 static void bind_constraints(hamel_system *s) {
-    for (size_t c = 0; c < s->constraint_count; c++) bind_constraint(s, &s->constraints[c]);
+    for (size_t i = 0; i < s->constraint_count; i++) {
+        const system_constraint *c = &s->constraints[i];
+        loop_scope scope;
+        if (!c->written) continue; /* an element's own */
+        scope_from(&scope, c->loops, c->loop_count);
+        binder_set_equation(s, i, system_bind(s, c->written, PLACE_CONSTRAINT, &scope, SYNTAX_EQUATION, NULL));
+    }
+}
+
+void binder_add_force(hamel_system *s, int32_t i, graph_node force) {
+    s->coordinates[i].force = graph_add(s->graph, s->coordinates[i].force, force);
 }
 
 /* lambda(c) and reaction(c, x) inside forces: the true multipliers, solved for together with the accelerations. */
@@ -370,7 +298,7 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
         if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
         return false;
     }
-    if (Q >= 0) s->coordinates[index].force = graph_add(s->graph, s->coordinates[index].force, Q);
+    if (Q >= 0) binder_add_force(s, index, Q);
     return true;
 }
 
@@ -410,7 +338,7 @@ static void declare_outputs(hamel_system *s) {
         for (family_begin(&f, s, &o->family); family_next(&f);) {
             const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope) : arena_text(s->memory, o->name, strlen(o->name));
             if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
-            system_output *all = grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, o->pointer);
+            system_output *all = binder_grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, o->pointer);
             if (!all) return;
             s->outputs = all;
             system_output *output = &all[s->output_count];
@@ -471,7 +399,7 @@ bool system_interrupted(hamel_system *s) {
 static bool create_binder(hamel_system *s) {
     system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
     return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK && symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->particles, s->memory) == HAMEL_OK && symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
+           symbol_table_init(&b->elements, s->memory) == HAMEL_OK && symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
 }
 
 hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
@@ -488,11 +416,15 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     declare_parameters(s);
     declare_coordinates(s);
     declare_definitions(s);
-    declare_particles(s);
+    located_declare(s);
     declare_constraints(s);
+    joints_declare(s);
+    located_find_parents(s);
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
     bind_energies(s);
-    lower_particles(s);
+    located_resolve(s);
+    elements_lower(s);
+    joints_lower(s);
     bind_constraints(s);
     bind_forces(s);
     bind_initial_values(s);

@@ -23,10 +23,16 @@ typedef struct system_coordinate {
     graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
 } system_coordinate;
 
+/* A mass that moves as a point: a particle, or a body's centre. */
 typedef struct system_particle {
-    const char *name, *pointer;
-    graph_node mass, position[3]; /* dimension of the system; the third is 0 in the plane */
+    const char *pointer;
+    graph_node mass, position[3]; /* the third is 0 in the plane */
 } system_particle;
+
+/* A body's rotation about its centre. */
+typedef struct system_rotor {
+    graph_node inertia[9], omega[3]; /* both in body axes */
+} system_rotor;
 
 typedef enum constraint_order { CONSTRAINT_HOLONOMIC, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION } constraint_order;
 
@@ -82,6 +88,8 @@ typedef struct hamel_system {
 
     size_t particle_count, particle_capacity;
     system_particle *particles;
+    size_t rotor_count, rotor_capacity;
+    system_rotor *rotors;
     size_t constraint_count, constraint_capacity;
     system_constraint *constraints;
     size_t output_count, output_capacity;

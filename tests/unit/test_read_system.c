@@ -153,7 +153,7 @@ static void physics_lands_in_its_fields(void **state) {
     assert_string_equal(f.d.potential_energy.items[0].pointer, "/potential_energy");
     assert_string_equal(f.d.lagrangian.text, "L");
     assert_string_equal(f.d.gravity.items[1].text, "-g");
-    assert_int_equal(f.d.particles[0].position.count, 3);
+    assert_int_equal(f.d.particles[0].position.at.count, 3);
     assert_string_equal(f.d.constraints[0].equation.pointer, "/constraints/0/equation");
     close_fixture(&f);
 }

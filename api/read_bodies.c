@@ -1,0 +1,323 @@
+/* read_bodies.c — what has a place: positions, particles, bodies, points, frames; and what acts between them: springs,
+ * dampers, loads, joints.
+ *
+ * A struct's first field is its pointer, which the list reader sets; the tables below fill the rest. */
+#include "api/read_parts.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* --- positions and orientations ------------------------------------------------------------------------------------- */
+
+static void read_frame_name(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_position *p = field;
+    p->frame_pointer = pointer;
+    json_read_name(r, value, pointer, &p->frame);
+}
+
+static const json_key framed_keys[] = {
+    {"frame", read_frame_name, 0, true},
+    {"at", json_read_vector, offsetof(hamel_position, at), true},
+};
+const json_kind framed_position_kind = {"a position in a frame", framed_keys, COUNT(framed_keys)};
+
+static void read_position(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_position *p = field;
+    p->pointer = pointer;
+    if (cJSON_IsObject(value)) json_read_object(r, value, pointer, &framed_position_kind, p);
+    else json_read_vector(r, value, pointer, &p->at);
+}
+
+/* Reads exactly `count` expressions; a list of lists is taken row by row. */
+static void read_values(json_reader *r, const cJSON *value, const char *pointer, size_t count, const char *what, hamel_expressions *out) {
+    size_t found = 0;
+    out->pointer = pointer;
+    out->items = json_alloc(r, count, sizeof *out->items);
+    if (!out->items) return;
+    bool rows = cJSON_IsArray(value) && cJSON_IsArray(value->child);
+    size_t outer = 0;
+    for (const cJSON *item = cJSON_IsArray(value) ? value->child : NULL; item != NULL; item = item->next, outer++) {
+        const char *at = json_pointer_of_index(r, pointer, outer);
+        size_t inner = 0;
+        for (const cJSON *one = rows ? item->child : item; one != NULL && !r->no_memory; one = rows ? one->next : NULL, inner++, found++)
+            if (found < count) json_read_expression(r, one, rows ? json_pointer_of_index(r, at, inner) : at, &out->items[found]);
+    }
+    if (found == count) {
+        out->count = count;
+        return;
+    }
+    json_expected(r, value, pointer, what);
+}
+
+static void read_angle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_orientation *o = field;
+    o->kind = HAMEL_ANGLE;
+    json_read_scalar_list(r, value, pointer, &o->values);
+}
+
+static void read_sequence(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_orientation *o = field;
+    o->sequence_pointer = pointer;
+    json_read_name(r, value, pointer, &o->sequence);
+}
+
+static void read_angles(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    read_values(r, value, pointer, 3, "a list of three angles", &((hamel_orientation *)field)->values);
+}
+
+static const json_key euler_keys[] = {
+    {"sequence", read_sequence, 0, true},
+    {"angles", read_angles, 0, true},
+};
+const json_kind euler_kind = {"Euler angles", euler_keys, COUNT(euler_keys)};
+
+static void read_euler(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_orientation *)field)->kind = HAMEL_EULER;
+    json_read_object(r, value, pointer, &euler_kind, field);
+}
+
+static void read_quaternion(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_orientation *o = field;
+    o->kind = HAMEL_QUATERNION;
+    read_values(r, value, pointer, 4, "a list of four components, the scalar first", &o->values);
+}
+
+static void read_matrix(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_orientation *o = field;
+    o->kind = HAMEL_MATRIX;
+    read_values(r, value, pointer, 9, "three rows of three expressions", &o->values);
+}
+
+static const json_key orientation_keys[] = {
+    {"angle", read_angle, 0, false},
+    {"euler", read_euler, 0, false},
+    {"quaternion", read_quaternion, 0, false},
+    {"matrix", read_matrix, 0, false},
+};
+const json_kind orientation_kind = {"an orientation", orientation_keys, COUNT(orientation_keys)};
+
+static void read_orientation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_orientation *o = field;
+    o->pointer = pointer;
+    json_read_object(r, value, pointer, &orientation_kind, o);
+    if (cJSON_IsObject(value) && json_child_count(value) != 1)
+        json_fault_at(r, pointer, "an orientation has exactly one of `angle`, `euler`, `quaternion` and `matrix`");
+}
+
+static void read_inertia(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_expressions *out = field;
+    if (!cJSON_IsArray(value)) json_read_scalar_list(r, value, pointer, out);
+    else if (cJSON_IsArray(value->child)) read_values(r, value, pointer, 9, "three rows of three expressions", out);
+    else read_values(r, value, pointer, 3, "one expression, three principal moments, or a 3×3 list", out);
+}
+
+/* --- particles, bodies, points, frames ---------------------------------------------------------------------------------- */
+
+static const json_key particle_keys[] = {
+    {"name", json_read_name, offsetof(hamel_particle, name), true},
+    {"mass", json_read_expression, offsetof(hamel_particle, mass), true},
+    {"position", read_position, offsetof(hamel_particle, position), true},
+    {"for", json_read_family, offsetof(hamel_particle, family), false},
+};
+const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
+
+static const json_key body_keys[] = {
+    {"name", json_read_name, offsetof(hamel_body, name), true},
+    {"mass", json_read_expression, offsetof(hamel_body, mass), true},
+    {"position", read_position, offsetof(hamel_body, position), true},
+    {"orientation", read_orientation, offsetof(hamel_body, orientation), false},
+    {"inertia", read_inertia, offsetof(hamel_body, inertia), false},
+    {"for", json_read_family, offsetof(hamel_body, family), false},
+};
+const json_kind body_kind = {"a body", body_keys, COUNT(body_keys)};
+
+static void read_point_body(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_point *p = field;
+    p->position.frame_pointer = pointer;
+    json_read_name(r, value, pointer, &p->position.frame);
+}
+
+static void read_point_at(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_point *p = field;
+    p->position.pointer = pointer;
+    json_read_vector(r, value, pointer, &p->position.at);
+}
+
+static const json_key point_keys[] = {
+    {"name", json_read_name, offsetof(hamel_point, name), true},
+    {"position", read_position, offsetof(hamel_point, position), false},
+    {"body", read_point_body, 0, false},
+    {"at", read_point_at, 0, false},
+    {"for", json_read_family, offsetof(hamel_point, family), false},
+};
+const json_kind point_kind = {"a point", point_keys, COUNT(point_keys)};
+
+static void read_in(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_point *p = field;
+    p->in_pointer = pointer;
+    json_read_name(r, value, pointer, &p->in);
+}
+
+static const json_key frame_keys[] = {
+    {"name", json_read_name, offsetof(hamel_point, name), true},
+    {"origin", read_position, offsetof(hamel_point, position), false},
+    {"orientation", read_orientation, offsetof(hamel_point, orientation), false},
+    {"in", read_in, 0, false},
+    {"for", json_read_family, offsetof(hamel_point, family), false},
+};
+const json_kind frame_kind = {"a frame", frame_keys, COUNT(frame_keys)};
+
+static void read_particle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_particle *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &particle_kind, field);
+}
+
+static void read_body(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_body *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &body_kind, field);
+}
+
+static void read_point(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_point *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &point_kind, field);
+    if (!cJSON_IsObject(value)) return;
+    bool in_body = cJSON_GetObjectItemCaseSensitive(value, "body") && cJSON_GetObjectItemCaseSensitive(value, "at");
+    bool position = cJSON_GetObjectItemCaseSensitive(value, "position") != NULL;
+    bool any = cJSON_GetObjectItemCaseSensitive(value, "body") || cJSON_GetObjectItemCaseSensitive(value, "at");
+    if (position == any || (any && !in_body)) json_fault_at(r, pointer, "a point has either `position`, or `body` and `at`");
+}
+
+static void read_frame(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_point *p = field;
+    p->pointer = pointer;
+    json_read_object(r, value, pointer, &frame_kind, field);
+    if (p->in && p->position.frame) json_fault_at(r, pointer, "a frame's origin is given in the frame named by `in`; give one of the two");
+}
+
+/* --- springs, dampers, loads, joints -------------------------------------------------------------------------------------- */
+
+static void read_end(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_end *e = field;
+    e->pointer = pointer;
+    if (cJSON_IsString(value)) json_read_name(r, value, pointer, &e->name);
+    else read_position(r, value, pointer, &e->position);
+}
+
+typedef struct end_list {
+    hamel_end *ends;
+    size_t *count, least;
+} end_list;
+
+static void read_ends(json_reader *r, const cJSON *value, const char *pointer, end_list list) {
+    size_t count = cJSON_IsArray(value) ? json_child_count(value) : 0;
+    if (count < list.least || count > 2) {
+        json_expected(r, value, pointer, list.least == 1 ? "a list of one or two elements" : "a list of two elements");
+        return;
+    }
+    size_t k = 0;
+    for (const cJSON *item = value->child; item != NULL; item = item->next, k++) read_end(r, item, json_pointer_of_index(r, pointer, k), &list.ends[k]);
+    *list.count = count;
+}
+
+static void read_link_ends(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_link *l = field;
+    read_ends(r, value, pointer, (end_list){l->between, &l->end_count, 2});
+}
+
+static void read_joint_ends(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_joint *j = field;
+    read_ends(r, value, pointer, (end_list){j->between, &j->end_count, 1});
+}
+
+static const json_key spring_keys[] = {
+    {"name", json_read_name, offsetof(hamel_link, name), false},
+    {"between", read_link_ends, 0, true},
+    {"stiffness", json_read_expression, offsetof(hamel_link, strength), true},
+    {"length", json_read_expression, offsetof(hamel_link, length), false},
+    {"for", json_read_family, offsetof(hamel_link, family), false},
+};
+const json_kind spring_kind = {"a spring", spring_keys, COUNT(spring_keys)};
+
+static const json_key damper_keys[] = {
+    {"name", json_read_name, offsetof(hamel_link, name), false},
+    {"between", read_link_ends, 0, true},
+    {"coefficient", json_read_expression, offsetof(hamel_link, strength), true},
+    {"for", json_read_family, offsetof(hamel_link, family), false},
+};
+const json_kind damper_kind = {"a damper", damper_keys, COUNT(damper_keys)};
+
+static void read_on(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_load *l = field;
+    l->on_pointer = pointer;
+    json_read_name(r, value, pointer, &l->on);
+}
+
+static void read_torque(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    if (cJSON_IsArray(value)) read_values(r, value, pointer, 3, "one expression (planar) or a list of three", field);
+    else json_read_scalar_list(r, value, pointer, field);
+}
+
+static const json_key load_keys[] = {
+    {"on", read_on, 0, true},
+    {"force", json_read_vector, offsetof(hamel_load, force), false},
+    {"torque", read_torque, offsetof(hamel_load, torque), false},
+    {"for", json_read_family, offsetof(hamel_load, family), false},
+};
+const json_kind load_kind = {"a load", load_keys, COUNT(load_keys)};
+
+static void read_type(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_joint *j = field;
+    j->type_pointer = pointer;
+    json_read_name(r, value, pointer, &j->type);
+}
+
+static const json_key joint_keys[] = {
+    {"name", json_read_name, offsetof(hamel_joint, name), true},
+    {"type", read_type, 0, true},
+    {"between", read_joint_ends, 0, true},
+    {"length", json_read_expression, offsetof(hamel_joint, length), false},
+    {"radius", json_read_expression, offsetof(hamel_joint, radius), false},
+    {"axis", json_read_vector, offsetof(hamel_joint, direction), false},
+    {"normal", json_read_vector, offsetof(hamel_joint, direction), false},
+    {"direction", json_read_vector, offsetof(hamel_joint, direction), false},
+    {"for", json_read_family, offsetof(hamel_joint, family), false},
+};
+const json_kind joint_kind = {"a joint", joint_keys, COUNT(joint_keys)};
+
+static void read_spring(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_link *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &spring_kind, field);
+}
+
+static void read_damper(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_link *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &damper_kind, field);
+}
+
+static void read_load(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_load *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &load_kind, field);
+}
+
+static void read_joint(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_joint *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &joint_kind, field);
+}
+
+/* --- the sections ----------------------------------------------------------------------------------------------------------- */
+
+#define SECTION(function, list, length, item, what)                                                                    \
+    void function(json_reader *r, const cJSON *value, const char *pointer, void *field) {                              \
+        hamel_description *d = field;                                                                                  \
+        d->list = json_read_list(r, value, pointer, what, sizeof *d->list, item, &d->length);                          \
+    }
+
+SECTION(read_particles, particles, particle_count, read_particle, "a list of particles")
+SECTION(read_bodies, bodies, body_count, read_body, "a list of bodies")
+SECTION(read_points, points, point_count, read_point, "a list of points")
+SECTION(read_frames, frames, frame_count, read_frame, "a list of frames")
+SECTION(read_springs, springs, spring_count, read_spring, "a list of springs")
+SECTION(read_dampers, dampers, damper_count, read_damper, "a list of dampers")
+SECTION(read_loads, loads, load_count, read_load, "a list of loads")
+SECTION(read_joints, joints, joint_count, read_joint, "a list of joints")

@@ -1,0 +1,239 @@
+/* elements.c — particles and bodies to energies, gravity to a potential or a force, springs to potentials, dampers to
+ * dissipation, loads to generalized forces.
+ *
+ *   T of a body  ½ m v·v + ½ ω·Iω by body axes                                        (Greenwood 3.91; Papastavridis A26)
+ *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
+#include "engine/system/elements.h"
+
+#include <string.h>
+
+static bool is_constant(hamel_system *s, graph_node node) { return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)); }
+
+static graph_node half_square(graph *g, graph_node factor, graph_node x) {
+    return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
+}
+
+/* F·∂r/∂q_i for one component of r. */
+static void add_force_along(hamel_system *s, graph_node force, graph_node r) {
+    graph *g = s->graph;
+    const int32_t *support;
+    if (graph_is_zero(g, force)) return;
+    size_t n = graph_support(g, r, SYMBOL_COORDINATE, &support);
+    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL;
+    if (!list) return;
+    memcpy(list, support, n * sizeof *list);
+    for (size_t i = 0; i < n; i++) binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, r, s->q[list[i]])));
+}
+
+/* M·∂ω/∂q'_i for one component of ω. */
+static void add_torque_along(hamel_system *s, graph_node torque, graph_node omega) {
+    graph *g = s->graph;
+    const int32_t *support;
+    if (graph_is_zero(g, torque)) return;
+    size_t n = graph_support(g, omega, SYMBOL_VELOCITY, &support);
+    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL;
+    if (!list) return;
+    memcpy(list, support, n * sizeof *list);
+    for (size_t i = 0; i < n; i++) binder_add_force(s, list[i], graph_mul(g, torque, graph_partial(g, omega, s->v[list[i]])));
+}
+
+/* --- masses ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct gravity_field {
+    graph_node g[3];
+    bool constant;
+} gravity_field;
+
+static bool bind_gravity(hamel_system *s, gravity_field *field) {
+    const hamel_expressions *given = &s->description->gravity;
+    field->constant = true;
+    for (size_t k = 0; k < 3; k++) field->g[k] = graph_number(s->graph, 0);
+    if (given->count && s->dimension && (int)given->count != s->dimension)
+        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0, "gravity has %zu components, positions have %d", given->count, s->dimension);
+    for (size_t k = 0; k < given->count && k < 3; k++) {
+        field->g[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
+        if (field->g[k] < 0) return false;
+        if (!is_constant(s, field->g[k])) field->constant = false;
+    }
+    return true;
+}
+
+/* T = m v·v/2 by component; weight as the potential −m g·r when m and g are constant, as a force otherwise. */
+static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3], const char *pointer) {
+    graph *g = s->graph;
+    system_particle *all = binder_grow(s, s->particles, &s->particle_capacity, s->particle_count, sizeof *all, pointer);
+    if (!all) return;
+    s->particles = all;
+    all[s->particle_count] = (system_particle){.pointer = pointer, .mass = mass};
+    memcpy(all[s->particle_count++].position, position, 3 * sizeof *position);
+    bool potential = field->constant && is_constant(s, mass);
+    for (int k = 0; k < 3; k++) {
+        graph_node kinetic = half_square(g, mass, graph_rate(g, position[k])), weight = graph_mul(g, mass, field->g[k]);
+        if (graph_status(g) != HAMEL_OK) {
+            binder_graph_fault(s, pointer);
+            return;
+        }
+        if (!graph_is_zero(g, kinetic)) binder_add_energy(s, kinetic, true, pointer);
+        if (graph_is_zero(g, weight)) continue;
+        if (potential) binder_add_energy(s, graph_neg(g, graph_mul(g, weight, position[k])), false, pointer);
+        else add_force_along(s, weight, position[k]);
+    }
+}
+
+/* Inertia as a 3 × 3 matrix by body axes. False with a fault. */
+static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope *scope, graph_node out[9]) {
+    graph_node zero = graph_number(s->graph, 0);
+    for (int k = 0; k < 9; k++) out[k] = zero;
+    size_t count = b->inertia.count;
+    if (count == 3 && s->dimension == 2) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0, "a planar body has one moment of inertia, found 3");
+        return false;
+    }
+    if (count == 1 && s->dimension == 3) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0, "a spatial body has three principal moments of inertia or a 3×3 list, found 1");
+        return false;
+    }
+    for (size_t k = 0; k < count; k++) {
+        graph_node node = system_bind(s, &b->inertia.items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
+        if (node < 0) return false;
+        out[count == 9 ? k : count == 3 ? 4 * k : 8] = node;
+    }
+    return true;
+}
+
+static void lower_rotation(hamel_system *s, const system_located *e, const graph_node inertia[9], const char *pointer) {
+    graph *g = s->graph;
+    system_rotor *all = binder_grow(s, s->rotors, &s->rotor_capacity, s->rotor_count, sizeof *all, pointer);
+    if (!all) return;
+    s->rotors = all;
+    memcpy(all[s->rotor_count].inertia, inertia, sizeof all->inertia);
+    memcpy(all[s->rotor_count++].omega, e->omega_body, sizeof all->omega);
+    for (int i = 0; i < 3; i++) {
+        graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
+        if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
+        for (int j = i + 1; j < 3; j++) { /* products of inertia: the mean of both, should the list not be symmetric */
+            graph_node product = graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
+            graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
+            if (!graph_is_zero(g, mixed)) binder_add_energy(s, mixed, true, pointer);
+        }
+    }
+}
+
+/* The located element of a declared name in a family's scope; NULL when its declaration failed. */
+static const system_located *element_of(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
+    const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
+    int32_t found = expanded ? symbol_find(&s->binder->elements, expanded, strlen(expanded)) : -1;
+    if (found < 0) return NULL;
+    const system_located *e = &s->binder->located[s->binder->elements.symbols[found].value];
+    return e->ready ? e : NULL;
+}
+
+static void lower_masses(hamel_system *s) {
+    const hamel_description *d = s->description;
+    gravity_field field;
+    family_iterator f;
+    if (!bind_gravity(s, &field)) return;
+    for (size_t i = 0; i < d->particle_count; i++)
+        for (family_begin(&f, s, &d->particles[i].family); family_next(&f);) {
+            const hamel_particle *p = &d->particles[i];
+            graph_node mass = system_bind(s, &p->mass, PLACE_POSITION, &f.scope, SYNTAX_EXPRESSION, NULL);
+            const system_located *e = element_of(s, p->name, p->pointer, &f.scope);
+            if (e && mass >= 0) lower_mass(s, &field, mass, e->position, p->pointer);
+        }
+    for (size_t i = 0; i < d->body_count; i++)
+        for (family_begin(&f, s, &d->bodies[i].family); family_next(&f);) {
+            const hamel_body *b = &d->bodies[i];
+            graph_node mass = system_bind(s, &b->mass, PLACE_POSITION, &f.scope, SYNTAX_EXPRESSION, NULL), inertia[9];
+            bool inert = bind_inertia(s, b, &f.scope, inertia);
+            const system_located *e = element_of(s, b->name, b->pointer, &f.scope);
+            if (!e || mass < 0 || !inert) continue;
+            lower_mass(s, &field, mass, e->position, b->pointer);
+            lower_rotation(s, e, inertia, b->pointer);
+        }
+}
+
+/* --- springs, dampers, loads --------------------------------------------------------------------------------------------- */
+
+static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *scope, graph_node difference[3]) {
+    graph *g = s->graph;
+    if (l->end_count != 2) return false;
+    int32_t a = located_end(s, &l->between[0], scope), b = located_end(s, &l->between[1], scope);
+    if (a < 0 || b < 0) return false;
+    const system_located *all = s->binder->located;
+    for (int k = 0; k < 3; k++) difference[k] = graph_sub(g, all[a].position[k], all[b].position[k]);
+    return true;
+}
+
+static graph_node square_of(graph *g, const graph_node x[3]) { return node_vector_dot(g, x, x); }
+
+/* V = k (|A−B| − l)²/2; a spring without length has no kink where its ends meet. A stiffness that moves with the system
+ * is a force law, not a potential: −k (|A−B| − l) along the line. */
+static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
+    graph *g = s->graph;
+    graph_node difference[3];
+    graph_node k = system_bind(s, &l->strength, PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
+    graph_node length = hamel_expression_given(&l->length) ? system_bind(s, &l->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL) : graph_number(g, 0);
+    if (k < 0 || length < 0 || !bind_ends(s, l, scope, difference)) return;
+    bool natural = graph_is_zero(g, length);
+    graph_node distance = natural ? GRAPH_NONE : graph_unary(g, GRAPH_SQRT, square_of(g, difference));
+    unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
+    if (!(graph_depends(g, k) & moving) && !(graph_depends(g, length) & moving)) {
+        graph_node v = natural ? graph_mul(g, graph_number(g, 0.5), graph_mul(g, k, square_of(g, difference))) : half_square(g, k, graph_sub(g, distance, length));
+        binder_add_energy(s, v, false, l->pointer);
+    } else if (natural) {
+        for (int i = 0; i < 3; i++) add_force_along(s, graph_neg(g, graph_mul(g, k, difference[i])), difference[i]);
+    } else {
+        add_force_along(s, graph_neg(g, graph_mul(g, k, graph_sub(g, distance, length))), distance);
+    }
+}
+
+/* −c d|A−B|/dt along the line, as a generalized force: c may depend on anything a force may. */
+static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
+    graph *g = s->graph;
+    graph_node difference[3];
+    graph_node c = system_bind(s, &l->strength, PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
+    if (c < 0 || !bind_ends(s, l, scope, difference)) return;
+    graph_node distance = graph_unary(g, GRAPH_SQRT, square_of(g, difference));
+    add_force_along(s, graph_neg(g, graph_mul(g, c, graph_rate(g, distance))), distance);
+}
+
+static void bind_vector(hamel_system *s, const hamel_expressions *e, const loop_scope *scope, graph_node out[3]) {
+    for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
+    for (size_t k = 0; k < e->count; k++) {
+        graph_node node = system_bind(s, &e->items[k], PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
+        if (node >= 0) out[e->count == 1 ? 2 : k] = node; /* one expression: about the third axis */
+    }
+}
+
+static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *scope) {
+    graph_node force[3], torque[3];
+    if (!l->on) return;
+    hamel_end on = {l->on_pointer, l->on, {0}};
+    int32_t index = located_end(s, &on, scope);
+    bind_vector(s, &l->force, scope, force);
+    bind_vector(s, &l->torque, scope, torque);
+    if (index < 0) return;
+    const system_located *e = &s->binder->located[index];
+    if (l->torque.count && !e->turns) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0, "a torque acts on a body, and `%s` is a %s", e->name, e->kind);
+        return;
+    }
+    if (l->force.count && s->dimension && (int)l->force.count != s->dimension)
+        (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0, "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
+    for (int k = 0; k < 3; k++) {
+        add_force_along(s, force[k], e->position[k]);
+        add_torque_along(s, torque[k], e->omega[k]);
+    }
+}
+
+void elements_lower(hamel_system *s) {
+    const hamel_description *d = s->description;
+    family_iterator f;
+    lower_masses(s);
+    for (size_t i = 0; i < d->spring_count; i++)
+        for (family_begin(&f, s, &d->springs[i].family); family_next(&f);) lower_spring(s, &d->springs[i], &f.scope);
+    for (size_t i = 0; i < d->damper_count; i++)
+        for (family_begin(&f, s, &d->dampers[i].family); family_next(&f);) lower_damper(s, &d->dampers[i], &f.scope);
+    for (size_t i = 0; i < d->load_count; i++)
+        for (family_begin(&f, s, &d->loads[i].family); family_next(&f);) lower_load(s, &d->loads[i], &f.scope);
+}

@@ -1,0 +1,270 @@
+/* joints.c — joints as named constraints NAME.1, NAME.2, ..., and the norms of quaternions.
+ *
+ *   coincident  position(A) − position(B) = 0, by component
+ *   distance    |A − B| − length = 0; the multiplier is the force in the rod
+ *   revolute    coincident; in space also (R_A b)·(R_B c) = 0 for two directions b square to the axis c
+ *   prismatic   no displacement of B square to the axis of A, by component; no relative rotation
+ *   fixed       coincident; no relative rotation
+ *   rolling     velocity of the point of A at −radius·normal from its centre equals that of B there, by component
+ *   knife_edge  velocity of A square to its direction (and, in space, to the third axis of A) is 0
+ *
+ * Axes, normals and directions are in A's axes (inertial ones if A has none); bodies joined by an axis have it in the same
+ * direction of their own axes. "No relative rotation": in the plane the angles of both turn at the same rate from the same
+ * value; in space three products of axes vanish. */
+#include "engine/system/elements.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum joint_type { JOINT_COINCIDENT, JOINT_DISTANCE, JOINT_REVOLUTE, JOINT_PRISMATIC, JOINT_FIXED, JOINT_ROLLING, JOINT_KNIFE_EDGE, JOINT_TYPES } joint_type;
+
+static const char *const type_names[] = {"coincident", "distance", "revolute", "prismatic", "fixed", "rolling", "knife_edge"};
+
+/* How many equations a joint has in the plane and in space. */
+static const int equation_counts[][2] = {{2, 3}, {1, 1}, {2, 5}, {2, 5}, {3, 6}, {2, 3}, {1, 1}};
+
+static int type_of(const char *name) {
+    for (int k = 0; name && k < JOINT_TYPES; k++)
+        if (strcmp(type_names[k], name) == 0) return k;
+    return -1;
+}
+
+static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const loop_scope *scope) {
+    const char *name = family_name(s, j->name, j->pointer, scope);
+    size_t index;
+    for (int k = 1; name && k <= equation_counts[type][s->dimension == 3]; k++) {
+        const char *own = arena_format(s->memory, "%s.%d", name, k);
+        if (!own || !binder_add_constraint(s, own, j->pointer, &index)) return false;
+    }
+    return name != NULL;
+}
+
+static const char *norm_name(hamel_system *s, const hamel_body *b, const loop_scope *scope) {
+    const char *name = family_name(s, b->name, b->pointer, scope);
+    return name ? arena_format(s->memory, "%s.norm", name) : NULL;
+}
+
+void joints_declare(hamel_system *s) {
+    const hamel_description *d = s->description;
+    family_iterator f;
+    size_t index;
+    for (size_t i = 0; i < d->body_count; i++) {
+        const hamel_body *b = &d->bodies[i];
+        if (!b->name || b->orientation.kind != HAMEL_QUATERNION) continue;
+        for (family_begin(&f, s, &b->family); family_next(&f);) {
+            const char *name = norm_name(s, b, &f.scope);
+            if (!name || !binder_add_constraint(s, name, b->orientation.pointer, &index)) break;
+        }
+    }
+    for (size_t i = 0; i < d->joint_count; i++) {
+        const hamel_joint *j = &d->joints[i];
+        int type = type_of(j->type);
+        if (j->type && type < 0) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, j->type_pointer, 0, "there is no joint of type `%s`", j->type);
+            const char *nearest = nearest_name(type_names, JOINT_TYPES, j->type, strlen(j->type));
+            hamel_suggest(s->error, "%s%s%sone of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
+                          nearest ? "did you mean `" : "", nearest ? nearest : "", nearest ? "`? " : "");
+        }
+        if (!j->name || type < 0) continue;
+        for (family_begin(&f, s, &j->family); family_next(&f);)
+            if (!declare_joint(s, j, type, &f.scope)) break;
+    }
+}
+
+/* --- equations ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct joint_work {
+    hamel_system *s;
+    const char *name;
+    const system_located *a, *b;
+    int next; /* number of the next equation */
+} joint_work;
+
+static void equation(joint_work *w, graph_node f) {
+    char name[400];
+    snprintf(name, sizeof name, "%s.%d", w->name, w->next++);
+    int32_t index = system_constraint_index(w->s, name);
+    if (index >= 0) binder_set_equation(w->s, (size_t)index, f);
+}
+
+static graph_node difference(const joint_work *w, int k) { return graph_sub(w->s->graph, w->a->position[k], w->b->position[k]); }
+
+static void coincident(joint_work *w) {
+    for (int k = 0; k < w->s->dimension; k++) equation(w, difference(w, k));
+}
+
+static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
+    graph *g = w->s->graph;
+    graph_node between[3];
+    for (int k = 0; k < 3; k++) between[k] = difference(w, k);
+    if (!hamel_expression_given(&j->length)) (void)hamel_fail(w->s->error, HAMEL_INVALID, j->pointer, 0, "a `distance` joint needs `length`");
+    graph_node length = system_bind(w->s, &j->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
+    if (length >= 0) equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
+}
+
+/* Column k of a rotation matrix: own axis k by inertial axes. */
+static void axis_of(const system_located *e, int k, graph_node out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = e->rotation[3 * i + k];
+}
+
+/* Two directions square to c: c × e and c × (c × e), e the coordinate axis that c is least along. */
+static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_scope *scope, const graph_node c[3], graph_node first[3], graph_node second[3]) {
+    double value[3];
+    int least = 0;
+    for (size_t k = 0; k < 3; k++) {
+        value[k] = 0;
+        if (k < j->direction.count && !system_number(s, &j->direction.items[k], scope, &value[k])) return false;
+        if (value[k] * value[k] < value[least] * value[least]) least = (int)k;
+    }
+    if (value[0] == 0 && value[1] == 0 && value[2] == 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0, "the joint needs an axis that is not zero");
+        return false;
+    }
+    graph_node e[3];
+    for (int k = 0; k < 3; k++) e[k] = graph_number(s->graph, k == least);
+    node_vector_cross(s->graph, c, e, first);
+    node_vector_cross(s->graph, c, first, second);
+    return true;
+}
+
+static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_scope *scope, graph_node out[3]) {
+    for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
+    for (size_t k = 0; k < j->direction.count && k < 3; k++) {
+        out[k] = system_bind(s, &j->direction.items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
+        if (out[k] < 0) return false;
+    }
+    if (j->direction.count && (s->dimension == 0 || (int)j->direction.count == s->dimension)) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0,
+                     "a `%s` joint needs %s with %d components", j->type, strcmp(j->type, "rolling") == 0 ? "`normal`" : strcmp(j->type, "knife_edge") == 0 ? "`direction`" : "`axis`", s->dimension);
+    return false;
+}
+
+static void no_rotation(joint_work *w) {
+    graph *g = w->s->graph;
+    graph_node a[3], b[3];
+    if (w->s->dimension == 2) { /* sine of the angle between the first axes */
+        axis_of(w->a, 1, a);
+        axis_of(w->b, 0, b);
+        equation(w, node_vector_dot(g, a, b));
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        axis_of(w->a, (k + 1) % 3, a);
+        axis_of(w->b, (k + 2) % 3, b);
+        equation(w, node_vector_dot(g, a, b));
+    }
+}
+
+static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
+    hamel_system *s = w->s;
+    graph_node c[3], square[2][3], outer[3], axis[3];
+    coincident(w);
+    if (s->dimension == 2) return;
+    if (!bind_direction(s, j, scope, c) || !square_directions(s, j, scope, c, square[0], square[1])) return;
+    node_matrix_apply(s->graph, w->b->rotation, c, axis);
+    for (int k = 0; k < 2; k++) {
+        node_matrix_apply(s->graph, w->a->rotation, square[k], outer);
+        equation(w, node_vector_dot(s->graph, outer, axis));
+    }
+}
+
+static void prismatic(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
+    hamel_system *s = w->s;
+    graph *g = s->graph;
+    graph_node c[3], square[2][3], outer[3], between[3];
+    if (!bind_direction(s, j, scope, c)) return;
+    for (int k = 0; k < 3; k++) between[k] = difference(w, k);
+    if (s->dimension == 2) {
+        graph_node turned[3] = {graph_neg(g, c[1]), c[0], graph_number(g, 0)};
+        node_matrix_apply(g, w->a->rotation, turned, outer);
+        equation(w, node_vector_dot(g, outer, between));
+    } else {
+        if (!square_directions(s, j, scope, c, square[0], square[1])) return;
+        for (int k = 0; k < 2; k++) {
+            node_matrix_apply(g, w->a->rotation, square[k], outer);
+            equation(w, node_vector_dot(g, outer, between));
+        }
+    }
+    no_rotation(w);
+}
+
+/* v_A + ω_A × (−r n) against the velocity of B's matter at the same place. n is inertial: a normal that turned with a rolling
+ * body would not be one. */
+static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
+    hamel_system *s = w->s;
+    graph *g = s->graph;
+    graph_node n[3], arm[3], turn[3], from_b[3], carried[3];
+    graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
+    if (radius < 0 && s->error->status == HAMEL_OK) (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `rolling` joint needs `radius`");
+    if (radius < 0 || !bind_direction(s, j, scope, n)) return;
+    for (int k = 0; k < 3; k++) arm[k] = graph_neg(g, graph_mul(g, radius, n[k]));
+    node_vector_cross(g, w->a->omega, arm, turn);
+    for (int k = 0; k < 3; k++) from_b[k] = graph_sub(g, graph_add(g, w->a->position[k], arm[k]), w->b->position[k]);
+    node_vector_cross(g, w->b->omega, from_b, carried);
+    for (int k = 0; k < s->dimension; k++) {
+        graph_node own = graph_add(g, graph_rate(g, w->a->position[k]), turn[k]);
+        equation(w, graph_sub(g, own, graph_add(g, graph_rate(g, w->b->position[k]), carried[k])));
+    }
+}
+
+static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
+    hamel_system *s = w->s;
+    graph *g = s->graph;
+    graph_node d[3], e[3], side[3], outer[3], velocity[3];
+    if (!bind_direction(s, j, scope, d)) return;
+    for (int k = 0; k < 3; k++) {
+        e[k] = graph_number(g, k == 2);
+        velocity[k] = graph_rate(g, w->a->position[k]);
+    }
+    node_vector_cross(g, e, d, side); /* square to the blade, in A's own plane */
+    node_matrix_apply(g, w->a->rotation, side, outer);
+    equation(w, node_vector_dot(g, outer, velocity));
+}
+
+static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const loop_scope *scope) {
+    const char *name = family_name(s, j->name, j->pointer, scope);
+    if (!name || j->end_count < (type == JOINT_KNIFE_EDGE ? 1u : 2u)) return;
+    int32_t a = located_end(s, &j->between[0], scope), b = j->end_count > 1 ? located_end(s, &j->between[1], scope) : a;
+    if (a < 0 || b < 0) return;
+    joint_work w = {s, name, &s->binder->located[a], &s->binder->located[b], 1};
+    switch ((joint_type)type) {
+    case JOINT_COINCIDENT: coincident(&w); return;
+    case JOINT_DISTANCE: distance(&w, j, scope); return;
+    case JOINT_REVOLUTE: revolute(&w, j, scope); return;
+    case JOINT_PRISMATIC: prismatic(&w, j, scope); return;
+    case JOINT_FIXED:
+        coincident(&w);
+        no_rotation(&w);
+        return;
+    case JOINT_ROLLING: rolling(&w, j, scope); return;
+    case JOINT_KNIFE_EDGE: knife_edge(&w, j, scope); return;
+    case JOINT_TYPES: return;
+    }
+}
+
+static void lower_norm(hamel_system *s, const hamel_body *b, const loop_scope *scope) {
+    graph *g = s->graph;
+    const char *name = norm_name(s, b, scope);
+    const char *own = family_name(s, b->name, b->pointer, scope);
+    int32_t index = name ? system_constraint_index(s, name) : -1, found = own ? symbol_find(&s->binder->elements, own, strlen(own)) : -1;
+    if (index < 0 || found < 0) return;
+    int32_t slot = s->binder->located[s->binder->elements.symbols[found].value].orientation_slot;
+    if (slot < 0 || s->binder->slots[slot].state != SLOT_BOUND) return;
+    graph_node sum = graph_number(g, -1), two = graph_number(g, 2);
+    for (int k = 0; k < 4; k++) sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[slot].nodes[k], two));
+    binder_set_equation(s, (size_t)index, sum);
+}
+
+void joints_lower(hamel_system *s) {
+    const hamel_description *d = s->description;
+    family_iterator f;
+    for (size_t i = 0; i < d->body_count; i++) {
+        if (!d->bodies[i].name || d->bodies[i].orientation.kind != HAMEL_QUATERNION) continue;
+        for (family_begin(&f, s, &d->bodies[i].family); family_next(&f);) lower_norm(s, &d->bodies[i], &f.scope);
+    }
+    for (size_t i = 0; i < d->joint_count; i++) {
+        int type = type_of(d->joints[i].type);
+        if (!d->joints[i].name || type < 0) continue;
+        for (family_begin(&f, s, &d->joints[i].family); family_next(&f);) lower_joint(s, &d->joints[i], type, &f.scope);
+    }
+}

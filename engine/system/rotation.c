@@ -1,0 +1,155 @@
+/* rotation.c — orientations as rotation matrices, and the angular velocities they imply.
+ *
+ *   Euler       R = R_i(x1) R_j(x2) R_k(x3) for intrinsic sequences; extrinsic ones are the intrinsic of the reverse order
+ *               (Papastavridis 1.11, A21, A23). ω = e_i x1' + R_i e_j x2' + R_i R_j e_k x3'.
+ *   quaternion  ω (own axes) = 2 (e0 e' − e0' e − e × e'), outer axes with + (Baruh 7.7; Greenwood 3.29)
+ *   matrix      Rᵀ R' and R' Rᵀ are the antisymmetric tensors of ω (A11)
+ * All matrices take components by own axes to components by outer axes. */
+#include "engine/system/elements.h"
+
+#include <string.h>
+
+void node_matrix_identity(graph *g, graph_node m[9]) {
+    for (int k = 0; k < 9; k++) m[k] = graph_number(g, k % 4 == 0);
+}
+
+graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]) {
+    graph_node sum = graph_mul(g, a[0], b[0]);
+    for (int k = 1; k < 3; k++) sum = graph_add(g, sum, graph_mul(g, a[k], b[k]));
+    return sum;
+}
+
+void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            graph_node column[3] = {b[j], b[3 + j], b[6 + j]};
+            out[3 * i + j] = node_vector_dot(g, a + 3 * i, column);
+        }
+}
+
+void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = node_vector_dot(g, m + 3 * i, x);
+}
+
+void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]) {
+    for (int j = 0; j < 3; j++) {
+        graph_node column[3] = {m[j], m[3 + j], m[6 + j]};
+        out[j] = node_vector_dot(g, column, x);
+    }
+}
+
+void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], graph_node out[3]) {
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        out[k] = graph_sub(g, graph_mul(g, a[i], b[j]), graph_mul(g, a[j], b[i]));
+    }
+}
+
+/* Rotation by an angle about coordinate axis k. */
+static void elementary(graph *g, int k, graph_node angle, graph_node out[9]) {
+    int i = (k + 1) % 3, j = (k + 2) % 3;
+    graph_node c = graph_unary(g, GRAPH_COS, angle), s = graph_unary(g, GRAPH_SIN, angle);
+    node_matrix_identity(g, out);
+    out[3 * i + i] = out[3 * j + j] = c;
+    out[3 * i + j] = graph_neg(g, s);
+    out[3 * j + i] = s;
+}
+
+static void unit(graph *g, int k, graph_node length, graph_node out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = i == k ? length : graph_number(g, 0);
+}
+
+static void add_to(graph *g, const graph_node x[3], graph_node sum[3]) {
+    for (int i = 0; i < 3; i++) sum[i] = graph_add(g, sum[i], x[i]);
+}
+
+static void euler(graph *g, const int axis[3], const graph_node angle[3], graph_node rotation[9], graph_node omega[3], graph_node omega_body[3]) {
+    graph_node single[3][9], pair[9], term[3];
+    for (int k = 0; k < 3; k++) elementary(g, axis[k], angle[k], single[k]);
+    node_matrix_times(g, single[0], single[1], pair);
+    node_matrix_times(g, pair, single[2], rotation);
+    unit(g, axis[2], graph_rate(g, angle[2]), omega); /* from the innermost outwards */
+    for (int k = 1; k >= 0; k--) {
+        node_matrix_apply(g, single[k], omega, term);
+        unit(g, axis[k], graph_rate(g, angle[k]), omega);
+        add_to(g, term, omega);
+    }
+    unit(g, axis[0], graph_rate(g, angle[0]), omega_body); /* from the outermost inwards */
+    for (int k = 1; k < 3; k++) {
+        node_matrix_apply_transposed(g, single[k], omega_body, term);
+        unit(g, axis[k], graph_rate(g, angle[k]), omega_body);
+        add_to(g, term, omega_body);
+    }
+}
+
+static bool parse_sequence(hamel_system *s, const hamel_orientation *o, int axis[3], bool *extrinsic) {
+    const char *text = o->sequence ? o->sequence : "";
+    bool good = strlen(text) == 3, upper = strspn(text, "XYZ") == 3, lower = strspn(text, "xyz") == 3;
+    for (int k = 0; good && k < 3; k++) axis[k] = (text[k] | 32) - 'x';
+    good = good && (upper || lower) && axis[0] != axis[1] && axis[1] != axis[2];
+    *extrinsic = lower;
+    if (good) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, o->sequence_pointer ? o->sequence_pointer : o->pointer, 0, "`%.20s` is no Euler sequence", text);
+    hamel_suggest(s->error, "three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or \"zxz\", ... (extrinsic)");
+    return false;
+}
+
+static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], graph_node omega[3], graph_node omega_body[3]) {
+    graph_node two = graph_number(g, 2), rate[4], cross[3], square[4];
+    for (int k = 0; k < 4; k++) {
+        rate[k] = graph_rate(g, e[k]);
+        square[k] = graph_binary(g, GRAPH_POW, e[k], two);
+    }
+    node_vector_cross(g, e + 1, rate + 1, cross);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        graph_node along = graph_sub(g, graph_mul(g, e[0], rate[1 + i]), graph_mul(g, rate[0], e[1 + i]));
+        omega[i] = graph_mul(g, two, graph_add(g, along, cross[i]));
+        omega_body[i] = graph_mul(g, two, graph_sub(g, along, cross[i]));
+        rotation[4 * i] = graph_sub(g, graph_add(g, square[0], square[1 + i]), graph_add(g, square[1 + j], square[1 + k]));
+        graph_node mixed = graph_mul(g, e[1 + i], e[1 + j]), turn = graph_mul(g, e[0], e[1 + k]);
+        rotation[3 * i + j] = graph_mul(g, two, graph_sub(g, mixed, turn));
+        rotation[3 * j + i] = graph_mul(g, two, graph_add(g, mixed, turn));
+    }
+}
+
+static void matrix(graph *g, const graph_node R[9], graph_node omega[3], graph_node omega_body[3]) {
+    graph_node rate[9];
+    for (int k = 0; k < 9; k++) rate[k] = graph_rate(g, R[k]);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        graph_node column_j[3] = {rate[j], rate[3 + j], rate[6 + j]}, column_k[3] = {R[k], R[3 + k], R[6 + k]};
+        omega[i] = node_vector_dot(g, rate + 3 * k, R + 3 * j); /* (R' Rᵀ)_kj */
+        omega_body[i] = node_vector_dot(g, column_k, column_j);   /* (Rᵀ R')_kj */
+    }
+}
+
+bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9], graph_node omega[3],
+                 graph_node omega_body[3]) {
+    graph *g = s->graph;
+    int axis[3];
+    bool extrinsic;
+    switch (o->kind) {
+    case HAMEL_PARALLEL:
+        node_matrix_identity(g, rotation);
+        unit(g, 0, graph_number(g, 0), omega);
+        unit(g, 0, graph_number(g, 0), omega_body);
+        return true;
+    case HAMEL_ANGLE:
+        elementary(g, 2, values[0], rotation);
+        unit(g, 2, graph_rate(g, values[0]), omega);
+        unit(g, 2, graph_rate(g, values[0]), omega_body);
+        return true;
+    case HAMEL_EULER:
+        if (!parse_sequence(s, o, axis, &extrinsic)) return false;
+        if (extrinsic) euler(g, (int[]){axis[2], axis[1], axis[0]}, (graph_node[]){values[2], values[1], values[0]}, rotation, omega, omega_body);
+        else euler(g, axis, values, rotation, omega, omega_body);
+        return true;
+    case HAMEL_QUATERNION: quaternion(g, values, rotation, omega, omega_body); return true;
+    case HAMEL_MATRIX:
+        memcpy(rotation, values, 9 * sizeof *rotation);
+        matrix(g, rotation, omega, omega_body);
+        return true;
+    }
+    return false;
+}
