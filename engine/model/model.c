@@ -263,7 +263,7 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
     }
     if (in->at != HAMEL_CHECK_TIME || !system_number(s, &in->time, NULL, &out->time)) return;
     if (out->time < model->settings.start || out->time > model->settings.stop)
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->time.pointer, 0, "%.17g lies outside the span from start to stop", out->time);
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->time.pointer, 0, "%.15g lies outside the span from start to stop", out->time);
 }
 
 static hamel_status resolve_observed(hamel_model *model, const hamel_description *d, hamel_error *error) {
@@ -390,8 +390,8 @@ hamel_status model_not_finite(const hamel_model *model, const program *p, const 
     text_buffer_init(&text, 4096);
     if (node >= 0) graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
     const char *shown = text.failed || !text.bytes ? NULL : text.bytes;
-    if (shown) (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.17g %s is not finite: `%.300s`", t, place, shown);
-    else (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.17g %s is not finite", t, place);
+    if (shown) (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite: `%.300s`", t, place, shown);
+    else (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite", t, place);
     text_buffer_free(&text);
     return HAMEL_NOT_FINITE;
 }

@@ -30,7 +30,7 @@ static void resolve_span(hamel_system *s, const hamel_simulation *in, model_sett
     }
     if (!number_or(s, &in->start, 0, &out->start) || !system_number(s, &in->stop, NULL, &out->stop)) return;
     if (!(out->stop > out->start))
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0, "stop must be later than start: %.17g is not after %.17g", out->stop, out->start);
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0, "stop must be later than start: %.15g is not after %.15g", out->stop, out->start);
 }
 
 static void resolve_times(hamel_system *s, const hamel_simulation *in, model_settings *out) {
@@ -41,11 +41,11 @@ static void resolve_times(hamel_system *s, const hamel_simulation *in, model_set
         const hamel_expression *e = &in->times.items[i];
         if (!system_number(s, e, NULL, &times[i])) return;
         if (times[i] < out->start || times[i] > out->stop) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.17g lies outside the span from start to stop", times[i]);
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g lies outside the span from start to stop", times[i]);
             return;
         }
         if (!(times[i] > before)) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "output times must increase: %.17g is not after %.17g", times[i], before);
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "output times must increase: %.15g is not after %.15g", times[i], before);
             return;
         }
         before = times[i];

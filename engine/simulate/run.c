@@ -156,7 +156,7 @@ static bool send_progress(run *r) {
 static hamel_status canceled(run *r) {
     if (r->main.integrator && integrator_timed_out(r->main.integrator)) return HAMEL_LIMIT;
     if (r->certifier.integrator && integrator_timed_out(r->certifier.integrator)) return HAMEL_LIMIT;
-    return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.17g", integrator_time(r->main.integrator));
+    return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", integrator_time(r->main.integrator));
 }
 
 /* HAMEL_LIMIT (without a fault) when a budget ended the run. */
@@ -243,8 +243,8 @@ static hamel_status finish(run *r, hamel_status status) {
     }
     if (status == HAMEL_LIMIT) {
         bool steps = s->steps >= model->settings.max_steps;
-        if (steps) warn(s, "the run ended at t = %.17g after max_steps = %.0f steps", s->t, model->settings.max_steps);
-        else warn(s, "the run ended at t = %.17g at its limit of wall time", s->t);
+        if (steps) warn(s, "the run ended at t = %.9g after max_steps = %.0f steps", s->t, model->settings.max_steps);
+        else warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
     }
     if (s->invariants && r->main.observed) monitor_finish(s, model, &r->main, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;

@@ -123,7 +123,7 @@ static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, do
     }
     if (error)
         (void)hamel_fail(error, HAMEL_SINGULAR, "/generalized_forces", 0,
-                         "at t = %.17g the forces that contain multipliers have no solution, or several (Painlevé)", k->t);
+                         "at t = %.9g the forces that contain multipliers have no solution, or several (Painlevé)", k->t);
     return HAMEL_SINGULAR;
 }
 
@@ -244,12 +244,12 @@ hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *err
     }
     const char *pointer = shown ? model->system->constraints[list[0]].pointer : "";
     if (status == HAMEL_INCOMPATIBLE) {
-        (void)hamel_fail(error, status, pointer, 0, "at t = %.17g the constraints contradict each other: %s cannot be satisfied together with the others", k->t, names);
+        (void)hamel_fail(error, status, pointer, 0, "at t = %.9g the constraints contradict each other: %s cannot be satisfied together with the others", k->t, names);
         hamel_suggest(error, "remove one of them, or make them agree");
         return status;
     }
     (void)hamel_fail(error, HAMEL_SINGULAR, pointer, 0,
-                     "at t = %.17g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
+                     "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
                      model->m ? " in directions that the constraints leave free" : "");
     hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
     return HAMEL_SINGULAR;

@@ -110,7 +110,8 @@ void daemon_start_again(test_daemon *d, const char *const *arguments) {
 
 void daemon_start(test_daemon *d, const char *const *arguments) {
     *d = (test_daemon){0};
-    snprintf(d->data, sizeof d->data, "/tmp/hamel-test-XXXXXX");
+    const char *scratch = getenv("TMPDIR");
+    snprintf(d->data, sizeof d->data, "%s/hamel-test-XXXXXX", scratch ? scratch : P_tmpdir);
     assert_non_null(mkdtemp(d->data));
     snprintf(d->log, sizeof d->log, "%s/log", d->data);
     daemon_start_again(d, arguments);
