@@ -1,0 +1,234 @@
+/* test_constraints.c — engine/mechanics/constraints.c and energies.c: A, b and the levels of constraints against closed
+ * forms; the Jacobi integral's rate. */
+#include "tests/unit/fixture.h"
+
+#include "engine/mechanics/formulation.h"
+#include "engine/solve/initial_values.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 4 };
+
+typedef struct point {
+    double t, q[MOST], v[MOST], lambda[MOST];
+} point;
+
+static point random_point(uint64_t *seed) {
+    point p;
+    p.t = random_between(seed, -1, 1);
+    random_fill(seed, p.q, MOST, 0.3, 1.5);
+    random_fill(seed, p.v, MOST, -2, 2);
+    random_fill(seed, p.lambda, MOST, -3, 3);
+    return p;
+}
+
+static double value(const fixture *f, graph_node node, const point *p) {
+    program_inputs in = {{0}};
+    in.values[SYMBOL_PARAMETER] = f->system->parameter_values;
+    in.values[SYMBOL_TIME] = &p->t;
+    in.values[SYMBOL_COORDINATE] = p->q;
+    in.values[SYMBOL_VELOCITY] = p->v;
+    in.values[SYMBOL_MULTIPLIER] = p->lambda;
+    return fixture_value(f->system->graph, node, &in);
+}
+
+static double entry(const fixture *f, int row, int column, const point *p) {
+    const matrix_pattern *m = &f->equations.A;
+    for (size_t k = 0; k < m->count; k++)
+        if (m->entries[k].row == row && m->entries[k].column == column) return value(f, m->entries[k].node, p);
+    return 0;
+}
+
+#define PLANE "`coordinates`: [`x`, `y`, `f`], `kinetic_energy`: `(x'^2 + y'^2 + f'^2)/2`,"
+
+static void a_holonomic_constraint_is_differentiated_twice(void **state) {
+    (void)state;
+    fixture f;
+    fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = (1 + t)^2`}]");
+    uint64_t seed = 1;
+    point p = random_point(&seed);
+    double x = p.q[0], y = p.q[1], u = p.v[0], w = p.v[1];
+    assert_near("phi", value(&f, f.equations.position[0], &p), x * x + y * y - (1 + p.t) * (1 + p.t), 1e-14);
+    assert_near("rate", value(&f, f.equations.velocity[0], &p), 2 * (x * u + y * w - (1 + p.t)), 1e-14);
+    assert_near("A_x", entry(&f, 0, 0, &p), 2 * x, 1e-14);
+    assert_near("A_y", entry(&f, 0, 1, &p), 2 * y, 1e-14);
+    assert_near("b", value(&f, f.equations.b[0], &p), 2 - 2 * (u * u + w * w), 1e-14);
+    fixture_close(&f);
+}
+
+static void a_knife_edge_is_differentiated_once(void **state) {
+    (void)state;
+    fixture f;
+    fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `-x'*sin(f) + y'*cos(f) = 0`}]");
+    uint64_t seed = 2;
+    point p = random_point(&seed);
+    double phi = p.q[2], rate = p.v[2];
+    assert_int_equal(f.equations.position[0], GRAPH_NONE);
+    assert_near("A_x", entry(&f, 0, 0, &p), -sin(phi), 1e-15);
+    assert_near("A_y", entry(&f, 0, 1, &p), cos(phi), 1e-15);
+    assert_near("A_f", entry(&f, 0, 2, &p), 0, 0);
+    assert_near("b", value(&f, f.equations.b[0], &p), rate * (p.v[0] * cos(phi) + p.v[1] * sin(phi)), 1e-14);
+    fixture_close(&f);
+}
+
+/* Appell and Hamel: z'² = k² (x'² + y'²); Chetaev's direction ∂f/∂q' = (−2k² x', −2k² y', 2 z'), b = 0. */
+static void a_nonlinear_constraint_pushes_along_chetaevs_direction(void **state) {
+    (void)state;
+    fixture f;
+    fixture_derive(&f, PLANE
+                   "`parameters`: {`k`: 1.5}, `constraints`: [{`name`: `c`, `equation`: `f'^2 = k^2*(x'^2 + y'^2)`}]");
+    uint64_t seed = 3;
+    point p = random_point(&seed);
+    for (int j = 0; j < 3; j++) assert_near("A", entry(&f, 0, j, &p), (j == 2 ? 2 : -4.5) * p.v[j], 1e-14);
+    assert_near("b", value(&f, f.equations.b[0], &p), 0, 0);
+    fixture_close(&f);
+}
+
+static void an_acceleration_constraint_stands_as_it_is(void **state) {
+    (void)state;
+    fixture f;
+    fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x''*y - 2*y''*x' = t*f'`}]");
+    uint64_t seed = 4;
+    point p = random_point(&seed);
+    assert_int_equal(f.equations.velocity[0], GRAPH_NONE);
+    assert_near("A_x", entry(&f, 0, 0, &p), p.q[1], 0);
+    assert_near("A_y", entry(&f, 0, 1, &p), -2 * p.v[0], 1e-15);
+    assert_near("b", value(&f, f.equations.b[0], &p), p.t * p.v[2], 1e-15);
+    fixture_close(&f);
+}
+
+static void what_is_not_linear_in_the_accelerations_is_refused(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x''^2 = y''`}]");
+    f.equations = (hamel_equations){.system = f.system, .n = 3, .m = 1};
+    assert_int_equal(formulation_lagrange.derive(&f.equations), HAMEL_INVALID);
+    assert_true(fixture_says(&f, "`c` is not linear in the accelerations"));
+    fixture_close(&f);
+}
+
+/* --- energies ------------------------------------------------------------------------------------------------------ */
+
+/* h at a time dt later on a Taylor path with the accelerations of the model minus h earlier: dh/dt without integration. */
+static void expect_rate(const char *members) {
+    hamel_model *model = fixture_model(members, "`stop`: 1, `initialization`: `project`");
+    kinetics *k = kinetics_create(model);
+    assert_non_null(k);
+    uint64_t seed = 12;
+    size_t n = model->n, all = 2 * n + model->m;
+    double *work = calloc(program_workspace_doubles(model->observed) + 1, sizeof *work);
+    double *x = calloc(2 * all + 3 * n + model->observed_count + 1, sizeof *x);
+    assert_true(work && x);
+    double *v = x + n, *a = v + n, *lambda = a + n, *q2 = lambda + model->m, *v2 = q2 + n, *seen = v2 + n;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(model->observed, &in, work);
+    for (int round = 0; round < 5; round++) {
+        double t = random_between(&seed, 0, 1), residual, slope[2];
+        random_fill(&seed, x, 2 * n, 0.2, 1.2);
+        hamel_error error = {0};
+        assert_int_equal(initial_values_make_consistent(k, t, x, v, HAMEL_INITIALIZATION_PROJECT, &residual, &error),
+                         HAMEL_OK);
+        assert_int_equal(kinetics_evaluate(k, t, x, v, &error), HAMEL_OK);
+        assert_int_equal(kinetics_accelerations(k, 0, 0, a, lambda, &error), HAMEL_OK);
+        double rate = kinetics_energy_rate(k, t, x, v, lambda);
+        for (int level = 0; level < 2; level++) {
+            double h = level ? 1e-3 : 2e-3, energy[2];
+            for (int side = 0; side < 2; side++) {
+                double step = side ? h : -h, time = t + step;
+                for (size_t i = 0; i < n; i++) {
+                    q2[i] = x[i] + step * v[i] + step * step * a[i] / 2;
+                    v2[i] = v[i] + step * a[i];
+                }
+                in = model_inputs(model, &time, q2, v2, a, lambda, a);
+                program_evaluate(model->observed, &in, work, seen);
+                energy[side] = seen[model->observed_count - 1];
+            }
+            slope[level] = (energy[1] - energy[0]) / (2 * h);
+        }
+        assert_near("dh/dt", rate, (4 * slope[1] - slope[0]) / 3, 1e-8);
+    }
+    free(work);
+    free(x);
+    kinetics_free(k);
+    hamel_model_free(model);
+}
+
+static void the_rate_of_the_jacobi_integral_is_what_differences_show(void **state) {
+    (void)state;
+    expect_rate(PLANE
+                "`potential_energy`: `x^2*y*cos(t)`, `dissipation`: `f'^2*x'^2`, `generalized_forces`: {`y`: `x*f'`}");
+    expect_rate(PLANE "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = (1 + t)^2`}]");
+    expect_rate(
+        PLANE
+        "`constraints`: [{`name`: `c`, `equation`: `-x'*sin(f) + y'*cos(f) = sin(t)*x`}], `potential_energy`: `y`");
+    expect_rate(
+        PLANE "`constraints`: [{`name`: `c`, `equation`: `f'^2 = 2*(x'^2 + y'^2) + t^2/10`}], `potential_energy`: `f`");
+    expect_rate(PLANE "`constraints`: [{`name`: `c`, `equation`: `x''*y - 2*y'' = t*f'`}]");
+    expect_rate(
+        PLANE
+        "`constraints`: [{`name`: `c`, `equation`: `y = x^2`}], `generalized_forces`: {`x`: `-0.2*lambda(c)*x'`}");
+    expect_rate("`coordinates`: [`x`, `y`], `lagrangian`: `(x'^2 + y'^2*(2 + cos(t)))/2 + x*y'*t - x^2*y`");
+}
+
+static void a_conservative_system_has_no_rate_at_all(void **state) {
+    (void)state;
+    hamel_model *model =
+        fixture_model(PLANE "`potential_energy`: `x^2*y`, `constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 1`},"
+                            "{`name`: `d`, `equation`: `-x'*sin(f) + y'*cos(f) = 0`}]",
+                      "`stop`: 1");
+    assert_null(model->energy_rate);
+    hamel_model_free(model);
+}
+
+/* T = T2 + T1 + T0: h = T2 − T0 + V (Greenwood 2.152), here a bead on a wire turning at the rate w. */
+static void the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0(void **state) {
+    (void)state;
+    fixture f;
+    fixture_derive(
+        &f, "`coordinates`: [`r`], `particles`: [{`name`: `b`, `mass`: 2, `position`: [`r*cos(3*t)`, `r*sin(3*t)`]}]");
+    point p = {.t = 0.2, .q = {0.7}, .v = {-1.3}};
+    assert_near("h", value(&f, f.equations.jacobi, &p), 1.3 * 1.3 - 9 * 0.49, 1e-14);
+    fixture_close(&f);
+}
+
+/* S = m a·a/2 in polar coordinates against d'Alembert's: ∂S/∂q'' = d/dt ∂T/∂q' − ∂T/∂q. */
+static void the_gibbs_appell_function_gives_the_same_forces_of_inertia(void **state) {
+    (void)state;
+    static const char *const ways[] = {
+        "`coordinates`: [`r`, `a`], `kinetic_energy`: `r'^2 + r^2*a'^2`",
+        "`coordinates`: [`r`, `a`], `particles`: [{`name`: `p`, `mass`: 2, `position`: [`r*cos(a)`, `r*sin(a)`]}]"};
+    for (int way = 0; way < 2; way++) {
+        fixture f;
+        fixture_derive(&f, ways[way]);
+        graph *g = f.system->graph;
+        graph_node S = energies_acceleration(&f.equations);
+        double r = 0.8, q[] = {r, 0.3}, v[] = {0.5, -1.2}, a[] = {0.7, 2.5};
+        program_inputs in = {{[SYMBOL_COORDINATE] = q, [SYMBOL_VELOCITY] = v, [SYMBOL_ACCELERATION] = a}};
+        assert_near("r", fixture_value(g, graph_partial(g, S, f.system->a[0]), &in), 2 * (a[0] - r * v[1] * v[1]),
+                    1e-14);
+        assert_near("a", fixture_value(g, graph_partial(g, S, f.system->a[1]), &in),
+                    2 * (r * r * a[1] + 2 * r * v[0] * v[1]), 1e-14);
+        fixture_close(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_holonomic_constraint_is_differentiated_twice),
+        cmocka_unit_test(a_knife_edge_is_differentiated_once),
+        cmocka_unit_test(a_nonlinear_constraint_pushes_along_chetaevs_direction),
+        cmocka_unit_test(an_acceleration_constraint_stands_as_it_is),
+        cmocka_unit_test(what_is_not_linear_in_the_accelerations_is_refused),
+        cmocka_unit_test(the_rate_of_the_jacobi_integral_is_what_differences_show),
+        cmocka_unit_test(a_conservative_system_has_no_rate_at_all),
+        cmocka_unit_test(the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0),
+        cmocka_unit_test(the_gibbs_appell_function_gives_the_same_forces_of_inertia),
+    };
+    return cmocka_run_group_tests_name("constraints and energies", tests, NULL, NULL);
+}
