@@ -18,7 +18,6 @@ static const struct {
     {"a system", "tables"},
     {"a constraint", "active"},
     {"a constraint", "friction"},
-    {"a constraint", "nonideal"},
     {"a constraint", "on"},
     {"simulation", "scene"},
     {"method", "erk"},

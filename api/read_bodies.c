@@ -25,12 +25,15 @@ const json_kind framed_position_kind = {"a position in a frame", framed_keys, CO
 static void read_position(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_position *p = field;
     p->pointer = pointer;
-    if (cJSON_IsObject(value)) json_read_object(r, value, pointer, &framed_position_kind, p);
-    else json_read_vector(r, value, pointer, &p->at);
+    if (cJSON_IsObject(value))
+        json_read_object(r, value, pointer, &framed_position_kind, p);
+    else
+        json_read_vector(r, value, pointer, &p->at);
 }
 
 /* Reads exactly `count` expressions; a list of lists is taken row by row. */
-static void read_values(json_reader *r, const cJSON *value, const char *pointer, size_t count, const char *what, hamel_expressions *out) {
+static void read_values(json_reader *r, const cJSON *value, const char *pointer, size_t count, const char *what,
+                        hamel_expressions *out) {
     size_t found = 0;
     out->pointer = pointer;
     out->items = json_alloc(r, count, sizeof *out->items);
@@ -40,8 +43,10 @@ static void read_values(json_reader *r, const cJSON *value, const char *pointer,
     for (const cJSON *item = cJSON_IsArray(value) ? value->child : NULL; item != NULL; item = item->next, outer++) {
         const char *at = json_pointer_of_index(r, pointer, outer);
         size_t inner = 0;
-        for (const cJSON *one = rows ? item->child : item; one != NULL && !r->no_memory; one = rows ? one->next : NULL, inner++, found++)
-            if (found < count) json_read_expression(r, one, rows ? json_pointer_of_index(r, at, inner) : at, &out->items[found]);
+        for (const cJSON *one = rows ? item->child : item; one != NULL && !r->no_memory;
+             one = rows ? one->next : NULL, inner++, found++)
+            if (found < count)
+                json_read_expression(r, one, rows ? json_pointer_of_index(r, at, inner) : at, &out->items[found]);
     }
     if (found == count) {
         out->count = count;
@@ -107,9 +112,12 @@ static void read_orientation(json_reader *r, const cJSON *value, const char *poi
 
 static void read_inertia(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_expressions *out = field;
-    if (!cJSON_IsArray(value)) json_read_scalar_list(r, value, pointer, out);
-    else if (cJSON_IsArray(value->child)) read_values(r, value, pointer, 9, "three rows of three expressions", out);
-    else read_values(r, value, pointer, 3, "one expression, three principal moments, or a 3×3 list", out);
+    if (!cJSON_IsArray(value))
+        json_read_scalar_list(r, value, pointer, out);
+    else if (cJSON_IsArray(value->child))
+        read_values(r, value, pointer, 9, "three rows of three expressions", out);
+    else
+        read_values(r, value, pointer, 3, "one expression, three principal moments, or a 3×3 list", out);
 }
 
 /* --- particles, bodies, points, frames ---------------------------------------------------------------------------------- */
@@ -185,14 +193,16 @@ static void read_point(json_reader *r, const cJSON *value, const char *pointer, 
     bool in_body = cJSON_GetObjectItemCaseSensitive(value, "body") && cJSON_GetObjectItemCaseSensitive(value, "at");
     bool position = cJSON_GetObjectItemCaseSensitive(value, "position") != NULL;
     bool any = cJSON_GetObjectItemCaseSensitive(value, "body") || cJSON_GetObjectItemCaseSensitive(value, "at");
-    if (position == any || (any && !in_body)) json_fault_at(r, pointer, "a point has either `position`, or `body` and `at`");
+    if (position == any || (any && !in_body))
+        json_fault_at(r, pointer, "a point has either `position`, or `body` and `at`");
 }
 
 static void read_frame(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_point *p = field;
     p->pointer = pointer;
     json_read_object(r, value, pointer, &frame_kind, field);
-    if (p->in && p->position.frame) json_fault_at(r, pointer, "a frame's origin is given in the frame named by `in`; give one of the two");
+    if (p->in && p->position.frame)
+        json_fault_at(r, pointer, "a frame's origin is given in the frame named by `in`; give one of the two");
 }
 
 /* --- springs, dampers, loads, joints -------------------------------------------------------------------------------------- */
@@ -200,8 +210,10 @@ static void read_frame(json_reader *r, const cJSON *value, const char *pointer, 
 static void read_end(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_end *e = field;
     e->pointer = pointer;
-    if (cJSON_IsString(value)) json_read_name(r, value, pointer, &e->name);
-    else read_position(r, value, pointer, &e->position);
+    if (cJSON_IsString(value))
+        json_read_name(r, value, pointer, &e->name);
+    else
+        read_position(r, value, pointer, &e->position);
 }
 
 typedef struct end_list {
@@ -216,7 +228,8 @@ static void read_ends(json_reader *r, const cJSON *value, const char *pointer, e
         return;
     }
     size_t k = 0;
-    for (const cJSON *item = value->child; item != NULL; item = item->next, k++) read_end(r, item, json_pointer_of_index(r, pointer, k), &list.ends[k]);
+    for (const cJSON *item = value->child; item != NULL; item = item->next, k++)
+        read_end(r, item, json_pointer_of_index(r, pointer, k), &list.ends[k]);
     *list.count = count;
 }
 
@@ -254,8 +267,10 @@ static void read_on(json_reader *r, const cJSON *value, const char *pointer, voi
 }
 
 static void read_torque(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsArray(value)) read_values(r, value, pointer, 3, "one expression (planar) or a list of three", field);
-    else json_read_scalar_list(r, value, pointer, field);
+    if (cJSON_IsArray(value))
+        read_values(r, value, pointer, 3, "one expression (planar) or a list of three", field);
+    else
+        json_read_scalar_list(r, value, pointer, field);
 }
 
 static const json_key load_keys[] = {
@@ -295,22 +310,56 @@ static void read_damper(json_reader *r, const cJSON *value, const char *pointer,
     json_read_object(r, value, pointer, &damper_kind, field);
 }
 
+static bool has(const cJSON *value, const char *key) {
+    return cJSON_GetObjectItemCaseSensitive(value, key) != NULL;
+}
+
 static void read_load(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     ((hamel_load *)field)->pointer = pointer;
     json_read_object(r, value, pointer, &load_kind, field);
+    if (cJSON_IsObject(value) && !has(value, "force") && !has(value, "torque"))
+        json_fault_at(r, pointer, "a load has a `force`, a `torque`, or both");
 }
 
+/* What a joint takes besides `name`, `type`, `between` and `for`; a key of another type would change nothing. */
+/* clang-format off */
+static const struct {
+    const char *type, *keys[2];
+} joint_types[] = {
+    {"coincident", {NULL, NULL}},
+    {"distance",   {"length", NULL}},
+    {"revolute",   {"axis", NULL}},
+    {"prismatic",  {"axis", NULL}},
+    {"fixed",      {NULL, NULL}},
+    {"rolling",    {"radius", "normal"}},
+    {"knife_edge", {"direction", NULL}},
+};
+/* clang-format on */
+
 static void read_joint(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_joint *)field)->pointer = pointer;
+    static const char *const special[] = {"length", "radius", "axis", "normal", "direction"};
+    hamel_joint *j = field;
+    j->pointer = pointer;
     json_read_object(r, value, pointer, &joint_kind, field);
+    size_t type = 0;
+    while (type < COUNT(joint_types) && !(j->type && strcmp(j->type, joint_types[type].type) == 0)) type++;
+    if (type == COUNT(joint_types)) return; /* told when names are bound */
+    for (size_t k = 0; k < COUNT(special); k++) {
+        bool taken = false;
+        for (int i = 0; i < 2 && joint_types[type].keys[i]; i++)
+            taken = taken || strcmp(joint_types[type].keys[i], special[k]) == 0;
+        if (has(value, special[k]) && !taken)
+            json_fault_at(r, json_pointer_of_key(r, pointer, special[k]), "a `%s` joint has no `%s`", j->type,
+                          special[k]);
+    }
 }
 
 /* --- the sections ----------------------------------------------------------------------------------------------------------- */
 
-#define SECTION(function, list, length, item, what)                                                                    \
-    void function(json_reader *r, const cJSON *value, const char *pointer, void *field) {                              \
-        hamel_description *d = field;                                                                                  \
-        d->list = json_read_list(r, value, pointer, what, sizeof *d->list, item, &d->length);                          \
+#define SECTION(function, list, length, item, what)                                           \
+    void function(json_reader *r, const cJSON *value, const char *pointer, void *field) {     \
+        hamel_description *d = field;                                                         \
+        d->list = json_read_list(r, value, pointer, what, sizeof *d->list, item, &d->length); \
     }
 
 SECTION(read_particles, particles, particle_count, read_particle, "a list of particles")

@@ -125,6 +125,7 @@ void read_named(json_reader *r, const cJSON *value, const char *pointer, void *f
 static const json_key constraint_keys[] = {
     {"name", json_read_name, offsetof(hamel_constraint, name), true},
     {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
+    {"nonideal", read_named, offsetof(hamel_constraint, nonideal), false},
     {"for", json_read_family, offsetof(hamel_constraint, family), false},
 };
 const json_kind constraint_kind = {"a constraint", constraint_keys, COUNT(constraint_keys)};

@@ -135,6 +135,10 @@ hamel_status energies_derive(hamel_equations *e) {
         e->jacobi = graph_sub(g, e->jacobi, terms[i]);
         if (graph_depends(g, terms[i]) & GRAPH_DEPENDS(SYMBOL_TIME)) e->jacobi_rate = graph_sub(g, e->jacobi_rate, graph_partial(g, terms[i], time));
     }
+    for (size_t i = 0; e->nonideal && i < e->n; i++) {
+        graph_node power = graph_mul(g, graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i), s->v[i]);
+        e->jacobi_rate = graph_add(g, e->jacobi_rate, power);
+    }
     for (size_t c = 0; c < e->m; c++) {
         graph_node power = graph_mul(g, constraint_power(e, c), graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
         e->jacobi_rate = graph_add(g, e->jacobi_rate, power);

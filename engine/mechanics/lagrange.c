@@ -63,6 +63,11 @@ static bool add_forces(hamel_equations *e) {
         int32_t *list;
         e->Q[i] = graph_add(g, e->Q[i], e->given[i]);
         e->residual[i] = graph_sub(g, e->residual[i], e->given[i]);
+        if (!graph_is_zero(g, s->coordinates[i].nonideal)) {
+            if (!e->nonideal && !(e->nonideal = node_array(s, e->n))) return false;
+            e->nonideal[i] = s->coordinates[i].nonideal;
+            e->residual[i] = graph_sub(g, e->residual[i], e->nonideal[i]); /* for Newton's matrix: ideal reactions held */
+        }
         count = node_support(s, e->given[i], SYMBOL_MULTIPLIER, &list);
         for (size_t k = 0; k < count; k++) {
             graph_node slope = graph_partial(g, e->given[i], graph_symbol(g, SYMBOL_MULTIPLIER, list[k]));

@@ -57,8 +57,8 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_MOMENTUM: return e->momentum[x];
     case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
     case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), entry_of(e, x, y));
-    case QUANTITY_IDEAL: return ideal_reaction(e, x);
-    case QUANTITY_NONIDEAL: return graph_number(g, 0); /* all constraints are ideal */
+    case QUANTITY_IDEAL: return e->nonideal ? graph_symbol(g, SYMBOL_IDEAL, x) : ideal_reaction(e, x);
+    case QUANTITY_NONIDEAL: return e->nonideal ? graph_symbol(g, SYMBOL_NONIDEAL, x) : graph_number(g, 0);
     case QUANTITY_RESIDUAL: return s->constraints[x].equation;
     case QUANTITY_VELOCITY_RESIDUAL:
         if (e->velocity[x] >= 0) return e->velocity[x];

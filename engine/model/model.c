@@ -141,9 +141,9 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
     graph *g = model->system->graph;
     hamel_status status = compile_dynamics(model, e, error);
     if (status == HAMEL_OK) status = compile_residual(model, e, error);
+    if (status == HAMEL_OK && e->nonideal) status = program_compile(&model->nonideal, &model->memory, g, e->nonideal, e->n, error);
     if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
-        model->rate_needs_multipliers = (graph_depends(g, e->jacobi_rate) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) != 0;
     }
     return status == HAMEL_OK ? compile_observed(model, e, o, error) : status;
 }

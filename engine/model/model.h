@@ -65,10 +65,10 @@ struct hamel_model {
     size_t at_M, at_A, at_W, at_Q, at_b, at_velocity, at_position, dynamics_count;
     model_pattern M, A, W; /* M: lower triangle */
 
+    program *nonideal;    /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
     program *residual;    /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
-    program *energy_rate; /* dh/dt of (t, q, q', λ); NULL when it is identically 0 */
-    bool rate_needs_multipliers;
+    program *energy_rate; /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
 
     /* Outputs, then invariants, then checks, then h, of (t, q, q', q'', λ, free accelerations). */
     program *observed;

@@ -38,6 +38,8 @@ static hamel_status observe(lane *l, hamel_error *error) {
     if (model->observed_needs_free && kinetics_free_accelerations(l->kinetics, l->free) != HAMEL_OK)
         return hamel_fail(error, HAMEL_SINGULAR, "/outputs", 0, "at t = %.9g gauss() needs a mass matrix that is not singular", l->t);
     program_inputs in = model_inputs(model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
+    in.values[SYMBOL_IDEAL] = l->kinetics->ideal;
+    in.values[SYMBOL_NONIDEAL] = l->kinetics->nonideal;
     program_evaluate(model->observed, &in, l->kinetics->observed_work, l->observed);
     for (size_t i = 0; i < model->observed_count; i++) {
         if (isfinite(l->observed[i])) continue;

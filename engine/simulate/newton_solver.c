@@ -48,6 +48,7 @@ static double rate_along(newton_solver *s, const double *x) {
     double dots[PROGRAM_LANES];
     program_inputs in = model_inputs(model, &s->t, s->state, s->state + n, NULL, s->lambda, NULL), seeds = {{0}};
     for (size_t i = 0; i < 2 * n + m; i++) s->seeds[i * PROGRAM_LANES] = i < 2 * n ? x[i] : multipliers[i - 2 * n];
+    in.values[SYMBOL_NONIDEAL] = s->kinetics->nonideal;
     seeds.values[SYMBOL_COORDINATE] = s->seeds;
     seeds.values[SYMBOL_VELOCITY] = s->seeds + n * PROGRAM_LANES;
     seeds.values[SYMBOL_MULTIPLIER] = s->seeds + 2 * n * PROGRAM_LANES;
@@ -79,7 +80,7 @@ static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M
     hamel_status status = kinetics_evaluate(s->kinetics, t, y, y + s->model->n, NULL);
     if (status == HAMEL_OK) status = kinetics_accelerations(s->kinetics, 0, 0, s->acceleration, s->lambda, NULL);
     if (status == HAMEL_OK)
-        status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->values);
+        status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->ideal, s->kinetics->values);
     memcpy(s->state, y, 2 * s->model->n * sizeof *y);
     s->t = t;
     s->linearizations++;

@@ -34,11 +34,12 @@ kinetics *kinetics_create(const hamel_model *model) {
     kinetics *k = calloc(1, sizeof *k);
     if (!k) return NULL;
     k->model = model;
-    k->values = calloc(model->dynamics_count + 4 * model->m + model->n + 4, sizeof *k->values);
+    k->values = calloc(model->dynamics_count + 4 * model->m + 3 * model->n + 4, sizeof *k->values);
     k->dynamics_work = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *k->dynamics_work);
     k->observed_work = calloc(program_workspace_doubles(model->observed) + 1, sizeof *k->observed_work);
     k->rate_work = calloc((model->energy_rate ? program_workspace_doubles(model->energy_rate) : 0) + 1, sizeof *k->rate_work);
-    if (!k->values || !k->dynamics_work || !k->observed_work || !k->rate_work || !create_systems(k)) {
+    k->nonideal_work = calloc((model->nonideal ? program_workspace_doubles(model->nonideal) : 0) + 1, sizeof *k->nonideal_work);
+    if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work || !create_systems(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -47,10 +48,13 @@ kinetics *kinetics_create(const hamel_model *model) {
     k->position_scale = k->b + model->m;
     k->velocity_scale = k->position_scale + model->m; /* scales() clears both at once */
     k->project_step = k->velocity_scale + model->m;
+    k->ideal = k->project_step + model->n;
+    k->nonideal = k->ideal + model->n;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(model->dynamics, &in, k->dynamics_work);
     program_prepare(model->observed, &in, k->observed_work);
     if (model->energy_rate) program_prepare(model->energy_rate, &in, k->rate_work);
+    if (model->nonideal) program_prepare(model->nonideal, &in, k->nonideal_work);
     return k;
 }
 
@@ -64,6 +68,7 @@ void kinetics_free(kinetics *k) {
     free(k->dynamics_work);
     free(k->observed_work);
     free(k->rate_work);
+    free(k->nonideal_work);
     free(k);
 }
 
@@ -127,15 +132,46 @@ static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, do
     return HAMEL_SINGULAR;
 }
 
+/* out := Aᵀ λ. */
+static void reaction(const kinetics *k, const double *lambda, double *out) {
+    const hamel_model *model = k->model;
+    memset(out, 0, model->n * sizeof *out);
+    for (size_t e = 0; e < model->A.count; e++) out[model->A.column[e]] += k->values[model->at_A + e] * lambda[model->A.row[e]];
+}
+
+/* Udwadia 2000, eq. 28. On entry a and lambda hold the ideal solution and the system is factored. The prescribed force acts
+ * beside Q; the constraints answer it ideally, so what they exert in all is Aᵀλ + C. */
+static hamel_status add_nonideal(kinetics *k, double *a, double *lambda, hamel_error *error) {
+    const hamel_model *model = k->model;
+    double *g = k->values + model->at_Q, *C = k->nonideal, *total = k->project_step;
+    reaction(k, lambda, k->ideal);
+    program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, lambda, NULL);
+    in.values[SYMBOL_IDEAL] = k->ideal;
+    program_evaluate(model->nonideal, &in, k->nonideal_work, C);
+    if (!all_finite(C, model->n))
+        return error ? model_not_finite(model, model->nonideal, &in, k->nonideal_work, k->t, "/constraints", "a nonideal force", error) : HAMEL_NOT_FINITE;
+    for (size_t i = 0; i < model->n; i++) g[i] += C[i];
+    hamel_status status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
+    for (size_t i = 0; i < model->n; i++) g[i] -= C[i];
+    reaction(k, lambda, total);
+    for (size_t i = 0; i < model->n; i++) k->nonideal[i] += total[i] - k->ideal[i];
+    return status;
+}
+
 hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     hamel_status status;
-    if (model->W.count) return solve_with_forces(k, alpha, beta, a, lambda, error);
+    if (model->W.count) {
+        status = solve_with_forces(k, alpha, beta, a, lambda, error);
+        return status == HAMEL_OK && model->nonideal ? add_nonideal(k, a, lambda, error) : status;
+    }
     status = kkt_factor(k->all, k->values);
     if (status == HAMEL_OK) {
         stabilized(k, alpha, beta);
         status = kkt_solve(k->all, k->values + model->at_Q, k->b, CONTRADICTION, a, lambda);
     }
+    if (status == HAMEL_OK && model->nonideal) status = add_nonideal(k, a, lambda, error);
+    if (status == HAMEL_NOT_FINITE) return status;
     return status == HAMEL_OK || !error ? status : kinetics_explain(k, status, error);
 }
 
@@ -226,6 +262,7 @@ double kinetics_energy_rate(kinetics *k, double t, const double *q, const double
     double rate = 0;
     if (!k->model->energy_rate) return 0;
     program_inputs in = model_inputs(k->model, &t, q, v, NULL, lambda, NULL);
+    in.values[SYMBOL_NONIDEAL] = k->nonideal;
     program_evaluate(k->model->energy_rate, &in, k->rate_work, &rate);
     return rate;
 }

@@ -13,10 +13,11 @@ typedef struct kinetics {
     double *values;    /* outputs of the dynamics program at the state evaluated last */
     double *lambda;    /* m: multipliers that the forces were evaluated with */
     double *b;         /* m: right side with stabilization */
+    double *ideal, *nonideal; /* n: the two parts of the constraints' reaction after kinetics_accelerations, where C is given */
     double *project_step; /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: size of |A||q|-like terms, for residuals without dimension */
     /* workspaces of the programs */
-    double *dynamics_work, *observed_work, *rate_work;
+    double *dynamics_work, *observed_work, *rate_work, *nonideal_work;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
     double t;
     const double *q, *v; /* of the state evaluated last, borrowed */
@@ -36,7 +37,8 @@ static inline const double *kinetics_velocity(const kinetics *k) { return k->val
 
 /* a[n], lambda[m] of the state evaluated last, where A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods Appl. Mech.
  * Eng. 1 (1972) 1); α = β = 0 for the equations as they are. Forces that contain multipliers are solved for by Newton's
- * method on the pair. HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
+ * method on the pair. Constraints that are not ideal: the ideal reaction first, then C, then the motion under Q + C
+ * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
 hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error);
 
 /* Moves q onto the holonomic constraints and v onto all velocity-level ones, each by the smallest step in the metric of

@@ -175,9 +175,10 @@ static void tangents(newton_matrix *w, const program_inputs *in, graph_symbol_ki
 }
 
 hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const double *v, const double *a, const double *lambda,
-                              const double *dynamics_values) {
+                              const double *ideal, const double *dynamics_values) {
     const hamel_model *model = w->model;
     program_inputs in = model_inputs(model, &t, q, v, a, lambda, NULL);
+    in.values[SYMBOL_IDEAL] = ideal;
     tangents(w, &in, SYMBOL_COORDINATE, w->Rq);
     tangents(w, &in, SYMBOL_VELOCITY, w->Rv);
     memcpy(w->dynamics, dynamics_values, model->dynamics_count * sizeof *w->dynamics);

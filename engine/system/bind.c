@@ -298,8 +298,8 @@ static bool run_quantity(machine *m, const syntax_item *item) {
         graph_node lambda = graph_symbol(m->s->graph, SYMBOL_MULTIPLIER, index[0]);
         return (lambda < 0 || allowed(m, item, lambda, "lambda()")) && push(m, lambda, NULL);
     }
-    bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION;
-    if (m->place != PLACE_OUTPUT && !in_force) {
+    bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION, in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
+    if (m->place != PLACE_OUTPUT && !in_force && !in_nonideal) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
         hamel_suggest(m->s->error, "it is known in outputs, invariants and checks only");
         return false;

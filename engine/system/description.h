@@ -137,6 +137,7 @@ typedef struct hamel_joint {
 typedef struct hamel_constraint {
     const char *pointer, *name;
     hamel_expression equation;
+    hamel_named_list nonideal; /* coordinate → component of C, the prescribed work */
     hamel_family family;
 } hamel_constraint;
 

@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-static bool is_constant(hamel_system *s, graph_node node) { return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)); }
+static bool is_constant(hamel_system *s, graph_node node) {
+    return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
+}
 
 static graph_node half_square(graph *g, graph_node factor, graph_node x) {
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
@@ -22,7 +24,8 @@ static void add_force_along(hamel_system *s, graph_node force, graph_node r) {
     int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL;
     if (!list) return;
     memcpy(list, support, n * sizeof *list);
-    for (size_t i = 0; i < n; i++) binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, r, s->q[list[i]])));
+    for (size_t i = 0; i < n; i++)
+        binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, r, s->q[list[i]])));
 }
 
 /* M·∂ω/∂q'_i for one component of ω. */
@@ -34,7 +37,8 @@ static void add_torque_along(hamel_system *s, graph_node torque, graph_node omeg
     int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL;
     if (!list) return;
     memcpy(list, support, n * sizeof *list);
-    for (size_t i = 0; i < n; i++) binder_add_force(s, list[i], graph_mul(g, torque, graph_partial(g, omega, s->v[list[i]])));
+    for (size_t i = 0; i < n; i++)
+        binder_add_force(s, list[i], graph_mul(g, torque, graph_partial(g, omega, s->v[list[i]])));
 }
 
 /* --- masses ---------------------------------------------------------------------------------------------------------- */
@@ -49,7 +53,8 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
     field->constant = true;
     for (size_t k = 0; k < 3; k++) field->g[k] = graph_number(s->graph, 0);
     if (given->count && s->dimension && (int)given->count != s->dimension)
-        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0, "gravity has %zu components, positions have %d", given->count, s->dimension);
+        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0, "gravity has %zu components, positions have %d",
+                         given->count, s->dimension);
     for (size_t k = 0; k < given->count && k < 3; k++) {
         field->g[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
         if (field->g[k] < 0) return false;
@@ -59,7 +64,8 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
 }
 
 /* T = m v·v/2 by component; weight as the potential −m g·r when m and g are constant, as a force otherwise. */
-static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3], const char *pointer) {
+static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3],
+                       const char *pointer) {
     graph *g = s->graph;
     system_particle *all = binder_grow(s, s->particles, &s->particle_capacity, s->particle_count, sizeof *all, pointer);
     if (!all) return;
@@ -75,8 +81,10 @@ static void lower_mass(hamel_system *s, const gravity_field *field, graph_node m
         }
         if (!graph_is_zero(g, kinetic)) binder_add_energy(s, kinetic, true, pointer);
         if (graph_is_zero(g, weight)) continue;
-        if (potential) binder_add_energy(s, graph_neg(g, graph_mul(g, weight, position[k])), false, pointer);
-        else add_force_along(s, weight, position[k]);
+        if (potential)
+            binder_add_energy(s, graph_neg(g, graph_mul(g, weight, position[k])), false, pointer);
+        else
+            add_force_along(s, weight, position[k]);
     }
 }
 
@@ -86,11 +94,13 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
     for (int k = 0; k < 9; k++) out[k] = zero;
     size_t count = b->inertia.count;
     if (count == 3 && s->dimension == 2) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0, "a planar body has one moment of inertia, found 3");
+        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0,
+                         "a planar body has one moment of inertia, found 3");
         return false;
     }
     if (count == 1 && s->dimension == 3) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0, "a spatial body has three principal moments of inertia or a 3×3 list, found 1");
+        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0,
+                         "a spatial body has three principal moments of inertia or a 3×3 list, found 1");
         return false;
     }
     for (size_t k = 0; k < count; k++) {
@@ -112,7 +122,8 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
         for (int j = i + 1; j < 3; j++) { /* products of inertia: the mean of both, should the list not be symmetric */
-            graph_node product = graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
+            graph_node product =
+                graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
             if (!graph_is_zero(g, mixed)) binder_add_energy(s, mixed, true, pointer);
         }
@@ -120,7 +131,8 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
 }
 
 /* The located element of a declared name in a family's scope; NULL when its declaration failed. */
-static const system_located *element_of(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
+static const system_located *element_of(hamel_system *s, const char *name, const char *pointer,
+                                        const loop_scope *scope) {
     const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
     int32_t found = expanded ? symbol_find(&s->binder->elements, expanded, strlen(expanded)) : -1;
     if (found < 0) return NULL;
@@ -164,7 +176,9 @@ static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *sc
     return true;
 }
 
-static graph_node square_of(graph *g, const graph_node x[3]) { return node_vector_dot(g, x, x); }
+static graph_node square_of(graph *g, const graph_node x[3]) {
+    return node_vector_dot(g, x, x);
+}
 
 /* V = k (|A−B| − l)²/2; a spring without length has no kink where its ends meet. A stiffness that moves with the system
  * is a force law, not a potential: −k (|A−B| − l) along the line. */
@@ -172,13 +186,17 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
     graph *g = s->graph;
     graph_node difference[3];
     graph_node k = system_bind(s, &l->strength, PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
-    graph_node length = hamel_expression_given(&l->length) ? system_bind(s, &l->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL) : graph_number(g, 0);
+    graph_node length = hamel_expression_given(&l->length)
+                            ? system_bind(s, &l->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL)
+                            : graph_number(g, 0);
     if (k < 0 || length < 0 || !bind_ends(s, l, scope, difference)) return;
     bool natural = graph_is_zero(g, length);
     graph_node distance = natural ? GRAPH_NONE : graph_unary(g, GRAPH_SQRT, square_of(g, difference));
-    unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
+    unsigned moving =
+        GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (!(graph_depends(g, k) & moving) && !(graph_depends(g, length) & moving)) {
-        graph_node v = natural ? graph_mul(g, graph_number(g, 0.5), graph_mul(g, k, square_of(g, difference))) : half_square(g, k, graph_sub(g, distance, length));
+        graph_node v = natural ? graph_mul(g, graph_number(g, 0.5), graph_mul(g, k, square_of(g, difference)))
+                               : half_square(g, k, graph_sub(g, distance, length));
         binder_add_energy(s, v, false, l->pointer);
     } else if (natural) {
         for (int i = 0; i < 3; i++) add_force_along(s, graph_neg(g, graph_mul(g, k, difference[i])), difference[i]);
@@ -214,12 +232,21 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
     bind_vector(s, &l->torque, scope, torque);
     if (index < 0) return;
     const system_located *e = &s->binder->located[index];
-    if (l->torque.count && !e->turns) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0, "a torque acts on a body, and `%s` is a %s", e->name, e->kind);
+    if (l->torque.count && strcmp(e->kind, "body") != 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0, "a torque acts on a body, and `%s` is a %s",
+                         e->name, e->kind);
+        return;
+    }
+    if (l->torque.count && (l->torque.count == 1) != (s->dimension == 2)) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0,
+                         s->dimension == 2 ? "a torque in the plane is one expression, found %zu"
+                                           : "a torque in space has 3 components, found %zu",
+                         l->torque.count);
         return;
     }
     if (l->force.count && s->dimension && (int)l->force.count != s->dimension)
-        (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0, "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
+        (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0,
+                         "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
     for (int k = 0; k < 3; k++) {
         add_force_along(s, force[k], e->position[k]);
         add_torque_along(s, torque[k], e->omega[k]);

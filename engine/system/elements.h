@@ -8,20 +8,20 @@
 
 typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
-    int32_t parent;             /* whose axes it is given in; −1: inertial */
-    int32_t position_slot;      /* −1: the parent's origin */
-    int32_t orientation_slot;   /* −1: parallel */
+    int32_t parent;                    /* whose axes it is given in; −1: inertial */
+    int32_t position_slot;             /* −1: the parent's origin */
+    int32_t orientation_slot;          /* −1: parallel */
     const hamel_orientation *orientation;
-    bool turns;                 /* a body or a frame */
-    bool ready;                 /* what follows is known */
-    graph_node position[3];     /* inertial */
-    graph_node rotation[9];     /* own axes to inertial, row by row */
+    bool turns;                         /* a body or a frame */
+    bool ready;                         /* what follows is known */
+    graph_node position[3];             /* inertial */
+    graph_node rotation[9];             /* own axes to inertial, row by row */
     graph_node omega[3], omega_body[3]; /* angular velocity by inertial and by own axes */
 } system_located;
 
 /* --- located.c ------------------------------------------------------------------------------------------------------ */
 
-void located_declare(hamel_system *s); /* names and slots of all of them */
+void located_declare(hamel_system *s);      /* names and slots of all of them */
 void located_find_parents(hamel_system *s); /* when all names are known */
 void located_resolve(hamel_system *s);      /* binds them */
 
@@ -41,7 +41,7 @@ bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *
 
 void node_matrix_identity(graph *g, graph_node m[9]);
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]);
-void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]);           /* m x */
+void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]);            /* m x */
 void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]); /* mᵀ x */
 void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], graph_node out[3]);
 graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]);

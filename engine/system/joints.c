@@ -1,24 +1,40 @@
 /* joints.c — joints as named constraints NAME.1, NAME.2, ..., and the norms of quaternions.
  *
- *   coincident  position(A) − position(B) = 0, by component
- *   distance    |A − B| − length = 0; the multiplier is the force in the rod
- *   revolute    coincident; in space also (R_A b)·(R_B c) = 0 for two directions b square to the axis c
- *   prismatic   no displacement of B square to the axis of A, by component; no relative rotation
- *   fixed       coincident; no relative rotation
- *   rolling     velocity of the point of A at −radius·normal from its centre equals that of B there, by component
- *   knife_edge  velocity of A square to its direction (and, in space, to the third axis of A) is 0
+ * r is an end's place, R its rotation matrix (own axes to inertial), ω its angular velocity by inertial axes, R1 R2 R3 the
+ * columns of R. A point of a body and a position in a frame turn with that body or frame.
  *
- * Axes, normals and directions are in A's axes (inertial ones if A has none); bodies joined by an axis have it in the same
- * direction of their own axes. "No relative rotation": in the plane the angles of both turn at the same rate from the same
- * value; in space three products of axes vanish. */
+ *   coincident  r_A − r_B = 0, by inertial component
+ *   distance    |r_A − r_B| − length = 0; the multiplier is the thrust of the rod, negative when it pulls
+ *   revolute    coincident; in space also (R_A s)·(R_B axis) = 0 for two directions s square to the axis
+ *   prismatic   (R_A s)·(r_A − r_B) = 0 for each direction s square to the axis; no relative rotation
+ *   fixed       coincident; no relative rotation
+ *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component, at p = r_W − radius R_S normal:
+ *               W rolls on the surface of S, which `normal` points away from
+ *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0; without B: B is at rest
+ *
+ * No relative rotation: R_A2·R_B1 = 0 in the plane, R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space, so both have parallel
+ * axes. `axis` and `direction` are by the axes of A, and an axis has the same components by those of B.
+ *
+ * A wheel turns, so what it rolls on gives the axes of `normal`. Which end is the wheel is seen from what turns: a body
+ * before a frame, a frame before what stands still; of two alike the second. */
 #include "engine/system/elements.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef enum joint_type { JOINT_COINCIDENT, JOINT_DISTANCE, JOINT_REVOLUTE, JOINT_PRISMATIC, JOINT_FIXED, JOINT_ROLLING, JOINT_KNIFE_EDGE, JOINT_TYPES } joint_type;
+typedef enum joint_type {
+    JOINT_COINCIDENT,
+    JOINT_DISTANCE,
+    JOINT_REVOLUTE,
+    JOINT_PRISMATIC,
+    JOINT_FIXED,
+    JOINT_ROLLING,
+    JOINT_KNIFE_EDGE,
+    JOINT_TYPES
+} joint_type;
 
-static const char *const type_names[] = {"coincident", "distance", "revolute", "prismatic", "fixed", "rolling", "knife_edge"};
+static const char *const type_names[] = {"coincident", "distance", "revolute",  "prismatic",
+                                         "fixed",      "rolling",  "knife_edge"};
 
 /* How many equations a joint has in the plane and in space. */
 static const int equation_counts[][2] = {{2, 3}, {1, 1}, {2, 5}, {2, 5}, {3, 6}, {2, 3}, {1, 1}};
@@ -62,7 +78,8 @@ void joints_declare(hamel_system *s) {
         if (j->type && type < 0) {
             (void)hamel_fail(s->error, HAMEL_INVALID, j->type_pointer, 0, "there is no joint of type `%s`", j->type);
             const char *nearest = nearest_name(type_names, JOINT_TYPES, j->type, strlen(j->type));
-            hamel_suggest(s->error, "%s%s%sone of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
+            hamel_suggest(s->error,
+                          "%s%s%sone of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
                           nearest ? "did you mean `" : "", nearest ? nearest : "", nearest ? "`? " : "");
         }
         if (!j->name || type < 0) continue;
@@ -76,8 +93,8 @@ void joints_declare(hamel_system *s) {
 typedef struct joint_work {
     hamel_system *s;
     const char *name;
-    const system_located *a, *b;
-    int next; /* number of the next equation */
+    const system_located *a, *b; /* b NULL: a knife edge on what stands still */
+    int next;                    /* number of the next equation */
 } joint_work;
 
 static void equation(joint_work *w, graph_node f) {
@@ -87,7 +104,9 @@ static void equation(joint_work *w, graph_node f) {
     if (index >= 0) binder_set_equation(w->s, (size_t)index, f);
 }
 
-static graph_node difference(const joint_work *w, int k) { return graph_sub(w->s->graph, w->a->position[k], w->b->position[k]); }
+static graph_node difference(const joint_work *w, int k) {
+    return graph_sub(w->s->graph, w->a->position[k], w->b->position[k]);
+}
 
 static void coincident(joint_work *w) {
     for (int k = 0; k < w->s->dimension; k++) equation(w, difference(w, k));
@@ -97,9 +116,11 @@ static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scop
     graph *g = w->s->graph;
     graph_node between[3];
     for (int k = 0; k < 3; k++) between[k] = difference(w, k);
-    if (!hamel_expression_given(&j->length)) (void)hamel_fail(w->s->error, HAMEL_INVALID, j->pointer, 0, "a `distance` joint needs `length`");
+    if (!hamel_expression_given(&j->length))
+        (void)hamel_fail(w->s->error, HAMEL_INVALID, j->pointer, 0, "a `distance` joint needs `length`");
     graph_node length = system_bind(w->s, &j->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    if (length >= 0) equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
+    if (length >= 0)
+        equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
 }
 
 /* Column k of a rotation matrix: own axis k by inertial axes. */
@@ -108,7 +129,8 @@ static void axis_of(const system_located *e, int k, graph_node out[3]) {
 }
 
 /* Two directions square to c: c × e and c × (c × e), e the coordinate axis that c is least along. */
-static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_scope *scope, const graph_node c[3], graph_node first[3], graph_node second[3]) {
+static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_scope *scope, const graph_node c[3],
+                              graph_node first[3], graph_node second[3]) {
     double value[3];
     int least = 0;
     for (size_t k = 0; k < 3; k++) {
@@ -117,7 +139,8 @@ static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_
         if (value[k] * value[k] < value[least] * value[least]) least = (int)k;
     }
     if (value[0] == 0 && value[1] == 0 && value[2] == 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0, "the joint needs an axis that is not zero");
+        (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0,
+                         "the joint needs an axis that is not zero");
         return false;
     }
     graph_node e[3];
@@ -135,7 +158,11 @@ static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_sco
     }
     if (j->direction.count && (s->dimension == 0 || (int)j->direction.count == s->dimension)) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0,
-                     "a `%s` joint needs %s with %d components", j->type, strcmp(j->type, "rolling") == 0 ? "`normal`" : strcmp(j->type, "knife_edge") == 0 ? "`direction`" : "`axis`", s->dimension);
+                     "a `%s` joint needs %s with %d components", j->type,
+                     strcmp(j->type, "rolling") == 0      ? "`normal`"
+                     : strcmp(j->type, "knife_edge") == 0 ? "`direction`"
+                                                          : "`axis`",
+                     s->dimension);
     return false;
 }
 
@@ -188,45 +215,67 @@ static void prismatic(joint_work *w, const hamel_joint *j, const loop_scope *sco
     no_rotation(w);
 }
 
-/* v_A + ω_A × (−r n) against the velocity of B's matter at the same place. n is inertial: a normal that turned with a rolling
- * body would not be one. */
+static int turning(const hamel_system *s, const system_located *e) {
+    bool turns = false;
+    for (int k = 0; k < 3; k++) turns = turns || !graph_is_zero(s->graph, e->omega[k]);
+    return turns + (e->turns && strcmp(e->kind, "body") == 0);
+}
+
+/* Velocity of the matter of e at the place p. */
+static void carried(joint_work *w, const system_located *e, const graph_node p[3], graph_node out[3]) {
+    graph *g = w->s->graph;
+    graph_node arm[3], turn[3];
+    for (int k = 0; k < 3; k++) arm[k] = graph_sub(g, p[k], e->position[k]);
+    node_vector_cross(g, e->omega, arm, turn);
+    for (int k = 0; k < 3; k++) out[k] = graph_add(g, graph_rate(g, e->position[k]), turn[k]);
+}
+
 static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
     hamel_system *s = w->s;
     graph *g = s->graph;
-    graph_node n[3], arm[3], turn[3], from_b[3], carried[3];
+    graph_node n[3], outer[3], place[3], own[3], under[3];
+    const system_located *wheel = turning(s, w->a) > turning(s, w->b) ? w->a : w->b;
+    const system_located *surface = wheel == w->a ? w->b : w->a;
+    if (!hamel_expression_given(&j->radius))
+        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `rolling` joint needs `radius`");
+    if (turning(s, wheel) == 0)
+        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0,
+                         "neither end of the `rolling` joint `%s` is a body that turns", w->name);
     graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    if (radius < 0 && s->error->status == HAMEL_OK) (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `rolling` joint needs `radius`");
     if (radius < 0 || !bind_direction(s, j, scope, n)) return;
-    for (int k = 0; k < 3; k++) arm[k] = graph_neg(g, graph_mul(g, radius, n[k]));
-    node_vector_cross(g, w->a->omega, arm, turn);
-    for (int k = 0; k < 3; k++) from_b[k] = graph_sub(g, graph_add(g, w->a->position[k], arm[k]), w->b->position[k]);
-    node_vector_cross(g, w->b->omega, from_b, carried);
-    for (int k = 0; k < s->dimension; k++) {
-        graph_node own = graph_add(g, graph_rate(g, w->a->position[k]), turn[k]);
-        equation(w, graph_sub(g, own, graph_add(g, graph_rate(g, w->b->position[k]), carried[k])));
-    }
+    node_matrix_apply(g, surface->rotation, n, outer);
+    for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, radius, outer[k]));
+    carried(w, wheel, place, own);
+    carried(w, surface, place, under);
+    for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
 }
 
 static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
-    hamel_system *s = w->s;
-    graph *g = s->graph;
-    graph_node d[3], e[3], side[3], outer[3], velocity[3];
-    if (!bind_direction(s, j, scope, d)) return;
-    for (int k = 0; k < 3; k++) {
-        e[k] = graph_number(g, k == 2);
-        velocity[k] = graph_rate(g, w->a->position[k]);
-    }
-    node_vector_cross(g, e, d, side); /* square to the blade, in A's own plane */
+    graph *g = w->s->graph;
+    graph_node d[3], side[3], outer[3], velocity[3], under[3];
+    const graph_node e[3] = {graph_number(g, 0), graph_number(g, 0), graph_number(g, 1)};
+    if (!bind_direction(w->s, j, scope, d)) return;
+    node_vector_cross(g, e, d, side);
     node_matrix_apply(g, w->a->rotation, side, outer);
+    for (int k = 0; k < 3; k++) velocity[k] = graph_rate(g, w->a->position[k]);
+    if (w->b) {
+        carried(w, w->b, w->a->position, under);
+        for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);
+    }
     equation(w, node_vector_dot(g, outer, velocity));
 }
 
 static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const loop_scope *scope) {
     const char *name = family_name(s, j->name, j->pointer, scope);
-    if (!name || j->end_count < (type == JOINT_KNIFE_EDGE ? 1u : 2u)) return;
+    if (!name || j->end_count == 0) return;
+    if (j->end_count == 1 && type != JOINT_KNIFE_EDGE) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `%s` joint is between two elements", j->type);
+        return;
+    }
     int32_t a = located_end(s, &j->between[0], scope), b = j->end_count > 1 ? located_end(s, &j->between[1], scope) : a;
     if (a < 0 || b < 0) return;
-    joint_work w = {s, name, &s->binder->located[a], &s->binder->located[b], 1};
+    const system_located *all = s->binder->located;
+    joint_work w = {s, name, &all[a], j->end_count > 1 ? &all[b] : NULL, 1};
     switch ((joint_type)type) {
     case JOINT_COINCIDENT: coincident(&w); return;
     case JOINT_DISTANCE: distance(&w, j, scope); return;
@@ -246,12 +295,14 @@ static void lower_norm(hamel_system *s, const hamel_body *b, const loop_scope *s
     graph *g = s->graph;
     const char *name = norm_name(s, b, scope);
     const char *own = family_name(s, b->name, b->pointer, scope);
-    int32_t index = name ? system_constraint_index(s, name) : -1, found = own ? symbol_find(&s->binder->elements, own, strlen(own)) : -1;
+    int32_t index = name ? system_constraint_index(s, name) : -1,
+            found = own ? symbol_find(&s->binder->elements, own, strlen(own)) : -1;
     if (index < 0 || found < 0) return;
     int32_t slot = s->binder->located[s->binder->elements.symbols[found].value].orientation_slot;
     if (slot < 0 || s->binder->slots[slot].state != SLOT_BOUND) return;
     graph_node sum = graph_number(g, -1), two = graph_number(g, 2);
-    for (int k = 0; k < 4; k++) sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[slot].nodes[k], two));
+    for (int k = 0; k < 4; k++)
+        sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[slot].nodes[k], two));
     binder_set_equation(s, (size_t)index, sum);
 }
 

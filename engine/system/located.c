@@ -12,36 +12,41 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     if (dimension == 0) return true;
     if (s->dimension == 0) s->dimension = dimension;
     if (dimension == s->dimension) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a position with %d components in a system whose others have %d", dimension, s->dimension);
+    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
+                     "a position with %d components in a system whose others have %d", dimension, s->dimension);
     return false;
 }
 
 /* Adds an element with the given position and orientation; returns its index or −1. Parents are found later. */
-static int32_t add(hamel_system *s, const char *name, const char *pointer, const char *kind, const hamel_position *position,
-                   const hamel_orientation *orientation, const loop_scope *scope) {
+static int32_t add(hamel_system *s, const char *name, const char *pointer, const char *kind,
+                   const hamel_position *position, const hamel_orientation *orientation, const loop_scope *scope) {
     system_binder *b = s->binder;
     if (!check_dimension(s, position)) return -1;
     system_located *all = binder_grow(s, b->located, &b->located_capacity, b->located_count, sizeof *all, pointer);
     if (!all) return -1;
     b->located = all;
     size_t index = b->located_count;
-    all[index] = (system_located){.name = name, .pointer = pointer, .kind = kind, .parent = -1, .position_slot = -1, .orientation_slot = -1};
+    all[index] = (system_located){
+        .name = name, .pointer = pointer, .kind = kind, .parent = -1, .position_slot = -1, .orientation_slot = -1};
     all[index].orientation = orientation;
-    if (position->at.count) all[index].position_slot = binder_add_slot(s, name, position->pointer, &position->at, PLACE_POSITION, scope);
+    if (position->at.count)
+        all[index].position_slot = binder_add_slot(s, name, position->pointer, &position->at, PLACE_POSITION, scope);
     if (orientation && orientation->values.count)
-        all[index].orientation_slot = binder_add_slot(s, name, orientation->pointer, &orientation->values, PLACE_POSITION, scope);
+        all[index].orientation_slot =
+            binder_add_slot(s, name, orientation->pointer, &orientation->values, PLACE_POSITION, scope);
     b->located_count++;
     return (int32_t)index;
 }
 
-static bool declare(hamel_system *s, const char *name, const char *pointer, const char *kind, const hamel_position *position,
-                    const hamel_orientation *orientation, const loop_scope *scope) {
+static bool declare(hamel_system *s, const char *name, const char *pointer, const char *kind,
+                    const hamel_position *position, const hamel_orientation *orientation, const loop_scope *scope) {
     const char *expanded = family_name(s, name, pointer, scope);
     if (!expanded) return false;
     int32_t index = add(s, expanded, pointer, kind, position, orientation, scope);
     if (index < 0) return false;
     s->binder->located[index].turns = orientation != NULL;
-    return binder_declare_element(s, &s->binder->elements, expanded, (size_t)index, pointer, "elements") || s->error->status != HAMEL_NO_MEMORY;
+    return binder_declare_element(s, &s->binder->elements, expanded, (size_t)index, pointer, "elements") ||
+           s->error->status != HAMEL_NO_MEMORY;
 }
 
 void located_declare(hamel_system *s) {
@@ -64,7 +69,9 @@ void located_declare(hamel_system *s) {
         const hamel_point *p = frame ? &d->frames[i - d->point_count] : &d->points[i];
         if (!p->name) continue;
         for (family_begin(&f, s, &p->family); family_next(&f);)
-            if (!declare(s, p->name, p->pointer, frame ? "frame" : "point", &p->position, frame ? &p->orientation : NULL, &f.scope)) break;
+            if (!declare(s, p->name, p->pointer, frame ? "frame" : "point", &p->position,
+                         frame ? &p->orientation : NULL, &f.scope))
+                break;
     }
 }
 
@@ -94,12 +101,19 @@ void located_find_parents(hamel_system *s) {
                                              : kind == 1 ? &d->bodies[i].position
                                              : kind == 2 ? &d->points[i].position
                                                          : &d->frames[i].position;
-            const hamel_family *family = kind == 0 ? &d->particles[i].family : kind == 1 ? &d->bodies[i].family : kind == 2 ? &d->points[i].family : &d->frames[i].family;
-            const char *pointer = kind == 0 ? d->particles[i].pointer : kind == 1 ? d->bodies[i].pointer : kind == 2 ? d->points[i].pointer : d->frames[i].pointer;
+            const hamel_family *family = kind == 0   ? &d->particles[i].family
+                                         : kind == 1 ? &d->bodies[i].family
+                                         : kind == 2 ? &d->points[i].family
+                                                     : &d->frames[i].family;
+            const char *pointer = kind == 0   ? d->particles[i].pointer
+                                  : kind == 1 ? d->bodies[i].pointer
+                                  : kind == 2 ? d->points[i].pointer
+                                              : d->frames[i].pointer;
             const char *name = kind == 3 && d->frames[i].in ? d->frames[i].in : position->frame;
             const char *where = kind == 3 && d->frames[i].in ? d->frames[i].in_pointer : position->frame_pointer;
             family_iterator f;
-            for (family_begin(&f, s, family); at < total && s->binder->located[at].pointer == pointer && family_next(&f); at++) {
+            for (family_begin(&f, s, family);
+                 at < total && s->binder->located[at].pointer == pointer && family_next(&f); at++) {
                 int32_t parent = find_parent(s, name, where, &f.scope);
                 if (parent >= -1) s->binder->located[at].parent = parent;
             }
@@ -117,6 +131,11 @@ static bool compute(hamel_system *s, system_located *e) {
         for (int k = 0; k < b->slots[e->position_slot].count && k < 3; k++) at[k] = b->slots[e->position_slot].nodes[k];
     const graph_node *values = e->orientation_slot >= 0 ? b->slots[e->orientation_slot].nodes : NULL;
     if (!values) o = &parallel;
+    if (s->dimension == 2 && o->kind != HAMEL_PARALLEL && o->kind != HAMEL_ANGLE) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "the orientation of `%s` in the plane is an `angle`",
+                         e->name);
+        return false;
+    }
     if (!rotation_of(s, o, values, rotation, omega, omega_body)) return false;
     if (e->parent < 0) {
         memcpy(e->position, at, sizeof at);
@@ -151,10 +170,12 @@ bool located_need(hamel_system *s, int32_t element, bool *complete) {
     for (int32_t at = element; at >= 0 && !b->located[at].ready; at = b->located[at].parent) {
         const system_located *e = &b->located[at];
         if (length > b->located_count) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "frames contain each other in a circle: `%s` lies inside itself", e->name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0,
+                             "frames contain each other in a circle: `%s` lies inside itself", e->name);
             return false;
         }
-        if (!(chain = arena_grow(s->memory, chain, &capacity, length + 1, sizeof *chain))) return binder_graph_fault(s, e->pointer);
+        if (!(chain = arena_grow(s->memory, chain, &capacity, length + 1, sizeof *chain)))
+            return binder_graph_fault(s, e->pointer);
         chain[length++] = at;
         if (e->position_slot >= 0 && !binder_need_slot(s, e->position_slot)) *complete = false;
         if (e->orientation_slot >= 0 && !binder_need_slot(s, e->orientation_slot)) *complete = false;
@@ -182,9 +203,11 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
     if (!end->name) {
         int32_t index = add(s, "", end->pointer, "position", &end->position, NULL, scope);
         if (index < 0) return -1;
-        int32_t parent = find_parent(s, end->position.frame, end->position.frame_pointer, scope), slot = s->binder->located[index].position_slot;
+        int32_t parent = find_parent(s, end->position.frame, end->position.frame_pointer, scope),
+                slot = s->binder->located[index].position_slot;
         s->binder->located[index].parent = parent;
-        return parent >= -1 && binder_resolve_slot(s, slot) && located_need(s, index, &complete) && complete ? index : -1;
+        return parent >= -1 && binder_resolve_slot(s, slot) && located_need(s, index, &complete) && complete ? index
+                                                                                                             : -1;
     }
     const char *name = family_name(s, end->name, end->pointer, scope);
     int32_t found = name ? symbol_find(elements, name, strlen(name)) : -1;
@@ -193,7 +216,8 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
         return located_need(s, index, &complete) && complete ? index : -1;
     }
     if (!name) return -1;
-    (void)hamel_fail(s->error, HAMEL_INVALID, end->pointer, 0, "there is no particle, body, point or frame named `%s`", name);
+    (void)hamel_fail(s->error, HAMEL_INVALID, end->pointer, 0, "there is no particle, body, point or frame named `%s`",
+                     name);
     const char *nearest = symbol_nearest(elements, name, strlen(name));
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;

@@ -63,7 +63,8 @@ static void add_to(graph *g, const graph_node x[3], graph_node sum[3]) {
     for (int i = 0; i < 3; i++) sum[i] = graph_add(g, sum[i], x[i]);
 }
 
-static void euler(graph *g, const int axis[3], const graph_node angle[3], graph_node rotation[9], graph_node omega[3], graph_node omega_body[3]) {
+static void euler(graph *g, const int axis[3], const graph_node angle[3], graph_node rotation[9], graph_node omega[3],
+                  graph_node omega_body[3]) {
     graph_node single[3][9], pair[9], term[3];
     for (int k = 0; k < 3; k++) elementary(g, axis[k], angle[k], single[k]);
     node_matrix_times(g, single[0], single[1], pair);
@@ -89,12 +90,15 @@ static bool parse_sequence(hamel_system *s, const hamel_orientation *o, int axis
     good = good && (upper || lower) && axis[0] != axis[1] && axis[1] != axis[2];
     *extrinsic = lower;
     if (good) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, o->sequence_pointer ? o->sequence_pointer : o->pointer, 0, "`%.20s` is no Euler sequence", text);
-    hamel_suggest(s->error, "three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or \"zxz\", ... (extrinsic)");
+    (void)hamel_fail(s->error, HAMEL_INVALID, o->sequence_pointer ? o->sequence_pointer : o->pointer, 0,
+                     "`%.20s` is no Euler sequence", text);
+    hamel_suggest(s->error,
+                  "three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or \"zxz\", ... (extrinsic)");
     return false;
 }
 
-static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], graph_node omega[3], graph_node omega_body[3]) {
+static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], graph_node omega[3],
+                       graph_node omega_body[3]) {
     graph_node two = graph_number(g, 2), rate[4], cross[3], square[4];
     for (int k = 0; k < 4; k++) {
         rate[k] = graph_rate(g, e[k]);
@@ -106,7 +110,8 @@ static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], 
         graph_node along = graph_sub(g, graph_mul(g, e[0], rate[1 + i]), graph_mul(g, rate[0], e[1 + i]));
         omega[i] = graph_mul(g, two, graph_add(g, along, cross[i]));
         omega_body[i] = graph_mul(g, two, graph_sub(g, along, cross[i]));
-        rotation[4 * i] = graph_sub(g, graph_add(g, square[0], square[1 + i]), graph_add(g, square[1 + j], square[1 + k]));
+        rotation[4 * i] =
+            graph_sub(g, graph_add(g, square[0], square[1 + i]), graph_add(g, square[1 + j], square[1 + k]));
         graph_node mixed = graph_mul(g, e[1 + i], e[1 + j]), turn = graph_mul(g, e[0], e[1 + k]);
         rotation[3 * i + j] = graph_mul(g, two, graph_sub(g, mixed, turn));
         rotation[3 * j + i] = graph_mul(g, two, graph_add(g, mixed, turn));
@@ -120,12 +125,12 @@ static void matrix(graph *g, const graph_node R[9], graph_node omega[3], graph_n
         int j = (i + 1) % 3, k = (i + 2) % 3;
         graph_node column_j[3] = {rate[j], rate[3 + j], rate[6 + j]}, column_k[3] = {R[k], R[3 + k], R[6 + k]};
         omega[i] = node_vector_dot(g, rate + 3 * k, R + 3 * j); /* (R' Rᵀ)_kj */
-        omega_body[i] = node_vector_dot(g, column_k, column_j);   /* (Rᵀ R')_kj */
+        omega_body[i] = node_vector_dot(g, column_k, column_j); /* (Rᵀ R')_kj */
     }
 }
 
-bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9], graph_node omega[3],
-                 graph_node omega_body[3]) {
+bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9],
+                 graph_node omega[3], graph_node omega_body[3]) {
     graph *g = s->graph;
     int axis[3];
     bool extrinsic;
@@ -142,8 +147,11 @@ bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *
         return true;
     case HAMEL_EULER:
         if (!parse_sequence(s, o, axis, &extrinsic)) return false;
-        if (extrinsic) euler(g, (int[]){axis[2], axis[1], axis[0]}, (graph_node[]){values[2], values[1], values[0]}, rotation, omega, omega_body);
-        else euler(g, axis, values, rotation, omega, omega_body);
+        if (extrinsic)
+            euler(g, (int[]){axis[2], axis[1], axis[0]}, (graph_node[]){values[2], values[1], values[0]}, rotation,
+                  omega, omega_body);
+        else
+            euler(g, axis, values, rotation, omega, omega_body);
         return true;
     case HAMEL_QUATERNION: quaternion(g, values, rotation, omega, omega_body); return true;
     case HAMEL_MATRIX:

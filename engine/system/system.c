@@ -150,7 +150,7 @@ static void declare_coordinates(hamel_system *s) {
         s->q[i] = graph_symbol(s->graph, SYMBOL_COORDINATE, (int32_t)i);
         s->v[i] = graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)i);
         s->a[i] = graph_symbol(s->graph, SYMBOL_ACCELERATION, (int32_t)i);
-        s->coordinates[i].force = graph_number(s->graph, 0);
+        s->coordinates[i].force = s->coordinates[i].nonideal = graph_number(s->graph, 0);
     }
     if (n == 0 && s->error->count == 0) (void)hamel_fail(s->error, HAMEL_INVALID, "/coordinates", 0, "the system has no coordinates");
 }
@@ -235,6 +235,7 @@ static bool declare_constraint(hamel_system *s, const hamel_constraint *c, const
     if (!name) return false;
     if (!binder_add_constraint(s, name, c->equation.pointer, &index)) return s->error->status != HAMEL_LIMIT;
     s->constraints[index].written = &c->equation;
+    s->constraints[index].described = c;
     return scope_copy(s, scope, &s->constraints[index].loops, &s->constraints[index].loop_count);
 }
 
@@ -286,18 +287,44 @@ static graph_node force_quantity(void *context, syntax_quantity quantity, const 
     return graph_mul(s->graph, lambda, graph_partial(s->graph, c->equation, symbols[arguments[1]]));
 }
 
+/* The coordinate that a force is given for; -1 with a fault. */
+static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *name) {
+    int32_t index = system_coordinate_index(s, name);
+    if (index >= 0) return index;
+    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate", name);
+    const char *nearest = system_nearest_coordinate(s, name);
+    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
+    return -1;
+}
+
+/* ideal(x) inside C; lambda(c) there is the ideal part, too (Udwadia 2000, eq. 28: C is evaluated for the ideal reaction). */
+static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    hamel_system *s = context;
+    return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;
+}
+
+static void bind_nonideal(hamel_system *s, const system_constraint *c) {
+    const hamel_named_list *list = &c->described->nonideal;
+    system_quantities quantities = {s, ideal_quantity};
+    loop_scope scope;
+    scope_from(&scope, c->loops, c->loop_count);
+    for (size_t k = 0; k < list->count; k++) {
+        const hamel_named *item = &list->items[k];
+        const char *name = item->name && item->value.count ? family_name(s, item->name, item->pointer, &scope) : NULL;
+        if (!name) continue;
+        int32_t index = force_coordinate(s, item, name);
+        graph_node C = system_bind(s, &item->value.items[0], PLACE_NONIDEAL, &scope, SYNTAX_EXPRESSION, &quantities);
+        if (index >= 0 && C >= 0) s->coordinates[index].nonideal = graph_add(s->graph, s->coordinates[index].nonideal, C);
+    }
+}
+
 static bool bind_force(hamel_system *s, const hamel_named *force, const loop_scope *scope) {
     const char *name = family_name(s, force->name, force->pointer, scope);
     if (!name) return false;
-    int32_t index = system_coordinate_index(s, name);
+    int32_t index = force_coordinate(s, force, name);
     system_quantities quantities = {s, force_quantity};
     graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
-    if (index < 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate", name);
-        const char *nearest = system_nearest_coordinate(s, name);
-        if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
-        return false;
-    }
+    if (index < 0) return false;
     if (Q >= 0) binder_add_force(s, index, Q);
     return true;
 }
@@ -310,6 +337,11 @@ static void bind_forces(hamel_system *s) {
         for (family_begin(&f, s, &list->items[i].family); family_next(&f);)
             if (!bind_force(s, &list->items[i], &f.scope)) break;
     }
+}
+
+static void bind_nonideals(hamel_system *s) {
+    for (size_t c = 0; c < s->constraint_count; c++)
+        if (s->constraints[c].described) bind_nonideal(s, &s->constraints[c]);
 }
 
 static void bind_initial_values(hamel_system *s) {
@@ -375,6 +407,7 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
     case SYMBOL_ACCELERATION: text_buffer_printf(out, "%s''", s->coordinates[index].name); return;
     case SYMBOL_MULTIPLIER: text_buffer_printf(out, "lambda(%s)", s->constraints[index].name); return;
     case SYMBOL_IDEAL: text_buffer_printf(out, "ideal(%s)", s->coordinates[index].name); return;
+    case SYMBOL_NONIDEAL: text_buffer_printf(out, "nonideal(%s)", s->coordinates[index].name); return;
     default: text_buffer_printf(out, "#%d", (int)index); return;
     }
 }
@@ -427,6 +460,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     joints_lower(s);
     bind_constraints(s);
     bind_forces(s);
+    bind_nonideals(s);
     bind_initial_values(s);
     declare_outputs(s);
     if (error->status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
