@@ -12,7 +12,6 @@ static const struct {
 } unsupported[] = {
     {"a system", "acceleration_energy"},
     {"a system", "events"},
-    {"a system", "quasi_velocities"},
     {"a system", "scene"},
     {"a system", "sweep"},
     {"a system", "tables"},

@@ -70,6 +70,25 @@ void read_coordinates(json_reader *r, const cJSON *value, const char *pointer, v
                                     &d->coordinate_count);
 }
 
+static const json_key quasi_velocity_keys[] = {
+    {"name", json_read_name, offsetof(hamel_quasi_velocity, name), true},
+    {"definition", json_read_scalar_list, offsetof(hamel_quasi_velocity, definition), true},
+    {"initial", json_read_expression, offsetof(hamel_quasi_velocity, initial), false},
+    {"description", json_read_text, offsetof(hamel_quasi_velocity, description), false},
+};
+const json_kind quasi_velocity_kind = {"a quasi-velocity", quasi_velocity_keys, COUNT(quasi_velocity_keys)};
+
+static void read_quasi_velocity(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_quasi_velocity *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &quasi_velocity_kind, field);
+}
+
+void read_quasi_velocities(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    d->quasi_velocities = json_read_list(r, value, pointer, "a list of quasi-velocities", sizeof *d->quasi_velocities,
+                                         read_quasi_velocity, &d->quasi_velocity_count);
+}
+
 static const json_key definition_keys[] = {
     {"name", json_read_name, offsetof(hamel_named, name), true},
     {"expression", json_read_one_or_vector, offsetof(hamel_named, value), true},

@@ -84,18 +84,20 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
 static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o, hamel_error *error) {
     hamel_system *s = model->system;
     const hamel_description *d = s->description;
-    model->output_count = s->output_count;
+    model->output_count = s->quasi_count + s->output_count;
     model->invariant_count = d->invariant_count;
     model->check_count = d->check_count;
-    model->observed_count = s->output_count + d->invariant_count + d->check_count + 1;
+    model->observed_count = model->output_count + d->invariant_count + d->check_count + 1;
     graph_node *nodes = arena_alloc(&model->memory, model->observed_count, sizeof *nodes), *at = nodes;
     const char **pointers = model->observed_pointers = arena_alloc(&model->memory, model->observed_count, sizeof *pointers);
     if (!nodes || !pointers) return no_memory(model, error);
+    for (size_t i = 0; i < s->quasi_count; i++) *at++ = s->quasi[i].definition;
     at = append_nodes(at, o->outputs, s->output_count, 0);
     at = append_nodes(at, o->invariants, d->invariant_count, 0);
     at = append_nodes(at, o->checks, d->check_count, 0);
     *at = e->jacobi;
     size_t k = 0;
+    for (size_t i = 0; i < s->quasi_count; i++) pointers[k++] = s->quasi[i].pointer;
     for (size_t i = 0; i < s->output_count; i++) pointers[k++] = s->outputs[i].expression->pointer;
     for (size_t i = 0; i < d->invariant_count; i++) pointers[k++] = d->invariants[i].expression.pointer;
     for (size_t i = 0; i < d->check_count; i++) pointers[k++] = d->checks[i].expression.pointer;
@@ -137,6 +139,28 @@ static hamel_status compile_residual(hamel_model *model, const hamel_equations *
     return program_compile(&model->residual, &model->memory, model->system->graph, e->residual, e->n + e->m, error);
 }
 
+/* Initial velocities may follow from quasi-velocities: U_i = ∂u/∂q'_i and U_0 = u(q' = 0). */
+static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
+    hamel_system *s = model->system;
+    size_t count = 0;
+    for (size_t i = 0; i < s->quasi_count; i++) count += s->quasi[i].has_initial;
+    if (count == 0) return HAMEL_OK;
+    graph_node *nodes = arena_alloc(&model->memory, count * (model->n + 1), sizeof *nodes), *zeros = node_array(s, model->n);
+    model->quasi_initial = arena_alloc(&model->memory, count, sizeof *model->quasi_initial);
+    model->quasi_initial_names = arena_alloc(&model->memory, count, sizeof *model->quasi_initial_names);
+    if (!nodes || !zeros || !model->quasi_initial || !model->quasi_initial_names) return no_memory(model, error);
+    graph_node *at = nodes;
+    for (size_t i = 0; i < s->quasi_count; i++) {
+        if (!s->quasi[i].has_initial) continue;
+        for (size_t j = 0; j < model->n; j++) *at++ = graph_partial(s->graph, s->quasi[i].definition, s->v[j]);
+        *at++ = graph_substitute(s->graph, s->quasi[i].definition, SYMBOL_VELOCITY, zeros, model->n);
+        model->quasi_initial_names[model->quasi_initial_count] = s->quasi[i].name;
+        model->quasi_initial[model->quasi_initial_count++] = s->quasi[i].initial;
+    }
+    if (graph_status(s->graph) != HAMEL_OK) return equations_status(s);
+    return program_compile(&model->quasi, &model->memory, s->graph, nodes, count * (model->n + 1), error);
+}
+
 static hamel_status compile_programs(hamel_model *model, const hamel_equations *e, const hamel_observed *o, hamel_error *error) {
     graph *g = model->system->graph;
     hamel_status status = compile_dynamics(model, e, error);
@@ -145,6 +169,7 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
     if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
+    if (status == HAMEL_OK) status = compile_quasi(model, error);
     return status == HAMEL_OK ? compile_observed(model, e, o, error) : status;
 }
 
@@ -169,8 +194,8 @@ static bool all_columns(hamel_model *model, const char **columns, const char **u
         units[at + n + i] = rate_unit(model, s->coordinates[i].unit);
         if (!columns[at + n + i]) return false;
     }
-    for (size_t i = 0; i < s->output_count; i++) {
-        columns[at + 2 * n + i] = s->outputs[i].name;
+    for (size_t i = 0; i < model->output_count; i++) {
+        columns[at + 2 * n + i] = model_output_name(model, i);
         units[at + 2 * n + i] = "";
     }
     return true;
@@ -182,7 +207,7 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
         hamel_status status = symbol_add(table, columns[i], strlen(columns[i]), (int32_t)i, NULL);
         if (status == HAMEL_NO_MEMORY) return no_memory(model, error);
         if (status == HAMEL_OK) continue;
-        size_t output = i - 1 - 2 * model->n;
+        size_t output = i - 1 - 2 * model->n - model->system->quasi_count; /* other names are distinct already */
         (void)hamel_fail(error, HAMEL_INVALID, model->system->outputs[output].expression->pointer, 0, "there is a column `%s` already", columns[i]);
         hamel_suggest(error, "columns are t, the coordinates, their velocities and the outputs; give the output another name");
     }
@@ -214,7 +239,8 @@ static hamel_status choose_columns(hamel_model *model, const hamel_simulation *i
 static hamel_status make_header(hamel_model *model, const hamel_description *d, hamel_error *error) {
     hamel_system *s = model->system;
     symbol_table table;
-    model->all_column_count = 1 + 2 * model->n + s->output_count;
+    model->output_count = s->quasi_count + s->output_count;
+    model->all_column_count = 1 + 2 * model->n + model->output_count;
     const char **columns = arena_alloc(&model->memory, model->all_column_count, sizeof *columns);
     const char **units = arena_alloc(&model->memory, model->all_column_count, sizeof *units);
     if (!columns || !units || !all_columns(model, columns, units)) return no_memory(model, error);
@@ -296,11 +322,13 @@ static hamel_status copy_state(hamel_model *model, hamel_error *error) {
     hamel_system *s = model->system;
     model->q0 = arena_alloc(&model->memory, model->n, sizeof *model->q0);
     model->v0 = arena_alloc(&model->memory, model->n, sizeof *model->v0);
+    model->velocity_given = arena_alloc(&model->memory, model->n, sizeof *model->velocity_given);
     model->order = arena_alloc(&model->memory, model->m, sizeof *model->order);
-    if (!model->q0 || !model->v0 || !model->order) return no_memory(model, error);
+    if (!model->q0 || !model->v0 || !model->velocity_given || !model->order) return no_memory(model, error);
     for (size_t i = 0; i < model->n; i++) {
         model->q0[i] = s->coordinates[i].initial;
         model->v0[i] = s->coordinates[i].velocity;
+        model->velocity_given[i] = s->coordinates[i].velocity_given;
     }
     for (size_t c = 0; c < model->m; c++) model->order[c] = s->constraints[c].order;
     model->parameters = s->parameter_values;

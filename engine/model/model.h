@@ -57,6 +57,12 @@ struct hamel_model {
     constraint_order *order; /* m */
     const double *parameters;
     double *q0, *v0;
+    bool *velocity_given; /* n */
+    /* Quasi-velocities with initial values: U (row by row) and U_0 of (t, q), for the initial velocities; NULL when none. */
+    program *quasi;
+    size_t quasi_initial_count;
+    double *quasi_initial;
+    const char **quasi_initial_names;
     model_settings settings;
 
     /* M, A, W, Q, b, ψ (velocity level), Φ (position level) of a state (t, q, q'), in one program: offsets of its
@@ -70,9 +76,10 @@ struct hamel_model {
     model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
     program *energy_rate; /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
 
-    /* Outputs, then invariants, then checks, then h, of (t, q, q', q'', λ, free accelerations). */
+    /* Quasi-velocities and outputs, then invariants, then checks, then h, of (t, q, q', q'', λ, free accelerations). */
     program *observed;
-    size_t output_count, invariant_count, check_count, observed_count;
+    size_t output_count, invariant_count, /* outputs: quasi-velocities first */
+        check_count, observed_count;
     bool observed_needs_free;
     const char **observed_pointers; /* where each is written */
     model_invariant *invariants;
@@ -87,6 +94,12 @@ struct hamel_model {
 
 /* settings.c: fills model->settings from the description; faults go to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
+
+/* Name of the i-th output column: quasi-velocities, then outputs. */
+static inline const char *model_output_name(const hamel_model *model, size_t i) {
+    const hamel_system *s = model->system;
+    return i < s->quasi_count ? s->quasi[i].name : s->outputs[i - s->quasi_count].name;
+}
 
 /* The inputs of a program at a state. Arrays not needed may be NULL. */
 static inline program_inputs model_inputs(const hamel_model *model, const double *t, const double *q, const double *v,

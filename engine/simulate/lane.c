@@ -43,7 +43,7 @@ static hamel_status observe(lane *l, hamel_error *error) {
     program_evaluate(model->observed, &in, l->kinetics->observed_work, l->observed);
     for (size_t i = 0; i < model->observed_count; i++) {
         if (isfinite(l->observed[i])) continue;
-        const char *what = i < model->output_count ? model->system->outputs[i].name : "an invariant, a check or the energy";
+        const char *what = i < model->output_count ? model_output_name(model, i) : "an invariant, a check or the energy";
         char place[200];
         snprintf(place, sizeof place, i < model->output_count ? "the output `%s`" : "%s", what);
         return model_not_finite(model, model->observed, &in, l->kinetics->observed_work, l->t, model->observed_pointers[i], place, error);

@@ -118,7 +118,8 @@ static hamel_status start(run *r) {
     r->row = calloc(2 * model->header.column_count + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
     r->certified_row = r->row + model->header.column_count;
-    hamel_status status = initial_values_make_consistent(r->main.kinetics, model->settings.start, r->main.q, r->main.v,
+    hamel_status status = initial_velocities_from_quasi(r->main.kinetics, model->settings.start, r->main.q, r->main.v, r->error);
+    if (status == HAMEL_OK) status = initial_values_make_consistent(r->main.kinetics, model->settings.start, r->main.q, r->main.v,
                                                          model->settings.initialization, &s->initial_residual, r->error);
     if (status == HAMEL_OK) status = lane_see(&r->main, model->settings.start, r->error);
     if (status != HAMEL_OK) return status;

@@ -191,11 +191,11 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         if (!cut) return unknown_name(m, item, text);
         snprintf(base, sizeof base, "%.*s%s", (int)(cut - text), text, *cut == ',' ? "]" : "");
         found = symbol_find(&b->quantities, base, strlen(base));
-        if (found < 0 || b->quantities.symbols[found].value % 3 != ENTRY_SLOT) return unknown_name(m, item, text);
+        if (found < 0 || b->quantities.symbols[found].value % ENTRY_KINDS != ENTRY_SLOT) return unknown_name(m, item, text);
         if (sscanf(cut + 1, "%lld", &component) != 1) return unknown_name(m, item, text);
     }
-    int32_t entry = b->quantities.symbols[found].value, index = entry / 3;
-    switch (entry % 3) {
+    int32_t entry = b->quantities.symbols[found].value, index = entry / ENTRY_KINDS;
+    switch (entry % ENTRY_KINDS) {
     case ENTRY_PARAMETER: /* its slot has the same index */
         if (b->slots[index].state != SLOT_BOUND) *node = slot_node(m, index, 1); /* notes that it is needed first */
         *node = b->slots[index].state == SLOT_FAULTY ? graph_number(g, 1) : graph_symbol(g, SYMBOL_PARAMETER, index);
@@ -205,6 +205,11 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         *node = item->primes == 2   ? graph_symbol(g, SYMBOL_ACCELERATION, index)
                 : item->primes == 1 ? graph_symbol(g, SYMBOL_VELOCITY, index)
                                     : graph_symbol(g, SYMBOL_COORDINATE, index);
+        return true;
+    case ENTRY_QUASI:
+        *primable = item->primes < 2;
+        *node = slot_node(m, b->quasi_slots[index], 1);
+        if (item->primes == 1) *node = graph_rate(g, *node);
         return true;
     default:
         if (component == 0 && b->slots[index].count > 1)
@@ -224,7 +229,7 @@ static bool run_name(machine *m, const syntax_item *item) {
     else if (strcmp(text, "pi") == 0) node = graph_number(m->s->graph, 3.14159265358979323846);
     else if (!find_quantity(m, item, text, &node, &primable)) return false;
     if (item->primes && !primable) {
-        (void)fault(m, item, "`%s` is no coordinate, so it has no '", text);
+        (void)fault(m, item, item->primes > 1 ? "`%s` has no ''" : "`%s` is no coordinate, so it has no '", text);
         hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text);
         return false;
     }

@@ -5,7 +5,7 @@
 #include "engine/system/system.h"
 
 /* Names of quantities point to one of these. */
-typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT } entry_kind;
+typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT, ENTRY_QUASI, ENTRY_KINDS } entry_kind;
 
 /* A definition, a position or an orientation: some expressions that are bound when first needed, since they may refer to
  * each other in any order. */
@@ -28,10 +28,11 @@ typedef struct machine_value {
 } machine_value;
 
 struct system_binder {
-    symbol_table quantities; /* value = kind + 3 · index, see entry_of */
+    symbol_table quantities; /* value = kind + ENTRY_KINDS · index */
     symbol_table coordinates, elements, constraints; /* name → index; elements: of `located` */
     bind_slot *slots;
     size_t slot_count, slot_capacity;
+    int32_t *quasi_slots; /* definitions of the quasi-velocities */
     struct system_located *located;
     size_t located_count, located_capacity;
     machine_value *stack;
@@ -43,7 +44,7 @@ struct system_binder {
     bool canceled;
 };
 
-static inline int32_t entry_make(entry_kind kind, size_t index) { return (int32_t)(index * 3 + (size_t)kind); }
+static inline int32_t entry_make(entry_kind kind, size_t index) { return (int32_t)(index * ENTRY_KINDS + (size_t)kind); }
 
 /* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
 bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer);

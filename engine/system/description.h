@@ -44,6 +44,12 @@ typedef struct hamel_coordinate {
     hamel_family family;
 } hamel_coordinate;
 
+typedef struct hamel_quasi_velocity {
+    const char *pointer, *name, *description;
+    hamel_expressions definition; /* one expression, linear in the velocities */
+    hamel_expression initial;
+} hamel_quasi_velocity;
+
 /* A name for an expression or a vector of 2 or 3: definitions (vector allowed), outputs, generalized forces (name is
  * the coordinate). */
 typedef struct hamel_named {
@@ -191,6 +197,8 @@ typedef struct hamel_description {
     size_t parameter_count;
     hamel_coordinate *coordinates;
     size_t coordinate_count;
+    hamel_quasi_velocity *quasi_velocities;
+    size_t quasi_velocity_count;
     hamel_named_list definitions;
     hamel_expressions kinetic_energy, potential_energy;
     hamel_expression lagrangian, dissipation;

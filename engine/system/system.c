@@ -155,6 +155,52 @@ static void declare_coordinates(hamel_system *s) {
     if (n == 0 && s->error->count == 0) (void)hamel_fail(s->error, HAMEL_INVALID, "/coordinates", 0, "the system has no coordinates");
 }
 
+static void declare_quasi_velocities(hamel_system *s) {
+    const hamel_description *d = s->description;
+    s->quasi = arena_alloc(s->memory, d->quasi_velocity_count, sizeof *s->quasi);
+    s->binder->quasi_slots = arena_alloc(s->memory, d->quasi_velocity_count, sizeof *s->binder->quasi_slots);
+    if (!s->quasi || !s->binder->quasi_slots) {
+        binder_graph_fault(s, "/quasi_velocities");
+        return;
+    }
+    for (size_t i = 0; i < d->quasi_velocity_count; i++) {
+        const hamel_quasi_velocity *u = &d->quasi_velocities[i];
+        if (!u->name || !u->definition.count) continue;
+        const char *name = family_name(s, u->name, u->pointer, NULL);
+        int32_t slot = name ? binder_add_slot(s, name, u->definition.pointer, &u->definition, PLACE_ENERGY, NULL) : -1;
+        if (slot < 0 || !binder_declare(s, name, ENTRY_QUASI, s->quasi_count, u->pointer)) continue;
+        s->binder->quasi_slots[s->quasi_count] = slot;
+        s->quasi[s->quasi_count] = (system_quasi_velocity){.name = name, .pointer = u->pointer, .has_initial = hamel_expression_given(&u->initial)};
+        if (s->quasi[s->quasi_count].has_initial) (void)system_number(s, &u->initial, NULL, &s->quasi[s->quasi_count].initial);
+        s->quasi_count++;
+    }
+}
+
+/* Linear in the velocities, or it is none. */
+static void check_quasi_velocity(hamel_system *s, system_quasi_velocity *u, const bind_slot *slot) {
+    graph *g = s->graph;
+    const int32_t *found;
+    if (slot->state != SLOT_BOUND) return;
+    u->definition = slot->nodes[0];
+    size_t n = graph_support(g, u->definition, SYMBOL_VELOCITY, &found);
+    int32_t first = n ? found[0] : -1;
+    bool linear = n > 0;
+    for (size_t i = 0; i < n && linear; i++) {
+        n = graph_support(g, u->definition, SYMBOL_VELOCITY, &found); /* the list dies when nodes are made */
+        linear = !(graph_depends(g, graph_partial(g, u->definition, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
+    }
+    if (!linear)
+        (void)hamel_fail(s->error, HAMEL_INVALID, slot->pointer, 0, "the quasi-velocity `%s` %s", u->name,
+                         first < 0 ? "contains no velocity" : "is not linear in the velocities");
+}
+
+static void resolve_quasi_velocities(hamel_system *s) {
+    for (size_t i = 0; i < s->quasi_count; i++) {
+        int32_t slot = s->binder->quasi_slots[i];
+        if (binder_resolve_slot(s, slot)) check_quasi_velocity(s, &s->quasi[i], &s->binder->slots[slot]);
+    }
+}
+
 static void declare_definitions(hamel_system *s) {
     const hamel_named_list *list = &s->description->definitions;
     family_iterator f;
@@ -318,12 +364,28 @@ static void bind_nonideal(hamel_system *s, const system_constraint *c) {
     }
 }
 
+static int32_t quasi_velocity_index(const hamel_system *s, const char *name) {
+    for (size_t i = 0; i < s->quasi_count; i++)
+        if (strcmp(s->quasi[i].name, name) == 0) return (int32_t)i;
+    return -1;
+}
+
+/* A force on a quasi-velocity u adds Q_u ∂u/∂q'_i (Papastavridis A70). */
+static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, graph_node Q) {
+    for (size_t i = 0; i < s->coordinate_count; i++) {
+        graph_node slope = graph_partial(s->graph, u->definition, s->v[i]);
+        if (!graph_is_zero(s->graph, slope)) binder_add_force(s, (int32_t)i, graph_mul(s->graph, Q, slope));
+    }
+}
+
 static bool bind_force(hamel_system *s, const hamel_named *force, const loop_scope *scope) {
     const char *name = family_name(s, force->name, force->pointer, scope);
     if (!name) return false;
-    int32_t index = force_coordinate(s, force, name);
+    int32_t quasi = quasi_velocity_index(s, name), index = quasi >= 0 ? -1 : force_coordinate(s, force, name);
     system_quantities quantities = {s, force_quantity};
     graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
+    if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
+    if (quasi >= 0) return true;
     if (index < 0) return false;
     if (Q >= 0) binder_add_force(s, index, Q);
     return true;
@@ -355,7 +417,7 @@ static void bind_initial_values(hamel_system *s) {
             int32_t k = name ? system_coordinate_index(s, name) : -1;
             if (k < 0) break;
             bool good = (!hamel_expression_given(&c->initial) || system_number(s, &c->initial, &f.scope, &s->coordinates[k].initial)) &&
-                        (!hamel_expression_given(&c->velocity) || system_number(s, &c->velocity, &f.scope, &s->coordinates[k].velocity));
+                        (!(s->coordinates[k].velocity_given = hamel_expression_given(&c->velocity)) || system_number(s, &c->velocity, &f.scope, &s->coordinates[k].velocity));
             if (!good && c->family.count) break; /* one member's fault speaks for the family */
         }
     }
@@ -448,12 +510,14 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     }
     declare_parameters(s);
     declare_coordinates(s);
+    declare_quasi_velocities(s);
     declare_definitions(s);
     located_declare(s);
     declare_constraints(s);
     joints_declare(s);
     located_find_parents(s);
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
+    resolve_quasi_velocities(s);
     bind_energies(s);
     located_resolve(s);
     elements_lower(s);

@@ -20,6 +20,7 @@ typedef struct loop_variable {
 typedef struct system_coordinate {
     const char *name, *unit;
     double initial, velocity;
+    bool velocity_given;
     graph_node force;    /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
     graph_node nonideal; /* Σ of the constraints' prescribed C for it, or the number 0; λ and ideal() are the ideal ones */
 } system_coordinate;
@@ -36,6 +37,14 @@ typedef struct system_rotor {
 } system_rotor;
 
 typedef enum constraint_order { CONSTRAINT_HOLONOMIC, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION } constraint_order;
+
+/* u = Σ U_i(q,t) q'_i + U_0(q,t) */
+typedef struct system_quasi_velocity {
+    const char *name, *pointer;
+    graph_node definition;
+    bool has_initial;
+    double initial;
+} system_quasi_velocity;
 
 typedef struct system_constraint {
     const char *name, *pointer;
@@ -79,6 +88,8 @@ typedef struct hamel_system {
     size_t coordinate_count, coordinate_capacity;
     system_coordinate *coordinates;
     graph_node *q, *v, *a; /* their symbols */
+    size_t quasi_count;
+    system_quasi_velocity *quasi;
 
     /* Energies as lists of terms, so that each is differentiated only by what it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
