@@ -89,12 +89,13 @@ static hamel_status report(kinetics *k, const double *position, const double *ve
         text_buffer_printf(&text, "%s%s%s = %.10g", shown++ ? ", " : "", model->system->coordinates[i % model->n].name, i < model->n ? "" : "'", near);
     }
     size_t first = error->count;
-    for (size_t c = 0; c < model->m; c++) {
+    for (size_t i = 0; i < 2 * model->m; i++) { /* a constraint's coordinates, then its velocities */
+        size_t c = i / 2;
+        bool coordinates = i % 2 == 0;
         const system_constraint *at = &model->system->constraints[c];
-        if (scaled[c] > STRICT)
-            (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial coordinates miss the constraint `%s` by %.6g", at->name, position[c]);
-        if (scaled[model->m + c] > STRICT)
-            (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial velocities miss the constraint `%s` by %.6g", at->name, velocity[c]);
+        if (!(scaled[coordinates ? c : model->m + c] > STRICT)) continue;
+        (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial %s miss the constraint `%s` by %.6g",
+                         coordinates ? "coordinates" : "velocities", at->name, coordinates ? position[c] : velocity[c]);
         if (error->count == first + 1)
             hamel_suggest(error, "the nearest consistent values are %s; or set simulation.initialization to \"project\"", text.bytes ? text.bytes : "");
     }

@@ -1,0 +1,171 @@
+/* test_initial_values.c — engine/solve/initial_values.c: the nearest consistent state, and what strict mode says. */
+#include "tests/unit/fixture.h"
+
+#include "engine/solve/initial_values.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct start {
+    hamel_model *model;
+    double q[4], v[4], residual;
+    hamel_error error;
+} start;
+
+static hamel_status make_consistent(start *s, const char *members, hamel_initialization mode) {
+    *s = (start){.model = fixture_model(members, "`stop`: 1")};
+    kinetics *k = kinetics_create(s->model);
+    assert_non_null(k);
+    memcpy(s->q, s->model->q0, s->model->n * sizeof *s->q);
+    memcpy(s->v, s->model->v0, s->model->n * sizeof *s->v);
+    hamel_status status = initial_values_make_consistent(k, 0, s->q, s->v, mode, &s->residual, &s->error);
+    kinetics_free(k);
+    return status;
+}
+
+static void close_start(start *s) {
+    hamel_error_clear(&s->error);
+    hamel_model_free(s->model);
+}
+
+/* min m₁(x − x₀)² + m₂(y − y₀)² with x + y = 1: x = x₀ + μ/m₁, y = y₀ + μ/m₂, μ = (1 − x₀ − y₀)/(1/m₁ + 1/m₂). */
+static void the_nearest_point_is_measured_by_the_masses(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(
+        make_consistent(&s,
+                        "`coordinates`: [{`name`: `x`, `initial`: 2, `velocity`: 1}, {`name`: `y`, `initial`: 3}],"
+                        "`kinetic_energy`: `x'^2 + 3*y'^2`, `constraints`: [{`name`: `c`, `equation`: `x + y = 1`}]",
+                        HAMEL_INITIALIZATION_PROJECT),
+        HAMEL_OK);
+    double mu = (1 - 5) / (1.0 / 2 + 1.0 / 6), nu = -1 / (1.0 / 2 + 1.0 / 6);
+    assert_near("x", s.q[0], 2 + mu / 2, 1e-14);
+    assert_near("y", s.q[1], 3 + mu / 6, 1e-14);
+    assert_near("x'", s.v[0], 1 + nu / 2, 1e-14);
+    assert_near("y'", s.v[1], nu / 6, 1e-14);
+    assert_near("residual", s.residual, 4.0 / 5, 1e-14); /* against |A| max(1, |q|) = 2 + 3 */
+    close_start(&s);
+}
+
+/* The foot of the perpendicular on a circle, far away: not merely some point of it. */
+static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(make_consistent(&s,
+                                     "`coordinates`: [{`name`: `x`, `initial`: 3}, {`name`: `y`, `initial`: -4}], "
+                                     "`kinetic_energy`: `x'^2 + y'^2`,"
+                                     "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 4`}]",
+                                     HAMEL_INITIALIZATION_PROJECT),
+                     HAMEL_OK);
+    assert_near("x", s.q[0], 1.2, 1e-9);
+    assert_near("y", s.q[1], -1.6, 1e-9);
+    close_start(&s);
+}
+
+static void velocities_meet_nonlinear_and_moving_constraints(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(
+        make_consistent(
+            &s,
+            "`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 2}, {`name`: `y`, `velocity`: 2}, {`name`: `z`, "
+            "`velocity`: 5}],"
+            "`kinetic_energy`: `x'^2 + y'^2 + z'^2`, `constraints`: [{`name`: `c`, `equation`: `z'^2 = x'^2 + y'^2`},"
+            "{`name`: `d`, `equation`: `x = cosh(t) + t`}]",
+            HAMEL_INITIALIZATION_PROJECT),
+        HAMEL_OK);
+    assert_near("x'", s.v[0], 1, 1e-12);
+    assert_near("cone", s.v[2] * s.v[2], 1 + s.v[1] * s.v[1], 1e-11);
+    /* stationary in y', z' on the cone: (y' − 2)/(−y') = (z' − 5)/z' */
+    assert_near("nearest", (s.v[1] - 2) * s.v[2], -(s.v[2] - 5) * s.v[1], 1e-5);
+    close_start(&s);
+}
+
+static void consistent_values_are_not_touched(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(make_consistent(&s,
+                                     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: 0.8}], "
+                                     "`kinetic_energy`: `x'^2 + y'^2`,"
+                                     "`constraints`: [{`name`: `c`, `equation`: `x + y = 1.4`}]",
+                                     HAMEL_INITIALIZATION_STRICT),
+                     HAMEL_OK);
+    assert_true(s.residual < 1e-15);
+    assert_near("x", s.q[0], 0.6, 1e-15);
+    close_start(&s);
+}
+
+static void strict_mode_names_each_constraint_and_the_nearest_values(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(
+        make_consistent(&s,
+                        "`coordinates`: [{`name`: `x`, `initial`: 2}, {`name`: `y`, `initial`: 1, `velocity`: 0.5}],"
+                        "`kinetic_energy`: `x'^2 + y'^2`, `constraints`: [{`name`: `slope`, `equation`: `x = y`}, "
+                        "{`name`: `other`, `equation`: `2*x = 2*y`}]",
+                        HAMEL_INITIALIZATION_STRICT),
+        HAMEL_INCONSISTENT);
+    assert_int_equal(s.error.count, 4);
+    assert_string_equal(s.error.faults[0].message, "the initial coordinates miss the constraint `slope` by 1");
+    assert_non_null(strstr(s.error.faults[0].suggestion, "x = 1.5, y = 1.5, x' = 0.25, y' = 0.25"));
+    assert_string_equal(s.error.faults[1].message, "the initial velocities miss the constraint `slope` by -0.5");
+    close_start(&s);
+}
+
+static void small_misses_are_projected_away_in_strict_mode(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(
+        make_consistent(&s,
+                        "`coordinates`: [{`name`: `x`, `initial`: 1.0000001}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                        "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 1`}]",
+                        HAMEL_INITIALIZATION_STRICT),
+        HAMEL_OK);
+    assert_near("x", s.q[0], 1, 1e-15);
+    assert_true(s.residual > 1e-8 && s.residual < 1e-6);
+    close_start(&s);
+}
+
+static void constraints_without_a_common_point_are_incompatible(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(
+        make_consistent(&s,
+                        "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                        "`constraints`: [{`name`: `c`, `equation`: `x = 0`}, {`name`: `d`, `equation`: `x = 1`}]",
+                        HAMEL_INITIALIZATION_PROJECT),
+        HAMEL_INCOMPATIBLE);
+    assert_true(s.error.count >= 1);
+    close_start(&s);
+}
+
+static void a_constraint_that_is_not_finite_is_told_by_its_expression(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(make_consistent(&s,
+                                     "`coordinates`: [{`name`: `x`, `initial`: -1}], `kinetic_energy`: `x'^2`,"
+                                     "`constraints`: [{`name`: `c`, `equation`: `sqrt(x) = 1`}]",
+                                     HAMEL_INITIALIZATION_PROJECT),
+                     HAMEL_NOT_FINITE);
+    assert_non_null(strstr(s.error.faults[0].message, "sqrt(x)"));
+    close_start(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_point_is_measured_by_the_masses),
+        cmocka_unit_test(the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular),
+        cmocka_unit_test(velocities_meet_nonlinear_and_moving_constraints),
+        cmocka_unit_test(consistent_values_are_not_touched),
+        cmocka_unit_test(strict_mode_names_each_constraint_and_the_nearest_values),
+        cmocka_unit_test(small_misses_are_projected_away_in_strict_mode),
+        cmocka_unit_test(constraints_without_a_common_point_are_incompatible),
+        cmocka_unit_test(a_constraint_that_is_not_finite_is_told_by_its_expression),
+    };
+    return cmocka_run_group_tests_name("initial_values", tests, NULL, NULL);
+}
