@@ -1,0 +1,283 @@
+/* test_kkt.c — engine/solve/kkt.c and kkt_dense.c: every method gives the same motion; what redundant, singular and
+ * contradicting rows give. */
+#include "tests/unit/fixture.h"
+
+#include "engine/solve/kinetics.h"
+#include "engine/solve/kkt_int.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Six coordinates whose masses and three rows are all full, so that any values may be put there. */
+#define FULL(more)                                                                         \
+    "`parameters`: {`e`: 0}, `coordinates`: [`a`, `b`, `c`, `d`, `f`, `g`],"               \
+    "`kinetic_energy`: `(a'+b'+c'+d'+f'+g')^2 + a'^2 + b'^2 + c'^2 + d'^2 + f'^2 + g'^2`," \
+    "`constraints`: [{`name`: `r[i]`, `for`: `i = 1..3`, `equation`: `i*a + b + c + d + f/i + g = 0`}]" more
+
+static void fill(const hamel_model *model, double *values, uint64_t *seed) {
+    size_t n = model->n;
+    double b[64];
+    assert_true(n <= 8);
+    random_fill(seed, b, n * n, -1, 1);
+    for (size_t k = 0; k < model->M.count; k++) {
+        size_t i = (size_t)model->M.row[k], j = (size_t)model->M.column[k];
+        double sum = i == j ? 0.1 : 0;
+        for (size_t l = 0; l < n; l++) sum += b[i * n + l] * b[j * n + l];
+        values[model->at_M + k] = sum;
+    }
+    random_fill(seed, values + model->at_A, model->A.count, -1, 1);
+    for (size_t k = 0; k < model->W.count; k++) values[model->at_W + k] = 0;
+}
+
+/* Largest residual of M x − Aᵀλ = g, A x = r. */
+static double residual(const hamel_model *model, const double *values, const double *g, const double *r,
+                       const double *x, const double *lambda) {
+    size_t n = model->n, m = model->m;
+    double *left = calloc(n + m + 1, sizeof *left), worst = 0;
+    assert_non_null(left);
+    for (size_t k = 0; k < model->M.count; k++) {
+        int i = model->M.row[k], j = model->M.column[k];
+        left[i] += values[model->at_M + k] * x[j];
+        if (i != j) left[j] += values[model->at_M + k] * x[i];
+    }
+    for (size_t k = 0; k < model->A.count; k++) {
+        left[model->A.column[k]] -= values[model->at_A + k] * lambda[model->A.row[k]];
+        left[n + (size_t)model->A.row[k]] += values[model->at_A + k] * x[model->A.column[k]];
+    }
+    for (size_t i = 0; i < n; i++) worst = fmax(worst, fabs(left[i] - g[i]));
+    for (size_t c = 0; c < m; c++) worst = fmax(worst, fabs(left[n + c] - r[c]));
+    free(left);
+    return worst;
+}
+
+static void dense_methods_agree(void **state) {
+    (void)state;
+    static const struct {
+        const char *members, *simulation;
+        dense_mode mode;
+    } ways[] = {
+        {FULL(), "`stop`: 1", DENSE_SCHUR},
+        {FULL(), "`stop`: 1, `formulation`: `udwadia-kalaba`", DENSE_RANK},
+        {FULL(", `generalized_forces`: {`a`: `e*lambda(r[1])`}"), "`stop`: 1", DENSE_LU},
+    };
+    double x[3][6], lambda[3][3];
+    for (int round = 0; round < 20; round++) {
+        for (int way = 0; way < 3; way++) {
+            uint64_t seed = 100 + (uint64_t)round;
+            hamel_model *model = fixture_model(ways[way].members, ways[way].simulation);
+            double *values = calloc(model->dynamics_count, sizeof *values), g[6], r[3];
+            kkt *k = kkt_create(model, KKT_ALL);
+            assert_true(values && k);
+            assert_int_equal(model->M.count, 21);
+            assert_int_equal(model->A.count, 18);
+            fill(model, values, &seed);
+            random_fill(&seed, g, 6, -1, 1);
+            random_fill(&seed, r, 3, -1, 1);
+            assert_int_equal(kkt_factor(k, values), HAMEL_OK);
+            assert_int_equal(k->dense->mode, ways[way].mode);
+            assert_int_equal(kkt_solve(k, g, r, 1e-6, x[way], lambda[way]), HAMEL_OK);
+            assert_true(residual(model, values, g, r, x[way], lambda[way]) < 1e-9);
+            assert_int_equal(kkt_rank(k), 3);
+            for (int i = 0; i < 6; i++) assert_near("x", x[way][i], x[0][i], 1e-10);
+            for (int c = 0; c < 3; c++) assert_near("lambda", lambda[way][c], lambda[0][c], 1e-9);
+            kkt_free(k);
+            free(values);
+            hamel_model_free(model);
+        }
+    }
+}
+
+#define CHAIN(length)                                                                                           \
+    "`parameters`: {`N`: " length "}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i*0.6`}," \
+    "{`name`: `y[i]`, `for`: `i = 1..N`, `initial`: `-i*0.8`}], `gravity`: [0, -10],"                           \
+    "`particles`: [{`name`: `p[i]`, `for`: `i = 1..N`, `mass`: `1/i`, `position`: [`x[i]`, `y[i]`]}],"          \
+    "`constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1`},"                                    \
+    "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}"
+
+static void sparse_and_dense_agree(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(CHAIN("60") "]", "`stop`: 1");
+    kinetics *w = kinetics_create(model);
+    assert_non_null(w);
+    kkt *k = w->all;
+    assert_false(k->use_dense);
+    size_t n = model->n, m = model->m;
+    double *x = calloc(2 * (n + m) + 1, sizeof *x), *lambda = x + n, *y = lambda + m, *mu = y + n;
+    assert_non_null(x);
+    assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    const double *g = w->values + model->at_Q, *b = w->values + model->at_b;
+    assert_int_equal(kkt_factor(k, w->values), HAMEL_OK);
+    assert_int_equal(kkt_solve(k, g, b, 1e-6, x, lambda), HAMEL_OK);
+    k->dense = kkt_dense_create(k);
+    assert_non_null(k->dense);
+    k->use_dense = true;
+    assert_int_equal(kkt_factor(k, w->values), HAMEL_OK);
+    assert_int_equal(kkt_solve(k, g, b, 1e-6, y, mu), HAMEL_OK);
+    for (size_t i = 0; i < n + m; i++) assert_near("x, lambda", x[i], y[i], 1e-11);
+    assert_true(residual(model, w->values, g, b, x, lambda) < 1e-11);
+    free(x);
+    kinetics_free(w);
+    hamel_model_free(model);
+}
+
+static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void **state) {
+    (void)state;
+    hamel_model *model =
+        fixture_model(CHAIN("40") ", {`name`: `again`, `equation`: `x[1]^2 + y[1]^2 = 1`}]", "`stop`: 1");
+    kinetics *w = kinetics_create(model);
+    assert_non_null(w);
+    size_t n = model->n, m = model->m, dependent[41];
+    double *x = calloc(n + m + 1, sizeof *x), *lambda = x + n;
+    assert_non_null(x);
+    assert_false(w->all->use_dense);
+    assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    assert_int_equal(kinetics_accelerations(w, 0, 0, x, lambda, NULL), HAMEL_OK);
+    assert_int_equal(kkt_rank(w->all), 40);
+    assert_int_equal(kkt_dependent(w->all, dependent), 1);
+    assert_near("the two share the load", lambda[0], lambda[40], 1e-10);
+    assert_true(residual(model, w->values, w->values + model->at_Q, w->values + model->at_b, x, lambda) < 1e-10);
+    free(x);
+    kinetics_free(w);
+    hamel_model_free(model);
+}
+
+/* --- redundant, singular, contradicting ---------------------------------------------------------------------------- */
+
+typedef struct small {
+    hamel_model *model;
+    kinetics *k;
+    double a[4], lambda[4];
+} small;
+
+static hamel_status solve_small(small *w, const char *members, const char *simulation) {
+    w->model = fixture_model(members, simulation);
+    w->k = kinetics_create(w->model);
+    assert_non_null(w->k);
+    assert_int_equal(kinetics_evaluate(w->k, 0, w->model->q0, w->model->v0, NULL), HAMEL_OK);
+    return kinetics_accelerations(w->k, 0, 0, w->a, w->lambda, NULL);
+}
+
+static void free_small(small *w) {
+    kinetics_free(w->k);
+    hamel_model_free(w->model);
+}
+
+/* x = 0 twice, once doubled: λ₁ + 2 λ₂ = −Q_x, of which (1, 2)/5 is the least. */
+static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
+    (void)state;
+    static const char *const simulations[] = {"`stop`: 1", "`stop`: 1, `formulation`: `udwadia-kalaba`"};
+    for (int way = 0; way < 2; way++) {
+        small w;
+        size_t dependent[4];
+        assert_int_equal(
+            solve_small(&w,
+                        "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + x'*y' + y'^2`, `generalized_forces`: "
+                        "{`x`: 5, `y`: 2},"
+                        "`constraints`: [{`name`: `c`, `equation`: `x = 0`}, {`name`: `d`, `equation`: `2*x = 0`}]",
+                        simulations[way]),
+            HAMEL_OK);
+        /* x'' = 0: x' + 2 y' is p_y, 2 y'' = 2; y'' = Q_x + reaction */
+        assert_near("x''", w.a[0], 0, 1e-14);
+        assert_near("y''", w.a[1], 1, 1e-14);
+        assert_near("lambda(c)", w.lambda[0], -4.0 / 5, 1e-13);
+        assert_near("lambda(d)", w.lambda[1], -8.0 / 5, 1e-13);
+        assert_int_equal(kkt_rank(w.k->all), 1);
+        assert_int_equal(kkt_dependent(w.k->all, dependent), 1);
+        free_small(&w);
+    }
+}
+
+static void rows_that_contradict_are_incompatible(void **state) {
+    (void)state;
+    small w;
+    hamel_error error = {0};
+    assert_int_equal(
+        solve_small(&w,
+                    "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                    "`constraints`: [{`name`: `c`, `equation`: `x'' = 1`}, {`name`: `d`, `equation`: `x'' = 2`}]",
+                    "`stop`: 1"),
+        HAMEL_INCOMPATIBLE);
+    assert_int_equal(kinetics_accelerations(w.k, 0, 0, w.a, w.lambda, &error), HAMEL_INCOMPATIBLE);
+    assert_non_null(strstr(error.faults[0].message, "contradict"));
+    hamel_error_clear(&error);
+    free_small(&w);
+}
+
+/* y has no mass: 0 = Q_y + λ, x'' = Q_x − 2λ, y'' = 2 x''. */
+static void a_massless_coordinate_may_be_led_by_a_constraint(void **state) {
+    (void)state;
+    small w;
+    assert_int_equal(
+        solve_small(&w,
+                    "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2/2`, `generalized_forces`: {`x`: 3, `y`: 4},"
+                    "`constraints`: [{`name`: `c`, `equation`: `y = 2*x`}]",
+                    "`stop`: 1"),
+        HAMEL_OK);
+    assert_near("x''", w.a[0], 11, 1e-13);
+    assert_near("y''", w.a[1], 22, 1e-13);
+    assert_near("lambda", w.lambda[0], -4, 1e-13);
+    free_small(&w);
+}
+
+static void a_massless_coordinate_left_free_is_singular(void **state) {
+    (void)state;
+    small w;
+    assert_int_equal(solve_small(&w,
+                                 "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2/2`, `constraints`: [{`name`: `c`, "
+                                 "`equation`: `x = 0`}]",
+                                 "`stop`: 1"),
+                     HAMEL_SINGULAR);
+    free_small(&w);
+    assert_int_equal(solve_small(&w, "`coordinates`: [`x`, `y`], `kinetic_energy`: `(x' + y')^2`", "`stop`: 1"),
+                     HAMEL_SINGULAR);
+    free_small(&w);
+}
+
+/* L = x' y' + ...: M is indefinite and regular; x'' = Q_y, y'' = Q_x. */
+static void an_indefinite_mass_matrix_is_no_obstacle(void **state) {
+    (void)state;
+    small w;
+    assert_int_equal(
+        solve_small(&w, "`coordinates`: [`x`, `y`], `lagrangian`: `x'*y'`, `generalized_forces`: {`x`: 3, `y`: 4}",
+                    "`stop`: 1"),
+        HAMEL_OK);
+    assert_near("x''", w.a[0], 4, 1e-14);
+    assert_near("y''", w.a[1], 3, 1e-14);
+    free_small(&w);
+}
+
+/* Coulomb friction |Q_x| = μ λ on a floor that must carry mg: a block sliding to the right. */
+static void forces_that_contain_multipliers_are_solved_for(void **state) {
+    (void)state;
+    small w;
+    assert_int_equal(solve_small(&w,
+                                 "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `gravity`: [0, -10],"
+                                 "`particles`: [{`name`: `p`, `mass`: 3, `position`: [`x`, `y`]}],"
+                                 "`constraints`: [{`name`: `floor`, `equation`: `y = 0`}], `generalized_forces`: {`x`: "
+                                 "`-0.4*abs(lambda(floor))*sign(x')`}",
+                                 "`stop`: 1"),
+                     HAMEL_OK);
+    assert_near("x''", w.a[0], -4, 1e-13);
+    assert_near("lambda", w.lambda[0], 30, 1e-13);
+    free_small(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_methods_agree),
+        cmocka_unit_test(sparse_and_dense_agree),
+        cmocka_unit_test(a_large_system_with_a_repeated_constraint_falls_back_to_dense),
+        cmocka_unit_test(redundant_rows_share_the_reaction_by_least_norm),
+        cmocka_unit_test(rows_that_contradict_are_incompatible),
+        cmocka_unit_test(a_massless_coordinate_may_be_led_by_a_constraint),
+        cmocka_unit_test(a_massless_coordinate_left_free_is_singular),
+        cmocka_unit_test(an_indefinite_mass_matrix_is_no_obstacle),
+        cmocka_unit_test(forces_that_contain_multipliers_are_solved_for),
+    };
+    return cmocka_run_group_tests_name("kkt", tests, NULL, NULL);
+}
