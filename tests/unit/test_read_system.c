@@ -229,10 +229,10 @@ static void unknown_keys_suggest_the_nearest(void **state) {
 
 static void sections_of_later_releases_are_refused_by_name(void **state) {
     (void)state;
-    expect_fault(SYSTEM("'bodies':[]"), "/bodies", "does not support `bodies` yet");
+    expect_fault(SYSTEM("'scene':[]"), "/scene", "does not support `scene` yet");
     expect_fault(SYSTEM("'sweep':{}"), "/sweep", "does not support `sweep` yet");
-    expect_fault(SYSTEM("'constraints':[{'name':'c','equation':'x','nonideal':{}}]"), "/constraints/0/nonideal",
-                 "does not support `nonideal` yet");
+    expect_fault(SYSTEM("'constraints':[{'name':'c','equation':'x','friction':{}}]"), "/constraints/0/friction",
+                 "does not support `friction` yet");
     expect_fault(SIMULATION("'method':'erk'"), "/simulation/method", "does not support the method `erk` yet");
 }
 

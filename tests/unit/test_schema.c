@@ -35,10 +35,27 @@ static const struct {
     const char *definition;
     const json_kind *kind;
 } pairs[] = {
-    {"system", &system_kind},         {"parameter", &parameter_kind},   {"coordinate", &coordinate_kind},
-    {"definition", &definition_kind}, {"named", &named_kind},           {"particle", &particle_kind},
-    {"constraint", &constraint_kind}, {"invariant", &invariant_kind},   {"check", &check_kind},
-    {"simulation", &simulation_kind}, {"projection", &projection_kind},
+    {"system", &system_kind},
+    {"parameter", &parameter_kind},
+    {"coordinate", &coordinate_kind},
+    {"definition", &definition_kind},
+    {"named", &named_kind},
+    {"framed_position", &framed_position_kind},
+    {"euler", &euler_kind},
+    {"orientation", &orientation_kind},
+    {"particle", &particle_kind},
+    {"body", &body_kind},
+    {"point", &point_kind},
+    {"frame", &frame_kind},
+    {"spring", &spring_kind},
+    {"damper", &damper_kind},
+    {"load", &load_kind},
+    {"joint", &joint_kind},
+    {"constraint", &constraint_kind},
+    {"invariant", &invariant_kind},
+    {"check", &check_kind},
+    {"simulation", &simulation_kind},
+    {"projection", &projection_kind},
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
