@@ -31,28 +31,46 @@ static void read_position(json_reader *r, const cJSON *value, const char *pointe
         json_read_vector(r, value, pointer, &p->at);
 }
 
-/* Reads exactly `count` expressions; a list of lists is taken row by row. */
-static void read_values(json_reader *r, const cJSON *value, const char *pointer, size_t count, const char *what,
-                        hamel_expressions *out) {
-    size_t found = 0;
+static bool make_values(json_reader *r, const char *pointer, size_t count, hamel_expressions *out) {
     out->pointer = pointer;
     out->items = json_alloc(r, count, sizeof *out->items);
-    if (!out->items) return;
-    bool rows = cJSON_IsArray(value) && cJSON_IsArray(value->child);
-    size_t outer = 0;
-    for (const cJSON *item = cJSON_IsArray(value) ? value->child : NULL; item != NULL; item = item->next, outer++) {
-        const char *at = json_pointer_of_index(r, pointer, outer);
-        size_t inner = 0;
-        for (const cJSON *one = rows ? item->child : item; one != NULL && !r->no_memory;
-             one = rows ? one->next : NULL, inner++, found++)
-            if (found < count)
-                json_read_expression(r, one, rows ? json_pointer_of_index(r, at, inner) : at, &out->items[found]);
-    }
-    if (found == count) {
+    return out->items != NULL;
+}
+
+/* Reads exactly `count` expressions. */
+static void read_values(json_reader *r, const cJSON *value, const char *pointer, size_t count, const char *what,
+                        hamel_expressions *out) {
+    size_t found = json_child_count(value), k = 0;
+    if (!cJSON_IsArray(value)) {
+        json_expected(r, value, pointer, what);
+    } else if (found != count) {
+        json_fault_at(r, pointer, "expected %s, found a list of %zu", what, found);
+    } else if (make_values(r, pointer, count, out)) {
+        for (const cJSON *item = value->child; item != NULL; item = item->next, k++)
+            json_read_expression(r, item, json_pointer_of_index(r, pointer, k), &out->items[k]);
         out->count = count;
+    }
+}
+
+/* Reads a 3 × 3 list, row by row. */
+static void read_rows(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_expressions *out = field;
+    bool good = cJSON_IsArray(value) && json_child_count(value) == 3;
+    for (const cJSON *row = good ? value->child : NULL; row != NULL; row = row->next)
+        good = good && cJSON_IsArray(row) && json_child_count(row) == 3;
+    if (!good) {
+        json_fault_at(r, pointer, "expected three rows of three expressions");
         return;
     }
-    json_expected(r, value, pointer, what);
+    if (!make_values(r, pointer, 9, out)) return;
+    size_t i = 0;
+    for (const cJSON *row = value->child; row != NULL; row = row->next, i++) {
+        const char *at = json_pointer_of_index(r, pointer, i);
+        size_t k = 0;
+        for (const cJSON *item = row->child; item != NULL; item = item->next, k++)
+            json_read_expression(r, item, json_pointer_of_index(r, at, k), &out->items[3 * i + k]);
+    }
+    out->count = 9;
 }
 
 static void read_angle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -91,7 +109,7 @@ static void read_quaternion(json_reader *r, const cJSON *value, const char *poin
 static void read_matrix(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_orientation *o = field;
     o->kind = HAMEL_MATRIX;
-    read_values(r, value, pointer, 9, "three rows of three expressions", &o->values);
+    read_rows(r, value, pointer, &o->values);
 }
 
 static const json_key orientation_keys[] = {
@@ -115,7 +133,7 @@ static void read_inertia(json_reader *r, const cJSON *value, const char *pointer
     if (!cJSON_IsArray(value))
         json_read_scalar_list(r, value, pointer, out);
     else if (cJSON_IsArray(value->child))
-        read_values(r, value, pointer, 9, "three rows of three expressions", out);
+        read_rows(r, value, pointer, out);
     else
         read_values(r, value, pointer, 3, "one expression, three principal moments, or a 3×3 list", out);
 }

@@ -84,6 +84,11 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
     int32_t found = symbol_find(elements, expanded, strlen(expanded));
     int32_t index = found < 0 ? -1 : elements->symbols[found].value;
     if (index >= 0 && s->binder->located[index].turns) return index;
+    if (index >= 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is a %s, which has no axes; name a frame or a body",
+                         expanded, s->binder->located[index].kind);
+        return -2;
+    }
     (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there is no frame or body named `%s`", expanded);
     const char *nearest = symbol_nearest(elements, expanded, strlen(expanded));
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
