@@ -101,10 +101,10 @@ build/generated/openapi.c: api/embed_file.sh api/openapi.json
 define variant
 $(1)_obj = $$(patsubst %.c,$$(dir_$(1))/obj/%.o,$$(1))
 
-$$(dir_$(1))/obj/%.o: %.c | build/.setup-build
+$$(dir_$(1))/obj/%.o: %.c Makefile | build/.setup-build
 	@mkdir -p $$(@D)
 	$$(call quiet,cc,$$@)$$(CC) $$(COMMON) $$(flags_$(1)) $$(if $$(filter release,$(1)),$$(if $$(filter $$(hot),$$<),-O3)) -MMD -MP -c $$< -o $$@
-$$(dir_$(1))/obj/tests/%.o: tests/%.c | build/.setup-build build/.setup-test
+$$(dir_$(1))/obj/tests/%.o: tests/%.c Makefile | build/.setup-build build/.setup-test
 	@mkdir -p $$(@D)
 	$$(call quiet,cc,$$@)$$(CC) $$(COMMON) $$(flags_$(1)) -MMD -MP -c $$< -o $$@
 
