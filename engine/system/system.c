@@ -15,12 +15,13 @@ void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, 
 }
 
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count) {
-    *count = scope ? scope->count : 0;
+    *count = 0;
     *loops = NULL;
-    if (*count == 0) return true;
-    *loops = arena_alloc(s->memory, *count, sizeof **loops);
+    if (!scope || scope->count == 0) return true;
+    *loops = arena_alloc(s->memory, scope->count, sizeof **loops);
     if (!*loops) return binder_graph_fault(s, "");
-    memcpy(*loops, scope->variables, *count * sizeof **loops);
+    memcpy(*loops, scope->variables, scope->count * sizeof **loops);
+    *count = scope->count;
     return true;
 }
 
@@ -497,6 +498,22 @@ static bool create_binder(hamel_system *s) {
            symbol_table_init(&b->elements, s->memory) == HAMEL_OK && symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
 }
 
+static void resolve_slots(hamel_system *s) {
+    for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
+}
+
+/* In this order: names before expressions, constraints before the forces that ask for their reactions. */
+typedef void system_step(hamel_system *s);
+static system_step *const steps[] = {
+    declare_parameters,   declare_coordinates,      declare_quasi_velocities, declare_definitions, located_declare,
+    declare_constraints,  joints_declare,           located_find_parents,     resolve_slots,       located_resolve,
+    resolve_quasi_velocities, bind_energies,        elements_lower,           joints_lower,        bind_constraints,
+    bind_forces,          bind_nonideals,           bind_initial_values,      declare_outputs,
+};
+
+/* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */
+static bool is_fatal(hamel_status status) { return status == HAMEL_NO_MEMORY || status == HAMEL_LIMIT || status == HAMEL_CANCELED; }
+
 hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
                            const atomic_bool *cancel, hamel_error *error) {
     hamel_system *s = *out = arena_alloc(memory, 1, sizeof *s);
@@ -508,25 +525,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
         *out = NULL;
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
     }
-    declare_parameters(s);
-    declare_coordinates(s);
-    declare_quasi_velocities(s);
-    declare_definitions(s);
-    located_declare(s);
-    declare_constraints(s);
-    joints_declare(s);
-    located_find_parents(s);
-    for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
-    resolve_quasi_velocities(s);
-    bind_energies(s);
-    located_resolve(s);
-    elements_lower(s);
-    joints_lower(s);
-    bind_constraints(s);
-    bind_forces(s);
-    bind_nonideals(s);
-    bind_initial_values(s);
-    declare_outputs(s);
+    for (size_t k = 0; k < sizeof steps / sizeof *steps && !is_fatal(error->status); k++) steps[k](s);
     if (error->status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
     return error->status;
 }
