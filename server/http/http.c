@@ -17,11 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
     CONNECTION_MEMORY = 32 * 1024, /* headers beyond that are answered 431 */
     READ_BLOCK = 32 * 1024,
+    SEND_BUFFER = 256 * 1024, /* of a socket */
     BRIEF_THREADS = 4,
     BRIEF_QUEUE = 1024,
     DISCARD_BYTES = 16 * 1024 * 1024, /* of a refused body: read to the end, so that the client reads our answer */
@@ -380,6 +382,9 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (!info) return;
+    /* The kernel would grow this to megabytes for each stream whose reader is slow. */
+    const int send_bytes = SEND_BUFFER;
+    setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     socket_entry *entry = sockets_add(server->sockets, info->connect_fd);
     sockets_expect(server->sockets, entry, HEADERS_SECONDS);
     *socket_context = entry;

@@ -68,5 +68,6 @@ void wait_for_status(const test_daemon *d, const char *id, const char *status, d
 void sleep_seconds(double seconds);
 double now_seconds(void);
 bool long_tests(void); /* HAMEL_TEST_LONG is set */
+double slowness(void); /* of the daemon's build: factor for bounds on time; sanitizers cost some */
 
 #endif

@@ -63,9 +63,16 @@ static bool idle(void) {
     return daemon_cpu_seconds(&d) - before < 0.03;
 }
 
+static bool becomes_idle(double seconds) {
+    double until = now_seconds() + seconds * slowness();
+    while (!idle()) {
+        if (now_seconds() > until) return false;
+    }
+    return true;
+}
+
 static void wait_until_idle(double seconds) {
-    double until = now_seconds() + seconds;
-    while (!idle()) assert_true(now_seconds() < until);
+    assert_true(becomes_idle(seconds));
 }
 
 static answer run(const char *accept) {
@@ -164,14 +171,14 @@ static void two_hundred_streams_all_move_on(void **state) {
     assert_non_null(bytes);
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
-    double until = now_seconds() + 30;
+    double until = now_seconds() + 30 * slowness();
     int moving = 0;
-    while (moving < STREAMS && now_seconds() < until) { /* each must bring a mebibyte: several rings full */
+    while (moving < STREAMS && now_seconds() < until) { /* each must bring more than a ring holds */
         moving = 0;
         for (int i = 0; i < STREAMS; i++) {
             ssize_t n = recv(sockets[i], bytes, MIB, MSG_DONTWAIT);
             if (n > 0) got[i] += (size_t)n;
-            moving += got[i] > MIB;
+            moving += got[i] > 320 * 1024;
         }
         double asked = now_seconds();
         answer a = ask(&d, "GET", "/healthz", NULL, NULL);
@@ -179,12 +186,13 @@ static void two_hundred_streams_all_move_on(void **state) {
         answer_clear(&a);
         if (now_seconds() - asked > slowest) slowest = now_seconds() - asked;
     }
-    if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
-    assert_int_equal(moving, STREAMS);
-    assert_true(slowest < 2);
-    assert_true(daemon_resident_bytes(&d) < (size_t)400 * MIB);
+    size_t resident = daemon_resident_bytes(&d);
     for (int i = 0; i < STREAMS; i++) close(sockets[i]);
     free(bytes);
+    if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
+    assert_int_equal(moving, STREAMS);
+    assert_true(slowest < 2 * slowness());
+    if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* rings and stacks */
     wait_until_idle(30);
 }
 
@@ -195,11 +203,13 @@ static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
     char system[SYSTEM_BYTES];
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
-    wait_until_idle(30); /* every ring and socket is full */
+    bool quiet = becomes_idle(30); /* every ring and socket is full */
     double before = daemon_cpu_seconds(&d);
     sleep_seconds(2);
-    assert_true(daemon_cpu_seconds(&d) - before < 0.1);
+    double used = daemon_cpu_seconds(&d) - before;
     for (int i = 0; i < STREAMS; i++) close(sockets[i]);
+    assert_true(quiet);
+    assert_true(used < 0.1 * slowness());
     wait_until_idle(30);
 }
 
@@ -259,17 +269,17 @@ static void a_reader_that_stands_still_costs_no_memory_and_misses_nothing(void *
     row_reader r = {.phase = 0};
     assert_non_null(bytes);
     int s = begin_run(endless(system, sizeof system), "text/csv");
-    sleep_seconds(1.5);
+    sleep_seconds(1.5 * slowness());
     size_t before = daemon_resident_bytes(&d);
     sleep_seconds(long_tests() ? 60 : 3);
     assert_true(daemon_resident_bytes(&d) < before + MIB + 256 * 1024);
-    for (size_t total = 0; total < (size_t)40 * MIB;) {
-        size_t n = receive(s, bytes, MIB, 10);
+    for (size_t total = 0; total < (size_t)20 * MIB;) {
+        size_t n = receive(s, bytes, MIB, 10 * slowness());
         assert_true(n > 0);
         for (size_t i = 0; i < n; i++) take_byte(&r, bytes[i]);
         total += n;
     }
-    assert_true(r.rows > 100000);
+    assert_true(r.rows > 50000);
     close(s);
     free(bytes);
     wait_until_idle(15);
@@ -368,17 +378,19 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     (void)state;
     enum { STREAMS = 100 };
     int sockets[STREAMS], told = 0;
+    daemon_end(&d, SIGTERM);
+    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "120" : "10", NULL});
     char system[SYSTEM_BYTES], *bytes = malloc(MIB), tail[512];
     assert_non_null(bytes);
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "application/x-ndjson");
-    for (int i = 0; i < STREAMS; i++) assert_true(receive(sockets[i], bytes, 64, 20) > 0);
+    for (int i = 0; i < STREAMS; i++) assert_true(receive(sockets[i], bytes, 64, 20 * slowness()) > 0);
     pid_t pid = d.pid;
     kill(pid, SIGTERM);
     double begin = now_seconds();
     for (int i = 0; i < STREAMS; i++) {
         size_t n, kept = 0;
-        while ((n = receive(sockets[i], bytes, MIB, 20)) > 0) {
+        while ((n = receive(sockets[i], bytes, MIB, 20 * slowness())) > 0) {
             size_t take = n < 255 ? n : 255; /* keep the last bytes that came */
             if (kept + take >= sizeof tail) {
                 memmove(tail, tail + kept - 200, 200);
@@ -394,7 +406,7 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     int code = daemon_end(&d, SIGTERM);
     assert_int_equal(told, STREAMS);
     assert_int_equal(code, 0);
-    assert_true(now_seconds() - begin < 15);
+    assert_true(now_seconds() - begin < 15 * slowness());
     free(bytes);
 }
 
@@ -407,7 +419,7 @@ static void a_reader_that_stands_still_does_not_keep_the_daemon(void **state) {
     sleep_seconds(1);
     double begin = now_seconds();
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    assert_true(now_seconds() - begin < 8);
+    assert_true(now_seconds() - begin < 8 * slowness());
     close(s);
     close(waiting);
 }
@@ -418,7 +430,7 @@ static void a_quiet_daemon_ends_at_once(void **state) {
     int s = connect_to(&d); /* an open connection without a request */
     double begin = now_seconds();
     assert_int_equal(daemon_end(&d, SIGINT), 0);
-    assert_true(now_seconds() - begin < 3);
+    assert_true(now_seconds() - begin < 3 * slowness());
     close(s);
 }
 
