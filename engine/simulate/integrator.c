@@ -43,6 +43,7 @@ struct integrator {
     double *acceleration, *lambda;
     integrator_counts before; /* of a method left behind */
     long window_steps, window_failures;
+    long failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
     /* the last evaluation that failed, for the message */
     hamel_status failure;
     double failed_t, *failed_state;
@@ -65,7 +66,12 @@ static int stopped(integrator *w) {
 }
 
 static int remember_failure(integrator *w, hamel_status status, double t, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < 2 * w->n; i++) sum += 0 * y[i];
+    if (!isfinite(t)) return -1; /* CVODE has lost its step size; the failure before says why */
+    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* and so does it where the state is lost */
     w->failure = status;
+    w->failed_evaluations++;
     w->failed_t = t;
     memcpy(w->failed_state, y, 2 * w->n * sizeof *y);
     return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
@@ -236,7 +242,6 @@ static hamel_status change_to_bdf(integrator *w, hamel_error *error) {
     close_method(w);
     w->bdf = w->changed = true;
     w->may_change = false;
-    w->failure = HAMEL_OK;
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
@@ -244,9 +249,10 @@ static bool looks_stiff(integrator *w) {
     long steps, failures;
     if (!w->may_change || CVodeGetNumSteps(w->cvode, &steps) || CVodeGetNumNonlinSolvConvFails(w->cvode, &failures)) return false;
     if (steps - w->window_steps < STIFF_WINDOW) return false;
-    bool stiff = failures - w->window_failures >= STIFF_FAILURES;
+    bool stiff = (failures - w->window_failures) - (w->failed_evaluations - w->window_evaluations) >= STIFF_FAILURES;
     w->window_steps = steps;
     w->window_failures = failures;
+    w->window_evaluations = w->failed_evaluations;
     return stiff;
 }
 

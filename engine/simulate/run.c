@@ -15,7 +15,7 @@
 #include <time.h>
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
-enum { CLOCK_ROWS = 256 }; /* look at the clock every so many rows */
+enum { CLOCK_ROWS = 16 }; /* look at the clock every so many rows */
 
 typedef struct run {
     const hamel_model *model;
@@ -27,7 +27,8 @@ typedef struct run {
     double *row, *certified_row;
     size_t *timed_checks, timed_count; /* checks with a time, by time */
     size_t next_row, next_check;
-    double began, next_progress;
+    double began, next_progress, deadline; /* deadline 0: none */
+    double target; /* the time that is being visited */
     bool watched; /* something is to be seen between rows */
 } run;
 
@@ -102,12 +103,16 @@ static bool collect_checks(run *r) {
     return true;
 }
 
+/* The end of the wall time that the run may take, or 0. */
+static double deadline_of(const run *r) {
+    double limit = r->model->settings.time_limit, asked = r->options ? r->options->time_limit : 0;
+    if (asked > 0 && (limit <= 0 || asked < limit)) limit = asked;
+    return limit > 0 ? r->began + limit : 0;
+}
+
 static hamel_status start_lane(run *r, lane *l, double factor) {
-    const hamel_model *model = r->model;
-    double limit = r->options && r->options->time_limit > 0 ? r->options->time_limit : model->settings.time_limit;
-    if (model->settings.time_limit > 0 && limit > model->settings.time_limit) limit = model->settings.time_limit;
-    integrator_options options = {factor, r->options ? r->options->cancel : NULL, limit > 0 ? r->began + limit : 0};
-    l->integrator = integrator_create(model, l->kinetics, l->q, l->v, &options, r->error);
+    integrator_options options = {factor, r->options ? r->options->cancel : NULL, r->deadline};
+    l->integrator = integrator_create(r->model, l->kinetics, l->q, l->v, &options, r->error);
     return l->integrator ? HAMEL_OK : r->error->status;
 }
 
@@ -196,12 +201,14 @@ static hamel_status emit(run *r, double t) {
     r->summary->rows++;
     if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return canceled(r);
     if (r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed)) return canceled(r);
-    if ((long long)r->summary->rows % CLOCK_ROWS == 0 && !send_progress(r)) return canceled(r);
-    return HAMEL_OK;
+    if ((long long)r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
+    if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* one step may span any number of rows */
+    return send_progress(r) ? HAMEL_OK : canceled(r);
 }
 
 /* Visits a time: advance to it, see it, and use it as a row, for checks, or both. */
 static hamel_status visit(run *r, double t, bool row) {
+    r->target = t;
     hamel_status status = advance(r, &r->main, t);
     if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start)) status = lane_see(&r->main, t, r->error);
     if (status != HAMEL_OK) return status;
@@ -228,11 +235,18 @@ static hamel_status integrate(run *r) {
     return status;
 }
 
+/* The integrator may be ahead of the time last seen, or short of the one that was to be seen next. */
+static double reached(const run *r) {
+    if (!r->main.integrator) return r->model->settings.start;
+    double t = integrator_time(r->main.integrator);
+    return t < r->target ? t : r->main.t;
+}
+
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
     s->outcome = status == HAMEL_OK ? HAMEL_COMPLETED : status == HAMEL_LIMIT ? HAMEL_INCOMPLETE : HAMEL_FAILED;
-    s->t = r->main.integrator ? fmin(integrator_time(r->main.integrator), r->main.t) : model->settings.start;
+    s->t = reached(r);
     if (status == HAMEL_OK) s->t = model->settings.stop;
     if (r->main.integrator) {
         integrator_counts c = integrator_count(r->main.integrator);
@@ -271,6 +285,8 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
     hamel_error own = {0};
     run r = {.model = model, .options = options, .sink = sink ? sink : &none, .summary = summary, .error = error ? error : &own};
     r.began = monotonic();
+    r.deadline = deadline_of(&r);
+    r.target = model->settings.start;
     r.next_progress = r.began + PROGRESS_SECONDS;
     describe(summary, model);
     hamel_status status = start(&r);

@@ -1,0 +1,390 @@
+/* test_run.c — engine/simulate: steps that outputs do not touch, budgets, cancellation, methods, the certificate. */
+#include "tests/unit/fixture.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+typedef struct record {
+    hamel_summary summary;
+    hamel_error error;
+    hamel_status status;
+    size_t columns, rows, capacity, stop_after; /* stop_after: the sink refuses this row; 0: none */
+    size_t headers;
+    double *values;
+} record;
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool take_header(void *context, const hamel_header *header) {
+    record *r = context;
+    r->columns = header->column_count;
+    r->headers++;
+    return true;
+}
+
+static bool take_row(void *context, const double *values, size_t count) {
+    record *r = context;
+    if (r->stop_after > 0 && r->rows + 1 >= r->stop_after) return false;
+    if (r->rows < 5000) {
+        if (r->rows == r->capacity) {
+            r->capacity = 2 * r->capacity + 64;
+            double *grown = realloc(r->values, r->capacity * count * sizeof *grown);
+            if (!grown) return false;
+            r->values = grown;
+        }
+        memcpy(r->values + r->rows * count, values, count * sizeof *values);
+    }
+    r->rows++;
+    return true;
+}
+
+static void run_model(record *r, const hamel_model *model, const hamel_run_options *options) {
+    hamel_sink sink = {.context = r, .header = take_header, .row = take_row};
+    r->status = hamel_run(model, options, &sink, &r->summary, &r->error);
+}
+
+static record run(const char *members, const char *simulation) {
+    record r = {0};
+    hamel_model *model = fixture_model(members, simulation);
+    run_model(&r, model, NULL);
+    hamel_model_free(model); /* names in the summary must not be looked at from here on */
+    if (r.status != HAMEL_OK) fail_msg("%s", r.error.count > 0 ? r.error.faults[0].message : "no fault");
+    return r;
+}
+
+static void drop(record *r) {
+    hamel_summary_free(&r->summary);
+    hamel_error_clear(&r->error);
+    free(r->values);
+    *r = (record){0};
+}
+
+static const double *row_of(const record *r, size_t i) {
+    return r->values + i * r->columns;
+}
+
+#define PENDULUM                                                                                             \
+    "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}], `gravity`: [0, -9.81]," \
+    "`particles`: [{`name`: `p`, `mass`: 1, `position`: [`x`, `y`]}],"                                       \
+    "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]"
+
+/* --- steps --------------------------------------------------------------------------------------------------------- */
+
+static void outputs_do_not_influence_the_steps(void **state) {
+    (void)state;
+    static const char *const methods[] = {"adams", "bdf"};
+    for (int m = 0; m < 2; m++) {
+        char few[200], many[200], times[200];
+        snprintf(few, sizeof few, "`stop`: 3, `samples`: 4, `method`: `%s`, `rtol`: 1e-8", methods[m]);
+        snprintf(many, sizeof many, "`stop`: 3, `samples`: 301, `method`: `%s`, `rtol`: 1e-8", methods[m]);
+        snprintf(times, sizeof times,
+                 "`stop`: 3, `times`: [0.1234, 1, 2], `method`: `%s`, `rtol`: 1e-8, `record`: [`x`, `y`, `x'`, `y'`]",
+                 methods[m]);
+        record a = run(PENDULUM, few),
+               b = run(PENDULUM ", `outputs`: {`E`: `energy()`, `T`: `lambda(rod)`}, `invariants`: [`energy()`]", many),
+               c = run(PENDULUM, times);
+        assert_int_equal(a.rows, 4);
+        assert_int_equal(b.rows, 301);
+        assert_int_equal(c.rows, 3);
+        assert_true(a.summary.steps == b.summary.steps && a.summary.steps == c.summary.steps);
+        assert_true(a.summary.rhs_evaluations == b.summary.rhs_evaluations);
+        for (size_t i = 0; i < 4; i++) assert_memory_equal(row_of(&a, i), row_of(&b, 100 * i), 5 * sizeof(double));
+        for (size_t i = 1; i < 3; i++) assert_memory_equal(row_of(&a, i), row_of(&c, i), 5 * sizeof(double));
+        drop(&a), drop(&b), drop(&c);
+    }
+}
+
+static void the_same_model_gives_the_same_bytes(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(PENDULUM, "`stop`: 5, `samples`: 51");
+    record a = {0}, b = {0};
+    run_model(&a, model, NULL);
+    run_model(&b, model, NULL);
+    assert_int_equal(a.rows, 51);
+    assert_memory_equal(a.values, b.values, a.rows * a.columns * sizeof(double));
+    drop(&a), drop(&b);
+    hamel_model_free(model);
+}
+
+static void *run_in_thread(void *context) {
+    const hamel_model *model = *(const hamel_model **)context;
+    record *r = calloc(1, sizeof *r);
+    if (r) run_model(r, model, NULL);
+    return r;
+}
+
+static void a_model_serves_several_threads_at_once(void **state) {
+    (void)state;
+    const hamel_model *model =
+        fixture_model(PENDULUM ", `outputs`: {`E`: `energy()`}", "`stop`: 5, `samples`: 51, `method`: `bdf`");
+    pthread_t threads[4];
+    record *records[4];
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, run_in_thread, &model), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        records[i] = result;
+        assert_non_null(records[i]);
+        assert_int_equal(records[i]->rows, 51);
+        assert_memory_equal(records[i]->values, records[0]->values, 51 * records[0]->columns * sizeof(double));
+    }
+    for (int i = 0; i < 4; i++) {
+        drop(records[i]);
+        free(records[i]);
+    }
+    hamel_model_free((hamel_model *)model);
+}
+
+static void bdf_and_adams_give_the_same_motion(void **state) {
+    (void)state;
+    static const char *const systems[] = {
+        PENDULUM,
+        "`coordinates`: [{`name`: `a`, `initial`: 1}, {`name`: `b`, `initial`: -0.5}], `kinetic_energy`: `a'^2 + "
+        "b'^2/2 + a'*b'*cos(a - b)`, `potential_energy`: `-9*cos(a) - 5*cos(b)`",
+        "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `f`, `velocity`: 2}], `kinetic_energy`: `(x'^2 + "
+        "y'^2 + f'^2)/2`, `constraints`: [{`name`: `edge`, `equation`: `-x'*sin(f) + y'*cos(f) = 0`}],"
+        "`generalized_forces`: {`x`: `-0.1*x'*abs(lambda(edge))`}",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        record a = run(systems[i], "`stop`: 2, `samples`: 21, `method`: `adams`, `rtol`: 1e-10, `atol`: 1e-12");
+        record b = run(systems[i], "`stop`: 2, `samples`: 21, `method`: `bdf`, `rtol`: 1e-10, `atol`: 1e-12");
+        record u =
+            run(systems[i], "`stop`: 2, `samples`: 21, `formulation`: `udwadia-kalaba`, `rtol`: 1e-10, `atol`: 1e-12");
+        for (size_t k = 0; k < a.rows * a.columns; k++) {
+            assert_near(systems[i], a.values[k], b.values[k], 1e-7);
+            assert_near(systems[i], a.values[k], u.values[k], 1e-7);
+        }
+        drop(&a), drop(&b), drop(&u);
+    }
+}
+
+/* Springs of 10^7 N/m on 1 g, damped hard: explicit steps would be of microseconds. */
+static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(
+        "`parameters`: {`N`: 6, `k`: 1e7, `d`: 1e4}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}],"
+        "`kinetic_energy`: `0.001*sum(i, 1, N, x[i]'^2)/2`, `potential_energy`: `k*sum(i, 2, N, (x[i] - x[i-1])^2)/2 + "
+        "x[1]^2/2`,"
+        "`dissipation`: `d*sum(i, 2, N, (x[i]' - x[i-1]')^2)/2`, `generalized_forces`: {`x[6]`: `sin(t)`}",
+        "`stop`: 20, `samples`: 3, `max_steps`: 200000");
+    record r = {0};
+    run_model(&r, model, NULL);
+    assert_int_equal(r.status, HAMEL_OK);
+    assert_string_equal(r.summary.method, "adams, bdf");
+    assert_int_equal(r.summary.outcome, HAMEL_COMPLETED);
+    assert_true(r.summary.steps < 20000);
+    assert_true(r.summary.jacobian_evaluations > 0);
+    drop(&r);
+    hamel_model_free(model);
+}
+
+/* --- budgets and cancellation -------------------------------------------------------------------------------------- */
+
+static void max_steps_ends_a_run_as_incomplete(void **state) {
+    (void)state;
+    record r = run(PENDULUM, "`stop`: 1000, `samples`: 1001, `max_steps`: 100");
+    assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
+    assert_true(r.summary.steps == 100);
+    assert_true(r.summary.t < 1000 && r.summary.t > 0);
+    assert_int_equal(r.summary.warning_count, 1);
+    assert_false(r.summary.passed);
+    assert_true(r.rows >= 1 && row_of(&r, r.rows - 1)[0] <= r.summary.t);
+    drop(&r);
+}
+
+static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(PENDULUM, "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12");
+    record r = {0};
+    hamel_run_options options = {.time_limit = 0.1};
+    double start = seconds_now();
+    run_model(&r, model, &options);
+    assert_true(seconds_now() - start < 2);
+    assert_int_equal(r.status, HAMEL_OK);
+    assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
+    drop(&r);
+    hamel_model_free(model);
+}
+
+/* A body at rest: two steps reach the end, and all rows lie between them. */
+static void the_limit_of_wall_time_holds_for_rows_within_one_step(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2`",
+                                       "`stop`: 1e6, `samples`: 1000000000");
+    record r = {0};
+    hamel_run_options options = {.time_limit = 0.2};
+    double start = seconds_now();
+    run_model(&r, model, &options);
+    double took = seconds_now() - start;
+    if (!(took < 5)) fail_msg("%g s", took);
+    assert_int_equal(r.status, HAMEL_OK);
+    assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
+    assert_true(r.summary.t < 1e6);
+    drop(&r);
+    hamel_model_free(model);
+}
+
+typedef struct canceler {
+    atomic_bool flag;
+    double at;
+} canceler;
+
+static void *cancel_soon(void *context) {
+    canceler *c = context;
+    nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
+    c->at = seconds_now();
+    atomic_store(&c->flag, true);
+    return NULL;
+}
+
+static void a_run_stops_within_a_tenth_of_a_second_of_its_cancellation(void **state) {
+    (void)state;
+    static const char *const simulations[] = {"`stop`: 1e7, `samples`: 3, `max_steps`: 1e12",
+                                              "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12, `method`: `bdf`",
+                                              "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12, `certify`: true"};
+    for (size_t i = 0; i < 3; i++) {
+        hamel_model *model = fixture_model(PENDULUM, simulations[i]);
+        record r = {0};
+        canceler c = {.flag = false};
+        pthread_t thread;
+        hamel_run_options options = {.cancel = &c.flag};
+        assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &c), 0);
+        run_model(&r, model, &options);
+        double end = seconds_now();
+        pthread_join(thread, NULL);
+        assert_int_equal(r.status, HAMEL_CANCELED);
+        assert_int_equal(r.summary.outcome, HAMEL_FAILED);
+        if (!(end - c.at < 0.1)) fail_msg("%g s after the cancellation", end - c.at);
+        drop(&r);
+        hamel_model_free(model);
+    }
+}
+
+static void a_sink_that_refuses_ends_the_run_as_canceled(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(PENDULUM, "`stop`: 5");
+    record r = {.stop_after = 7};
+    run_model(&r, model, NULL);
+    assert_int_equal(r.status, HAMEL_CANCELED);
+    assert_int_equal(r.rows, 6);
+    drop(&r);
+    hamel_model_free(model);
+}
+
+/* --- the certificate ----------------------------------------------------------------------------------------------- */
+
+static void the_work_of_forces_balances_the_energy(void **state) {
+    (void)state;
+    static const char *const systems[] = {
+        PENDULUM ", `generalized_forces`: {`x`: `-0.5*x' + cos(3*t)`}",
+        "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`, `constraints`: [{`name`: "
+        "`c`, `equation`: `x^2 + y^2 = (1 + sin(t)/2)^2`}], `potential_energy`: `9*y`",
+    };
+    for (size_t i = 0; i < 2; i++)
+        for (int m = 0; m < 2; m++) {
+            record r =
+                run(systems[i],
+                    m ? "`stop`: 4, `method`: `bdf`, `rtol`: 1e-9, `atol`: 1e-11, `initialization`: `project`"
+                      : "`stop`: 4, `method`: `adams`, `rtol`: 1e-9, `atol`: 1e-11, `initialization`: `project`");
+            if (!(r.summary.max_work_balance_error < 1e-6))
+                fail_msg("%s: %g", systems[i], r.summary.max_work_balance_error);
+            assert_true(r.summary.max_work_balance_error > 0);
+            drop(&r);
+        }
+}
+
+static void checks_and_invariants_are_judged(void **state) {
+    (void)state;
+    record r = run(
+        PENDULUM
+        ", `invariants`: [{`name`: `E`, `expression`: `energy()`, `tolerance`: 1e-4}, {`name`: `bad`, `expression`: "
+        "`x`, `tolerance`: 0.1}],"
+        "`checks`: [{`name`: `length`, `expression`: `hypot(x, y)`, `at`: `always`, `equals`: 1, `tolerance`: 1e-9},"
+        "{`name`: `start`, `expression`: `lambda(rod)*2`, `at`: 0, `equals`: `-9.81*0.8`, `tolerance`: 1e-9},"
+        "{`name`: `low`, `expression`: `y`, `at`: `final`, `min`: 0}]",
+        "`stop`: 1.05");
+    assert_true(r.summary.invariants[0].passed);
+    assert_false(r.summary.invariants[1].passed);
+    assert_true(r.summary.checks[0].passed);
+    assert_true(r.summary.checks[1].passed);
+    assert_false(r.summary.checks[2].passed);
+    assert_false(r.summary.passed);
+    assert_true(r.summary.residuals[0].position < 1e-14);
+    assert_int_equal(r.summary.degrees_of_freedom, 1);
+    drop(&r);
+}
+
+static void the_estimate_of_the_error_covers_the_error(void **state) {
+    (void)state;
+    record r =
+        run("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, `potential_energy`: `x^2/2`",
+            "`stop`: 20, `samples`: 41, `certify`: true");
+    double worst = 0;
+    for (size_t i = 0; i < r.rows; i++) worst = fmax(worst, fabs(row_of(&r, i)[1] - cos(row_of(&r, i)[0])));
+    assert_non_null(r.summary.error_estimate);
+    assert_true(r.summary.error_estimate[0] == 0);
+    assert_true(worst < 3 * r.summary.error_estimate[1]);
+    assert_true(r.summary.error_estimate[1] < 1e-5);
+    drop(&r);
+}
+
+static void a_singularity_is_told_with_its_expression_and_time(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: -1}], "
+                                       "`kinetic_energy`: `x'^2/2`, `generalized_forces`: {`x`: `-sqrt(x)`}",
+                                       "`stop`: 10");
+    record r = {0};
+    run_model(&r, model, NULL);
+    assert_int_equal(r.status, HAMEL_NOT_FINITE);
+    if (!strstr(r.error.faults[0].message, "sqrt(x)")) fail_msg("%s", r.error.faults[0].message);
+    assert_int_equal(r.summary.outcome, HAMEL_FAILED);
+    assert_int_equal(r.headers, 1);
+    drop(&r);
+    hamel_model_free(model);
+}
+
+static void faults_before_the_start_send_no_header(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + "
+                                       "y'^2`, `constraints`: [{`name`: `c`, `equation`: `x = y`}]",
+                                       "`stop`: 10");
+    record r = {0};
+    run_model(&r, model, NULL);
+    assert_int_equal(r.status, HAMEL_INCONSISTENT);
+    assert_int_equal(r.headers, 0);
+    drop(&r);
+    hamel_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_do_not_influence_the_steps),
+        cmocka_unit_test(the_same_model_gives_the_same_bytes),
+        cmocka_unit_test(a_model_serves_several_threads_at_once),
+        cmocka_unit_test(bdf_and_adams_give_the_same_motion),
+        cmocka_unit_test(auto_changes_to_bdf_on_a_stiff_chain),
+        cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
+        cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
+        cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
+        cmocka_unit_test(a_run_stops_within_a_tenth_of_a_second_of_its_cancellation),
+        cmocka_unit_test(a_sink_that_refuses_ends_the_run_as_canceled),
+        cmocka_unit_test(the_work_of_forces_balances_the_energy),
+        cmocka_unit_test(checks_and_invariants_are_judged),
+        cmocka_unit_test(the_estimate_of_the_error_covers_the_error),
+        cmocka_unit_test(a_singularity_is_told_with_its_expression_and_time),
+        cmocka_unit_test(faults_before_the_start_send_no_header),
+    };
+    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}
