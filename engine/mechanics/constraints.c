@@ -9,9 +9,9 @@
  * derivative). Udwadia & Kalaba, Proc. R. Soc. A 439 (1992) 407, eq. 2.3, for A q'' = b. */
 #include "engine/mechanics/equations.h"
 
-static graph_node without_accelerations(hamel_system *s, graph_node f) {
-    graph_node *zeros = node_array(s, s->coordinate_count);
-    return zeros ? graph_substitute(s->graph, f, SYMBOL_ACCELERATION, zeros, s->coordinate_count) : GRAPH_NONE;
+static graph_node without_accelerations(hamel_equations *e, graph_node f) {
+    const graph_node *zeros = equations_zeros(e);
+    return zeros ? graph_substitute(e->system->graph, f, SYMBOL_ACCELERATION, zeros, e->n) : GRAPH_NONE;
 }
 
 static bool derive_row(hamel_equations *e, size_t c) {
@@ -35,7 +35,7 @@ static bool derive_row(hamel_equations *e, size_t c) {
     e->position[c] = e->velocity[c] = GRAPH_NONE;
     if (constraint->order == CONSTRAINT_ACCELERATION) {
         rate = f;
-        bias = without_accelerations(s, f);
+        bias = without_accelerations(e, f);
     } else {
         if (constraint->order == CONSTRAINT_HOLONOMIC) e->position[c] = f;
         e->velocity[c] = constraint->order == CONSTRAINT_HOLONOMIC ? graph_rate(g, f) : f;

@@ -101,7 +101,7 @@ graph_node energies_acceleration(const hamel_equations *e) {
 }
 
 /* The power that the reaction of constraint c has on the motion, divided by λ_c. */
-static graph_node constraint_power(const hamel_equations *e, size_t c) {
+static graph_node constraint_power(hamel_equations *e, size_t c) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     const system_constraint *constraint = &s->constraints[c];
@@ -115,8 +115,8 @@ static graph_node constraint_power(const hamel_equations *e, size_t c) {
     for (size_t k = first; k < first + count; k++)
         if (graph_depends(g, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) linear = false;
     if (!linear) return sum;
-    graph_node *zeros = node_array(s, s->coordinate_count);
-    return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, s->coordinate_count)) : GRAPH_NONE;
+    const graph_node *zeros = equations_zeros(e);
+    return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
 hamel_status energies_derive(hamel_equations *e) {

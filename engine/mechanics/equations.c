@@ -56,6 +56,11 @@ graph_node *node_array(hamel_system *s, size_t n) {
     return nodes;
 }
 
+const graph_node *equations_zeros(hamel_equations *e) {
+    if (!e->zeros) e->zeros = node_array(e->system, e->n);
+    return e->zeros;
+}
+
 size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, int32_t **list) {
     const int32_t *found;
     size_t count = graph_support(s->graph, node, kind, &found);

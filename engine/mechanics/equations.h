@@ -24,6 +24,7 @@ typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
 
+    graph_node *zeros;    /* n times the number 0, to substitute; see equations_zeros */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
     matrix_pattern M;     /* lower triangle: row ≥ column */
     graph_node *Q;        /* n */
@@ -74,6 +75,9 @@ size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
 
 /* An array of n nodes, all the number 0. NULL with a fault. */
 graph_node *node_array(hamel_system *s, size_t n);
+
+/* n zeros, made once: one array a constraint would be quadratic. NULL with a fault. */
+const graph_node *equations_zeros(hamel_equations *e);
 
 /* A copy of the symbols of `kind` in `node`: graph_support's own list dies at the next call. */
 size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, int32_t **list);

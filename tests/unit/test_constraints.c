@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,26 @@ static void the_gibbs_appell_function_gives_the_same_forces_of_inertia(void **st
     }
 }
 
+static double bytes_of_family(int count) {
+    char members[400];
+    snprintf(members, sizeof members,
+             "`parameters`: {`N`: %d}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}], `kinetic_energy`: `sum(i, 1, N, x[i]'^2)`,"
+             "`constraints`: [{`name`: `c[i]`, `for`: `i = 1..N`, `equation`: `%s`}]",
+             count, count % 2 ? "x[i]'' = sin(t)" : "x[i]' = sin(t)");
+    hamel_model *model = fixture_model(members, "`stop`: 1");
+    double bytes = (double)hamel_model_bytes(model);
+    hamel_model_free(model);
+    return bytes;
+}
+
+static void many_constraints_need_linear_memory(void **state) {
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        double small = bytes_of_family(1000 + odd), large = bytes_of_family(8000 + odd);
+        if (!(large < 12 * small)) fail_msg("%g bytes for 1,000, %g for 8,000", small, large);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_holonomic_constraint_is_differentiated_twice),
@@ -228,6 +249,7 @@ int main(void) {
         cmocka_unit_test(the_rate_of_the_jacobi_integral_is_what_differences_show),
         cmocka_unit_test(a_conservative_system_has_no_rate_at_all),
         cmocka_unit_test(the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0),
+        cmocka_unit_test(many_constraints_need_linear_memory),
         cmocka_unit_test(the_gibbs_appell_function_gives_the_same_forces_of_inertia),
     };
     return cmocka_run_group_tests_name("constraints and energies", tests, NULL, NULL);
