@@ -52,13 +52,34 @@ static char *copy_text(const char *text, size_t length) {
     return copy;
 }
 
+/* Bytes of the UTF-8 sequence that starts with `lead`; 1 for a byte that starts none. */
+static size_t sequence_length(unsigned char lead) {
+    return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+}
+
+/* Takes out what a cut on the way here ("%.300s", a buffer of fixed size) has left of a code point: answers are JSON,
+ * and one such byte would spoil the document. Returns the new length. */
+static size_t drop_partial_sequences(char *text, size_t length) {
+    size_t kept = 0;
+    for (size_t at = 0, n; at < length; at += n) {
+        n = 1;
+        unsigned char lead = (unsigned char)text[at];
+        size_t wanted = sequence_length(lead);
+        while (n < wanted && at + n < length && ((unsigned char)text[at + n] & 0xC0) == 0x80) n++;
+        if (n < wanted || (lead & 0xC0) == 0x80) continue;
+        memmove(text + kept, text + at, n);
+        kept += n;
+    }
+    return kept;
+}
+
 static char *format_text(const char *format, va_list arguments) {
     char text[FAULT_TEXT_MAX + 4];
     int length = vsnprintf(text, sizeof text, format, arguments);
     if (length < 0) return copy_text("", 0);
     size_t kept = (size_t)length;
     if (kept > FAULT_TEXT_MAX) kept = cut_length(text, FAULT_TEXT_MAX);
-    return copy_text(text, kept);
+    return copy_text(text, drop_partial_sequences(text, kept));
 }
 
 static void fault_free(hamel_fault *fault) {

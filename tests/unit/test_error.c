@@ -122,6 +122,21 @@ static void every_status_has_a_slug_and_a_meaning(void **state) {
     }
 }
 
+/* "é" is C3 A9, "→" is E2 86 92: printf's precision cuts between their bytes. */
+static void what_a_cut_leaves_of_a_code_point_is_dropped(void **state) {
+    (void)state;
+    static const struct {
+        int bytes;
+        const char *kept;
+    } cuts[] = {{1, "[a]"}, {2, "[a]"}, {3, "[a\xC3\xA9]"}, {4, "[a\xC3\xA9]"}, {5, "[a\xC3\xA9]"}, {6, "[a\xC3\xA9\xE2\x86\x92]"}};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        hamel_error error = {0};
+        (void)hamel_fail(&error, HAMEL_INVALID, "", 0, "[%.*s]", cuts[i].bytes, "a\xC3\xA9\xE2\x86\x92z");
+        assert_string_equal(error.faults[0].message, cuts[i].kept);
+        hamel_error_clear(&error);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_keeps_where_what_and_how_to_mend_it),
@@ -132,6 +147,7 @@ int main(void) {
         cmocka_unit_test(a_second_suggestion_replaces_the_first),
         cmocka_unit_test(a_long_text_is_cut_between_code_points),
         cmocka_unit_test(a_very_long_expression_is_not_quoted),
+        cmocka_unit_test(what_a_cut_leaves_of_a_code_point_is_dropped),
         cmocka_unit_test(every_status_has_a_slug_and_a_meaning),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
