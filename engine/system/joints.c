@@ -238,9 +238,11 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
     const system_located *surface = wheel == w->a ? w->b : w->a;
     if (!hamel_expression_given(&j->radius))
         (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `rolling` joint needs `radius`");
-    if (turning(s, wheel) == 0)
+    if (turning(s, wheel) == 0) {
         (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0,
                          "neither end of the `rolling` joint `%s` is a body that turns", w->name);
+        return;
+    }
     graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
     if (radius < 0 || !bind_direction(s, j, scope, n)) return;
     node_matrix_apply(g, surface->rotation, n, outer);
