@@ -26,6 +26,9 @@ static const double RTOL_LEAST = 1e-13; /* below, rounding makes the step count 
 /* auto: this many convergence failures within a window of steps mean that the fixed-point iteration limits the step. */
 enum { STIFF_WINDOW = 50, STIFF_FAILURES = 8, STABILIZE_AFTER = 20 };
 
+static const double CREEP_PART = 1e-13; /* of the span */
+enum { CREEP_STEPS = 1000 };
+
 struct integrator {
     const hamel_model *model;
     kinetics *kinetics;
@@ -42,7 +45,7 @@ struct integrator {
     double alpha, beta;     /* stabilization in force */
     double *acceleration, *lambda;
     integrator_counts before; /* of a method left behind */
-    long window_steps, window_failures;
+    long window_steps, window_failures, tiny_steps;
     long failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
     /* the last evaluation that failed, for the message */
     hamel_status failure;
@@ -287,6 +290,16 @@ static hamel_status explain(integrator *w, int flag, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
+/* Before a singularity steps can shrink for ever without failing: many in a row that together lead nowhere are a failure,
+ * and the evaluation that failed last says why. Real progress makes that evaluation history. */
+static bool creeps(integrator *w) {
+    const model_settings *s = &w->model->settings;
+    bool tiny = w->t - w->previous < CREEP_PART * (s->stop - s->start);
+    w->tiny_steps = tiny ? w->tiny_steps + 1 : 0;
+    if (!tiny) w->failure = HAMEL_OK;
+    return w->tiny_steps > CREEP_STEPS;
+}
+
 hamel_status integrator_step(integrator *w, hamel_error *error) {
     realtype reached;
     w->previous = w->t;
@@ -296,7 +309,8 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     }
     int flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
     if (w->canceled || w->timed_out) return HAMEL_CANCELED;
-    if (flag < 0 && w->may_change && flag != CV_RHSFUNC_FAIL && flag != CV_MEM_FAIL) {
+    bool other_may_pass = flag < 0 && flag != CV_RHSFUNC_FAIL && flag != CV_MEM_FAIL && w->failure != HAMEL_NOT_FINITE;
+    if (other_may_pass && w->may_change) {
         hamel_status status = change_to_bdf(w, error); /* a last try before giving up */
         if (status != HAMEL_OK) return status;
         flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
@@ -304,7 +318,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     }
     if (flag < 0) return explain(w, flag, error);
     w->t = reached;
-    w->failure = HAMEL_OK;
+    if (creeps(w)) return explain(w, CV_ERR_FAILURE, error);
     follow_step(w);
     return HAMEL_OK;
 }
