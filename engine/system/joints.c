@@ -8,7 +8,7 @@
  *   revolute    coincident; in space also (R_A s)·(R_B axis) = 0 for two directions s square to the axis
  *   prismatic   (R_A s)·(r_A − r_B) = 0 for each direction s square to the axis; no relative rotation
  *   fixed       coincident; no relative rotation
- *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component, at p = r_W − radius R_S normal:
+ *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component, at p = r_W − radius R_S normal/|normal|:
  *               W rolls on the surface of S, which `normal` points away from
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0; without B: B is at rest
  *
@@ -128,6 +128,11 @@ static void axis_of(const system_located *e, int k, graph_node out[3]) {
     for (int i = 0; i < 3; i++) out[i] = e->rotation[3 * i + k];
 }
 
+static bool zero_axis(hamel_system *s, const hamel_joint *j) {
+    (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.pointer, 0, "`%s` needs a vector that is not zero", j->name);
+    return false;
+}
+
 /* Two directions square to c: c × e and c × (c × e), e the coordinate axis that c is least along. */
 static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_scope *scope, const graph_node c[3],
                               graph_node first[3], graph_node second[3]) {
@@ -138,11 +143,7 @@ static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_
         if (k < j->direction.count && !system_number(s, &j->direction.items[k], scope, &value[k])) return false;
         if (value[k] * value[k] < value[least] * value[least]) least = (int)k;
     }
-    if (value[0] == 0 && value[1] == 0 && value[2] == 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0,
-                         "the joint needs an axis that is not zero");
-        return false;
-    }
+    if (value[0] == 0 && value[1] == 0 && value[2] == 0) return zero_axis(s, j);
     graph_node e[3];
     for (int k = 0; k < 3; k++) e[k] = graph_number(s->graph, k == least);
     node_vector_cross(s->graph, c, e, first);
@@ -150,13 +151,15 @@ static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_
     return true;
 }
 
+/* The components of `axis`, `normal` or `direction`. */
 static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_scope *scope, graph_node out[3]) {
     for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
     for (size_t k = 0; k < j->direction.count && k < 3; k++) {
         out[k] = system_bind(s, &j->direction.items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
         if (out[k] < 0) return false;
     }
-    if (j->direction.count && (s->dimension == 0 || (int)j->direction.count == s->dimension)) return true;
+    bool zero = graph_is_zero(s->graph, out[0]) && graph_is_zero(s->graph, out[1]) && graph_is_zero(s->graph, out[2]);
+    if (j->direction.count && (int)j->direction.count == s->dimension) return !zero || zero_axis(s, j);
     (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0,
                      "a `%s` joint needs %s with %d components", j->type,
                      strcmp(j->type, "rolling") == 0      ? "`normal`"
@@ -245,8 +248,9 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
     }
     graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
     if (radius < 0 || !bind_direction(s, j, scope, n)) return;
+    graph_node arm = graph_div(g, radius, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, n, n)));
     node_matrix_apply(g, surface->rotation, n, outer);
-    for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, radius, outer[k]));
+    for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, arm, outer[k]));
     carried(w, wheel, place, own);
     carried(w, surface, place, under);
     for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));

@@ -145,7 +145,7 @@ static void a_wheel_rolls_on_what_stands_still_whichever_end_it_is(void **state)
     (void)state;
     EXPECT(PLANE("`type`: `rolling`, `radius`: 0.5, `normal`: [0, 1], `between`: [`A`, [7, 0]]"), CONSTRAINT_VELOCITY,
            "x' + 0.5*a'", "y'");
-    EXPECT(PLANE("`type`: `rolling`, `radius`: 0.5, `normal`: [0, 1], `between`: [[7, 0], `A`]"), CONSTRAINT_VELOCITY,
+    EXPECT(PLANE("`type`: `rolling`, `radius`: 0.5, `normal`: [0, 3], `between`: [[7, 0], `A`]"), CONSTRAINT_VELOCITY,
            "x' + 0.5*a'", "y'");
     EXPECT(SPACE("`type`: `rolling`, `radius`: 2, `normal`: [0, 0, 1], `between`: [`A`, [0, 0, 0]]"),
            CONSTRAINT_VELOCITY, "x' - 2*angular_velocity(A, 2)", "y' + 2*angular_velocity(A, 1)", "z'");
@@ -199,6 +199,7 @@ static void joints_that_cannot_be_are_refused(void **state) {
     expect_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 1], `between`: [[0, 0], [1, 1]]"), "neither end");
     expect_fault(PLANE("`type`: `knife_edge`, `between`: [`A`]"), "needs `direction`");
     expect_fault(PLANE("`type`: `prismatic`, `between`: [`A`, `B`]"), "needs `axis`");
+    expect_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 0], `between`: [`A`, `B`]"), "not zero");
     expect_fault(PLANE("`type`: `prismatic`, `axis`: [0, 0], `between`: [`A`, `B`]"), "not zero");
     expect_fault(SPACE("`type`: `revolute`, `axis`: [0, 0, 0], `between`: [`A`, `B`]"), "not zero");
     expect_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "no coordinate");

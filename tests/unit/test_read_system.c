@@ -158,6 +158,121 @@ static void physics_lands_in_its_fields(void **state) {
     close_fixture(&f);
 }
 
+static void bodies_and_what_is_on_them_are_read(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f, SYSTEM("'bodies':[{'name':'B','mass':2,'position':{'frame':'F','at':['x',0,1]},'inertia':[1,2,'C'],"
+                           "'orientation':{'euler':{'sequence':'zxz','angles':['x',0,'t']}},'for':'i = 1..2'}],"
+                           "'points':[{'name':'P','body':'B','at':[1,0,0]},{'name':'O','position':[0,0,0]}],"
+                           "'frames':[{'name':'F','in':'G','origin':[1,2,3],'orientation':{'matrix':[[1,0,0],[0,'c',"
+                           "'-s'],[0,'s','c']]}},{'name':'G'}]"));
+    const hamel_body *b = &f.d.bodies[0];
+    assert_string_equal(b->position.frame, "F");
+    assert_string_equal(b->position.frame_pointer, "/bodies/0/position/frame");
+    assert_string_equal(b->position.at.items[2].pointer, "/bodies/0/position/at/2");
+    assert_int_equal(b->inertia.count, 3);
+    assert_string_equal(b->inertia.items[2].text, "C");
+    assert_int_equal(b->orientation.kind, HAMEL_EULER);
+    assert_string_equal(b->orientation.sequence, "zxz");
+    assert_string_equal(b->orientation.sequence_pointer, "/bodies/0/orientation/euler/sequence");
+    assert_string_equal(b->orientation.values.items[2].pointer, "/bodies/0/orientation/euler/angles/2");
+    assert_string_equal(b->family.ranges[0], "i = 1..2");
+    assert_string_equal(f.d.points[0].position.frame, "B");
+    assert_int_equal(f.d.points[0].position.at.count, 3);
+    assert_null(f.d.points[1].position.frame);
+    assert_string_equal(f.d.frames[0].in, "G");
+    assert_int_equal(f.d.frames[0].orientation.kind, HAMEL_MATRIX);
+    assert_string_equal(f.d.frames[0].orientation.values.items[5].text, "-s");
+    assert_string_equal(f.d.frames[0].orientation.values.items[5].pointer, "/frames/0/orientation/matrix/1/2");
+    assert_int_equal(f.d.frames[1].orientation.kind, HAMEL_PARALLEL);
+    assert_int_equal(f.d.frames[1].position.at.count, 0);
+    close_fixture(&f);
+
+    expect_read(&f,
+                SYSTEM("'bodies':[{'name':'A','mass':1,'position':['x',0],'inertia':'I','orientation':{'angle':'x'}},"
+                       "{'name':'B','mass':1,'position':['x',0,0],'inertia':[[1,2,3],[4,5,6],[7,8,9]],"
+                       "'orientation':{'quaternion':[1,0,0,'x']}}]"));
+    assert_int_equal(f.d.bodies[0].inertia.count, 1);
+    assert_int_equal(f.d.bodies[0].orientation.kind, HAMEL_ANGLE);
+    assert_int_equal(f.d.bodies[1].inertia.count, 9);
+    assert_float_equal(f.d.bodies[1].inertia.items[5].number, 6, 0);
+    assert_int_equal(f.d.bodies[1].orientation.kind, HAMEL_QUATERNION);
+    assert_string_equal(f.d.bodies[1].orientation.values.items[3].text, "x");
+    close_fixture(&f);
+}
+
+static void links_loads_and_joints_are_read(void **state) {
+    (void)state;
+    fixture f;
+    expect_read(&f,
+                SYSTEM("'springs':[{'name':'s','between':['A',{'frame':'B','at':[1,0]}],'stiffness':'k','length':2}],"
+                       "'dampers':[{'between':[[0,1],'A'],'coefficient':3}],"
+                       "'loads':[{'on':'A','force':['x',0],'torque':'M'},{'on':'B','torque':[1,2,3]}],"
+                       "'joints':[{'name':'J','type':'rolling','between':['A','B'],'radius':'r','normal':[0,1]},"
+                       "{'name':'K','type':'knife_edge','between':['A'],'direction':[1,0]}]"));
+    const hamel_link *s = &f.d.springs[0];
+    assert_int_equal(s->end_count, 2);
+    assert_string_equal(s->between[0].name, "A");
+    assert_null(s->between[1].name);
+    assert_string_equal(s->between[1].position.frame, "B");
+    assert_string_equal(s->between[1].pointer, "/springs/0/between/1");
+    assert_string_equal(s->strength.text, "k");
+    assert_float_equal(s->length.number, 2, 0);
+    assert_null(f.d.dampers[0].name);
+    assert_int_equal(f.d.dampers[0].between[0].position.at.count, 2);
+    assert_false(hamel_expression_given(&f.d.dampers[0].length));
+    assert_string_equal(f.d.loads[0].on_pointer, "/loads/0/on");
+    assert_int_equal(f.d.loads[0].force.count, 2);
+    assert_int_equal(f.d.loads[0].torque.count, 1);
+    assert_int_equal(f.d.loads[1].torque.count, 3);
+    assert_string_equal(f.d.joints[0].type, "rolling");
+    assert_string_equal(f.d.joints[0].radius.text, "r");
+    assert_string_equal(f.d.joints[0].direction.pointer, "/joints/0/normal");
+    assert_int_equal(f.d.joints[1].end_count, 1);
+    close_fixture(&f);
+}
+
+static void faults_of_bodies_and_joints_are_found(void **state) {
+    (void)state;
+#define BODY(members) SYSTEM("'bodies':[{'name':'B','mass':1,'position':['x',0,0]," members "}]")
+#define ORIENTATION(members) BODY("'orientation':{" members "}")
+#define JOINT(members) SYSTEM("'joints':[{'name':'J'," members "}]")
+    static const struct {
+        const char *text, *pointer, *part;
+    } cases[] = {
+        {BODY("'inertia':[1,2]"), "/bodies/0/inertia", "found a list of 2"},
+        {BODY("'inertia':[[1,2,3],[4,5,6]]"), "/bodies/0/inertia", "three rows"},
+        {BODY("'inertia':true"), "/bodies/0/inertia", "found true"},
+        {ORIENTATION(""), "/bodies/0/orientation", "exactly one"},
+        {ORIENTATION("'angle':1,'quaternion':[1,0,0,0]"), "/bodies/0/orientation", "exactly one"},
+        {ORIENTATION("'quaternion':[1,0,0]"), "/bodies/0/orientation/quaternion", "found a list of 3"},
+        {ORIENTATION("'quaternion':[[1,0,0,0]]"), "/bodies/0/orientation/quaternion", "found a list of 1"},
+        {ORIENTATION("'quaternion':'q'"), "/bodies/0/orientation/quaternion", "four components"},
+        {ORIENTATION("'matrix':[1,0,0,0,1,0,0,0,1]"), "/bodies/0/orientation/matrix", "three rows"},
+        {ORIENTATION("'matrix':[[1,0],[0,1,0,0],[0,0,1]]"), "/bodies/0/orientation/matrix", "three rows"},
+        {ORIENTATION("'euler':{'sequence':'ZXZ','angles':['x',0]}"), "/bodies/0/orientation/euler/angles",
+         "three angles, found a list of 2"},
+        {ORIENTATION("'euler':{'angles':['x',0,0]}"), "/bodies/0/orientation/euler", "`sequence`"},
+        {SYSTEM("'points':[{'name':'P'}]"), "/points/0", "either `position`, or `body` and `at`"},
+        {SYSTEM("'points':[{'name':'P','at':[0,0]}]"), "/points/0", "either `position`, or `body` and `at`"},
+        {SYSTEM("'points':[{'name':'P','position':[0,0],'body':'B','at':[0,0]}]"), "/points/0", "either `position`"},
+        {SYSTEM("'frames':[{'name':'F','in':'G','origin':{'frame':'G','at':[0,0]}}]"), "/frames/0", "one of the two"},
+        {SYSTEM("'springs':[{'between':['A'],'stiffness':1}]"), "/springs/0/between", "a list of two"},
+        {SYSTEM("'springs':[{'between':['A',1],'stiffness':1}]"), "/springs/0/between/1", "found a number"},
+        {SYSTEM("'dampers':[{'between':['A','B']}]"), "/dampers/0", "`coefficient`"},
+        {SYSTEM("'loads':[{'on':'A'}]"), "/loads/0", "a `force`, a `torque`, or both"},
+        {SYSTEM("'loads':[{'on':'A','torque':[1,2]}]"), "/loads/0/torque", "found a list of 2"},
+        {JOINT("'type':'fixed','between':[]"), "/joints/0/between", "one or two"},
+        {JOINT("'type':'fixed','between':['A','B'],'axis':[0,1]"), "/joints/0/axis", "a `fixed` joint has no `axis`"},
+        {JOINT("'type':'rolling','between':['A','B'],'axis':[0,1]"), "/joints/0/axis", "has no `axis`"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+        expect_fault(cases[k].text, cases[k].pointer, cases[k].part);
+#undef BODY
+#undef ORIENTATION
+#undef JOINT
+}
+
 static void invariants_and_checks_are_read(void **state) {
     (void)state;
     fixture f;
@@ -404,6 +519,9 @@ int main(void) {
         cmocka_unit_test(maps_and_lists_of_expressions_are_the_same),
         cmocka_unit_test(a_family_may_be_an_object),
         cmocka_unit_test(physics_lands_in_its_fields),
+        cmocka_unit_test(bodies_and_what_is_on_them_are_read),
+        cmocka_unit_test(links_loads_and_joints_are_read),
+        cmocka_unit_test(faults_of_bodies_and_joints_are_found),
         cmocka_unit_test(invariants_and_checks_are_read),
         cmocka_unit_test(simulation_keys_are_read),
         cmocka_unit_test(unknown_keys_suggest_the_nearest),
