@@ -38,6 +38,7 @@ static const struct {
     {"system", &system_kind},
     {"parameter", &parameter_kind},
     {"coordinate", &coordinate_kind},
+    {"quasi_velocity", &quasi_velocity_kind},
     {"definition", &definition_kind},
     {"named", &named_kind},
     {"framed_position", &framed_position_kind},
