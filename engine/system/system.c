@@ -430,6 +430,10 @@ static void declare_outputs(hamel_system *s) {
     for (size_t i = 0; i < list->count; i++) {
         const hamel_named *o = &list->items[i];
         if (!o->name || !o->value.count) continue;
+        if (!*o->name) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "an output needs a name that is not empty");
+            continue;
+        }
         for (family_begin(&f, s, &o->family); family_next(&f);) {
             const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope) : arena_text(s->memory, o->name, strlen(o->name));
             if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
