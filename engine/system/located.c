@@ -205,6 +205,7 @@ void located_resolve(hamel_system *s) {
 int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *scope) {
     const symbol_table *elements = &s->binder->elements;
     bool complete;
+    if (!end->name && end->position.at.count == 0) return -1; /* the reader has said so */
     if (!end->name) {
         int32_t index = add(s, "", end->pointer, "position", &end->position, NULL, scope);
         if (index < 0) return -1;
