@@ -148,6 +148,10 @@ int main(int argc, char **argv) {
         puts("hameld " HAMEL_VERSION);
         return EXIT_SUCCESS;
     }
+    if (!store_known(config.store)) {
+        fprintf(stderr, "hameld: --store: expected sqlite:PATH or memory:, found '%.200s'\n", config.store);
+        return EXIT_USAGE;
+    }
     block_signals(&ending);
     umask(077);
     mallopt(M_ARENA_MAX, 4); /* hundreds of threads would otherwise each keep freed memory to themselves */

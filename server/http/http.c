@@ -407,9 +407,9 @@ static struct MHD_Daemon *start_daemon(http_server *server) {
     return MHD_start_daemon(
         flags, 0, NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, note_fault, server, MHD_OPTION_SOCK_ADDR,
         (const struct sockaddr *)&config->address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
-        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED,
-        finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
+        MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED, finish, server,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
 }
 
 static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {

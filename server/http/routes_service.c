@@ -34,15 +34,16 @@ handled service_readyz(request *r) {
 
 /* ---- examples --------------------------------------------------------------------------------------------------- */
 
-/* The texts beside the name come from the example itself. */
+/* {name, title, description, source, href}: the name is that of the path; the texts come from the example itself. */
 static cJSON *example_json(const api_example *example) {
+    static const char *const keys[] = {"name", "description", "source"};
+    static const char *const shown[] = {"title", "description", "source"};
     cJSON *system = cJSON_ParseWithLength(example->json, example->length);
     cJSON *object = cJSON_CreateObject();
-    bool good = system && object && cJSON_AddStringToObject(object, "id", example->name);
-    static const char *const texts[] = {"name", "description", "source"};
-    for (size_t i = 0; good && i < sizeof texts / sizeof texts[0]; i++) {
-        const cJSON *text = cJSON_GetObjectItemCaseSensitive(system, texts[i]);
-        if (cJSON_IsString(text)) good = cJSON_AddStringToObject(object, texts[i], text->valuestring) != NULL;
+    bool good = system && object && cJSON_AddStringToObject(object, "name", example->name);
+    for (size_t i = 0; good && i < sizeof keys / sizeof keys[0]; i++) {
+        const cJSON *text = cJSON_GetObjectItemCaseSensitive(system, keys[i]);
+        if (cJSON_IsString(text)) good = cJSON_AddStringToObject(object, shown[i], text->valuestring) != NULL;
     }
     char path[256] = "/v1/examples/";
     size_t used = strlen(path);

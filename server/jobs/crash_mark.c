@@ -48,6 +48,9 @@ void crash_mark_thread(int64_t number, int64_t attempt) {
 }
 
 void crash_stack_use(void *stack) {
+    stack_t there;
+    if (sigaltstack(NULL, &there) == 0 && !(there.ss_flags & SS_DISABLE))
+        return; /* a sanitizer's, which it frees itself */
     stack_t alternate = {.ss_sp = stack, .ss_size = CRASH_STACK_BYTES};
     sigaltstack(&alternate, NULL);
 }

@@ -37,11 +37,20 @@ void row_chunk_clear(row_chunk *chunk) {
     *chunk = (row_chunk){0};
 }
 
-store *store_open(const char *url, struct server_log *log, char *message, size_t room) {
+static const store_kind *kind_of_url(const char *url) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0)
-            return kinds[i]->open(url, log, message, room);
+        if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0) return kinds[i];
     }
-    snprintf(message, room, "--store: expected sqlite:PATH or memory:, found '%.200s'", url);
+    return NULL;
+}
+
+bool store_known(const char *url) {
+    return kind_of_url(url) != NULL;
+}
+
+store *store_open(const char *url, struct server_log *log, char *message, size_t room) {
+    const store_kind *kind = kind_of_url(url);
+    if (kind) return kind->open(url, log, message, room);
+    snprintf(message, room, "no store is known by '%.200s'", url);
     return NULL;
 }

@@ -122,6 +122,9 @@ struct store {
     const store_kind *kind;
 };
 
+/* True when a backend knows this kind of URL. */
+bool store_known(const char *url);
+
 /* Opens by URL. NULL with a message. */
 store *store_open(const char *url, struct server_log *log, char *message, size_t room);
 

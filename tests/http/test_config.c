@@ -1,0 +1,148 @@
+/* test_config.c — options from flags, environment and file; what is refused, and how the program says so. */
+#include "server/config.h"
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static server_config config;
+static char message[CONFIG_MESSAGE_BYTES];
+
+static char *no_environment[] = {NULL};
+
+static bool read_two(const char *a, const char *b, char *const *environment) {
+    char words[3][CONFIG_TEXT_BYTES] = {"hameld"};
+    char *argv[4] = {words[0]};
+    int argc = 1;
+    const char *given[] = {a, b};
+    for (int i = 0; i < 2 && given[i]; i++) {
+        snprintf(words[argc], sizeof words[argc], "%s", given[i]);
+        argv[argc] = words[argc];
+        argc++;
+    }
+    return config_read(&config, argc, argv, environment, message);
+}
+
+static void every_option_has_a_default(void **state) {
+    (void)state;
+    assert_true(read_two(NULL, NULL, no_environment));
+    assert_true(config.workers >= 1);
+    assert_true(config.max_body == 1048576);
+    assert_int_equal(config.level, LOG_INFO);
+    assert_int_equal(config.address.ss_family, AF_INET);
+    assert_non_null(strstr(config.store, "sqlite:"));
+}
+
+static void flags_win_over_the_environment_and_that_over_the_file(void **state) {
+    (void)state;
+    char path[] = "/tmp/hamel-config-XXXXXX", entry[64];
+    int file = mkstemp(path);
+    static const char text[] = "{\"workers\": 3, \"max_body\": 333, \"time_limit\": 33, \"quiet\": true}";
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
+    close(file);
+    snprintf(entry, sizeof entry, "HAMELD_CONFIG=%s", path);
+    char body[] = "HAMELD_MAX_BODY=222", workers[] = "HAMELD_WORKERS=2", other[] = "PATH=/bin";
+    char *environment[] = {other, entry, body, workers, NULL};
+    assert_true(read_two("--workers=1", NULL, environment));
+    unlink(path);
+    assert_true(config.workers == 1);
+    assert_true(config.max_body == 222);
+    assert_true(config.time_limit == 33);
+    assert_int_equal(config.level, LOG_WARNING);
+}
+
+static void what_is_not_an_option_is_refused(void **state) {
+    (void)state;
+    char unknown[] = "HAMELD_WORKRS=2";
+    char *environment[] = {unknown, NULL};
+    static const char *const bad[][2] = {
+        {"--workrs", "2"},
+        {"--workers", NULL},
+        {"--workers", "two"},
+        {"--workers", "0"},
+        {"--workers", "1.5"},
+        {"--workers", "1e9"},
+        {"--workers", ""},
+        {"--workers", " 2"},
+        {"--stall", "nan"},
+        {"--quiet=maybe", NULL},
+        {"stray", NULL},
+        {"--log-level", "loud"},
+        {"--workers=1", "--workers=2"},
+        {"--config", "/nonexistent"},
+        {"--listen", "8080"},
+        {"--listen", "127.0.0.1:"},
+        {"--listen", "127.0.0.1:65536"},
+        {"--listen", "127.0.0.1:-1"},
+        {"--listen", "host:80"},
+        {"--listen", ":80"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        bool taken = read_two(bad[i][0], bad[i][1], no_environment);
+        if (taken) print_error("%s %s was taken\n", bad[i][0], bad[i][1] ? bad[i][1] : "");
+        assert_false(taken);
+        assert_true(strlen(message) > 0);
+    }
+    assert_false(read_two(NULL, NULL, environment));
+    assert_non_null(strstr(message, "HAMELD_WORKRS"));
+}
+
+static void only_loopback_addresses_are_served(void **state) {
+    (void)state;
+    static const char *const good[] = {"127.0.0.1:0", "127.1.2.3:80", "localhost:8080", "[::1]:8080"};
+    static const char *const bad[] = {"0.0.0.0:8080", "192.168.1.1:80", "[::]:8080", "[2001:db8::1]:80"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(read_two("--listen", good[i], no_environment));
+        assert_false(read_two("--listen", bad[i], no_environment));
+        assert_non_null(strstr(message, "loopback"));
+    }
+}
+
+static void the_program_says_what_is_wrong_and_exits_with_2(void **state) {
+    (void)state;
+    char output[8192];
+    assert_int_equal(daemon_run((const char *const[]){"--nonsense", NULL}, output, sizeof output), 2);
+    assert_non_null(strstr(output, "--nonsense"));
+    assert_int_equal(daemon_run((const char *const[]){"--listen", "0.0.0.0:80", NULL}, output, sizeof output), 2);
+    assert_int_equal(daemon_run((const char *const[]){"--store", "redis:x", NULL}, output, sizeof output), 2);
+    assert_non_null(strstr(output, "--store"));
+    assert_int_equal(daemon_run((const char *const[]){"--help", NULL}, output, sizeof output), 0);
+    assert_non_null(strstr(output, "--max-body BYTES"));
+    assert_int_equal(daemon_run((const char *const[]){"--version", NULL}, output, sizeof output), 0);
+    assert_int_equal(strncmp(output, "hameld ", 7), 0);
+}
+
+static void what_cannot_be_served_exits_with_5(void **state) {
+    (void)state;
+    char output[4096];
+    test_daemon d;
+    char listen[64];
+    daemon_start(&d, NULL);
+    snprintf(listen, sizeof listen, "127.0.0.1:%u", d.port);
+    const char *const taken[] = {"--store", "memory:", "--listen", listen, NULL};
+    assert_int_equal(daemon_run(taken, output, sizeof output), 5);
+    assert_non_null(strstr(output, "cannot listen"));
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_has_a_default),
+        cmocka_unit_test(flags_win_over_the_environment_and_that_over_the_file),
+        cmocka_unit_test(what_is_not_an_option_is_refused),
+        cmocka_unit_test(only_loopback_addresses_are_served),
+        cmocka_unit_test(the_program_says_what_is_wrong_and_exits_with_2),
+        cmocka_unit_test(what_cannot_be_served_exits_with_5),
+    };
+    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}
