@@ -153,7 +153,8 @@ $(foreach v,release debug tsan,$(eval $(call variant,$(v))))
 # $(call in_rooms,PROGRAMS,ROOMS)
 in_rooms = $(foreach room,$(2),$(foreach p,$(1),$(if $(findstring /tests/$(room)/,$(p)),$(p))))
 fuzz_count ?= 20000
-fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build/debug/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(fuzz_count)")
+fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build/debug/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(fuzz_count)")\
+  "tests/tools/fuzz.sh build/debug/tests/fuzz/fuzz_description api/examples $(fuzz_count)"
 
 # Programs that start the daemon or the command line take them from here.
 export HAMEL  ?= $(CURDIR)/build/hamel
