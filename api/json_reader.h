@@ -30,7 +30,7 @@ typedef struct json_key {
 } json_key;
 
 typedef struct json_kind {
-    const char *name;  /* as in "a constraint" */
+    const char *name; /* as in "a constraint" */
     const json_key *keys;
     size_t count;
 } json_kind;
@@ -69,8 +69,8 @@ json_read_function json_read_expressions; /* hamel_expressions: one, or a list *
 json_read_function json_read_vector;      /* hamel_expressions: a list of 2 or 3 */
 json_read_function json_read_scalar_list; /* hamel_expressions: exactly one, no list */
 json_read_function json_read_one_or_vector;
-json_read_function json_read_positive;    /* double > 0 */
-json_read_function json_read_family;      /* hamel_family */
+json_read_function json_read_positive; /* double > 0 */
+json_read_function json_read_family;   /* hamel_family */
 
 /* A number as JSON, or as a text that is one. Adds a fault and returns false otherwise. */
 bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, double *out);

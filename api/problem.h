@@ -15,7 +15,7 @@ int api_status_exit(hamel_status status);
 /* {type, title, status, detail, instance?, errors: [{pointer, message, column?, suggestion?}]}. The caller deletes it.
  * `instance` may be NULL. NULL without memory. */
 cJSON *api_problem(const hamel_error *error, const char *instance);
-cJSON *api_problem_json(const json_fault *fault, const char *instance);                /* malformed JSON: 400 or 413 */
+cJSON *api_problem_json(const json_fault *fault, const char *instance); /* malformed JSON: 400 or 413 */
 cJSON *api_problem_plain(int http, const char *slug, const char *title, const char *detail, const char *instance);
 
 /* The faults as a person reads them at a terminal:

@@ -12,7 +12,8 @@
 
 /* Fills *out. Returns HAMEL_OK, or HAMEL_INVALID with all faults added to `error`. Also sets out->hash (hex SHA-256 or
  * the like of the canonical form). */
-hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) HAMEL_CHECKED;
+hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory,
+                             hamel_error *error) HAMEL_CHECKED;
 
 /* Applies "NAME=VALUE" (a parameter, COORD.initial or COORD.velocity) or a key of `simulation` ("simulation.rtol=1e-9")
  * to the tree, as `hamel run --set` does. VALUE is a number or an expression. HAMEL_INVALID with a fault otherwise. */

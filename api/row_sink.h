@@ -18,7 +18,8 @@ typedef struct row_header {
     size_t column_count;
     const char *const *columns;
     size_t expected_rows; /* 0: not known. When known it must be exact: npy then sends rows as they come */
-    const char *json; /* the header object as compact JSON text: columns, units, name, degrees_of_freedom, formulation, version */
+    const char *
+        json; /* the header object as compact JSON text: columns, units, name, degrees_of_freedom, formulation, version */
 } row_header;
 
 typedef struct row_writer row_writer;

@@ -67,7 +67,8 @@ static bool names_are_missing(const hamel_error *error) {
 }
 
 /* A wrong shape somewhere does not hide faults inside expressions elsewhere: the user sees both at once. */
-static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel,
+                                      hamel_error *error) {
     hamel_error found = {0};
     if (d->coordinate_count == 0 || names_are_missing(error)) return;
     hamel_description_check(d, &limits->engine, cancel, &found);
@@ -88,8 +89,10 @@ static hamel_status derive(hamel_model **model, const cJSON *tree, const api_lim
     arena_init(&memory, 0); /* bounded by the body, whose size has been checked */
     hamel_description description;
     hamel_status status = api_read_system(&description, tree, &memory, error);
-    if (status == HAMEL_OK) status = hamel_model_create(model, &description, &limits->engine, cancel, error);
-    else if (status == HAMEL_INVALID) add_faults_of_expressions(&description, limits, cancel, error);
+    if (status == HAMEL_OK)
+        status = hamel_model_create(model, &description, &limits->engine, cancel, error);
+    else if (status == HAMEL_INVALID)
+        add_faults_of_expressions(&description, limits, cancel, error);
     arena_free(&memory);
     return status;
 }

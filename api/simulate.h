@@ -20,7 +20,7 @@ api_limits api_limits_default(void);
 
 /* Why something failed, ready to be sent. Zero-initialize; api_failure_clear. */
 typedef struct api_failure {
-    int http;      /* status code; 0: no failure */
+    int http; /* status code; 0: no failure */
     int exit_code;
     cJSON *problem;
     char *text; /* for a terminal, without the file's name resolved: see api_error_text */

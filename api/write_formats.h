@@ -15,7 +15,7 @@ bool row_writer_flush(row_writer *w);
 
 /* Rows kept until the end, for the formats that need all of them at once. */
 typedef struct row_table {
-    double *values; /* row by row */
+    double *values;                 /* row by row */
     size_t columns, rows, capacity; /* capacity in rows */
 } row_table;
 

@@ -29,7 +29,7 @@
 /* ∂op/∂operand k at operands X, Y with value F. */
 static graph_node partial_of(graph *g, graph_op op, int k, graph_node X, graph_node Y, graph_node F) {
     switch (op) {
-#define OP(name, text, arity, kind, value, dx, dy)                                                                     \
+#define OP(name, text, arity, kind, value, dx, dy) \
     case GRAPH_##name: return k == 0 ? (dx) : (dy);
         GRAPH_OPERATOR_LIST(OP)
 #undef OP
@@ -136,5 +136,9 @@ static graph_node derive(graph *g, graph_node root, graph_node direction) {
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol) {
     return symbol < 0 ? GRAPH_NONE : derive(g, node, symbol);
 }
-graph_node graph_rate(graph *g, graph_node node) { return derive(g, node, DIRECTION_RATE); }
-graph_node graph_rate_bias(graph *g, graph_node node) { return derive(g, node, DIRECTION_BIAS); }
+graph_node graph_rate(graph *g, graph_node node) {
+    return derive(g, node, DIRECTION_RATE);
+}
+graph_node graph_rate_bias(graph *g, graph_node node) {
+    return derive(g, node, DIRECTION_BIAS);
+}

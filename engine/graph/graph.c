@@ -48,12 +48,22 @@ graph *graph_create(arena *memory, size_t max_nodes) {
     return g;
 }
 
-hamel_status graph_status(const graph *g) { return g->status; }
-size_t graph_count(const graph *g) { return g->count; }
-const graph_cell *graph_at(const graph *g, graph_node node) { return &g->cells[node]; }
-unsigned graph_depends(const graph *g, graph_node node) { return node < 0 ? 0u : g->cells[node].depends; }
+hamel_status graph_status(const graph *g) {
+    return g->status;
+}
+size_t graph_count(const graph *g) {
+    return g->count;
+}
+const graph_cell *graph_at(const graph *g, graph_node node) {
+    return &g->cells[node];
+}
+unsigned graph_depends(const graph *g, graph_node node) {
+    return node < 0 ? 0u : g->cells[node].depends;
+}
 
-int graph_arity(const graph_cell *cell) { return cell->op < GRAPH_OP_COUNT ? graph_op_get((graph_op)cell->op)->arity : 0; }
+int graph_arity(const graph_cell *cell) {
+    return cell->op < GRAPH_OP_COUNT ? graph_op_get((graph_op)cell->op)->arity : 0;
+}
 
 bool graph_is_number(const graph *g, graph_node node, double *value) {
     if (node < 0 || g->cells[node].op != GRAPH_IS_NUMBER) return false;
@@ -111,7 +121,8 @@ graph_node graph_number(graph *g, double value) {
 
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index) {
     if (g->status != HAMEL_OK) return GRAPH_NONE;
-    graph_cell cell = {.op = GRAPH_IS_SYMBOL, .kind = (uint8_t)kind, .depends = (uint16_t)GRAPH_DEPENDS(kind), .as.index = index};
+    graph_cell cell = {
+        .op = GRAPH_IS_SYMBOL, .kind = (uint8_t)kind, .depends = (uint16_t)GRAPH_DEPENDS(kind), .as.index = index};
     return graph_intern(g, &cell);
 }
 
@@ -153,7 +164,8 @@ size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const in
     size_t depth = 0, found = 0;
     unsigned bit = GRAPH_DEPENDS(kind);
     *indices = NULL;
-    if (node < 0 || !(graph_depends(g, node) & bit) || !graph_walk_begin(g) || !graph_walk_push(g, &depth, node)) return 0;
+    if (node < 0 || !(graph_depends(g, node) & bit) || !graph_walk_begin(g) || !graph_walk_push(g, &depth, node))
+        return 0;
     while (depth > 0) {
         graph_node at = g->stack[--depth];
         if (g->mark[at] == g->stamp) continue;

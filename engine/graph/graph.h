@@ -22,15 +22,15 @@ enum { GRAPH_NONE = -1 };
  * evaluated no earlier than its latest kind. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
-    SYMBOL_TIME,       /* t, index 0 */
-    SYMBOL_COORDINATE, /* q_i */
-    SYMBOL_VELOCITY,   /* q'_i */
+    SYMBOL_TIME,         /* t, index 0 */
+    SYMBOL_COORDINATE,   /* q_i */
+    SYMBOL_VELOCITY,     /* q'_i */
     SYMBOL_ACCELERATION, /* q''_i */
-    SYMBOL_MULTIPLIER, /* λ_c, the true one */
-    SYMBOL_FREE,       /* acceleration that q''_i would have without constraints */
-    SYMBOL_IDEAL,      /* x component of the ideal constraints' reaction */
-    SYMBOL_NONIDEAL,   /* x component of what the constraints exert beyond that */
-    SYMBOL_LOCAL,      /* placeholder for substitution */
+    SYMBOL_MULTIPLIER,   /* λ_c, the true one */
+    SYMBOL_FREE,         /* acceleration that q''_i would have without constraints */
+    SYMBOL_IDEAL,        /* x component of the ideal constraints' reaction */
+    SYMBOL_NONIDEAL,     /* x component of what the constraints exert beyond that */
+    SYMBOL_LOCAL,        /* placeholder for substitution */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
 
@@ -62,13 +62,27 @@ graph_node graph_number(graph *g, double value);
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index);
 graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
-static inline graph_node graph_unary(graph *g, graph_op op, graph_node x) { return graph_apply(g, op, x, GRAPH_NONE, GRAPH_NONE); }
-static inline graph_node graph_binary(graph *g, graph_op op, graph_node x, graph_node y) { return graph_apply(g, op, x, y, GRAPH_NONE); }
-static inline graph_node graph_add(graph *g, graph_node x, graph_node y) { return graph_binary(g, GRAPH_ADD, x, y); }
-static inline graph_node graph_sub(graph *g, graph_node x, graph_node y) { return graph_binary(g, GRAPH_SUB, x, y); }
-static inline graph_node graph_mul(graph *g, graph_node x, graph_node y) { return graph_binary(g, GRAPH_MUL, x, y); }
-static inline graph_node graph_div(graph *g, graph_node x, graph_node y) { return graph_binary(g, GRAPH_DIV, x, y); }
-static inline graph_node graph_neg(graph *g, graph_node x) { return graph_unary(g, GRAPH_NEG, x); }
+static inline graph_node graph_unary(graph *g, graph_op op, graph_node x) {
+    return graph_apply(g, op, x, GRAPH_NONE, GRAPH_NONE);
+}
+static inline graph_node graph_binary(graph *g, graph_op op, graph_node x, graph_node y) {
+    return graph_apply(g, op, x, y, GRAPH_NONE);
+}
+static inline graph_node graph_add(graph *g, graph_node x, graph_node y) {
+    return graph_binary(g, GRAPH_ADD, x, y);
+}
+static inline graph_node graph_sub(graph *g, graph_node x, graph_node y) {
+    return graph_binary(g, GRAPH_SUB, x, y);
+}
+static inline graph_node graph_mul(graph *g, graph_node x, graph_node y) {
+    return graph_binary(g, GRAPH_MUL, x, y);
+}
+static inline graph_node graph_div(graph *g, graph_node x, graph_node y) {
+    return graph_binary(g, GRAPH_DIV, x, y);
+}
+static inline graph_node graph_neg(graph *g, graph_node x) {
+    return graph_unary(g, GRAPH_NEG, x);
+}
 
 bool graph_is_number(const graph *g, graph_node node, double *value); /* value may be NULL */
 bool graph_is_zero(const graph *g, graph_node node);
@@ -92,7 +106,8 @@ size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const in
 /* --- substitute.c ------------------------------------------------------------------------------------------------ */
 
 /* `node` with every symbol of `kind` replaced by replacement[index] (GRAPH_NONE: kept). */
-graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement, size_t count);
+graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
+                            size_t count);
 
 /* The additive terms of a sum: node = Σ sign[i] * term[i]; both arrays in `memory`. Walks +, - and unary minus,
  * and multiplies factors of parameters and numbers into the sums behind them.

@@ -109,9 +109,12 @@ void graph_print(const graph *g, graph_node node, graph_namer *name, void *conte
             continue;
         }
         const graph_cell *cell = graph_at(g, at.node);
-        if (cell->op == GRAPH_IS_NUMBER) print_number(cell->as.number, at.precedence, out);
-        else if (cell->op == GRAPH_IS_SYMBOL) name(context, (graph_symbol_kind)cell->kind, cell->as.index, out);
-        else push_operator(&p, (graph_op)cell->op, cell, at.precedence);
+        if (cell->op == GRAPH_IS_NUMBER)
+            print_number(cell->as.number, at.precedence, out);
+        else if (cell->op == GRAPH_IS_SYMBOL)
+            name(context, (graph_symbol_kind)cell->kind, cell->as.index, out);
+        else
+            push_operator(&p, (graph_op)cell->op, cell, at.precedence);
     }
     free(p.items);
 }

@@ -10,12 +10,18 @@ static graph_node keep(graph *g, graph_op op, graph_node x, graph_node y, graph_
     return graph_intern(g, &cell);
 }
 
-static bool is_op(const graph *g, graph_node node, graph_op op) { return graph_at(g, node)->op == op; }
-static graph_node operand(const graph *g, graph_node node, int k) { return graph_at(g, node)->as.operand[k]; }
+static bool is_op(const graph *g, graph_node node, graph_op op) {
+    return graph_at(g, node)->op == op;
+}
+static graph_node operand(const graph *g, graph_node node, int k) {
+    return graph_at(g, node)->as.operand[k];
+}
 
 /* Two coefficients become one only when it is an ordinary number: 1e200·(1e200·x) and 1e-200·(1e-200·x) may well have a
  * value where 1e400·x and 1e-400·x have none. */
-static bool may_merge(double coefficient) { return isnormal(coefficient); }
+static bool may_merge(double coefficient) {
+    return isnormal(coefficient);
+}
 
 static bool is_value(const graph *g, graph_node node, double value) {
     double number;
@@ -37,7 +43,9 @@ static graph_node split_factor(const graph *g, graph_node node, double *factor) 
     return node;
 }
 
-static graph_node scaled(graph *g, double factor, graph_node x) { return graph_mul(g, graph_number(g, factor), x); }
+static graph_node scaled(graph *g, double factor, graph_node x) {
+    return graph_mul(g, graph_number(g, factor), x);
+}
 
 /* sin²u + cos²u = 1 for the plain pair; sums of squares of direction cosines collapse by it. */
 static bool is_square_of(const graph *g, graph_node node, graph_op function, graph_node *argument) {
@@ -63,7 +71,8 @@ static graph_node add(graph *g, graph_node x, graph_node y) {
         x = y;
         y = swap;
     }
-    if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b) && isfinite(a + b))
+    if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b) &&
+        isfinite(a + b))
         return graph_add(g, graph_number(g, a + b), operand(g, y, 1));
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
     if (u == v && isfinite(a + b)) return scaled(g, a + b, u);
@@ -169,7 +178,8 @@ static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_
     if (!graph_is_number(g, x, &a) || (y >= 0 && !graph_is_number(g, y, &b)) || (z >= 0 && !graph_is_number(g, z, &c)))
         return GRAPH_NONE;
     double value = graph_op_value(op, a, b, c);
-    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* else left to be evaluated, and reported, at run time */
+    return isfinite(value) ? graph_number(g, value)
+                           : GRAPH_NONE; /* else left to be evaluated, and reported, at run time */
 }
 
 graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {

@@ -12,7 +12,8 @@ static bool map_ready(graph *g) {
     return true;
 }
 
-graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, const graph_node *replacement, size_t count) {
+graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, const graph_node *replacement,
+                            size_t count) {
     unsigned bit = GRAPH_DEPENDS(kind);
     if (root < 0 || g->status != HAMEL_OK) return GRAPH_NONE;
     if (!(g->cells[root].depends & bit)) return root;
@@ -37,7 +38,8 @@ graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, c
             map[node] = graph_apply(g, (graph_op)cell.op, to[0], to[1], to[2]);
             if (map[node] == GRAPH_NONE) return GRAPH_NONE;
         } else if (mark[node] != stamp) {
-            bool replaced = cell.kind == kind && (size_t)cell.as.index < count && replacement[cell.as.index] != GRAPH_NONE;
+            bool replaced =
+                cell.kind == kind && (size_t)cell.as.index < count && replacement[cell.as.index] != GRAPH_NONE;
             map[node] = replaced ? replacement[cell.as.index] : node;
         }
         mark[node] = stamp;
@@ -82,7 +84,9 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     }
     graph_node rest, factor = GRAPH_NONE;
     if (cell.op == GRAPH_MUL || cell.op == GRAPH_DIV) factor = constant_factor(g, &cell, &rest);
-    if (factor == GRAPH_NONE || !(is_sum(g, rest) || graph_at(g, rest)->op == GRAPH_MUL || graph_at(g, rest)->op == GRAPH_DIV)) return 0;
+    if (factor == GRAPH_NONE ||
+        !(is_sum(g, rest) || graph_at(g, rest)->op == GRAPH_MUL || graph_at(g, rest)->op == GRAPH_DIV))
+        return 0;
     if (!is_sum(g, rest)) { /* a product: worth opening only when a sum lies behind further constant factors */
         graph_cell inner = *graph_at(g, rest);
         graph_node deeper;

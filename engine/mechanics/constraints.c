@@ -19,7 +19,7 @@ static bool derive_row(hamel_equations *e, size_t c) {
     graph *g = s->graph;
     const system_constraint *constraint = &s->constraints[c];
     graph_node f = constraint->equation, rate, bias;
-    graph_symbol_kind kind = constraint->order == CONSTRAINT_HOLONOMIC   ? SYMBOL_COORDINATE
+    graph_symbol_kind kind = constraint->order == CONSTRAINT_HOLONOMIC  ? SYMBOL_COORDINATE
                              : constraint->order == CONSTRAINT_VELOCITY ? SYMBOL_VELOCITY
                                                                         : SYMBOL_ACCELERATION;
     int32_t *support;
@@ -27,7 +27,8 @@ static bool derive_row(hamel_equations *e, size_t c) {
     for (size_t i = 0; i < count; i++) {
         graph_node slope = graph_partial(g, f, graph_symbol(g, kind, support[i]));
         if (kind == SYMBOL_ACCELERATION && (graph_depends(g, slope) & GRAPH_DEPENDS(SYMBOL_ACCELERATION))) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, constraint->pointer, 0, "the constraint `%s` is not linear in the accelerations", constraint->name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, constraint->pointer, 0,
+                             "the constraint `%s` is not linear in the accelerations", constraint->name);
             return false;
         }
         if (!pattern_add(s, &e->A, (int32_t)c, support[i], slope)) return false;

@@ -30,8 +30,10 @@ static graph_node sum_of(graph *g, const graph_node *terms, size_t count) {
 }
 
 static graph_node need_energies(const hamel_equations *e, const char *what) {
-    (void)hamel_fail(e->system->error, HAMEL_INVALID, "/lagrangian", 0, "a system given by a lagrangian alone has no %s of its own", what);
-    hamel_suggest(e->system->error, "energy() and jacobi_integral() are known, or give kinetic_energy and potential_energy");
+    (void)hamel_fail(e->system->error, HAMEL_INVALID, "/lagrangian", 0,
+                     "a system given by a lagrangian alone has no %s of its own", what);
+    hamel_suggest(e->system->error,
+                  "energy() and jacobi_integral() are known, or give kinetic_energy and potential_energy");
     return GRAPH_NONE;
 }
 
@@ -42,7 +44,8 @@ graph_node energies_kinetic(const hamel_equations *e) {
 
 graph_node energies_potential(const hamel_equations *e) {
     hamel_system *s = e->system;
-    return s->lagrangian >= 0 ? need_energies(e, "potential energy") : sum_of(s->graph, s->potential, s->potential_count);
+    return s->lagrangian >= 0 ? need_energies(e, "potential energy")
+                              : sum_of(s->graph, s->potential, s->potential_count);
 }
 
 /* S of one term of a given T, up to what is free of accelerations: ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i
@@ -70,11 +73,13 @@ static graph_node acceleration_of_rotor(hamel_system *s, const system_rotor *r) 
     for (int i = 0; i < 3; i++) {
         alpha[i] = graph_rate(g, r->omega[i]);
         momentum[i] = graph_number(g, 0);
-        for (int j = 0; j < 3; j++) momentum[i] = graph_add(g, momentum[i], graph_mul(g, r->inertia[3 * i + j], r->omega[j]));
+        for (int j = 0; j < 3; j++)
+            momentum[i] = graph_add(g, momentum[i], graph_mul(g, r->inertia[3 * i + j], r->omega[j]));
     }
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
-        graph_node gyroscopic = graph_sub(g, graph_mul(g, r->omega[j], momentum[k]), graph_mul(g, r->omega[k], momentum[j]));
+        graph_node gyroscopic =
+            graph_sub(g, graph_mul(g, r->omega[j], momentum[k]), graph_mul(g, r->omega[k], momentum[j]));
         sum = graph_add(g, sum, graph_mul(g, alpha[i], gyroscopic));
         for (int l = 0; l < 3; l++) {
             graph_node product = graph_mul(g, alpha[i], graph_mul(g, r->inertia[3 * i + l], alpha[l]));
@@ -109,7 +114,8 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     size_t first, count = pattern_row(&e->A, (int32_t)c, &first);
     bool linear = constraint->order == CONSTRAINT_HOLONOMIC;
     if (linear) return graph_neg(g, graph_partial(g, constraint->equation, time));
-    for (size_t k = first; k < first + count; k++) sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, s->v[e->A.entries[k].column]));
+    for (size_t k = first; k < first + count; k++)
+        sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, s->v[e->A.entries[k].column]));
     if (constraint->order == CONSTRAINT_ACCELERATION) return sum;
     linear = true;
     for (size_t k = first; k < first + count; k++)
@@ -133,7 +139,8 @@ hamel_status energies_derive(hamel_equations *e) {
     }
     for (size_t i = 0; i < count; i++) {
         e->jacobi = graph_sub(g, e->jacobi, terms[i]);
-        if (graph_depends(g, terms[i]) & GRAPH_DEPENDS(SYMBOL_TIME)) e->jacobi_rate = graph_sub(g, e->jacobi_rate, graph_partial(g, terms[i], time));
+        if (graph_depends(g, terms[i]) & GRAPH_DEPENDS(SYMBOL_TIME))
+            e->jacobi_rate = graph_sub(g, e->jacobi_rate, graph_partial(g, terms[i], time));
     }
     for (size_t i = 0; e->nonideal && i < e->n; i++) {
         graph_node power = graph_mul(g, graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i), s->v[i]);

@@ -41,8 +41,10 @@ size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first) {
     size_t low = 0, high = p->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (p->entries[middle].row < row) low = middle + 1;
-        else high = middle;
+        if (p->entries[middle].row < row)
+            low = middle + 1;
+        else
+            high = middle;
     }
     *first = low;
     while (high < p->count && p->entries[high].row == row) high++;

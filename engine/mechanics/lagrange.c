@@ -66,7 +66,8 @@ static bool add_forces(hamel_equations *e) {
         if (!graph_is_zero(g, s->coordinates[i].nonideal)) {
             if (!e->nonideal && !(e->nonideal = node_array(s, e->n))) return false;
             e->nonideal[i] = s->coordinates[i].nonideal;
-            e->residual[i] = graph_sub(g, e->residual[i], e->nonideal[i]); /* for Newton's matrix: ideal reactions held */
+            e->residual[i] =
+                graph_sub(g, e->residual[i], e->nonideal[i]); /* for Newton's matrix: ideal reactions held */
         }
         count = node_support(s, e->given[i], SYMBOL_MULTIPLIER, &list);
         for (size_t k = 0; k < count; k++) {

@@ -15,7 +15,8 @@ static graph_node row_times(const hamel_equations *e, int32_t c, const graph_nod
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
     size_t first, count = pattern_row(&e->A, c, &first);
-    for (size_t k = first; k < first + count; k++) sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, x[e->A.entries[k].column]));
+    for (size_t k = first; k < first + count; k++)
+        sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, x[e->A.entries[k].column]));
     return sum;
 }
 
@@ -51,7 +52,8 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     switch (quantity) {
     case QUANTITY_KINETIC_ENERGY: return energies_kinetic(e);
     case QUANTITY_POTENTIAL_ENERGY: return energies_potential(e);
-    case QUANTITY_ENERGY: return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));
+    case QUANTITY_ENERGY:
+        return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));
     case QUANTITY_JACOBI_INTEGRAL: return e->jacobi;
     case QUANTITY_ENERGY_RATE: return e->jacobi_rate;
     case QUANTITY_MOMENTUM: return e->momentum[x];
@@ -62,7 +64,8 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_RESIDUAL: return s->constraints[x].equation;
     case QUANTITY_VELOCITY_RESIDUAL:
         if (e->velocity[x] >= 0) return e->velocity[x];
-        (void)hamel_fail(s->error, HAMEL_INVALID, s->constraints[x].pointer, 0, "the acceleration constraint `%s` has no velocity residual", s->constraints[x].name);
+        (void)hamel_fail(s->error, HAMEL_INVALID, s->constraints[x].pointer, 0,
+                         "the acceleration constraint `%s` has no velocity residual", s->constraints[x].name);
         return GRAPH_NONE;
     case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
     case QUANTITY_GAUSS: return gauss_function(e);
@@ -84,7 +87,8 @@ hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equa
         out->outputs[i] = system_bind(s, s->outputs[i].expression, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
     }
     for (size_t i = 0; i < d->invariant_count; i++)
-        out->invariants[i] = system_bind(s, &d->invariants[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
+        out->invariants[i] =
+            system_bind(s, &d->invariants[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
     for (size_t i = 0; i < d->check_count; i++)
         out->checks[i] = system_bind(s, &d->checks[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
     return equations_status(s);

@@ -28,7 +28,9 @@ static double seconds_now(void) {
 }
 
 static hamel_status no_memory(hamel_model *model, hamel_error *error) {
-    if (error->status == HAMEL_OK) (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the system needs more than %zu MiB of memory", model->limits.memory >> 20);
+    if (error->status == HAMEL_OK)
+        (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the system needs more than %zu MiB of memory",
+                         model->limits.memory >> 20);
     return error->status;
 }
 
@@ -69,7 +71,8 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     model->at_position = model->at_velocity + m;
     model->dynamics_count = model->at_position + m;
     graph_node *nodes = arena_alloc(&model->memory, model->dynamics_count, sizeof *nodes), *at = nodes;
-    if (!nodes || !copy_pattern(model, &e->M, &model->M) || !copy_pattern(model, &e->A, &model->A) || !copy_pattern(model, &e->W, &model->W))
+    if (!nodes || !copy_pattern(model, &e->M, &model->M) || !copy_pattern(model, &e->A, &model->A) ||
+        !copy_pattern(model, &e->W, &model->W))
         return no_memory(model, error);
     at = append_pattern(at, &e->M);
     at = append_pattern(at, &e->A);
@@ -81,7 +84,8 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     return program_compile(&model->dynamics, &model->memory, g, nodes, model->dynamics_count, error);
 }
 
-static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o, hamel_error *error) {
+static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o,
+                                     hamel_error *error) {
     hamel_system *s = model->system;
     const hamel_description *d = s->description;
     model->output_count = s->quasi_count + s->output_count;
@@ -89,7 +93,8 @@ static hamel_status compile_observed(hamel_model *model, const hamel_equations *
     model->check_count = d->check_count;
     model->observed_count = model->output_count + d->invariant_count + d->check_count + 1;
     graph_node *nodes = arena_alloc(&model->memory, model->observed_count, sizeof *nodes), *at = nodes;
-    const char **pointers = model->observed_pointers = arena_alloc(&model->memory, model->observed_count, sizeof *pointers);
+    const char **pointers = model->observed_pointers =
+        arena_alloc(&model->memory, model->observed_count, sizeof *pointers);
     if (!nodes || !pointers) return no_memory(model, error);
     for (size_t i = 0; i < s->quasi_count; i++) *at++ = s->quasi[i].definition;
     at = append_nodes(at, o->outputs, s->output_count, 0);
@@ -106,8 +111,10 @@ static hamel_status compile_observed(hamel_model *model, const hamel_equations *
         pointers[k] = arena_text(&model->memory, pointers[k] ? pointers[k] : "", pointers[k] ? strlen(pointers[k]) : 0);
         if (!pointers[k]) return no_memory(model, error);
     }
-    hamel_status status = program_compile(&model->observed, &model->memory, s->graph, nodes, model->observed_count, error);
-    if (status == HAMEL_OK) model->observed_needs_free = (program_depends(model->observed) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
+    hamel_status status =
+        program_compile(&model->observed, &model->memory, s->graph, nodes, model->observed_count, error);
+    if (status == HAMEL_OK)
+        model->observed_needs_free = (program_depends(model->observed) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
     return status;
 }
 
@@ -116,7 +123,8 @@ static bool residual_row(hamel_model *model, const hamel_equations *e, size_t i,
     hamel_system *s = model->system;
     model_pattern *p = &model->residual_pattern;
     int32_t *q, *v;
-    size_t nq = node_support(s, e->residual[i], SYMBOL_COORDINATE, &q), nv = node_support(s, e->residual[i], SYMBOL_VELOCITY, &v);
+    size_t nq = node_support(s, e->residual[i], SYMBOL_COORDINATE, &q),
+           nv = node_support(s, e->residual[i], SYMBOL_VELOCITY, &v);
     size_t row_capacity = *capacity, column_capacity = *capacity;
     p->row = arena_grow(&model->memory, p->row, &row_capacity, p->count + nq + nv, sizeof *p->row);
     p->column = arena_grow(&model->memory, p->column, &column_capacity, p->count + nq + nv, sizeof *p->column);
@@ -145,7 +153,8 @@ static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
     size_t count = 0;
     for (size_t i = 0; i < s->quasi_count; i++) count += s->quasi[i].has_initial;
     if (count == 0) return HAMEL_OK;
-    graph_node *nodes = arena_alloc(&model->memory, count * (model->n + 1), sizeof *nodes), *zeros = node_array(s, model->n);
+    graph_node *nodes = arena_alloc(&model->memory, count * (model->n + 1), sizeof *nodes),
+               *zeros = node_array(s, model->n);
     model->quasi_initial = arena_alloc(&model->memory, count, sizeof *model->quasi_initial);
     model->quasi_initial_names = arena_alloc(&model->memory, count, sizeof *model->quasi_initial_names);
     if (!nodes || !zeros || !model->quasi_initial || !model->quasi_initial_names) return no_memory(model, error);
@@ -161,11 +170,13 @@ static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
     return program_compile(&model->quasi, &model->memory, s->graph, nodes, count * (model->n + 1), error);
 }
 
-static hamel_status compile_programs(hamel_model *model, const hamel_equations *e, const hamel_observed *o, hamel_error *error) {
+static hamel_status compile_programs(hamel_model *model, const hamel_equations *e, const hamel_observed *o,
+                                     hamel_error *error) {
     graph *g = model->system->graph;
     hamel_status status = compile_dynamics(model, e, error);
     if (status == HAMEL_OK) status = compile_residual(model, e, error);
-    if (status == HAMEL_OK && e->nonideal) status = program_compile(&model->nonideal, &model->memory, g, e->nonideal, e->n, error);
+    if (status == HAMEL_OK && e->nonideal)
+        status = program_compile(&model->nonideal, &model->memory, g, e->nonideal, e->n, error);
     if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
@@ -178,7 +189,8 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
 /* The unit of a velocity column: the coordinate's unit per second. */
 static const char *rate_unit(hamel_model *model, const char *unit) {
     if (!*unit) return "";
-    const char *text = strcmp(unit, "1") == 0 ? arena_text(&model->memory, "1/s", 3) : arena_format(&model->memory, "%s/s", unit);
+    const char *text =
+        strcmp(unit, "1") == 0 ? arena_text(&model->memory, "1/s", 3) : arena_format(&model->memory, "%s/s", unit);
     return text ? text : "";
 }
 
@@ -208,14 +220,17 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
         if (status == HAMEL_NO_MEMORY) return no_memory(model, error);
         if (status == HAMEL_OK) continue;
         size_t output = i - 1 - 2 * model->n - model->system->quasi_count; /* other names are distinct already */
-        (void)hamel_fail(error, HAMEL_INVALID, model->system->outputs[output].expression->pointer, 0, "there is a column `%s` already", columns[i]);
-        hamel_suggest(error, "columns are t, the coordinates, their velocities and the outputs; give the output another name");
+        (void)hamel_fail(error, HAMEL_INVALID, model->system->outputs[output].expression->pointer, 0,
+                         "there is a column `%s` already", columns[i]);
+        hamel_suggest(error,
+                      "columns are t, the coordinates, their velocities and the outputs; give the output another name");
     }
     return error->status;
 }
 
 /* `record`: which columns leave; t always does. */
-static hamel_status choose_columns(hamel_model *model, const hamel_simulation *in, const symbol_table *table, hamel_error *error) {
+static hamel_status choose_columns(hamel_model *model, const hamel_simulation *in, const symbol_table *table,
+                                   hamel_error *error) {
     bool *chosen = arena_alloc(&model->memory, model->all_column_count, sizeof *chosen);
     model->recorded = arena_alloc(&model->memory, model->all_column_count, sizeof *model->recorded);
     if (!chosen || !model->recorded) return no_memory(model, error);
@@ -244,7 +259,9 @@ static hamel_status make_header(hamel_model *model, const hamel_description *d, 
     const char **columns = arena_alloc(&model->memory, model->all_column_count, sizeof *columns);
     const char **units = arena_alloc(&model->memory, model->all_column_count, sizeof *units);
     if (!columns || !units || !all_columns(model, columns, units)) return no_memory(model, error);
-    if (index_columns(model, columns, &table, error) != HAMEL_OK || choose_columns(model, &d->simulation, &table, error) != HAMEL_OK) return error->status;
+    if (index_columns(model, columns, &table, error) != HAMEL_OK ||
+        choose_columns(model, &d->simulation, &table, error) != HAMEL_OK)
+        return error->status;
     for (size_t i = 0; i < model->header.column_count; i++) { /* recorded[i] ≥ i: in place */
         columns[i] = columns[model->recorded[i]];
         units[i] = units[model->recorded[i]];
@@ -275,12 +292,14 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
     out->has_min = hamel_expression_given(&in->min);
     out->has_max = hamel_expression_given(&in->max);
     if (!out->has_equals && !out->has_min && !out->has_max) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check needs `equals` (with `tolerance`), `min` or `max`");
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
+                         "a check needs `equals` (with `tolerance`), `min` or `max`");
         return;
     }
     bool good = (!out->has_equals || system_number(s, &in->equals, NULL, &out->equals)) &&
                 (!hamel_expression_given(&in->tolerance) || system_number(s, &in->tolerance, NULL, &out->tolerance)) &&
-                (!out->has_min || system_number(s, &in->min, NULL, &out->min)) && (!out->has_max || system_number(s, &in->max, NULL, &out->max));
+                (!out->has_min || system_number(s, &in->min, NULL, &out->min)) &&
+                (!out->has_max || system_number(s, &in->max, NULL, &out->max));
     if (!good) return;
     if (out->has_equals && !hamel_expression_given(&in->tolerance)) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check with `equals` needs a `tolerance`");
@@ -289,7 +308,8 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
     }
     if (in->at != HAMEL_CHECK_TIME || !system_number(s, &in->time, NULL, &out->time)) return;
     if (out->time < model->settings.start || out->time > model->settings.stop)
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->time.pointer, 0, "%.15g lies outside the span from start to stop", out->time);
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->time.pointer, 0, "%.15g lies outside the span from start to stop",
+                         out->time);
 }
 
 static hamel_status resolve_observed(hamel_model *model, const hamel_description *d, hamel_error *error) {
@@ -298,7 +318,8 @@ static hamel_status resolve_observed(hamel_model *model, const hamel_description
     if (!model->invariants || !model->checks) return no_memory(model, error);
     for (size_t i = 0; i < d->invariant_count; i++) {
         const hamel_invariant *in = &d->invariants[i];
-        model->invariants[i] = (model_invariant){name_or_text(model, in->name, &in->expression), in->has_tolerance, in->tolerance};
+        model->invariants[i] =
+            (model_invariant){name_or_text(model, in->name, &in->expression), in->has_tolerance, in->tolerance};
     }
     for (size_t i = 0; i < d->check_count; i++) resolve_check(model, &d->checks[i], &model->checks[i]);
     return error->status;
@@ -312,9 +333,11 @@ static hamel_status choose_formulation(hamel_model *model, const hamel_simulatio
     model->formulation = formulation_named(in->formulation);
     if (model->formulation) return HAMEL_OK;
     for (; count < 32 && formulation_at(count); count++) names[count] = formulation_at(count)->name;
-    hamel_status status = hamel_fail(error, HAMEL_INVALID, in->formulation_pointer, 0, "there is no formulation `%s`", in->formulation);
+    hamel_status status =
+        hamel_fail(error, HAMEL_INVALID, in->formulation_pointer, 0, "there is no formulation `%s`", in->formulation);
     const char *nearest = nearest_name(names, count, in->formulation, strlen(in->formulation));
-    hamel_suggest(error, "%s%s%sone of auto, lagrange, udwadia-kalaba", nearest ? "did you mean `" : "", nearest ? nearest : "", nearest ? "`? " : "");
+    hamel_suggest(error, "%s%s%sone of auto, lagrange, udwadia-kalaba", nearest ? "did you mean `" : "",
+                  nearest ? nearest : "", nearest ? "`? " : "");
     return status;
 }
 
@@ -351,14 +374,16 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
 }
 
 /* Everything that can be found wrong before the equations are derived. */
-static hamel_status check(hamel_model *model, const hamel_description *d, const atomic_bool *cancel, hamel_error *error) {
+static hamel_status check(hamel_model *model, const hamel_description *d, const atomic_bool *cancel,
+                          hamel_error *error) {
     hamel_observed observed;
     hamel_status status = system_create(&model->system, &model->memory, d, &model->limits, cancel, error);
     if (!model->system || status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT) return status;
     (void)choose_formulation(model, &d->simulation, error);
     (void)settings_resolve(model, d);
     (void)resolve_observed(model, d, error);
-    if (error->status != HAMEL_OK) (void)outputs_bind(&observed, model->system, NULL); /* their faults belong into the same answer */
+    if (error->status != HAMEL_OK)
+        (void)outputs_bind(&observed, model->system, NULL); /* their faults belong into the same answer */
     return error->status;
 }
 
@@ -373,14 +398,15 @@ static hamel_model *create_empty(const hamel_limits *limits, hamel_error *error)
     return model;
 }
 
-void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
+                             hamel_error *error) {
     hamel_model *model = create_empty(limits, error);
     if (model) (void)check(model, d, cancel, error);
     hamel_model_free(model);
 }
 
-hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
-                                hamel_error *error) {
+hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
+                                const atomic_bool *cancel, hamel_error *error) {
     double start = seconds_now();
     *out = NULL;
     hamel_error own = {0};
@@ -407,19 +433,28 @@ void hamel_model_free(hamel_model *model) {
     free(model);
 }
 
-const hamel_header *hamel_model_header(const hamel_model *model) { return &model->header; }
-double hamel_model_derive_seconds(const hamel_model *model) { return model->derive_seconds; }
-size_t hamel_model_bytes(const hamel_model *model) { return model->memory.used; }
+const hamel_header *hamel_model_header(const hamel_model *model) {
+    return &model->header;
+}
+double hamel_model_derive_seconds(const hamel_model *model) {
+    return model->derive_seconds;
+}
+size_t hamel_model_bytes(const hamel_model *model) {
+    return model->memory.used;
+}
 
-hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs, double *workspace, double t,
-                              const char *pointer, const char *place, hamel_error *error) {
+hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
+                              double *workspace, double t, const char *pointer, const char *place, hamel_error *error) {
     graph_node node = program_first_fault(p, inputs, workspace);
     text_buffer text;
     text_buffer_init(&text, 4096);
     if (node >= 0) graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
     const char *shown = text.failed || !text.bytes ? NULL : text.bytes;
-    if (shown) (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite: `%.300s`", t, place, shown);
-    else (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite", t, place);
+    if (shown)
+        (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite: `%.300s`", t, place,
+                         shown);
+    else
+        (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite", t, place);
     text_buffer_free(&text);
     return HAMEL_NOT_FINITE;
 }

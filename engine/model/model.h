@@ -71,10 +71,10 @@ struct hamel_model {
     size_t at_M, at_A, at_W, at_Q, at_b, at_velocity, at_position, dynamics_count;
     model_pattern M, A, W; /* M: lower triangle */
 
-    program *nonideal;    /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
-    program *residual;    /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
+    program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
+    program *residual; /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
-    program *energy_rate; /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
+    program *energy_rate;           /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
 
     /* Quasi-velocities and outputs, then invariants, then checks, then h, of (t, q, q', q'', λ, free accelerations). */
     program *observed;
@@ -85,8 +85,8 @@ struct hamel_model {
     model_invariant *invariants;
     model_check *checks;
 
-    size_t all_column_count;      /* t, q, q', outputs: before `record` */
-    size_t *recorded;             /* column → index in all columns */
+    size_t all_column_count; /* t, q, q', outputs: before `record` */
+    size_t *recorded;        /* column → index in all columns */
     hamel_header header;
     const char *hash;
     double derive_seconds;
@@ -117,7 +117,7 @@ static inline program_inputs model_inputs(const hamel_model *model, const double
 
 /* Adds a NOT_FINITE fault that names the expression in `p` at fault at time t (or says only where, when every operation
  * is finite). `place` says what was being evaluated. */
-hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs, double *workspace,
-                              double t, const char *pointer, const char *place, hamel_error *error);
+hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
+                              double *workspace, double t, const char *pointer, const char *place, hamel_error *error);
 
 #endif

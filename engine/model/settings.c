@@ -25,12 +25,14 @@ static hamel_status bad(hamel_system *s, const hamel_expression *e, const char *
 
 static void resolve_span(hamel_system *s, const hamel_simulation *in, model_settings *out) {
     if (!hamel_expression_given(&in->stop)) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/stop", 0, "the time at which the simulation stops is missing");
+        (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/stop", 0,
+                         "the time at which the simulation stops is missing");
         return;
     }
     if (!number_or(s, &in->start, 0, &out->start) || !system_number(s, &in->stop, NULL, &out->stop)) return;
     if (!(out->stop > out->start))
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0, "stop must be later than start: %.15g is not after %.15g", out->stop, out->start);
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0,
+                         "stop must be later than start: %.15g is not after %.15g", out->stop, out->start);
 }
 
 static void resolve_times(hamel_system *s, const hamel_simulation *in, model_settings *out) {
@@ -41,11 +43,13 @@ static void resolve_times(hamel_system *s, const hamel_simulation *in, model_set
         const hamel_expression *e = &in->times.items[i];
         if (!system_number(s, e, NULL, &times[i])) return;
         if (times[i] < out->start || times[i] > out->stop) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g lies outside the span from start to stop", times[i]);
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g lies outside the span from start to stop",
+                             times[i]);
             return;
         }
         if (!(times[i] > before)) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "output times must increase: %.15g is not after %.15g", times[i], before);
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0,
+                             "output times must increase: %.15g is not after %.15g", times[i], before);
             return;
         }
         before = times[i];
@@ -68,23 +72,30 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
             (void)bad(s, &in->step, "step must be greater than 0");
             return;
         }
-        double count = floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is none */
+        double count =
+            floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is none */
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
         out->row_count = count < 1e18 ? (size_t)count : (size_t)1e18;
     } else {
         out->row_count = in->samples ? in->samples : SAMPLES_DEFAULT;
-        if (out->row_count < 2) (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/samples", 0, "samples must be at least 2: both ends are included");
+        if (out->row_count < 2)
+            (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/samples", 0,
+                             "samples must be at least 2: both ends are included");
     }
     if (s->limits->max_rows > 0 && (double)out->row_count > s->limits->max_rows)
-        (void)hamel_fail(s->error, HAMEL_LIMIT, in->pointer, 0, "the run would have %.0f rows, more than the limit of %.0f",
-                         (double)out->row_count, s->limits->max_rows);
+        (void)hamel_fail(s->error, HAMEL_LIMIT, in->pointer, 0,
+                         "the run would have %.0f rows, more than the limit of %.0f", (double)out->row_count,
+                         s->limits->max_rows);
 }
 
 static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, model_settings *out) {
     double atol;
     out->atol = arena_alloc(s->memory, s->coordinate_count, sizeof *out->atol);
-    if (!out->atol || !number_or(s, &in->rtol, RTOL_DEFAULT, &out->rtol) || !number_or(s, &in->atol, ATOL_DEFAULT, &atol)) return;
-    if (!(out->rtol >= 1e-14 && out->rtol <= 0.1)) (void)bad(s, &in->rtol, "rtol must lie between 1e-14 (what double precision resolves) and 0.1");
+    if (!out->atol || !number_or(s, &in->rtol, RTOL_DEFAULT, &out->rtol) ||
+        !number_or(s, &in->atol, ATOL_DEFAULT, &atol))
+        return;
+    if (!(out->rtol >= 1e-14 && out->rtol <= 0.1))
+        (void)bad(s, &in->rtol, "rtol must lie between 1e-14 (what double precision resolves) and 0.1");
     if (!(atol > 0)) (void)bad(s, &in->atol, "atol must be greater than 0");
     for (size_t i = 0; i < s->coordinate_count; i++) out->atol[i] = atol;
     for (size_t k = 0; k < in->atol_by_name.count; k++) {
@@ -92,12 +103,15 @@ static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, mode
         int32_t index = system_coordinate_index(s, item->name);
         double value;
         if (index < 0) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "a tolerance for `%s`, which is no coordinate", item->name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "a tolerance for `%s`, which is no coordinate",
+                             item->name);
             const char *nearest = system_nearest_coordinate(s, item->name);
             if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
         } else if (system_number(s, &item->value.items[0], NULL, &value)) {
-            if (!(value > 0)) (void)bad(s, &item->value.items[0], "atol must be greater than 0");
-            else out->atol[index] = value;
+            if (!(value > 0))
+                (void)bad(s, &item->value.items[0], "atol must be greater than 0");
+            else
+                out->atol[index] = value;
         }
     }
 }
@@ -108,7 +122,8 @@ static void resolve_budgets(hamel_system *s, const hamel_simulation *in, model_s
     if (limits->max_steps > 0 && out->max_steps > limits->max_steps) out->max_steps = limits->max_steps;
     out->max_step = in->max_step;
     out->time_limit = in->time_limit;
-    if (limits->run_seconds > 0 && (out->time_limit <= 0 || out->time_limit > limits->run_seconds)) out->time_limit = limits->run_seconds;
+    if (limits->run_seconds > 0 && (out->time_limit <= 0 || out->time_limit > limits->run_seconds))
+        out->time_limit = limits->run_seconds;
 }
 
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d) {
@@ -125,7 +140,8 @@ hamel_status settings_resolve(hamel_model *model, const hamel_description *d) {
     out->initialization = in->initialization;
     out->certify = in->certify;
     for (int k = 0; k < 2; k++) {
-        if (in->projection != HAMEL_PROJECTION_BAUMGARTE || !number_or(s, &in->baumgarte[k], 0, &out->baumgarte[k])) continue;
+        if (in->projection != HAMEL_PROJECTION_BAUMGARTE || !number_or(s, &in->baumgarte[k], 0, &out->baumgarte[k]))
+            continue;
         if (!(out->baumgarte[k] >= 0)) (void)bad(s, &in->baumgarte[k], "a Baumgarte constant must not be negative");
     }
     return s->error->status;

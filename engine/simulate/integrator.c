@@ -42,7 +42,7 @@ struct integrator {
     bool bdf, changed, may_change;
     double t, previous;
     double rtol, atol_factor; /* of the method in force */
-    double alpha, beta;     /* stabilization in force */
+    double alpha, beta;       /* stabilization in force */
     double *acceleration, *lambda;
     integrator_counts before; /* of a method left behind */
     long window_steps, window_failures, tiny_steps;
@@ -87,7 +87,8 @@ static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, v
     size_t n = w->n;
     if (stopped(w)) return -1;
     hamel_status status = kinetics_evaluate(w->kinetics, t, y, y + n, NULL);
-    if (status == HAMEL_OK) status = kinetics_accelerations(w->kinetics, w->alpha, w->beta, w->acceleration, w->lambda, NULL);
+    if (status == HAMEL_OK)
+        status = kinetics_accelerations(w->kinetics, w->alpha, w->beta, w->acceleration, w->lambda, NULL);
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     memcpy(out, y + n, n * sizeof *out);
     memcpy(out + n, w->acceleration, n * sizeof *out);
@@ -96,7 +97,8 @@ static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, v
     return isfinite(out[2 * n]) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
 }
 
-static int project(realtype t, N_Vector y_vector, N_Vector correction, realtype epsilon, N_Vector error_vector, void *user) {
+static int project(realtype t, N_Vector y_vector, N_Vector correction, realtype epsilon, N_Vector error_vector,
+                   void *user) {
     integrator *w = user;
     const double *y = NV_DATA_S(y_vector);
     double *c = NV_DATA_S(correction), worst;
@@ -187,8 +189,8 @@ static void set_state(integrator *w, const double *q, const double *v, double wo
     if (w->model->energy_rate) y[2 * w->n] = work;
 }
 
-integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v, const integrator_options *options,
-                              hamel_error *error) {
+integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
+                              const integrator_options *options, hamel_error *error) {
     integrator *w = calloc(1, sizeof *w);
     if (!w) return (void)no_memory(error), NULL;
     *w = (integrator){.model = model, .kinetics = k, .options = *options, .n = model->n, .t = model->settings.start};
@@ -232,7 +234,8 @@ integrator_counts integrator_count(const integrator *w) {
     if (!w->cvode) return c;
     CVodeGetNumSteps(w->cvode, &steps);
     CVodeGetNumRhsEvals(w->cvode, &rhs);
-    if (w->bdf && w->model->m && w->model->settings.projection == HAMEL_PROJECTION_ON) CVodeGetNumProjEvals(w->cvode, &projections);
+    if (w->bdf && w->model->m && w->model->settings.projection == HAMEL_PROJECTION_ON)
+        CVodeGetNumProjEvals(w->cvode, &projections);
     c.steps += (double)steps;
     c.rhs += (double)rhs;
     c.projections += (double)projections;
@@ -250,7 +253,8 @@ static hamel_status change_to_bdf(integrator *w, hamel_error *error) {
 
 static bool looks_stiff(integrator *w) {
     long steps, failures;
-    if (!w->may_change || CVodeGetNumSteps(w->cvode, &steps) || CVodeGetNumNonlinSolvConvFails(w->cvode, &failures)) return false;
+    if (!w->may_change || CVodeGetNumSteps(w->cvode, &steps) || CVodeGetNumNonlinSolvConvFails(w->cvode, &failures))
+        return false;
     if (steps - w->window_steps < STIFF_WINDOW) return false;
     bool stiff = (failures - w->window_failures) - (w->failed_evaluations - w->window_evaluations) >= STIFF_FAILURES;
     w->window_steps = steps;
@@ -265,7 +269,8 @@ static void follow_step(integrator *w) {
     double h;
     long steps;
     if (w->bdf || w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
-    if (CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps) || !(h > 0) || steps < STABILIZE_AFTER) return;
+    if (CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps) || !(h > 0) || steps < STABILIZE_AFTER)
+        return;
     double rate = STABILIZATION / h;
     if (w->alpha == 0 || rate < 0.5 * w->alpha) w->alpha = w->beta = rate;
 }
@@ -278,14 +283,16 @@ static hamel_status explain(integrator *w, int flag, hamel_error *error) {
         if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, w->acceleration, w->lambda, error);
         if (status != HAMEL_OK) return status;
         if (w->failure == HAMEL_NOT_FINITE)
-            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy is not finite", w->failed_t);
+            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy is not finite",
+                              w->failed_t);
     }
     const char *why = flag == CV_ERR_FAILURE    ? "the error test failed even with the smallest step"
                       : flag == CV_CONV_FAILURE ? "the nonlinear iteration did not converge even with the smallest step"
                       : flag == CV_TOO_CLOSE    ? "start and stop are too close to each other"
                       : w->message[0]           ? w->message
                                                 : "the integrator gave up";
-    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0, "at t = %.17g the integration cannot continue: %s", w->t, why);
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0, "at t = %.17g the integration cannot continue: %s",
+                     w->t, why);
     hamel_suggest(error, "look for a singularity near this time; a larger rtol or another method may pass it");
     return HAMEL_INTEGRATION;
 }
@@ -323,10 +330,18 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     return HAMEL_OK;
 }
 
-double integrator_time(const integrator *w) { return w->t; }
-double integrator_previous_time(const integrator *w) { return w->previous; }
-bool integrator_timed_out(const integrator *w) { return w->timed_out; }
-const char *integrator_method(const integrator *w) { return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams"; }
+double integrator_time(const integrator *w) {
+    return w->t;
+}
+double integrator_previous_time(const integrator *w) {
+    return w->previous;
+}
+bool integrator_timed_out(const integrator *w) {
+    return w->timed_out;
+}
+const char *integrator_method(const integrator *w) {
+    return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams";
+}
 
 bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work) {
     N_Vector state = t == w->t ? w->y : w->dense; /* the macro below does not parenthesize its argument */

@@ -25,8 +25,8 @@ typedef struct integrator_counts {
 } integrator_counts;
 
 /* Starts at the consistent state (q, v) at settings.start. `k` is borrowed. NULL with a fault added. */
-integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v, const integrator_options *options,
-                              hamel_error *error);
+integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
+                              const integrator_options *options, hamel_error *error);
 void integrator_free(integrator *w);
 
 /* One internal step. HAMEL_OK; HAMEL_CANCELED (flag, or deadline: see integrator_timed_out); HAMEL_NOT_FINITE,

@@ -36,17 +36,20 @@ void lane_free(lane *l) {
 static hamel_status observe(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
     if (model->observed_needs_free && kinetics_free_accelerations(l->kinetics, l->free) != HAMEL_OK)
-        return hamel_fail(error, HAMEL_SINGULAR, "/outputs", 0, "at t = %.9g gauss() needs a mass matrix that is not singular", l->t);
+        return hamel_fail(error, HAMEL_SINGULAR, "/outputs", 0,
+                          "at t = %.9g gauss() needs a mass matrix that is not singular", l->t);
     program_inputs in = model_inputs(model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
     in.values[SYMBOL_IDEAL] = l->kinetics->ideal;
     in.values[SYMBOL_NONIDEAL] = l->kinetics->nonideal;
     program_evaluate(model->observed, &in, l->kinetics->observed_work, l->observed);
     for (size_t i = 0; i < model->observed_count; i++) {
         if (isfinite(l->observed[i])) continue;
-        const char *what = i < model->output_count ? model_output_name(model, i) : "an invariant, a check or the energy";
+        const char *what =
+            i < model->output_count ? model_output_name(model, i) : "an invariant, a check or the energy";
         char place[200];
         snprintf(place, sizeof place, i < model->output_count ? "the output `%s`" : "%s", what);
-        return model_not_finite(model, model->observed, &in, l->kinetics->observed_work, l->t, model->observed_pointers[i], place, error);
+        return model_not_finite(model, model->observed, &in, l->kinetics->observed_work, l->t,
+                                model->observed_pointers[i], place, error);
     }
     return HAMEL_OK;
 }
@@ -58,8 +61,10 @@ hamel_status lane_see(lane *l, double t, hamel_error *error) {
     l->t = t;
     if (l->integrator && !integrator_interpolate(l->integrator, t, l->q, l->v, &l->work))
         return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output at t = %.9g", t);
-    if (model->settings.projection == HAMEL_PROJECTION_ON) status = kinetics_project(l->kinetics, t, l->q, l->v, &worst, error);
-    else status = kinetics_evaluate(l->kinetics, t, l->q, l->v, error);
+    if (model->settings.projection == HAMEL_PROJECTION_ON)
+        status = kinetics_project(l->kinetics, t, l->q, l->v, &worst, error);
+    else
+        status = kinetics_evaluate(l->kinetics, t, l->q, l->v, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
     return status == HAMEL_OK ? observe(l, error) : status;
 }

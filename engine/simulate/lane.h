@@ -24,8 +24,14 @@ hamel_status lane_see(lane *l, double t, hamel_error *error);
 /* The values of the recorded columns at the state seen last. */
 void lane_row(const lane *l, double *row);
 
-static inline const double *lane_invariants(const lane *l) { return l->observed + l->model->output_count; }
-static inline const double *lane_checks(const lane *l) { return lane_invariants(l) + l->model->invariant_count; }
-static inline double lane_jacobi(const lane *l) { return l->observed[l->model->observed_count - 1]; }
+static inline const double *lane_invariants(const lane *l) {
+    return l->observed + l->model->output_count;
+}
+static inline const double *lane_checks(const lane *l) {
+    return lane_invariants(l) + l->model->invariant_count;
+}
+static inline double lane_jacobi(const lane *l) {
+    return l->observed[l->model->observed_count - 1];
+}
 
 #endif

@@ -17,7 +17,7 @@ struct newton_solver {
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double *state;               /* 2n: where the last linearization was made, at time t */
+    double *state;                                 /* 2n: where the last linearization was made, at time t */
     double *rate_work, *rate_tangent_work, *seeds; /* of the energy rate's tangent; NULL without one */
     double t, gamma, linearizations;
     bool linearized;
@@ -68,8 +68,9 @@ static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, 
 }
 
 /* CVODE's user data is the integrator's; this function finds its solver through the matrix. */
-static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M, booleantype jacobian_ok, booleantype *jacobian_current,
-                         realtype gamma, void *user, N_Vector t1, N_Vector t2, N_Vector t3) {
+static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M, booleantype jacobian_ok,
+                         booleantype *jacobian_current, realtype gamma, void *user, N_Vector t1, N_Vector t2,
+                         N_Vector t3) {
     newton_solver *s = M->content;
     const double *y = NV_DATA_S(y_vector);
     (void)fy, (void)user, (void)t1, (void)t2, (void)t3;
@@ -80,7 +81,8 @@ static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M
     hamel_status status = kinetics_evaluate(s->kinetics, t, y, y + s->model->n, NULL);
     if (status == HAMEL_OK) status = kinetics_accelerations(s->kinetics, 0, 0, s->acceleration, s->lambda, NULL);
     if (status == HAMEL_OK)
-        status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->ideal, s->kinetics->values);
+        status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->ideal,
+                                  s->kinetics->values);
     memcpy(s->state, y, 2 * s->model->n * sizeof *y);
     s->t = t;
     s->linearizations++;
@@ -130,7 +132,8 @@ newton_solver *newton_solver_attach(void *cvode, const hamel_model *model, kinet
     if (good) {
         s->lambda = s->acceleration + model->n;
         s->state = s->lambda + model->m;
-        good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS && CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
+        good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS &&
+               CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
     }
     if (good) return s;
     newton_solver_free(s);
@@ -147,4 +150,6 @@ void newton_solver_free(newton_solver *s) {
     free(s);
 }
 
-double newton_solver_linearizations(const newton_solver *s) { return s ? s->linearizations : 0; }
+double newton_solver_linearizations(const newton_solver *s) {
+    return s ? s->linearizations : 0;
+}

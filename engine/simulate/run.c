@@ -28,8 +28,8 @@ typedef struct run {
     size_t *timed_checks, timed_count; /* checks with a time, by time */
     size_t next_row, next_check;
     double began, next_progress, deadline; /* deadline 0: none */
-    double target; /* the time that is being visited */
-    bool watched; /* something is to be seen between rows */
+    double target;                         /* the time that is being visited */
+    bool watched;                          /* something is to be seen between rows */
 } run;
 
 static double monotonic(void) {
@@ -82,7 +82,9 @@ static bool record_redundant(run *r) {
     return good;
 }
 
-static hamel_status no_memory(run *r) { return hamel_fail(r->error, HAMEL_NO_MEMORY, "", 0, "no memory for the run"); }
+static hamel_status no_memory(run *r) {
+    return hamel_fail(r->error, HAMEL_NO_MEMORY, "", 0, "no memory for the run");
+}
 
 static int by_time(const void *a, const void *b, void *context) {
     const model_check *checks = context;
@@ -123,15 +125,18 @@ static hamel_status start(run *r) {
     r->row = calloc(2 * model->header.column_count + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
     r->certified_row = r->row + model->header.column_count;
-    hamel_status status = initial_velocities_from_quasi(r->main.kinetics, model->settings.start, r->main.q, r->main.v, r->error);
-    if (status == HAMEL_OK) status = initial_values_make_consistent(r->main.kinetics, model->settings.start, r->main.q, r->main.v,
-                                                         model->settings.initialization, &s->initial_residual, r->error);
+    hamel_status status =
+        initial_velocities_from_quasi(r->main.kinetics, model->settings.start, r->main.q, r->main.v, r->error);
+    if (status == HAMEL_OK)
+        status = initial_values_make_consistent(r->main.kinetics, model->settings.start, r->main.q, r->main.v,
+                                                model->settings.initialization, &s->initial_residual, r->error);
     if (status == HAMEL_OK) status = lane_see(&r->main, model->settings.start, r->error);
     if (status != HAMEL_OK) return status;
     s->degrees_of_freedom = (int)model->n - (int)kkt_rank(r->main.kinetics->all);
     if (!record_initial_changes(r) || !record_redundant(r)) return no_memory(r);
-    if (s->redundant_count) warn(s, "%zu constraint%s on others; the reaction is unique, the multipliers are those of least norm",
-                                 s->redundant_count, s->redundant_count == 1 ? " depends" : "s depend");
+    if (s->redundant_count)
+        warn(s, "%zu constraint%s on others; the reaction is unique, the multipliers are those of least norm",
+             s->redundant_count, s->redundant_count == 1 ? " depends" : "s depend");
     if (model->settings.certify) {
         s->error_estimate = calloc(model->header.column_count + 1, sizeof *s->error_estimate);
         if (!s->error_estimate) return no_memory(r);
@@ -200,7 +205,8 @@ static hamel_status emit(run *r, double t) {
     }
     r->summary->rows++;
     if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return canceled(r);
-    if (r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed)) return canceled(r);
+    if (r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed))
+        return canceled(r);
     if ((long long)r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
     if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* one step may span any number of rows */
     return send_progress(r) ? HAMEL_OK : canceled(r);
@@ -210,7 +216,8 @@ static hamel_status emit(run *r, double t) {
 static hamel_status visit(run *r, double t, bool row) {
     r->target = t;
     hamel_status status = advance(r, &r->main, t);
-    if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start)) status = lane_see(&r->main, t, r->error);
+    if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
+        status = lane_see(&r->main, t, r->error);
     if (status != HAMEL_OK) return status;
     monitor_see(r->summary, &r->main, row);
     while (r->next_check < r->timed_count && r->model->checks[r->timed_checks[r->next_check]].time == t)
@@ -258,8 +265,10 @@ static hamel_status finish(run *r, hamel_status status) {
     }
     if (status == HAMEL_LIMIT) {
         bool steps = s->steps >= model->settings.max_steps;
-        if (steps) warn(s, "the run ended at t = %.9g after max_steps = %.0f steps", s->t, model->settings.max_steps);
-        else warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
+        if (steps)
+            warn(s, "the run ended at t = %.9g after max_steps = %.0f steps", s->t, model->settings.max_steps);
+        else
+            warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
     }
     if (s->invariants && r->main.observed) monitor_finish(s, model, &r->main, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
@@ -279,11 +288,15 @@ static void describe(hamel_summary *s, const hamel_model *model) {
     s->description_hash = model->hash;
 }
 
-hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink, hamel_summary *summary,
-                       hamel_error *error) {
+hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
+                       hamel_summary *summary, hamel_error *error) {
     hamel_sink none = {0};
     hamel_error own = {0};
-    run r = {.model = model, .options = options, .sink = sink ? sink : &none, .summary = summary, .error = error ? error : &own};
+    run r = {.model = model,
+             .options = options,
+             .sink = sink ? sink : &none,
+             .summary = summary,
+             .error = error ? error : &own};
     r.began = monotonic();
     r.deadline = deadline_of(&r);
     r.target = model->settings.start;

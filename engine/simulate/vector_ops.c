@@ -7,8 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-static realtype *data(N_Vector v) { return NV_DATA_S(v); }
-static sunindextype length(N_Vector v) { return NV_LENGTH_S(v); }
+static realtype *data(N_Vector v) {
+    return NV_DATA_S(v);
+}
+static sunindextype length(N_Vector v) {
+    return NV_LENGTH_S(v);
+}
 
 static void linear_sum(realtype a, N_Vector x, realtype b, N_Vector y, N_Vector z) {
     sunindextype n = length(x);
@@ -34,7 +38,8 @@ static void scale(realtype c, N_Vector x, N_Vector z) {
     sunindextype n = length(x);
     const realtype *p = data(x);
     realtype *r = data(z);
-    if (c == 1) memmove(r, p, (size_t)n * sizeof *r);
+    if (c == 1)
+        memmove(r, p, (size_t)n * sizeof *r);
     else
         for (sunindextype i = 0; i < n; i++) r[i] = c * p[i];
 }

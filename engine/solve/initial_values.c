@@ -70,23 +70,27 @@ static hamel_status no_consistent_values(kinetics *k, bool position, hamel_error
     for (size_t c = 1; c < model->m; c++)
         if (kinetics_scaled(k, c, position) > kinetics_scaled(k, worst, position)) worst = c;
     const system_constraint *c = &model->system->constraints[worst];
-    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, c->pointer, 0, "no %s near the initial values satisfy all constraints: `%s` is off by %.3g",
-                     position ? "coordinates" : "velocities", c->name, (position ? kinetics_position(k) : kinetics_velocity(k))[worst]);
+    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, c->pointer, 0,
+                     "no %s near the initial values satisfy all constraints: `%s` is off by %.3g",
+                     position ? "coordinates" : "velocities", c->name,
+                     (position ? kinetics_position(k) : kinetics_velocity(k))[worst]);
     hamel_suggest(error, "start nearer to the constraints, or check that they do not contradict each other");
     return HAMEL_INCOMPATIBLE;
 }
 
 /* One fault a constraint that the given values miss; the nearest values are told with the first. */
-static hamel_status report(kinetics *k, const double *position, const double *velocity, const double *scaled, const double *q, const double *v,
-                           hamel_error *error) {
+static hamel_status report(kinetics *k, const double *position, const double *velocity, const double *scaled,
+                           const double *q, const double *v, hamel_error *error) {
     const hamel_model *model = k->model;
     text_buffer text;
     size_t shown = 0;
     text_buffer_init(&text, 4096);
     for (size_t i = 0; i < 2 * model->n && shown < SHOWN; i++) {
-        double given = i < model->n ? model->q0[i] : model->v0[i - model->n], near = i < model->n ? q[i] : v[i - model->n];
+        double given = i < model->n ? model->q0[i] : model->v0[i - model->n],
+               near = i < model->n ? q[i] : v[i - model->n];
         if (fabs(given - near) <= 1e-12 * fmax(1, fabs(near))) continue;
-        text_buffer_printf(&text, "%s%s%s = %.10g", shown++ ? ", " : "", model->system->coordinates[i % model->n].name, i < model->n ? "" : "'", near);
+        text_buffer_printf(&text, "%s%s%s = %.10g", shown++ ? ", " : "", model->system->coordinates[i % model->n].name,
+                           i < model->n ? "" : "'", near);
     }
     size_t first = error->count;
     for (size_t i = 0; i < 2 * model->m; i++) { /* a constraint's coordinates, then its velocities */
@@ -97,14 +101,16 @@ static hamel_status report(kinetics *k, const double *position, const double *ve
         (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial %s miss the constraint `%s` by %.6g",
                          coordinates ? "coordinates" : "velocities", at->name, coordinates ? position[c] : velocity[c]);
         if (error->count == first + 1)
-            hamel_suggest(error, "the nearest consistent values are %s; or set simulation.initialization to \"project\"", text.bytes ? text.bytes : "");
+            hamel_suggest(error,
+                          "the nearest consistent values are %s; or set simulation.initialization to \"project\"",
+                          text.bytes ? text.bytes : "");
     }
     text_buffer_free(&text);
     return HAMEL_INCONSISTENT;
 }
 
-hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, double *v, hamel_initialization mode, double *residual,
-                                            hamel_error *error) {
+hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, double *v, hamel_initialization mode,
+                                            double *residual, hamel_error *error) {
     const hamel_model *model = k->model;
     size_t m = model->m;
     nearest w;
@@ -129,7 +135,8 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(k, true, error);
     if (status == HAMEL_OK) status = solve_level(&w, q, v, false, error);
     if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(k, false, error);
-    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && *residual > STRICT) status = report(k, given, given + m, given + 2 * m, q, v, error);
+    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && *residual > STRICT)
+        status = report(k, given, given + m, given + 2 * m, q, v, error);
     free(w.mass);
     free(given);
     return status;

@@ -14,6 +14,7 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
 /* Replaces v by the velocities that the quasi-velocities' initial values, the constraints and the velocities given for
  * coordinates fix together; what they leave open is as small as possible. HAMEL_INCONSISTENT when they contradict each
  * other by more than 1e-6. Does nothing for a model without such initial values. */
-hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *q, double *v, hamel_error *error) HAMEL_CHECKED;
+hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *q, double *v,
+                                           hamel_error *error) HAMEL_CHECKED;
 
 #endif

@@ -14,8 +14,8 @@ static const double RANK = 1e-10, CONTRADICTION = 1e-6;
 
 typedef struct rows {
     size_t n, count;
-    double *E;   /* n × count: Eᵀ */
-    double *r;   /* count */
+    double *E; /* n × count: Eᵀ */
+    double *r; /* count */
     double *tau, *scratch, *z;
     size_t *pivot;
 } rows;
@@ -38,7 +38,8 @@ static void add_constraints(rows *w, const kinetics *k) {
     for (size_t c = 0; c < model->m; c++) {
         if (model->order[c] == CONSTRAINT_ACCELERATION) continue;
         for (size_t e = 0; e < model->A.count; e++)
-            if ((size_t)model->A.row[e] == c) w->E[(size_t)model->A.column[e] + w->n * w->count] = k->values[model->at_A + e];
+            if ((size_t)model->A.row[e] == c)
+                w->E[(size_t)model->A.column[e] + w->n * w->count] = k->values[model->at_A + e];
         w->r[w->count++] = -kinetics_velocity(k)[c];
     }
 }
@@ -75,8 +76,10 @@ static double solve(rows *w, double *v) {
     for (size_t p = 0; p < w->count; p++) {
         double sum = w->r[w->pivot[p]], size = fabs(sum);
         for (size_t i = 0; i < p && i < rank; i++) sum -= w->E[i + n * p] * w->z[i];
-        if (p < rank) w->z[p] = sum / w->E[p + n * p];
-        else worst = fmax(worst, fabs(sum) / fmax(1, size));
+        if (p < rank)
+            w->z[p] = sum / w->E[p + n * p];
+        else
+            worst = fmax(worst, fabs(sum) / fmax(1, size));
     }
     memset(v, 0, n * sizeof *v);
     memcpy(v, w->z, rank * sizeof *v);
@@ -96,15 +99,19 @@ hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *
     hamel_status status = kinetics_evaluate(k, t, q, v, error);
     if (status == HAMEL_OK) {
         add_constraints(&w, k);
-        if (!add_quasi(&w, model, t, q)) status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
+        if (!add_quasi(&w, model, t, q))
+            status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
     }
     if (status == HAMEL_OK) {
         add_given(&w, model);
         double contradiction = solve(&w, v);
         if (!(contradiction <= CONTRADICTION)) {
             status = hamel_fail(error, HAMEL_INCONSISTENT, "/quasi_velocities", 0,
-                                "the initial values of quasi-velocities, the given velocities and the constraints contradict each other by %.3g", contradiction);
-            hamel_suggest(error, "give initial values to quasi-velocities or velocities to coordinates, and let the constraints fix the rest");
+                                "the initial values of quasi-velocities, the given velocities and the constraints "
+                                "contradict each other by %.3g",
+                                contradiction);
+            hamel_suggest(error, "give initial values to quasi-velocities or velocities to coordinates, and let the "
+                                 "constraints fix the rest");
         }
     }
     free(w.E), free(w.pivot);

@@ -37,9 +37,12 @@ kinetics *kinetics_create(const hamel_model *model) {
     k->values = calloc(model->dynamics_count + 4 * model->m + 3 * model->n + 4, sizeof *k->values);
     k->dynamics_work = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *k->dynamics_work);
     k->observed_work = calloc(program_workspace_doubles(model->observed) + 1, sizeof *k->observed_work);
-    k->rate_work = calloc((model->energy_rate ? program_workspace_doubles(model->energy_rate) : 0) + 1, sizeof *k->rate_work);
-    k->nonideal_work = calloc((model->nonideal ? program_workspace_doubles(model->nonideal) : 0) + 1, sizeof *k->nonideal_work);
-    if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work || !create_systems(k)) {
+    k->rate_work =
+        calloc((model->energy_rate ? program_workspace_doubles(model->energy_rate) : 0) + 1, sizeof *k->rate_work);
+    k->nonideal_work =
+        calloc((model->nonideal ? program_workspace_doubles(model->nonideal) : 0) + 1, sizeof *k->nonideal_work);
+    if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work ||
+        !create_systems(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -84,7 +87,8 @@ static hamel_status evaluate(kinetics *k, hamel_error *error) {
     program_evaluate(model->dynamics, &in, k->dynamics_work, k->values);
     if (all_finite(k->values, model->dynamics_count)) return HAMEL_OK;
     if (!error) return HAMEL_NOT_FINITE;
-    return model_not_finite(model, model->dynamics, &in, k->dynamics_work, k->t, "", "a value in the equations of motion", error);
+    return model_not_finite(model, model->dynamics, &in, k->dynamics_work, k->t, "",
+                            "a value in the equations of motion", error);
 }
 
 hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const double *v, hamel_error *error) {
@@ -99,13 +103,15 @@ static void stabilized(kinetics *k, double alpha, double beta) {
     const hamel_model *model = k->model;
     const double *b = k->values + model->at_b, *velocity = kinetics_velocity(k), *position = kinetics_position(k);
     for (size_t c = 0; c < model->m; c++) {
-        double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* first order in f alone: f' = −αf */
+        double damping =
+            model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* first order in f alone: f' = −αf */
         k->b[c] = b[c] - damping * velocity[c] - beta * beta * position[c];
     }
 }
 
 /* Q with its linear part in λ taken to the left side: g = Q(λ) − W λ. */
-static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error) {
+static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, double *a, double *lambda,
+                                      hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->at_Q; /* overwritten: evaluated afresh in each iteration */
     double change = 0;
@@ -114,7 +120,8 @@ static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, do
         if (status == HAMEL_OK) status = kkt_factor(k->all, k->values);
         if (status != HAMEL_OK) return status;
         stabilized(k, alpha, beta);
-        for (size_t e = 0; e < model->W.count; e++) g[model->W.row[e]] -= k->values[model->at_W + e] * k->lambda[model->W.column[e]];
+        for (size_t e = 0; e < model->W.count; e++)
+            g[model->W.row[e]] -= k->values[model->at_W + e] * k->lambda[model->W.column[e]];
         status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
         if (status != HAMEL_OK) return status;
         double size = 0;
@@ -128,7 +135,8 @@ static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, do
     }
     if (error)
         (void)hamel_fail(error, HAMEL_SINGULAR, "/generalized_forces", 0,
-                         "at t = %.9g the forces that contain multipliers have no solution, or several (Painlevé)", k->t);
+                         "at t = %.9g the forces that contain multipliers have no solution, or several (Painlevé)",
+                         k->t);
     return HAMEL_SINGULAR;
 }
 
@@ -136,7 +144,8 @@ static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, do
 static void reaction(const kinetics *k, const double *lambda, double *out) {
     const hamel_model *model = k->model;
     memset(out, 0, model->n * sizeof *out);
-    for (size_t e = 0; e < model->A.count; e++) out[model->A.column[e]] += k->values[model->at_A + e] * lambda[model->A.row[e]];
+    for (size_t e = 0; e < model->A.count; e++)
+        out[model->A.column[e]] += k->values[model->at_A + e] * lambda[model->A.row[e]];
 }
 
 /* Udwadia 2000, eq. 28. On entry a and lambda hold the ideal solution and the system is factored. The prescribed force acts
@@ -149,7 +158,9 @@ static hamel_status add_nonideal(kinetics *k, double *a, double *lambda, hamel_e
     in.values[SYMBOL_IDEAL] = k->ideal;
     program_evaluate(model->nonideal, &in, k->nonideal_work, C);
     if (!all_finite(C, model->n))
-        return error ? model_not_finite(model, model->nonideal, &in, k->nonideal_work, k->t, "/constraints", "a nonideal force", error) : HAMEL_NOT_FINITE;
+        return error ? model_not_finite(model, model->nonideal, &in, k->nonideal_work, k->t, "/constraints",
+                                        "a nonideal force", error)
+                     : HAMEL_NOT_FINITE;
     for (size_t i = 0; i < model->n; i++) g[i] += C[i];
     hamel_status status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
     for (size_t i = 0; i < model->n; i++) g[i] -= C[i];
@@ -158,7 +169,8 @@ static hamel_status add_nonideal(kinetics *k, double *a, double *lambda, hamel_e
     return status;
 }
 
-hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error) {
+hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda,
+                                    hamel_error *error) {
     const hamel_model *model = k->model;
     hamel_status status;
     if (model->W.count) {
@@ -186,10 +198,13 @@ static void scales(kinetics *k) {
     }
 }
 
-static double ratio(double residual, double scale) { return residual == 0 ? 0 : fabs(residual) / (scale > 0 ? scale : 1); }
+static double ratio(double residual, double scale) {
+    return residual == 0 ? 0 : fabs(residual) / (scale > 0 ? scale : 1);
+}
 
 double kinetics_scaled(const kinetics *k, size_t c, bool position) {
-    return position ? ratio(kinetics_position(k)[c], k->position_scale[c]) : ratio(kinetics_velocity(k)[c], k->velocity_scale[c]);
+    return position ? ratio(kinetics_position(k)[c], k->position_scale[c])
+                    : ratio(kinetics_velocity(k)[c], k->velocity_scale[c]);
 }
 
 void kinetics_residuals(kinetics *k, double *position, double *velocity) {
@@ -208,7 +223,8 @@ static hamel_status correct(kinetics *k, kkt *system, const double *residual, do
     return status == HAMEL_OK ? kkt_solve(system, NULL, k->b, INFINITY, step, NULL) : status;
 }
 
-static hamel_status project_level(kinetics *k, double t, double *q, double *v, double *step, bool position, double *worst, hamel_error *error) {
+static hamel_status project_level(kinetics *k, double t, double *q, double *v, double *step, bool position,
+                                  double *worst, hamel_error *error) {
     double before = INFINITY, residual[2];
     for (int i = 0; i < PROJECT_ITERATIONS; i++) {
         kinetics_residuals(k, &residual[0], &residual[1]);
@@ -216,7 +232,8 @@ static hamel_status project_level(kinetics *k, double t, double *q, double *v, d
         if (*worst < 4e-16 || (*worst < 1e-11 && *worst > 0.5 * before)) return HAMEL_OK; /* rounding is reached */
         before = *worst;
         double *x = position ? q : v;
-        hamel_status status = correct(k, position ? k->positions : k->velocities, position ? kinetics_position(k) : kinetics_velocity(k), step);
+        hamel_status status = correct(k, position ? k->positions : k->velocities,
+                                      position ? kinetics_position(k) : kinetics_velocity(k), step);
         if (status != HAMEL_OK) return error ? kinetics_explain(k, status, error) : status;
         for (size_t j = 0; j < k->model->n; j++) x[j] += step[j];
         status = kinetics_evaluate(k, t, q, v, error);
@@ -244,7 +261,8 @@ hamel_status kinetics_project_direction(kinetics *k, double *dq, double *dv) {
     kkt *systems[2] = {k->positions, k->velocities};
     for (int level = 0; level < 2; level++) {
         memset(r, 0, model->m * sizeof *r);
-        for (size_t e = 0; e < model->A.count; e++) r[model->A.row[e]] -= k->values[model->at_A + e] * d[level][model->A.column[e]];
+        for (size_t e = 0; e < model->A.count; e++)
+            r[model->A.row[e]] -= k->values[model->at_A + e] * d[level][model->A.column[e]];
         hamel_status status = kkt_factor(systems[level], k->values);
         if (status == HAMEL_OK) status = kkt_solve(systems[level], NULL, r, INFINITY, step, NULL);
         if (status != HAMEL_OK) return status;
@@ -276,18 +294,23 @@ hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *err
     for (; shown < count && shown < 16; shown++) list[shown] = all[shown];
     free(all);
     for (size_t i = 0, at = 0; i < shown && at + 1 < sizeof names; i++) {
-        int n = snprintf(names + at, sizeof names - at, "%s`%s`", i ? ", " : "", model->system->constraints[list[i]].name);
+        int n =
+            snprintf(names + at, sizeof names - at, "%s`%s`", i ? ", " : "", model->system->constraints[list[i]].name);
         at += n > 0 ? (size_t)n : 0;
     }
     const char *pointer = shown ? model->system->constraints[list[0]].pointer : "";
     if (status == HAMEL_INCOMPATIBLE) {
-        (void)hamel_fail(error, status, pointer, 0, "at t = %.9g the constraints contradict each other: %s cannot be satisfied together with the others", k->t, names);
+        (void)hamel_fail(
+            error, status, pointer, 0,
+            "at t = %.9g the constraints contradict each other: %s cannot be satisfied together with the others", k->t,
+            names);
         hamel_suggest(error, "remove one of them, or make them agree");
         return status;
     }
-    (void)hamel_fail(error, HAMEL_SINGULAR, pointer, 0,
-                     "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
-                     model->m ? " in directions that the constraints leave free" : "");
+    (void)hamel_fail(
+        error, HAMEL_SINGULAR, pointer, 0,
+        "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
+        model->m ? " in directions that the constraints leave free" : "");
     hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
     return HAMEL_SINGULAR;
 }

@@ -10,11 +10,12 @@
 
 typedef struct kinetics {
     const hamel_model *model;
-    double *values;    /* outputs of the dynamics program at the state evaluated last */
-    double *lambda;    /* m: multipliers that the forces were evaluated with */
-    double *b;         /* m: right side with stabilization */
-    double *ideal, *nonideal; /* n: the two parts of the constraints' reaction after kinetics_accelerations, where C is given */
-    double *project_step; /* n: scratch of projections */
+    double *values; /* outputs of the dynamics program at the state evaluated last */
+    double *lambda; /* m: multipliers that the forces were evaluated with */
+    double *b;      /* m: right side with stabilization */
+    double *ideal,
+        *nonideal; /* n: the two parts of the constraints' reaction after kinetics_accelerations, where C is given */
+    double *project_step;                    /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: size of |A||q|-like terms, for residuals without dimension */
     /* workspaces of the programs */
     double *dynamics_work, *observed_work, *rate_work, *nonideal_work;
@@ -32,14 +33,19 @@ void kinetics_free(kinetics *k);
 hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const double *v, hamel_error *error);
 
 /* Residuals of the state evaluated last: Φ and dΦ/dt or f; m each, 0 where there is no such level. */
-static inline const double *kinetics_position(const kinetics *k) { return k->values + k->model->at_position; }
-static inline const double *kinetics_velocity(const kinetics *k) { return k->values + k->model->at_velocity; }
+static inline const double *kinetics_position(const kinetics *k) {
+    return k->values + k->model->at_position;
+}
+static inline const double *kinetics_velocity(const kinetics *k) {
+    return k->values + k->model->at_velocity;
+}
 
 /* a[n], lambda[m] of the state evaluated last, where A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods Appl. Mech.
  * Eng. 1 (1972) 1); α = β = 0 for the equations as they are. Forces that contain multipliers are solved for by Newton's
  * method on the pair. Constraints that are not ideal: the ideal reaction first, then C, then the motion under Q + C
  * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
-hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda, hamel_error *error);
+hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda,
+                                    hamel_error *error);
 
 /* Moves q onto the holonomic constraints and v onto all velocity-level ones, each by the smallest step in the metric of
  * M. On return the state is evaluated. *worst is the largest scaled residual left. HAMEL_OK or why not. */

@@ -21,11 +21,11 @@ static size_t list_entries(const kkt *k, int *rows, int *columns, const double *
     const hamel_model *m = k->model;
     size_t at = 0;
     int n = (int)k->n;
-#define ENTRY(i, j, value)                                                                                             \
-    do {                                                                                                               \
-        if (rows) rows[at] = (i), columns[at] = (j);                                                                   \
-        if (out) out[at] = (value);                                                                                    \
-        at++;                                                                                                          \
+#define ENTRY(i, j, value)                           \
+    do {                                             \
+        if (rows) rows[at] = (i), columns[at] = (j); \
+        if (out) out[at] = (value);                  \
+        at++;                                        \
     } while (0)
     for (size_t e = 0; e < m->M.count; e++) {
         ENTRY(m->M.row[e], m->M.column[e], values[m->at_M + e]);
@@ -37,7 +37,8 @@ static size_t list_entries(const kkt *k, int *rows, int *columns, const double *
         ENTRY(n + row, m->A.column[e], values[m->at_A + e]);
         ENTRY(m->A.column[e], n + row, -values[m->at_A + e]);
     }
-    for (size_t e = 0; k->with_W && e < m->W.count; e++) ENTRY(m->W.row[e], n + k->row_of[m->W.column[e]], -values[m->at_W + e]);
+    for (size_t e = 0; k->with_W && e < m->W.count; e++)
+        ENTRY(m->W.row[e], n + k->row_of[m->W.column[e]], -values[m->at_W + e]);
 #undef ENTRY
     return at;
 }
@@ -119,13 +120,16 @@ static hamel_status solve_sparse(kkt *k, const double *g, const double *r, doubl
 
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
     for (size_t c = 0; lambda && k->k < k->model->m && c < k->model->m; c++) lambda[c] = 0;
-    hamel_status status = k->use_dense ? kkt_dense_solve(k, k->dense, g, r, tolerance, x, lambda) : solve_sparse(k, g, r, x, lambda);
+    hamel_status status =
+        k->use_dense ? kkt_dense_solve(k, k->dense, g, r, tolerance, x, lambda) : solve_sparse(k, g, r, x, lambda);
     for (size_t i = 0; status == HAMEL_OK && i < k->n; i++)
         if (!isfinite(x[i])) status = HAMEL_SINGULAR;
     return status;
 }
 
-size_t kkt_rank(const kkt *k) { return k->use_dense ? k->dense->rank : k->k; }
+size_t kkt_rank(const kkt *k) {
+    return k->use_dense ? k->dense->rank : k->k;
+}
 
 size_t kkt_dependent(const kkt *k, size_t *list) {
     if (!k->use_dense || k->dense->mode != DENSE_RANK) return 0;

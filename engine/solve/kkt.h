@@ -33,7 +33,8 @@ hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 /* g[n] (NULL: zeros), r[m] (only the rows taken are read) → x[n], lambda[m] (0 for rows not taken; NULL: not wanted).
  * HAMEL_INCOMPATIBLE when dependent rows contradict each other by more than `tolerance` relative to r (x then
  * satisfies the rows that kkt_dependent does not name). */
-hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) HAMEL_CHECKED;
+hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
+                       double *lambda) HAMEL_CHECKED;
 
 size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 

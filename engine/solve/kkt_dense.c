@@ -62,7 +62,8 @@ static void axpy(size_t n, double a, const double *x, double *y) {
 static void fill_mass(const kkt *k, double *L, const double *values) {
     const model_pattern *M = &k->model->M;
     memset(L, 0, k->n * k->n * sizeof *L);
-    for (size_t e = 0; e < M->count; e++) L[(size_t)M->row[e] + k->n * (size_t)M->column[e]] = values[k->model->at_M + e];
+    for (size_t e = 0; e < M->count; e++)
+        L[(size_t)M->row[e] + k->n * (size_t)M->column[e]] = values[k->model->at_M + e];
 }
 
 static void fill_rows(const kkt *k, double *A, const double *values) {
@@ -118,13 +119,17 @@ static void scale_by_mass(size_t n, const double *inverse, double *x) {
 }
 
 static void mass_forward(const kkt *k, const kkt_dense *d, double *x) {
-    if (d->diagonal) scale_by_mass(k->n, d->inverse, x);
-    else dense_forward(k->n, d->L, x);
+    if (d->diagonal)
+        scale_by_mass(k->n, d->inverse, x);
+    else
+        dense_forward(k->n, d->L, x);
 }
 
 static void mass_backward(const kkt *k, const kkt_dense *d, double *x) {
-    if (d->diagonal) scale_by_mass(k->n, d->inverse, x);
-    else dense_backward(k->n, d->L, x);
+    if (d->diagonal)
+        scale_by_mass(k->n, d->inverse, x);
+    else
+        dense_backward(k->n, d->L, x);
 }
 
 /* A singular M (quaternions) may come out of Cholesky with a pivot made of rounding: where constraints make up for it,
@@ -235,8 +240,10 @@ static double solve_range(const kkt *k, kkt_dense *d) {
         double sum = d->rho[d->pivot[p]];
         size_t last = p < d->rank ? p : d->rank;
         for (size_t i = 0; i < last; i++) sum -= d->QR[i + n * p] * d->z[i];
-        if (p < d->rank) d->z[p] = sum / d->QR[p + n * p];
-        else worst = fmax(worst, fabs(sum));
+        if (p < d->rank)
+            d->z[p] = sum / d->QR[p + n * p];
+        else
+            worst = fmax(worst, fabs(sum));
         size = fmax(size, fabs(d->rho[d->pivot[p]]));
     }
     return worst / size;
@@ -285,7 +292,8 @@ static void solve_lu(const kkt *k, kkt_dense *d, const double *g, const double *
     }
 }
 
-hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x, double *lambda) {
+hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x,
+                             double *lambda) {
     size_t n = k->n;
     hamel_status status = HAMEL_OK;
     if (d->mode == DENSE_LU) {

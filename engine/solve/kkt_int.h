@@ -12,28 +12,28 @@ typedef enum dense_mode { DENSE_SCHUR, DENSE_RANK, DENSE_LU } dense_mode;
 typedef struct kkt_dense {
     dense_mode mode;
     size_t rank;
-    double sigma;          /* M + σAᵀA was factored */
-    double *A;             /* n × k: column c is row c of A */
-    double *L;             /* n × n */
-    bool diagonal;         /* M is diagonal: L is too, its inverse is in `inverse` and not in L */
-    double *inverse;       /* n */
-    double *Y;             /* n × k: L⁻¹Aᵀ, columns of unit length */
-    double *scale;         /* k: what makes them so */
-    double *S;             /* k × k: factor of YᵀY, or of the least-norm system */
-    double *QR;            /* n × k, DENSE_RANK */
-    double *tau, *scratch; /* min(n, k); 2k */
-    size_t *pivot;         /* max(k, n + k) */
-    double *LU, *lu_scale; /* (n + k)², DENSE_LU; made when first needed */
+    double sigma;            /* M + σAᵀA was factored */
+    double *A;               /* n × k: column c is row c of A */
+    double *L;               /* n × n */
+    bool diagonal;           /* M is diagonal: L is too, its inverse is in `inverse` and not in L */
+    double *inverse;         /* n */
+    double *Y;               /* n × k: L⁻¹Aᵀ, columns of unit length */
+    double *scale;           /* k: what makes them so */
+    double *S;               /* k × k: factor of YᵀY, or of the least-norm system */
+    double *QR;              /* n × k, DENSE_RANK */
+    double *tau, *scratch;   /* min(n, k); 2k */
+    size_t *pivot;           /* max(k, n + k) */
+    double *LU, *lu_scale;   /* (n + k)², DENSE_LU; made when first needed */
     double *w, *z, *y, *rho; /* n + k each */
 } kkt_dense;
 
 struct kkt {
     const hamel_model *model;
     size_t n, k;
-    int *row_of;    /* constraint → row taken, or −1 */
-    int *taken;     /* row taken → constraint */
+    int *row_of; /* constraint → row taken, or −1 */
+    int *taken;  /* row taken → constraint */
     bool with_W, least_reaction;
-    bool diagonal; /* M has no entry off its diagonal */
+    bool diagonal;    /* M has no entry off its diagonal */
     kkt_dense *dense; /* exactly one of the two is in use */
     sparse *sparse;
     bool use_dense;
@@ -43,6 +43,7 @@ struct kkt {
 kkt_dense *kkt_dense_create(const kkt *k);
 void kkt_dense_free(kkt_dense *d);
 hamel_status kkt_dense_factor(const kkt *k, kkt_dense *d, const double *values) HAMEL_CHECKED;
-hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x, double *lambda) HAMEL_CHECKED;
+hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x,
+                             double *lambda) HAMEL_CHECKED;
 
 #endif

@@ -13,27 +13,27 @@ enum { DENSE_ALWAYS = 48 };
 struct newton_matrix {
     const hamel_model *model;
     size_t n, m, all;
-    int *color, color_count; /* of the n columns */
-    double *Rq, *Rv;         /* entries of model->residual_pattern */
-    double *dynamics;        /* M, A, W of the linearization */
+    int *color, color_count;                    /* of the n columns */
+    double *Rq, *Rv;                            /* entries of model->residual_pattern */
+    double *dynamics;                           /* M, A, W of the linearization */
     double *work, *tangent_work, *dots, *seeds; /* of the residual program */
     double gamma;
     size_t entry_count;
-    int *row, *column;  /* all triplets of the matrix */
+    int *row, *column; /* all triplets of the matrix */
     double *value;
     sparse *sparse;     /* or */
     double *lu, *scale; /* dense */
     size_t *pivot;
-    double *x;          /* all */
+    double *x; /* all */
 };
 
 static size_t list_entries(const hamel_model *m, int *row, int *column) {
     size_t at = 0;
     int n = (int)m->n;
-#define ENTRY(i, j)                                                                                                    \
-    do {                                                                                                               \
-        if (row) row[at] = (i), column[at] = (j);                                                                      \
-        at++;                                                                                                          \
+#define ENTRY(i, j)                               \
+    do {                                          \
+        if (row) row[at] = (i), column[at] = (j); \
+        at++;                                     \
     } while (0)
     for (size_t e = 0; e < m->M.count; e++) {
         ENTRY(m->M.row[e], m->M.column[e]);
@@ -44,7 +44,8 @@ static size_t list_entries(const hamel_model *m, int *row, int *column) {
         ENTRY(m->A.column[e], n + m->A.row[e]);
     }
     for (size_t e = 0; e < m->W.count; e++) ENTRY(m->W.row[e], n + m->W.column[e]);
-    for (size_t e = 0; e < m->residual_pattern.count; e++) ENTRY(m->residual_pattern.row[e], m->residual_pattern.column[e]);
+    for (size_t e = 0; e < m->residual_pattern.count; e++)
+        ENTRY(m->residual_pattern.row[e], m->residual_pattern.column[e]);
 #undef ENTRY
     return at;
 }
@@ -84,13 +85,15 @@ static bool colour_columns(newton_matrix *w) {
         w->color_count = (int)n;
         return true;
     }
-    size_t *start = calloc(n + 2, sizeof *start), *list = calloc(p->count + 1, sizeof *list), *row_start = calloc(w->all + 2, sizeof *row_start);
+    size_t *start = calloc(n + 2, sizeof *start), *list = calloc(p->count + 1, sizeof *list),
+           *row_start = calloc(w->all + 2, sizeof *row_start);
     int *taken = calloc(n + 1, sizeof *taken); /* colour → last column that found it taken, plus 1 */
     bool good = start && list && row_start && taken;
     for (size_t e = 0; good && e < p->count; e++) start[(size_t)p->column[e] + 1]++, row_start[(size_t)p->row[e] + 1]++;
     for (size_t j = 0; good && j < n; j++) start[j + 1] += start[j];
     for (size_t i = 0; good && i < w->all; i++) row_start[i + 1] += row_start[i];
-    for (size_t e = p->count; good && e-- > 0;) list[--start[(size_t)p->column[e] + 1]] = e; /* start[j+1] becomes the first of j */
+    for (size_t e = p->count; good && e-- > 0;)
+        list[--start[(size_t)p->column[e] + 1]] = e; /* start[j+1] becomes the first of j */
     for (size_t j = 0; good && j < n; j++) {
         size_t first = start[j + 1], last = j + 1 < n ? start[j + 2] : p->count;
         for (size_t k = first; k < last; k++) {
@@ -164,18 +167,20 @@ static void tangents(newton_matrix *w, const program_inputs *in, graph_symbol_ki
         program_inputs seeds = {{0}};
         memset(w->seeds, 0, w->n * PROGRAM_LANES * sizeof *w->seeds);
         for (size_t j = 0; j < w->n; j++)
-            if (w->color[j] >= base && w->color[j] < base + PROGRAM_LANES) w->seeds[j * PROGRAM_LANES + (size_t)(w->color[j] - base)] = 1;
+            if (w->color[j] >= base && w->color[j] < base + PROGRAM_LANES)
+                w->seeds[j * PROGRAM_LANES + (size_t)(w->color[j] - base)] = 1;
         seeds.values[kind] = w->seeds;
         program_tangent(w->model->residual, in, &seeds, w->work, w->tangent_work, NULL, w->dots);
         for (size_t e = 0; e < p->count; e++) {
             int lane = w->color[p->column[e]] - base;
-            if (lane >= 0 && lane < PROGRAM_LANES) entries[e] = w->dots[(size_t)p->row[e] * PROGRAM_LANES + (size_t)lane];
+            if (lane >= 0 && lane < PROGRAM_LANES)
+                entries[e] = w->dots[(size_t)p->row[e] * PROGRAM_LANES + (size_t)lane];
         }
     }
 }
 
-hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const double *v, const double *a, const double *lambda,
-                              const double *ideal, const double *dynamics_values) {
+hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const double *v, const double *a,
+                              const double *lambda, const double *ideal, const double *dynamics_values) {
     const hamel_model *model = w->model;
     program_inputs in = model_inputs(model, &t, q, v, a, lambda, NULL);
     in.values[SYMBOL_IDEAL] = ideal;
@@ -232,7 +237,9 @@ hamel_status newton_solve(newton_matrix *w, double *x) {
     return status;
 }
 
-const double *newton_multipliers(const newton_matrix *w) { return w->x + w->n; }
+const double *newton_multipliers(const newton_matrix *w) {
+    return w->x + w->n;
+}
 
 hamel_status newton_multiply(newton_matrix *w, const double *x, double *y) {
     right_side(w, x, 0, x + w->n);

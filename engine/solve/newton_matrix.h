@@ -20,8 +20,8 @@ newton_matrix *newton_create(const hamel_model *model); /* NULL without memory *
 void newton_free(newton_matrix *w);
 
 /* Takes R_q and R_v at a state and the dynamics program's values there; `ideal` is n reactions (kinetics), held. HAMEL_NOT_FINITE when some are not. */
-hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const double *v, const double *a, const double *lambda,
-                              const double *ideal, const double *dynamics_values) HAMEL_CHECKED;
+hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const double *v, const double *a,
+                              const double *lambda, const double *ideal, const double *dynamics_values) HAMEL_CHECKED;
 
 /* Factors for γ. HAMEL_OK, HAMEL_SINGULAR, HAMEL_NO_MEMORY. */
 hamel_status newton_factor(newton_matrix *w, double gamma) HAMEL_CHECKED;

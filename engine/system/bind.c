@@ -56,9 +56,11 @@ typedef struct machine {
 bool binder_graph_fault(hamel_system *s, const char *pointer) {
     if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT) return false; /* said once */
     if (graph_status(s->graph) == HAMEL_LIMIT)
-        (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system needs more than %zu expression nodes", s->limits->nodes);
+        (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system needs more than %zu expression nodes",
+                         s->limits->nodes);
     else
-        (void)hamel_fail(s->error, HAMEL_NO_MEMORY, pointer, 0, "the system needs more than %zu MiB of memory", s->limits->memory >> 20);
+        (void)hamel_fail(s->error, HAMEL_NO_MEMORY, pointer, 0, "the system needs more than %zu MiB of memory",
+                         s->limits->memory >> 20);
     return false;
 }
 
@@ -85,7 +87,9 @@ static bool push(machine *m, graph_node node, const char *name) {
     return true;
 }
 
-static machine_value pop(machine *m) { return m->s->binder->stack[--m->depth]; }
+static machine_value pop(machine *m) {
+    return m->s->binder->stack[--m->depth];
+}
 
 /* The number that a node of numbers and parameters has. */
 static bool node_number(hamel_system *s, graph_node node, double *value) {
@@ -98,9 +102,11 @@ static bool integer_value(machine *m, const syntax_item *item, graph_node node, 
     if (!node_number(m->s, node, &number)) {
         if (graph_status(m->s->graph) != HAMEL_OK) return binder_graph_fault(m->s, m->pointer);
         *value = 1; /* any: this walk's result is thrown away when a parameter is still waiting for its value */
-        return m->s->binder->waiting_count > 0 || fault(m, item, "%s must be a number made of parameters and loop variables", what);
+        return m->s->binder->waiting_count > 0 ||
+               fault(m, item, "%s must be a number made of parameters and loop variables", what);
     }
-    if (number != floor(number) || fabs(number) > 1e15) return fault(m, item, "%s must be an integer, but is %.17g", what, number);
+    if (number != floor(number) || fabs(number) > 1e15)
+        return fault(m, item, "%s must be an integer, but is %.17g", what, number);
     *value = (long long)number;
     return true;
 }
@@ -129,15 +135,18 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                        : extra & GRAPH_DEPENDS(SYMBOL_VELOCITY)     ? "velocities"
                        : extra & GRAPH_DEPENDS(SYMBOL_COORDINATE)   ? "coordinates"
                                                                     : "time";
-    return fault(m, item, "%s may not be used here: `%s` contains %s, and this place takes %s", what, text, what, places[m->place].meaning);
+    return fault(m, item, "%s may not be used here: `%s` contains %s, and this place takes %s", what, text, what,
+                 places[m->place].meaning);
 }
 
 static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
     system_binder *b = m->s->binder;
     (void)fault(m, item, "unknown name `%s`", text);
     const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
-    if (nearest) hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
-    else hamel_suggest(m->s->error, "declare it as a parameter, coordinate or definition");
+    if (nearest)
+        hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
+    else
+        hamel_suggest(m->s->error, "declare it as a parameter, coordinate or definition");
     return false;
 }
 
@@ -155,10 +164,12 @@ bool binder_need_slot(hamel_system *s, int32_t slot) {
  * written. */
 static graph_node slot_node(machine *m, int32_t slot, long long component) {
     const bind_slot *at = &m->s->binder->slots[slot];
-    return binder_need_slot(m->s, slot) && at->state == SLOT_BOUND ? at->nodes[component - 1] : graph_number(m->s->graph, 0);
+    return binder_need_slot(m->s, slot) && at->state == SLOT_BOUND ? at->nodes[component - 1]
+                                                                   : graph_number(m->s->graph, 0);
 }
 
-static bool component_of(machine *m, const syntax_item *item, const char *text, int32_t slot, long long component, graph_node *node) {
+static bool component_of(machine *m, const syntax_item *item, const char *text, int32_t slot, long long component,
+                         graph_node *node) {
     const bind_slot *at = &m->s->binder->slots[slot];
     if (component < 1 || component > at->count) {
         (void)fault(m, item, "`%s`: `%s` has components 1 to %d", text, at->name, at->count);
@@ -191,12 +202,13 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         if (!cut) return unknown_name(m, item, text);
         snprintf(base, sizeof base, "%.*s%s", (int)(cut - text), text, *cut == ',' ? "]" : "");
         found = symbol_find(&b->quantities, base, strlen(base));
-        if (found < 0 || b->quantities.symbols[found].value % ENTRY_KINDS != ENTRY_SLOT) return unknown_name(m, item, text);
+        if (found < 0 || b->quantities.symbols[found].value % ENTRY_KINDS != ENTRY_SLOT)
+            return unknown_name(m, item, text);
         if (sscanf(cut + 1, "%lld", &component) != 1) return unknown_name(m, item, text);
     }
     int32_t entry = b->quantities.symbols[found].value, index = entry / ENTRY_KINDS;
     switch (entry % ENTRY_KINDS) {
-    case ENTRY_PARAMETER: /* its slot has the same index */
+    case ENTRY_PARAMETER:                                                        /* its slot has the same index */
         if (b->slots[index].state != SLOT_BOUND) *node = slot_node(m, index, 1); /* notes that it is needed first */
         *node = b->slots[index].state == SLOT_FAULTY ? graph_number(g, 1) : graph_symbol(g, SYMBOL_PARAMETER, index);
         return true;
@@ -213,7 +225,8 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         return true;
     default:
         if (component == 0 && b->slots[index].count > 1)
-            return fault(m, item, "`%s` is a vector: write %s[1] to %s[%d] for its components", text, text, text, b->slots[index].count);
+            return fault(m, item, "`%s` is a vector: write %s[1] to %s[%d] for its components", text, text, text,
+                         b->slots[index].count);
         return component_of(m, item, text, index, component ? component : 1, node);
     }
 }
@@ -224,10 +237,14 @@ static bool run_name(machine *m, const syntax_item *item) {
     bool primable = false;
     double value;
     if (!indexed_name(m, item, text)) return false;
-    if (item->count == 0 && is_loop_variable(m, text, strlen(text), &value)) node = graph_number(m->s->graph, value);
-    else if (strcmp(text, "t") == 0) node = graph_symbol(m->s->graph, SYMBOL_TIME, 0);
-    else if (strcmp(text, "pi") == 0) node = graph_number(m->s->graph, 3.14159265358979323846);
-    else if (!find_quantity(m, item, text, &node, &primable)) return false;
+    if (item->count == 0 && is_loop_variable(m, text, strlen(text), &value))
+        node = graph_number(m->s->graph, value);
+    else if (strcmp(text, "t") == 0)
+        node = graph_symbol(m->s->graph, SYMBOL_TIME, 0);
+    else if (strcmp(text, "pi") == 0)
+        node = graph_number(m->s->graph, 3.14159265358979323846);
+    else if (!find_quantity(m, item, text, &node, &primable))
+        return false;
     if (item->primes && !primable) {
         (void)fault(m, item, item->primes > 1 ? "`%s` has no ''" : "`%s` is no coordinate, so it has no '", text);
         hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text);
@@ -238,7 +255,8 @@ static bool run_name(machine *m, const syntax_item *item) {
     return push(m, node, NULL);
 }
 
-static bool element_argument(machine *m, const syntax_item *item, const symbol_table *table, const char *kind, const char *name, int32_t *index) {
+static bool element_argument(machine *m, const syntax_item *item, const symbol_table *table, const char *kind,
+                             const char *name, int32_t *index) {
     int32_t found = symbol_find(table, name, strlen(name));
     if (found >= 0) {
         *index = table->symbols[found].value;
@@ -252,7 +270,8 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
 
 static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
     unsigned bad = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
-    if (graph_depends(m->s->graph, e) & bad) return fault(m, item, "der() cannot differentiate accelerations or multipliers");
+    if (graph_depends(m->s->graph, e) & bad)
+        return fault(m, item, "der() cannot differentiate accelerations or multipliers");
     graph_node rate = graph_rate(m->s->graph, e);
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
     return push(m, rate, NULL);
@@ -264,13 +283,18 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
     long long component;
     graph_node node = graph_number(m->s->graph, 0);
     bool turns = item->op == QUANTITY_ANGULAR_VELOCITY || item->op == QUANTITY_ANGULAR_VELOCITY_BODY, complete;
-    if (!element_argument(m, item, &m->s->binder->elements, turns ? "body or frame" : "particle, body, point or frame", name, &element)) return false;
+    if (!element_argument(m, item, &m->s->binder->elements, turns ? "body or frame" : "particle, body, point or frame",
+                          name, &element))
+        return false;
     if (!integer_value(m, item, k, "the component", &component)) return false;
     if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
     if (!located_need(m->s, element, &complete)) return false;
     const system_located *at = &m->s->binder->located[element];
     if (turns && !at->turns) return fault(m, item, "`%s` has no orientation, so it has no angular velocity", name);
-    if (complete) node = item->op == QUANTITY_ANGULAR_VELOCITY ? at->omega[component - 1] : turns ? at->omega_body[component - 1] : at->position[component - 1];
+    if (complete)
+        node = item->op == QUANTITY_ANGULAR_VELOCITY ? at->omega[component - 1]
+               : turns                               ? at->omega_body[component - 1]
+                                                     : at->position[component - 1];
     if (item->op == QUANTITY_VELOCITY || item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
     if (item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
     if (node >= 0 && !allowed(m, item, node, quantity_texts[item->op])) return false;
@@ -293,23 +317,30 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:
     case QUANTITY_NONIDEAL:
-        if (!element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[0].name, &index[0])) return false;
+        if (!element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[0].name, &index[0]))
+            return false;
         break;
     default:
-        if (argument[0].name && !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0])) return false;
-        if (argument[1].name && !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1])) return false;
+        if (argument[0].name &&
+            !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0]))
+            return false;
+        if (argument[1].name &&
+            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
+            return false;
     }
     if (item->op == QUANTITY_LAMBDA) {
         graph_node lambda = graph_symbol(m->s->graph, SYMBOL_MULTIPLIER, index[0]);
         return (lambda < 0 || allowed(m, item, lambda, "lambda()")) && push(m, lambda, NULL);
     }
-    bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION, in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
+    bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION,
+         in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
     if (m->place != PLACE_OUTPUT && !in_force && !in_nonideal) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
         hamel_suggest(m->s->error, "it is known in outputs, invariants and checks only");
         return false;
     }
-    graph_node node = m->quantities ? m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index) : graph_number(m->s->graph, 0);
+    graph_node node = m->quantities ? m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index)
+                                    : graph_number(m->s->graph, 0);
     return push(m, node, NULL);
 }
 
@@ -351,7 +382,8 @@ static bool run_item(machine *m, const syntax_item *item, size_t *at) {
     switch ((syntax_kind)item->kind) {
     case SYNTAX_NUMBER: return push(m, graph_number(g, item->as.number), NULL);
     case SYNTAX_NAME: return run_name(m, item);
-    case SYNTAX_ARGUMENT: return indexed_name(m, item, text) && push(m, GRAPH_NONE, arena_text(m->s->memory, text, strlen(text)));
+    case SYNTAX_ARGUMENT:
+        return indexed_name(m, item, text) && push(m, GRAPH_NONE, arena_text(m->s->memory, text, strlen(text)));
     case SYNTAX_OPERATOR:
         if (graph_op_get((graph_op)item->op)->arity > 2) z = pop(m).node;
         if (graph_op_get((graph_op)item->op)->arity > 1) y = pop(m).node;
@@ -374,7 +406,8 @@ bool binder_step(hamel_system *s, const char *pointer, int column) {
     }
     if (((long long)b->steps & 1023) == 0 && s->cancel && atomic_load(s->cancel)) b->canceled = true;
     if (!b->canceled) return true;
-    if (s->error->status != HAMEL_CANCELED) (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the description was read");
+    if (s->error->status != HAMEL_CANCELED)
+        (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the description was read");
     return false;
 }
 
@@ -397,25 +430,27 @@ bool binder_integers(hamel_system *s, const syntax *code, size_t count, const lo
     return true;
 }
 
-static graph_node bind_once(hamel_system *s, const hamel_expression *e, const syntax *code, system_place place, const loop_scope *scope,
-                            const system_quantities *quantities) {
+static graph_node bind_once(hamel_system *s, const hamel_expression *e, const syntax *code, system_place place,
+                            const loop_scope *scope, const system_quantities *quantities) {
     machine m = {.s = s, .code = code, .pointer = e->pointer, .place = place, .quantities = quantities};
     if (scope) m.scope = *scope;
     return run(&m, code->count) ? pop(&m).node : GRAPH_NONE;
 }
 
 /* Walks an expression; *complete is false when it needs slots that are not bound (they are in b->waiting). */
-static graph_node bind_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope, syntax_goal goal,
-                            const system_quantities *quantities, bool *complete) {
+static graph_node bind_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
+                            syntax_goal goal, const system_quantities *quantities, bool *complete) {
     *complete = true;
     if (e->is_number) {
-        if (!isfinite(e->number)) return (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the number is not finite"), GRAPH_NONE;
+        if (!isfinite(e->number))
+            return (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the number is not finite"), GRAPH_NONE;
         return graph_number(s->graph, e->number);
     }
     if (!e->text) return GRAPH_NONE;
     syntax code;
     s->binder->waiting_count = 0;
-    if (syntax_parse(&code, s->memory, e->text, strlen(e->text), goal, e->pointer, s->error) != HAMEL_OK) return GRAPH_NONE;
+    if (syntax_parse(&code, s->memory, e->text, strlen(e->text), goal, e->pointer, s->error) != HAMEL_OK)
+        return GRAPH_NONE;
     graph_node node = bind_once(s, e, &code, place, scope, quantities);
     *complete = s->binder->waiting_count == 0;
     return node;
@@ -427,7 +462,8 @@ static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
     const hamel_expression *e = &s->binder->slots[index].value->items[0];
     if (!node_number(s, node, &value)) {
         if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-        (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value of `%s` is not finite", s->parameter_names[index]);
+        (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value of `%s` is not finite",
+                         s->parameter_names[index]);
         if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
         return false;
     }
@@ -470,7 +506,8 @@ static bool report_cycle(hamel_system *s, const int32_t *open, size_t count, int
         int n = snprintf(text + at, sizeof text - at, "%s%s", at ? " → " : "", s->binder->slots[slot].name);
         at += n > 0 ? (size_t)n : 0;
     }
-    (void)hamel_fail(s->error, HAMEL_INVALID, s->binder->slots[again].pointer, 0, "definitions refer to each other in a circle: %s", text);
+    (void)hamel_fail(s->error, HAMEL_INVALID, s->binder->slots[again].pointer, 0,
+                     "definitions refer to each other in a circle: %s", text);
     return false;
 }
 
@@ -480,7 +517,8 @@ bool binder_resolve_slot(hamel_system *s, int32_t root) {
     size_t depth = 0, capacity = 0;
     if (b->slots[root].state == SLOT_BOUND) return true;
     if (b->slots[root].state == SLOT_FAULTY) return false;
-    if (!(open = arena_grow(s->memory, open, &capacity, 1, sizeof *open))) return binder_graph_fault(s, b->slots[root].pointer);
+    if (!(open = arena_grow(s->memory, open, &capacity, 1, sizeof *open)))
+        return binder_graph_fault(s, b->slots[root].pointer);
     open[depth++] = root;
     bool good = true;
     while (depth > 0) {
@@ -503,15 +541,16 @@ bool binder_resolve_slot(hamel_system *s, int32_t root) {
                 b->slots[need].state = b->slots[slot].state = SLOT_FAULTY;
                 break;
             }
-            if (!(open = arena_grow(s->memory, open, &capacity, depth + 1, sizeof *open))) return binder_graph_fault(s, b->slots[root].pointer);
+            if (!(open = arena_grow(s->memory, open, &capacity, depth + 1, sizeof *open)))
+                return binder_graph_fault(s, b->slots[root].pointer);
             open[depth++] = need;
         }
     }
     return good;
 }
 
-graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope, syntax_goal goal,
-                       const system_quantities *quantities) {
+graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
+                       syntax_goal goal, const system_quantities *quantities) {
     if (!hamel_expression_given(e)) return GRAPH_NONE;
     bool complete;
     size_t faults = s->error->count + s->error->omitted;

@@ -28,7 +28,7 @@ typedef struct machine_value {
 } machine_value;
 
 struct system_binder {
-    symbol_table quantities; /* value = kind + ENTRY_KINDS · index */
+    symbol_table quantities;                         /* value = kind + ENTRY_KINDS · index */
     symbol_table coordinates, elements, constraints; /* name → index; elements: of `located` */
     bind_slot *slots;
     size_t slot_count, slot_capacity;
@@ -40,11 +40,13 @@ struct system_binder {
     int32_t *waiting; /* slots found unbound while an expression was walked */
     size_t waiting_count, waiting_capacity;
     graph_node *parameter_numbers; /* replacement for PARAMETER symbols; GRAPH_NONE until known */
-    double steps; /* of the postfix machine and of families so far; bounded */
+    double steps;                  /* of the postfix machine and of families so far; bounded */
     bool canceled;
 };
 
-static inline int32_t entry_make(entry_kind kind, size_t index) { return (int32_t)(index * ENTRY_KINDS + (size_t)kind); }
+static inline int32_t entry_make(entry_kind kind, size_t index) {
+    return (int32_t)(index * ENTRY_KINDS + (size_t)kind);
+}
 
 /* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
 bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer);
@@ -63,7 +65,8 @@ bool binder_need_slot(hamel_system *s, int32_t slot);
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
 
 /* Adds a name to a space of elements. False with a fault when it is taken. */
-bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer, const char *kind);
+bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer,
+                            const char *kind);
 
 /* A constraint without an equation yet; its index in *index. False with a fault. */
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);

@@ -12,12 +12,14 @@
 /* A number or an expression. */
 typedef struct hamel_expression {
     const char *pointer;
-    const char *text;  /* the expression, or NULL when `is_number` or absent */
+    const char *text; /* the expression, or NULL when `is_number` or absent */
     double number;
     bool is_number;
 } hamel_expression;
 
-static inline bool hamel_expression_given(const hamel_expression *e) { return e->is_number || e->text != NULL; }
+static inline bool hamel_expression_given(const hamel_expression *e) {
+    return e->is_number || e->text != NULL;
+}
 
 /* A list of expressions: a vector, or the terms of an energy. */
 typedef struct hamel_expressions {
@@ -78,11 +80,11 @@ typedef struct hamel_particle {
 } hamel_particle;
 
 typedef enum hamel_orientation_kind {
-    HAMEL_PARALLEL,  /* not given: axes parallel to those it is given in */
-    HAMEL_ANGLE,     /* 1 value: about the third axis */
-    HAMEL_EULER,     /* 3 values and a sequence: upper case intrinsic, lower case extrinsic */
+    HAMEL_PARALLEL,   /* not given: axes parallel to those it is given in */
+    HAMEL_ANGLE,      /* 1 value: about the third axis */
+    HAMEL_EULER,      /* 3 values and a sequence: upper case intrinsic, lower case extrinsic */
     HAMEL_QUATERNION, /* 4 values, scalar first */
-    HAMEL_MATRIX     /* 9 values, row by row: own axes to outer ones */
+    HAMEL_MATRIX      /* 9 values, row by row: own axes to outer ones */
 } hamel_orientation_kind;
 
 typedef struct hamel_orientation {
@@ -119,7 +121,7 @@ typedef struct hamel_end {
 typedef struct hamel_link {
     const char *pointer, *name;
     hamel_end between[2];
-    size_t end_count; /* 2 when both were given */
+    size_t end_count;          /* 2 when both were given */
     hamel_expression strength; /* stiffness of a spring, coefficient of a damper */
     hamel_expression length;   /* springs; absent: 0 */
     hamel_family family;
@@ -160,24 +162,28 @@ typedef struct hamel_check {
     const char *pointer, *name;
     hamel_expression expression;
     hamel_check_at at;
-    hamel_expression time; /* of parameters; HAMEL_CHECK_TIME only */
+    hamel_expression time;                        /* of parameters; HAMEL_CHECK_TIME only */
     hamel_expression equals, tolerance, min, max; /* of parameters */
 } hamel_check;
 
 typedef enum hamel_method { HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS } hamel_method;
-typedef enum hamel_projection { HAMEL_PROJECTION_ON, HAMEL_PROJECTION_OFF, HAMEL_PROJECTION_BAUMGARTE } hamel_projection;
+typedef enum hamel_projection {
+    HAMEL_PROJECTION_ON,
+    HAMEL_PROJECTION_OFF,
+    HAMEL_PROJECTION_BAUMGARTE
+} hamel_projection;
 typedef enum hamel_initialization { HAMEL_INITIALIZATION_STRICT, HAMEL_INITIALIZATION_PROJECT } hamel_initialization;
 
 /* Format section 9. Fields that may be expressions are expressions of parameters. */
 typedef struct hamel_simulation {
     const char *pointer;
     hamel_expression start, stop, step;
-    size_t samples;                /* 0: absent */
+    size_t samples; /* 0: absent */
     hamel_expressions times;
     hamel_expression rtol, atol;
     hamel_named_list atol_by_name; /* coordinate → value; atol is then absent */
     hamel_method method;
-    const char *formulation;       /* NULL: auto */
+    const char *formulation; /* NULL: auto */
     const char *formulation_pointer;
     hamel_projection projection;
     hamel_expression baumgarte[2]; /* alpha, beta of Φ'' + 2αΦ' + β²Φ = 0 */
@@ -185,7 +191,7 @@ typedef struct hamel_simulation {
     double max_steps, max_step, time_limit; /* 0: absent */
     const char **record;
     const char **record_pointers;
-    size_t record_count;           /* 0: all */
+    size_t record_count; /* 0: all */
     bool has_record;
     bool certify;
 } hamel_simulation;

@@ -12,7 +12,8 @@ enum { FAMILY_DEPTH = 8, INDEX_MAX = 4, NAME_BYTES = 256 };
 void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family) {
     *f = (family_iterator){.system = s, .family = family};
     if (family->count > FAMILY_DEPTH) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, family->pointer, 0, "a family may have at most %d indices", FAMILY_DEPTH);
+        (void)hamel_fail(s->error, HAMEL_INVALID, family->pointer, 0, "a family may have at most %d indices",
+                         FAMILY_DEPTH);
         f->failed = true;
         return;
     }
@@ -24,7 +25,8 @@ void family_begin(family_iterator *f, hamel_system *s, const hamel_family *famil
     }
     for (size_t k = 0; k < family->count; k++) {
         const char *text = family->ranges[k];
-        if (syntax_parse_range(&f->ranges[k], s->memory, text, strlen(text), family->pointer, s->error) != HAMEL_OK) f->failed = true;
+        if (syntax_parse_range(&f->ranges[k], s->memory, text, strlen(text), family->pointer, s->error) != HAMEL_OK)
+            f->failed = true;
     }
 }
 
@@ -90,7 +92,8 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
     if (syntax_parse(&code, s->memory, name, length, SYNTAX_EXPRESSION, pointer, s->error) != HAMEL_OK) return NULL;
     const syntax_item *last = &code.items[code.count - 1];
     long long index[INDEX_MAX];
-    if (last->kind != SYNTAX_NAME || last->primes || last->count < 1 || last->count > INDEX_MAX || last->as.name != name) {
+    if (last->kind != SYNTAX_NAME || last->primes || last->count < 1 || last->count > INDEX_MAX ||
+        last->as.name != name) {
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
         hamel_suggest(s->error, "a name has letters, digits and _, and may be followed by an index: x, x[1], x[i]");
         return NULL;
@@ -98,7 +101,8 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
     if (!binder_integers(s, &code, code.count - 1, scope, pointer, index, (size_t)last->count)) return NULL;
     char text[NAME_BYTES + 128];
     int at = snprintf(text, sizeof text, "%.*s", (int)last->length, name);
-    for (int k = 0; k < last->count; k++) at += snprintf(text + at, sizeof text - (size_t)at, "%c%lld", k ? ',' : '[', index[k]);
+    for (int k = 0; k < last->count; k++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%c%lld", k ? ',' : '[', index[k]);
     at += snprintf(text + at, sizeof text - (size_t)at, "]");
     return arena_text(s->memory, text, (size_t)at);
 }

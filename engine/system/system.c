@@ -38,7 +38,8 @@ static bool name_is_free(hamel_system *s, const char *name, const char *pointer)
         return false;
     }
     if (syntax_is_reserved(name, base)) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%.*s` is reserved: it has a meaning in expressions", (int)base, name);
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%.*s` is reserved: it has a meaning in expressions",
+                         (int)base, name);
         return false;
     }
     if (symbol_find(&s->binder->quantities, name, length) >= 0) {
@@ -56,7 +57,8 @@ bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t i
 }
 
 /* Names of elements of one kind are a space of their own. */
-bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer, const char *kind) {
+bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer,
+                            const char *kind) {
     hamel_status status = symbol_add(table, name, strlen(name), (int32_t)index, NULL);
     if (status == HAMEL_OK) return true;
     if (status == HAMEL_NO_MEMORY) return binder_graph_fault(s, pointer);
@@ -64,14 +66,15 @@ bool binder_declare_element(hamel_system *s, symbol_table *table, const char *na
     return false;
 }
 
-int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value, system_place place,
-                        const loop_scope *scope) {
+int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value,
+                        system_place place, const loop_scope *scope) {
     system_binder *b = s->binder;
     bind_slot *slots = binder_grow(s, b->slots, &b->slot_capacity, b->slot_count, sizeof *slots, pointer);
     if (!slots) return -1;
     b->slots = slots;
     bind_slot *slot = &slots[b->slot_count];
-    *slot = (bind_slot){.name = name, .pointer = pointer, .value = value, .place = place, .count = (uint8_t)value->count};
+    *slot =
+        (bind_slot){.name = name, .pointer = pointer, .value = value, .place = place, .count = (uint8_t)value->count};
     if (!scope_copy(s, scope, &slot->loops, &slot->loop_count)) return -1;
     return (int32_t)b->slot_count++;
 }
@@ -101,8 +104,10 @@ static void declare_parameters(hamel_system *s) {
             return;
         }
         b->parameter_numbers[i] = GRAPH_NONE;
-        if (strchr(p->name, '[')) (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
-        else binder_declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
+        if (strchr(p->name, '['))
+            (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
+        else
+            binder_declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
         if (binder_add_slot(s, p->name, p->value.pointer, &values[i], PLACE_PARAMETERS, NULL) < 0) return;
     }
     s->parameter_count = n;
@@ -113,7 +118,8 @@ static void declare_parameters(hamel_system *s) {
 
 static bool within(hamel_system *s, size_t count, size_t limit, const char *pointer, const char *what) {
     if (limit == 0 || count < limit) return true;
-    if (s->error->status != HAMEL_LIMIT) (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "more than %zu %s", limit, what);
+    if (s->error->status != HAMEL_LIMIT)
+        (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "more than %zu %s", limit, what);
     return false;
 }
 
@@ -121,9 +127,12 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
     const char *name = family_name(s, c->name, c->pointer, scope);
     if (!name) return false;
     if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
-    if (!binder_declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer)) return false; /* speaks for the family */
-    if (!binder_declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates")) return false;
-    system_coordinate *all = binder_grow(s, s->coordinates, &s->coordinate_capacity, s->coordinate_count, sizeof *all, c->pointer);
+    if (!binder_declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer))
+        return false; /* speaks for the family */
+    if (!binder_declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates"))
+        return false;
+    system_coordinate *all =
+        binder_grow(s, s->coordinates, &s->coordinate_capacity, s->coordinate_count, sizeof *all, c->pointer);
     if (!all) return false;
     s->coordinates = all;
     const char *unit = c->unit ? arena_text(s->memory, c->unit, strlen(c->unit)) : "";
@@ -153,7 +162,8 @@ static void declare_coordinates(hamel_system *s) {
         s->a[i] = graph_symbol(s->graph, SYMBOL_ACCELERATION, (int32_t)i);
         s->coordinates[i].force = s->coordinates[i].nonideal = graph_number(s->graph, 0);
     }
-    if (n == 0 && s->error->count == 0) (void)hamel_fail(s->error, HAMEL_INVALID, "/coordinates", 0, "the system has no coordinates");
+    if (n == 0 && s->error->count == 0)
+        (void)hamel_fail(s->error, HAMEL_INVALID, "/coordinates", 0, "the system has no coordinates");
 }
 
 static void declare_quasi_velocities(hamel_system *s) {
@@ -171,8 +181,10 @@ static void declare_quasi_velocities(hamel_system *s) {
         int32_t slot = name ? binder_add_slot(s, name, u->definition.pointer, &u->definition, PLACE_ENERGY, NULL) : -1;
         if (slot < 0 || !binder_declare(s, name, ENTRY_QUASI, s->quasi_count, u->pointer)) continue;
         s->binder->quasi_slots[s->quasi_count] = slot;
-        s->quasi[s->quasi_count] = (system_quasi_velocity){.name = name, .pointer = u->pointer, .has_initial = hamel_expression_given(&u->initial)};
-        if (s->quasi[s->quasi_count].has_initial) (void)system_number(s, &u->initial, NULL, &s->quasi[s->quasi_count].initial);
+        s->quasi[s->quasi_count] = (system_quasi_velocity){
+            .name = name, .pointer = u->pointer, .has_initial = hamel_expression_given(&u->initial)};
+        if (s->quasi[s->quasi_count].has_initial)
+            (void)system_number(s, &u->initial, NULL, &s->quasi[s->quasi_count].initial);
         s->quasi_count++;
     }
 }
@@ -253,7 +265,8 @@ static void bind_energies(hamel_system *s) {
     if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
     bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
     if (both) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0, "a lagrangian stands instead of the energies, not beside them");
+        (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0,
+                         "a lagrangian stands instead of the energies, not beside them");
         hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
     }
     if (!d->kinetic_energy.count && !hamel_expression_given(&d->lagrangian) && !d->particle_count && !d->body_count) {
@@ -266,8 +279,10 @@ static void bind_energies(hamel_system *s) {
 
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index) {
     if (!within(s, s->constraint_count, s->limits->constraints, pointer, "constraints")) return false;
-    if (!binder_declare_element(s, &s->binder->constraints, name, s->constraint_count, pointer, "constraints")) return false;
-    system_constraint *all = binder_grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, pointer);
+    if (!binder_declare_element(s, &s->binder->constraints, name, s->constraint_count, pointer, "constraints"))
+        return false;
+    system_constraint *all =
+        binder_grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, pointer);
     const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
     if (!all || !kept) return false;
     s->constraints = all;
@@ -299,7 +314,8 @@ static void declare_constraints(hamel_system *s) {
 
 /* What a constraint is follows from what it contains (format section 4). */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
-    const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
+    const unsigned moving =
+        GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
     system_constraint *c = &s->constraints[index];
     unsigned depends = graph_depends(s->graph, f);
     c->equation = f;
@@ -338,7 +354,8 @@ static graph_node force_quantity(void *context, syntax_quantity quantity, const 
 static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *name) {
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return index;
-    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate", name);
+    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate",
+                     name);
     const char *nearest = system_nearest_coordinate(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;
@@ -361,7 +378,8 @@ static void bind_nonideal(hamel_system *s, const system_constraint *c) {
         if (!name) continue;
         int32_t index = force_coordinate(s, item, name);
         graph_node C = system_bind(s, &item->value.items[0], PLACE_NONIDEAL, &scope, SYNTAX_EXPRESSION, &quantities);
-        if (index >= 0 && C >= 0) s->coordinates[index].nonideal = graph_add(s->graph, s->coordinates[index].nonideal, C);
+        if (index >= 0 && C >= 0)
+            s->coordinates[index].nonideal = graph_add(s->graph, s->coordinates[index].nonideal, C);
     }
 }
 
@@ -384,7 +402,8 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
     if (!name) return false;
     int32_t quasi = quasi_velocity_index(s, name), index = quasi >= 0 ? -1 : force_coordinate(s, force, name);
     system_quantities quantities = {s, force_quantity};
-    graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
+    graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION,
+                               s->error->count ? NULL : &quantities);
     if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
     if (quasi >= 0) return true;
     if (index < 0) return false;
@@ -417,8 +436,10 @@ static void bind_initial_values(hamel_system *s) {
             const char *name = family_name(s, c->name, c->pointer, &f.scope);
             int32_t k = name ? system_coordinate_index(s, name) : -1;
             if (k < 0) break;
-            bool good = (!hamel_expression_given(&c->initial) || system_number(s, &c->initial, &f.scope, &s->coordinates[k].initial)) &&
-                        (!(s->coordinates[k].velocity_given = hamel_expression_given(&c->velocity)) || system_number(s, &c->velocity, &f.scope, &s->coordinates[k].velocity));
+            bool good = (!hamel_expression_given(&c->initial) ||
+                         system_number(s, &c->initial, &f.scope, &s->coordinates[k].initial)) &&
+                        (!(s->coordinates[k].velocity_given = hamel_expression_given(&c->velocity)) ||
+                         system_number(s, &c->velocity, &f.scope, &s->coordinates[k].velocity));
             if (!good && c->family.count) break; /* one member's fault speaks for the family */
         }
     }
@@ -435,9 +456,11 @@ static void declare_outputs(hamel_system *s) {
             continue;
         }
         for (family_begin(&f, s, &o->family); family_next(&f);) {
-            const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope) : arena_text(s->memory, o->name, strlen(o->name));
+            const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope)
+                                               : arena_text(s->memory, o->name, strlen(o->name));
             if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
-            system_output *all = binder_grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, o->pointer);
+            system_output *all =
+                binder_grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, o->pointer);
             if (!all) return;
             s->outputs = all;
             system_output *output = &all[s->output_count];
@@ -488,18 +511,23 @@ static double monotonic(void) {
 bool system_interrupted(hamel_system *s) {
     hamel_status last = s->error->status;
     if (s->cancel && atomic_load(s->cancel)) {
-        if (last != HAMEL_CANCELED) (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the equations were derived");
+        if (last != HAMEL_CANCELED)
+            (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the equations were derived");
         return true;
     }
     if (s->deadline == 0 || monotonic() < s->deadline) return false;
-    if (last != HAMEL_LIMIT) (void)hamel_fail(s->error, HAMEL_LIMIT, "", 0, "deriving the equations takes longer than the limit of %g s", s->limits->derive_seconds);
+    if (last != HAMEL_LIMIT)
+        (void)hamel_fail(s->error, HAMEL_LIMIT, "", 0, "deriving the equations takes longer than the limit of %g s",
+                         s->limits->derive_seconds);
     return true;
 }
 
 static bool create_binder(hamel_system *s) {
     system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
-    return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK && symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->elements, s->memory) == HAMEL_OK && symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
+    return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK &&
+           symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
+           symbol_table_init(&b->elements, s->memory) == HAMEL_OK &&
+           symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
 }
 
 static void resolve_slots(hamel_system *s) {
@@ -509,20 +537,28 @@ static void resolve_slots(hamel_system *s) {
 /* In this order: names before expressions, constraints before the forces that ask for their reactions. */
 typedef void system_step(hamel_system *s);
 static system_step *const steps[] = {
-    declare_parameters,   declare_coordinates,      declare_quasi_velocities, declare_definitions, located_declare,
-    declare_constraints,  joints_declare,           located_find_parents,     resolve_slots,       located_resolve,
-    resolve_quasi_velocities, bind_energies,        elements_lower,           joints_lower,        bind_constraints,
-    bind_forces,          bind_nonideals,           bind_initial_values,      declare_outputs,
+    declare_parameters, declare_coordinates, declare_quasi_velocities, declare_definitions,
+    located_declare,    declare_constraints, joints_declare,           located_find_parents,
+    resolve_slots,      located_resolve,     resolve_quasi_velocities, bind_energies,
+    elements_lower,     joints_lower,        bind_constraints,         bind_forces,
+    bind_nonideals,     bind_initial_values, declare_outputs,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */
-static bool is_fatal(hamel_status status) { return status == HAMEL_NO_MEMORY || status == HAMEL_LIMIT || status == HAMEL_CANCELED; }
+static bool is_fatal(hamel_status status) {
+    return status == HAMEL_NO_MEMORY || status == HAMEL_LIMIT || status == HAMEL_CANCELED;
+}
 
 hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
                            const atomic_bool *cancel, hamel_error *error) {
     hamel_system *s = *out = arena_alloc(memory, 1, sizeof *s);
     if (!s) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
-    *s = (hamel_system){.memory = memory, .description = d, .limits = limits, .cancel = cancel, .error = error, .lagrangian = GRAPH_NONE};
+    *s = (hamel_system){.memory = memory,
+                        .description = d,
+                        .limits = limits,
+                        .cancel = cancel,
+                        .error = error,
+                        .lagrangian = GRAPH_NONE};
     if (limits->derive_seconds > 0) s->deadline = monotonic() + limits->derive_seconds;
     s->graph = graph_create(memory, limits->nodes);
     if (!s->graph || !create_binder(s)) {

@@ -21,8 +21,9 @@ typedef struct system_coordinate {
     const char *name, *unit;
     double initial, velocity;
     bool velocity_given;
-    graph_node force;    /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
-    graph_node nonideal; /* Σ of the constraints' prescribed C for it, or the number 0; λ and ideal() are the ideal ones */
+    graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
+    graph_node
+        nonideal; /* Σ of the constraints' prescribed C for it, or the number 0; λ and ideal() are the ideal ones */
 } system_coordinate;
 
 /* A mass that moves as a point: a particle, or a body's centre. */
@@ -48,9 +49,9 @@ typedef struct system_quasi_velocity {
 
 typedef struct system_constraint {
     const char *name, *pointer;
-    constraint_order order; /* by what the equation contains (format section 4) */
-    graph_node equation;    /* f = lhs − rhs; the constraint is f = 0 */
-    const hamel_expression *written; /* what f is bound from, in the scope of these loops */
+    constraint_order order;                   /* by what the equation contains (format section 4) */
+    graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
+    const hamel_expression *written;          /* what f is bound from, in the scope of these loops */
     const struct hamel_constraint *described; /* NULL for an element's own */
     size_t loop_count;
     loop_variable *loops;
@@ -119,14 +120,14 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
 /* --- bind.c: expressions to nodes ---------------------------------------------------------------------------------- */
 
 /* Where an expression stands decides what it may use (format section 1). */
-#define SYSTEM_PLACE_LIST(X)                                                                                           \
-    X(PARAMETERS, "parameters only", 0x01)                                                                             \
-    X(POSITION, "parameters, time and coordinates", 0x07)                                                              \
-    X(ENERGY, "parameters, time, coordinates and velocities", 0x0f)                                                    \
-    X(FORCE, "parameters, time, coordinates, velocities and multipliers", 0x2f)                                        \
-    X(NONIDEAL, "parameters, time, coordinates, velocities, ideal reactions and multipliers", 0xaf)                    \
-    X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)                                 \
-    X(DEFINITION, "anything but derived quantities", 0x3f)                                                             \
+#define SYSTEM_PLACE_LIST(X)                                                                        \
+    X(PARAMETERS, "parameters only", 0x01)                                                          \
+    X(POSITION, "parameters, time and coordinates", 0x07)                                           \
+    X(ENERGY, "parameters, time, coordinates and velocities", 0x0f)                                 \
+    X(FORCE, "parameters, time, coordinates, velocities and multipliers", 0x2f)                     \
+    X(NONIDEAL, "parameters, time, coordinates, velocities, ideal reactions and multipliers", 0xaf) \
+    X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)              \
+    X(DEFINITION, "anything but derived quantities", 0x3f)                                          \
     X(OUTPUT, "anything", 0x1ff)
 
 typedef enum system_place {
