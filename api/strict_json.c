@@ -10,6 +10,7 @@
 #include "engine/base/text_buffer.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -389,6 +390,10 @@ static bool scan(scanner *s) {
     return scan_document(s);
 }
 
+/* Each parse of cJSON writes a position of errors that the whole process shares; nobody reads it, but threads must not
+ * write it at the same time. */
+static pthread_mutex_t cjson_parse = PTHREAD_MUTEX_INITIALIZER;
+
 cJSON *json_parse(const char *text, size_t length, const json_limits *limits, json_fault *fault) {
     *fault = (json_fault){0};
     scanner s = {.text = (const unsigned char *)text, .length = length, .limits = limits, .fault = fault};
@@ -400,7 +405,9 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
     if (!good) return NULL;
 
     const char *end = NULL;
+    pthread_mutex_lock(&cjson_parse);
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length, &end, false);
+    pthread_mutex_unlock(&cjson_parse);
     if (tree == NULL) fail_memory(&s); /* the grammar was checked above: only memory can be missing */
     return tree;
 }

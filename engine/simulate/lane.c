@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Largest scaled residual of a row; projections reach rounding, far below. */
+static const double ROW_RESIDUAL = 1e-9;
+
 bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     size_t n = model->n, m = model->m;
     *l = (lane){.model = model, .t = model->settings.start};
@@ -54,9 +57,27 @@ static hamel_status observe(lane *l, hamel_error *error) {
     return HAMEL_OK;
 }
 
+/* No row leaves off the manifold. */
+static hamel_status fail_projection(const lane *l, hamel_error *error) {
+    const hamel_model *model = l->model;
+    size_t worst = 0;
+    double most = -1;
+    for (size_t c = 0; c < model->m; c++) {
+        double scaled = fmax(kinetics_scaled(l->kinetics, c, true), kinetics_scaled(l->kinetics, c, false));
+        if (scaled > most) most = scaled, worst = c;
+    }
+    const system_constraint *c = &model->system->constraints[worst];
+    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, c->pointer, 0,
+                     "at t = %.9g no state near the motion satisfies all constraints: `%s` is off by %.3g", l->t,
+                     c->name,
+                     fmax(fabs(kinetics_position(l->kinetics)[worst]), fabs(kinetics_velocity(l->kinetics)[worst])));
+    hamel_suggest(error, "constraints contradict each other from here on, or the mechanism has reached its end");
+    return HAMEL_INCOMPATIBLE;
+}
+
 hamel_status lane_see(lane *l, double t, hamel_error *error) {
     const hamel_model *model = l->model;
-    double worst;
+    double worst = 0;
     hamel_status status;
     l->t = t;
     if (l->integrator && !integrator_interpolate(l->integrator, t, l->q, l->v, &l->work))
@@ -65,6 +86,7 @@ hamel_status lane_see(lane *l, double t, hamel_error *error) {
         status = kinetics_project(l->kinetics, t, l->q, l->v, &worst, error);
     else
         status = kinetics_evaluate(l->kinetics, t, l->q, l->v, error);
+    if (status == HAMEL_OK && !(worst < ROW_RESIDUAL)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
     return status == HAMEL_OK ? observe(l, error) : status;
 }

@@ -143,7 +143,9 @@ static bool unknown_name(machine *m, const syntax_item *item, const char *text) 
     system_binder *b = m->s->binder;
     (void)fault(m, item, "unknown name `%s`", text);
     const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
-    if (nearest)
+    if (m->place == PLACE_PARAMETERS && !nearest)
+        hamel_suggest(m->s->error, "numbers and parameters are all that may be used here");
+    else if (nearest)
         hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
     else
         hamel_suggest(m->s->error, "declare it as a parameter, coordinate or definition");

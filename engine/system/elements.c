@@ -15,30 +15,25 @@ static graph_node half_square(graph *g, graph_node factor, graph_node x) {
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
 }
 
-/* F·∂r/∂q_i for one component of r. */
-static void add_force_along(hamel_system *s, graph_node force, graph_node r) {
+/* force · ∂x/∂(symbol) onto each coordinate whose symbol of that kind x contains. */
+static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind) {
     graph *g = s->graph;
     const int32_t *support;
     if (graph_is_zero(g, force)) return;
-    size_t n = graph_support(g, r, SYMBOL_COORDINATE, &support);
-    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL;
+    size_t n = graph_support(g, x, kind, &support);
+    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL; /* the list dies when nodes are made */
     if (!list) return;
     memcpy(list, support, n * sizeof *list);
     for (size_t i = 0; i < n; i++)
-        binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, r, s->q[list[i]])));
+        binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, x, graph_symbol(g, kind, list[i]))));
 }
 
-/* M·∂ω/∂q'_i for one component of ω. */
+/* F·∂r/∂q_i for one component of r, and M·∂ω/∂q'_i for one of ω. */
+static void add_force_along(hamel_system *s, graph_node force, graph_node r) {
+    add_along(s, force, r, SYMBOL_COORDINATE);
+}
 static void add_torque_along(hamel_system *s, graph_node torque, graph_node omega) {
-    graph *g = s->graph;
-    const int32_t *support;
-    if (graph_is_zero(g, torque)) return;
-    size_t n = graph_support(g, omega, SYMBOL_VELOCITY, &support);
-    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL;
-    if (!list) return;
-    memcpy(list, support, n * sizeof *list);
-    for (size_t i = 0; i < n; i++)
-        binder_add_force(s, list[i], graph_mul(g, torque, graph_partial(g, omega, s->v[list[i]])));
+    add_along(s, torque, omega, SYMBOL_VELOCITY);
 }
 
 /* --- masses ---------------------------------------------------------------------------------------------------------- */
