@@ -4,96 +4,23 @@
  * that callers only send it. Where even that needs more memory than there is, status and exit code remain. */
 #include "api/simulate.h"
 
+#include "api/describe.h"
 #include "api/json_text.h"
-#include "api/read_system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const char unnamed[] = "description"; /* stands for a file's name where the caller gives none */
 
 api_limits api_limits_default(void) {
     return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};
 }
 
-void api_failure_clear(api_failure *failure) {
-    cJSON_Delete(failure->problem);
-    free(failure->text);
-    *failure = (api_failure){0};
-}
-
-static void fail_by_error(api_failure *failure, hamel_status status, const hamel_error *error, const char *file) {
-    failure->http = api_status_http(status);
-    failure->exit_code = api_status_exit(status);
-    failure->problem = api_problem(error, NULL);
-    failure->text = api_error_text(error, file != NULL ? file : unnamed);
-}
-
-static void fail_by_json(api_failure *failure, const json_fault *fault, const char *file) {
-    hamel_status status = fault->no_memory ? HAMEL_NO_MEMORY : HAMEL_INVALID;
-    failure->http = fault->no_memory ? api_status_http(status) : fault->too_large ? 413 : 400;
-    failure->exit_code = api_status_exit(status);
-    failure->problem = api_problem_json(fault, NULL);
-    text_buffer b;
-    text_buffer_init(&b, 65536);
-    text_buffer_printf(&b, "hamel: %s:%zu:%zu: %s\n", file != NULL ? file : unnamed, fault->line, fault->column,
-                       fault->message);
-    failure->text = text_buffer_take(&b, NULL);
-    text_buffer_free(&b);
-}
-
-/* A failing status always comes with a fault; where the engine left none, the status itself is named. */
-static void ensure_fault(hamel_error *error, hamel_status status) {
-    if (error->status == HAMEL_OK) (void)hamel_fail(error, status, "", 0, "%s", hamel_status_meaning(status));
-}
-
-static hamel_status override_all(cJSON *tree, const char *const *assignments, size_t count, hamel_error *error) {
-    hamel_status first = HAMEL_OK;
-    for (size_t k = 0; k < count && first != HAMEL_NO_MEMORY; k++) {
-        hamel_status status = api_override(tree, assignments[k], error);
-        if (first == HAMEL_OK || status == HAMEL_NO_MEMORY) first = status;
-    }
-    return first;
-}
-
-/* A name that could not be declared would be reported as unknown wherever it is used. */
-static bool names_are_missing(const hamel_error *error) {
-    static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
-    for (size_t k = 0; k < error->count; k++)
-        for (size_t i = 0; i < sizeof declaring / sizeof *declaring; i++)
-            if (strncmp(error->faults[k].pointer, declaring[i], strlen(declaring[i])) == 0) return true;
-    return false;
-}
-
-/* A wrong shape somewhere does not hide faults inside expressions elsewhere: the user sees both at once. */
-static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel,
-                                      hamel_error *error) {
-    hamel_error found = {0};
-    if (d->coordinate_count == 0 || names_are_missing(error)) return;
-    hamel_description_check(d, &limits->engine, cancel, &found);
-    for (size_t k = 0; k < found.count; k++) {
-        const hamel_fault *f = &found.faults[k];
-        if (f->column == 0) continue;
-        (void)hamel_fail(error, f->status, f->pointer, f->column, "%s", f->message);
-        if (f->suggestion) hamel_suggest(error, "%s", f->suggestion);
-        if (f->expression) hamel_quote(error, f->expression, strlen(f->expression));
-    }
-    hamel_error_clear(&found);
-}
-
 /* Everything between the tree and the model; the description lives only here. */
-static hamel_status derive(hamel_model **model, const cJSON *tree, const api_limits *limits, const atomic_bool *cancel,
-                           hamel_error *error) {
-    arena memory;
-    arena_init(&memory, 0); /* bounded by the body, whose size has been checked */
-    hamel_description description;
-    hamel_status status = api_read_system(&description, tree, &memory, error);
-    if (status == HAMEL_OK)
-        status = hamel_model_create(model, &description, &limits->engine, cancel, error);
-    else if (status == HAMEL_INVALID)
-        add_faults_of_expressions(&description, limits, cancel, error);
-    arena_free(&memory);
+static hamel_status derive(hamel_model **model, cJSON *tree, const char *const *assignments, size_t assignment_count,
+                           const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    api_description d;
+    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, cancel, error);
+    if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &limits->engine, cancel, error);
+    api_description_free(&d);
     return status;
 }
 
@@ -102,17 +29,16 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
     json_fault fault;
     cJSON *tree = json_parse(body, length, &limits->json, &fault);
     if (tree == NULL) {
-        fail_by_json(failure, &fault, file);
+        api_failure_of_json(failure, &fault, file);
         return NULL;
     }
     hamel_model *model = NULL;
     hamel_error error = {0};
-    hamel_status status = override_all(tree, assignments, assignment_count, &error);
-    if (status == HAMEL_OK) status = derive(&model, tree, limits, cancel, &error);
+    hamel_status status = derive(&model, tree, assignments, assignment_count, limits, cancel, &error);
     cJSON_Delete(tree);
     if (status != HAMEL_OK) {
-        ensure_fault(&error, status);
-        fail_by_error(failure, status, &error, file);
+        api_ensure_fault(&error, status);
+        api_failure_of_error(failure, status, &error, file);
         model = NULL;
     }
     hamel_error_clear(&error);
@@ -170,7 +96,7 @@ static void report_problem(const api_observer *observer, hamel_status status, co
                            const char *summary_json, const char *file) {
     if (observer->problem == NULL) return;
     api_failure failure = {0};
-    fail_by_error(&failure, status, error, file);
+    api_failure_of_error(&failure, status, error, file);
     char *json = json_text(failure.problem);
     /* Without memory for the document a fixed one still tells what happened. */
     const char *fallback = "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\"}";
@@ -191,7 +117,7 @@ static hamel_status report(const passage *p, hamel_status status, const hamel_su
         bool taken = p->observer->summary == NULL || p->observer->summary(p->observer->context, json, summary);
         if (!taken) status = HAMEL_CANCELED;
     } else {
-        ensure_fault(error, status);
+        api_ensure_fault(error, status);
         report_problem(p->observer, status, error, json, file);
     }
     free(json);

@@ -148,6 +148,60 @@ typedef struct hamel_run_options {
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
 
+/* What can be said of a system without running it. All texts and lists belong to the report. */
+typedef struct hamel_constraint_facts {
+    const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */
+    bool linear;         /* in that derivative; a holonomic constraint is linear in its velocity form */
+    bool time_dependent; /* rheonomic: t occurs in the equation */
+    bool catastatic;     /* satisfied at rest: the velocity form has no term free of velocities */
+    bool homogeneous;    /* the velocity form is homogeneous in the velocities */
+    bool ideal;          /* no prescribed work */
+    bool conservative;   /* ideal and without work in every possible motion (Greenwood 4.7) */
+    bool redundant;      /* depends on the constraints before it */
+} hamel_constraint_facts;
+
+#define HAMEL_VERDICT_LIST(X)                                                                                          \
+    X(NONE, "none")                              /* no velocity constraint that is linear */                           \
+    X(HOLONOMIC, "holonomic")                    /* all combinations can be integrated */                              \
+    X(NONHOLONOMIC, "nonholonomic")              /* none can */                                                        \
+    X(PARTIALLY_HOLONOMIC, "partially holonomic") /* some can */                                                       \
+    X(UNDETERMINED, "undetermined")              /* too large, or the ranks were not clear */
+
+typedef enum hamel_verdict {
+#define X(name, text) HAMEL_VERDICT_##name,
+    HAMEL_VERDICT_LIST(X)
+#undef X
+} hamel_verdict;
+const char *hamel_verdict_name(hamel_verdict verdict);
+
+typedef struct hamel_names {
+    const char **items;
+    size_t count;
+} hamel_names;
+
+typedef struct hamel_report {
+    const char *name; /* of the system, or "" */
+    size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
+    hamel_constraint_facts *constraints;
+    size_t constraint_count;
+    size_t holonomic_rank; /* independent holonomic constraints */
+    /* Of the linear velocity constraints, the holonomic ones taken as given. Undetermined: integrable and
+     * accessible_dimension are 0. */
+    size_t velocity_rank, integrable, accessible_dimension;
+    hamel_verdict verdict;
+    hamel_names left_out;  /* constraints not linear in the velocities, or on accelerations */
+    hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
+    hamel_names conserved; /* "jacobi_integral()", "momentum(x)", ...: as outputs are written */
+    bool conservative;     /* Greenwood's sufficient test (4.7) */
+} hamel_report;
+
+/* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
+ * `cancel` and `error` as for hamel_model_create. On success *out is owned by the caller: hamel_report_free.
+ * HAMEL_INCOMPATIBLE when no state near the initial values satisfies the constraints. */
+hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
+                           hamel_error *error) HAMEL_CHECKED;
+void hamel_report_free(hamel_report *report);
+
 /* Facts of a model that need no run. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
 double hamel_model_derive_seconds(const hamel_model *model);

@@ -1,0 +1,87 @@
+/* describe.c — see describe.h. */
+#include "api/describe.h"
+
+#include "api/read_system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char unnamed[] = "description"; /* stands for a file's name where the caller gives none */
+
+void api_failure_clear(api_failure *failure) {
+    cJSON_Delete(failure->problem);
+    free(failure->text);
+    *failure = (api_failure){0};
+}
+
+void api_failure_of_error(api_failure *failure, hamel_status status, const hamel_error *error, const char *file) {
+    failure->http = api_status_http(status);
+    failure->exit_code = api_status_exit(status);
+    failure->problem = api_problem(error, NULL);
+    failure->text = api_error_text(error, file != NULL ? file : unnamed);
+}
+
+void api_failure_of_json(api_failure *failure, const json_fault *fault, const char *file) {
+    hamel_status status = fault->no_memory ? HAMEL_NO_MEMORY : HAMEL_INVALID;
+    failure->http = fault->no_memory ? api_status_http(status) : fault->too_large ? 413 : 400;
+    failure->exit_code = api_status_exit(status);
+    failure->problem = api_problem_json(fault, NULL);
+    text_buffer b;
+    text_buffer_init(&b, 65536);
+    text_buffer_printf(&b, "hamel: %s:%zu:%zu: %s\n", file != NULL ? file : unnamed, fault->line, fault->column,
+                       fault->message);
+    failure->text = text_buffer_take(&b, NULL);
+    text_buffer_free(&b);
+}
+
+static hamel_status override_all(cJSON *tree, const char *const *assignments, size_t count, hamel_error *error) {
+    hamel_status first = HAMEL_OK;
+    for (size_t k = 0; k < count && first != HAMEL_NO_MEMORY; k++) {
+        hamel_status status = api_override(tree, assignments[k], error);
+        if (first == HAMEL_OK || status == HAMEL_NO_MEMORY) first = status;
+    }
+    return first;
+}
+
+/* A name that could not be declared would be reported as unknown wherever it is used. */
+static bool names_are_missing(const hamel_error *error) {
+    static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
+    for (size_t k = 0; k < error->count; k++)
+        for (size_t i = 0; i < sizeof declaring / sizeof *declaring; i++)
+            if (strncmp(error->faults[k].pointer, declaring[i], strlen(declaring[i])) == 0) return true;
+    return false;
+}
+
+/* A wrong shape somewhere does not hide faults inside expressions elsewhere: the user sees both at once. */
+static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel,
+                                      hamel_error *error) {
+    hamel_error found = {0};
+    if (d->coordinate_count == 0 || names_are_missing(error)) return;
+    hamel_description_check(d, &limits->engine, cancel, &found);
+    for (size_t k = 0; k < found.count; k++) {
+        const hamel_fault *f = &found.faults[k];
+        if (f->column == 0) continue;
+        (void)hamel_fail(error, f->status, f->pointer, f->column, "%s", f->message);
+        if (f->suggestion) hamel_suggest(error, "%s", f->suggestion);
+        if (f->expression) hamel_quote(error, f->expression, strlen(f->expression));
+    }
+    hamel_error_clear(&found);
+}
+
+void api_ensure_fault(hamel_error *error, hamel_status status) {
+    if (error->status == HAMEL_OK) (void)hamel_fail(error, status, "", 0, "%s", hamel_status_meaning(status));
+}
+
+hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
+                          const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    arena_init(&out->memory, 0); /* bounded by the body, whose size has been checked */
+    hamel_status status = override_all(tree, assignments, assignment_count, error);
+    if (status != HAMEL_OK) return status;
+    status = api_read_system(&out->description, tree, &out->memory, error);
+    if (status == HAMEL_INVALID) add_faults_of_expressions(&out->description, limits, cancel, error);
+    return status;
+}
+
+void api_description_free(api_description *d) {
+    arena_free(&d->memory);
+}

@@ -1,0 +1,150 @@
+/* analyze.c — hamel analyze: what a system is before it moves, as text or JSON.
+ *
+ * The text is made from the JSON, so that it is the same whoever has computed it. */
+#include "clients/cli/simulation.h"
+
+#include "api/analyze.h"
+#include "api/json_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cJSON *member(const cJSON *object, const char *key) {
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static const char *text_of(const cJSON *object, const char *key) {
+    const cJSON *item = member(object, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+/* A count; "?" where the analysis could not tell. */
+static void print_count(const char *what, const cJSON *object, const char *key) {
+    const cJSON *item = member(object, key);
+    if (cJSON_IsNumber(item))
+        printf("%-38s %.0f\n", what, item->valuedouble);
+    else
+        printf("%-38s ?\n", what);
+}
+
+static void print_list(const char *what, const cJSON *list) {
+    printf("%-38s", what);
+    if (list == NULL || list->child == NULL) printf(" none");
+    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
+        printf(" %s%s", item->valuestring, item->next != NULL ? "," : "");
+    printf("\n");
+}
+
+static void print_constraint(const cJSON *c) {
+    static const struct {
+        const char *key, *yes, *no;
+    } flags[] = {
+        {"linear", NULL, "not linear in the velocities"},
+        {"time_dependent", "rheonomic", "scleronomic"},
+        {"catastatic", "catastatic", "acatastatic"},
+        {"homogeneous", NULL, "not homogeneous"},
+        {"ideal", "ideal", "not ideal"},
+        {"conservative", "conservative", "not conservative"},
+        {"redundant", "redundant", NULL},
+    };
+    printf("  %-20s %s", text_of(c, "name"), text_of(c, "kind"));
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        const char *word = cJSON_IsTrue(member(c, flags[k].key)) ? flags[k].yes : flags[k].no;
+        if (word != NULL) printf(", %s", word);
+    }
+    printf("\n");
+}
+
+static void print_text(const cJSON *answer) {
+    const cJSON *holonomy = member(answer, "holonomy"), *constraints = member(answer, "constraints");
+    const cJSON *left_out = member(holonomy, "left_out");
+    if (text_of(answer, "name")[0] != '\0') printf("%s\n\n", text_of(answer, "name"));
+    print_count("coordinates", answer, "coordinates");
+    print_count("degrees of freedom", answer, "degrees_of_freedom");
+    print_count("dimension of accessible configurations", holonomy, "accessible_dimension");
+    printf("%-38s %s\n", "conservative",
+           cJSON_IsTrue(member(answer, "conservative")) ? "yes" : "not by the sufficient test");
+    print_list("cyclic coordinates", member(answer, "cyclic"));
+    print_list("conserved", member(answer, "conserved"));
+    if (constraints == NULL || constraints->child == NULL) {
+        printf("\nno constraints\n");
+        return;
+    }
+    printf("\nconstraints\n");
+    for (const cJSON *c = constraints->child; c != NULL; c = c->next) print_constraint(c);
+    printf("\nholonomy\n");
+    print_count("  independent holonomic constraints", holonomy, "holonomic_constraints");
+    print_count("  independent velocity constraints", holonomy, "velocity_constraints");
+    print_count("  combinations that can be integrated", holonomy, "integrable");
+    printf("%-38s %s\n", "  verdict", text_of(holonomy, "verdict"));
+    if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
+}
+
+static int print_answer(const cJSON *answer, bool as_json) {
+    if (as_json) {
+        char *json = json_text(answer);
+        if (json == NULL) {
+            cli_say("memory could not be allocated");
+            return CLI_IO;
+        }
+        printf("%s\n", json);
+        free(json);
+    } else {
+        print_text(answer);
+    }
+    return cli_flush_stdout();
+}
+
+static int analyze_input(const cli_arguments *arguments, const cli_input *input, bool as_json) {
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    cJSON *answer = api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
+                                arguments->assignment_count, &limits, NULL, input->file, &failure);
+    int status = failure.exit_code;
+    if (answer != NULL)
+        status = print_answer(answer, as_json);
+    else
+        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
+    cJSON_Delete(answer);
+    api_failure_clear(&failure);
+    return status;
+}
+
+static int analyze_file(const cli_arguments *arguments) {
+    const char *format = cli_option_value(arguments, "format");
+    bool as_json = format != NULL && strcmp(format, "json") == 0;
+    if (format != NULL && !as_json && strcmp(format, "text") != 0) {
+        cli_say("unknown format `%s`: text or json", format);
+        return CLI_USAGE;
+    }
+    cli_input input;
+    int status = cli_input_read(&input, arguments->operands[0]);
+    if (status == CLI_OK) status = analyze_input(arguments, &input, as_json);
+    cli_input_free(&input);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"format", "NAME", NULL, "text (default) or json"},
+    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},
+    {0},
+};
+
+const cli_command cli_analyze = {
+    .name = "analyze",
+    .synopsis = "FILE [OPTIONS]",
+    .summary = "classify constraints, tell which can be integrated and what is conserved",
+    .about = "FILE may be - for standard input.\n\n"
+             "A velocity constraint may be a holonomic one in disguise: alone, or together with others. The verdict\n"
+             "counts the independent combinations that can be integrated, with time as a coordinate and the\n"
+             "holonomic constraints taken as given. It is found at random configurations near the initial values,\n"
+             "by ranks of numbers.\n\n"
+             "Examples:\n"
+             "  hamel analyze disk.json\n"
+             "  hamel examples rolling_disk | hamel analyze - --format json\n",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = analyze_file,
+};

@@ -1,0 +1,79 @@
+/* analysis_int.h — what the files of engine/analyze share and nobody else sees.
+ *
+ * An analysis owns a model that nobody else sees, so it may add nodes to that model's graph: derivatives and tests that
+ * no run needs. Every question of the kind "is this identically zero" is answered in the graph where simplification
+ * shows it, and otherwise by its values at random states that satisfy the constraints. */
+#ifndef HAMEL_ANALYZE_ANALYSIS_INT_H
+#define HAMEL_ANALYZE_ANALYSIS_INT_H
+
+#include "engine/analyze/row_basis.h"
+#include "engine/mechanics/equations.h"
+#include "engine/model/model.h"
+
+enum { SAMPLE_COUNT = 4 };
+
+/* A random state on the constraints near the initial values, and values for all other symbols. */
+typedef struct sample {
+    double t, *q, *v;          /* n; v satisfies the velocity-level constraints */
+    double *free_v, *a;        /* n; any velocities; any accelerations */
+    double *lambda, *nonideal; /* m; n */
+} sample;
+
+/* "node is identically zero": *nonzero is set when some sample shows otherwise. */
+typedef struct zero_test {
+    graph_node node;
+    bool *nonzero;
+} zero_test;
+
+typedef struct analysis {
+    arena *memory; /* of everything here; the model has its own */
+    hamel_model *model;
+    hamel_system *system;
+    hamel_equations equations;
+    size_t n, m;
+    bool *linear;        /* m: holonomic, or a velocity constraint that is linear in the velocities */
+    graph_node *at_rest; /* m: the part of the velocity form free of velocities, a_ct; GRAPH_NONE where there is none */
+    sample samples[SAMPLE_COUNT];
+    zero_test *tests;
+    size_t test_count, test_capacity;
+    hamel_report *report;
+    hamel_error *error;
+} analysis;
+
+/* --- samples.c ---------------------------------------------------------------------------------------------------- */
+
+/* Fills a->samples. HAMEL_INCOMPATIBLE when no configuration near the initial values satisfies the constraints. */
+hamel_status samples_draw(analysis *a) HAMEL_CHECKED;
+
+/* The next of a fixed sequence of numbers in (low, high): the same analysis gives the same report. */
+double sample_random(uint64_t *seed, double low, double high);
+
+/* Row c of A at the values of the model's dynamics program, in n columns. */
+void sample_row(const analysis *a, const double *dynamics_values, size_t c, double *row);
+
+/* --- zero.c ------------------------------------------------------------------------------------------------------- */
+
+/* Adds a test; a node that is zero by its form needs none. False without memory. */
+bool zero_test_add(analysis *a, graph_node node, bool *nonzero);
+
+/* Judges all tests at all samples. */
+hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;
+
+/* Values of `count` nodes at a sample, at its free velocities when `free_velocities`. */
+hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, const graph_node *nodes, size_t count,
+                         double *values) HAMEL_CHECKED;
+
+/* --- structure.c, holonomy.c -------------------------------------------------------------------------------------- */
+
+/* Kinds and flags of the constraints, cyclic coordinates, conserved quantities. */
+hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
+
+/* Rank of A and redundant constraints. */
+hamel_status structure_rank(analysis *a) HAMEL_CHECKED;
+
+hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
+
+/* HAMEL_NO_MEMORY with a fault. */
+hamel_status analysis_no_memory(analysis *a);
+
+#endif

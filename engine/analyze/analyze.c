@@ -1,0 +1,110 @@
+/* analyze.c — a description in, a report out: the order of the questions, and who owns the memory. */
+#include "engine/analyze/analysis_int.h"
+
+#include "engine/mechanics/formulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the caller holds is the report inside. */
+typedef struct owned_report {
+    hamel_report report; /* first: a pointer to it is a pointer to the whole */
+    arena memory;
+} owned_report;
+
+const char *hamel_verdict_name(hamel_verdict verdict) {
+    static const char *const names[] = {
+#define X(name, text) text,
+        HAMEL_VERDICT_LIST(X)
+#undef X
+    };
+    return names[verdict];
+}
+
+hamel_status analysis_no_memory(analysis *a) {
+    if (a->error->status == HAMEL_OK) (void)hamel_fail(a->error, HAMEL_NO_MEMORY, "", 0, "no memory for the analysis");
+    return a->error->status;
+}
+
+/* The model's equations once more, from its own graph: every node is there already. */
+static hamel_status derive_again(analysis *a, const atomic_bool *cancel) {
+    hamel_system *s = a->system;
+    s->error = a->error;
+    s->cancel = cancel;
+    a->equations = (hamel_equations){.system = s, .n = a->n, .m = a->m};
+    return a->model->formulation->derive(&a->equations);
+}
+
+static const char *const kinds[] = {"holonomic", "velocity", "acceleration"};
+
+/* Names outlive the model, so they are copied. */
+static bool begin_report(analysis *a) {
+    hamel_report *r = a->report;
+    const char *name = a->model->header.name;
+    r->name = arena_text(a->memory, name, strlen(name));
+    r->coordinate_count = a->n;
+    r->constraint_count = a->m;
+    r->constraints = arena_alloc(a->memory, a->m, sizeof *r->constraints);
+    if (!r->name || !r->constraints) return false;
+    for (size_t c = 0; c < a->m; c++) {
+        const system_constraint *given = &a->system->constraints[c];
+        r->constraints[c].name = arena_text(a->memory, given->name, strlen(given->name));
+        r->constraints[c].kind = kinds[given->order];
+        if (!r->constraints[c].name) return false;
+    }
+    return true;
+}
+
+static hamel_status analyze(analysis *a, const atomic_bool *cancel) {
+    if (!begin_report(a)) return analysis_no_memory(a);
+    hamel_status status = derive_again(a, cancel);
+    if (status == HAMEL_OK) status = samples_draw(a);
+    if (status == HAMEL_OK) status = structure_derive(a);
+    if (status == HAMEL_OK) status = structure_rank(a);
+    return status == HAMEL_OK ? holonomy_derive(a) : status;
+}
+
+static owned_report *create_empty(size_t limit, hamel_error *error) {
+    owned_report *owned = calloc(1, sizeof *owned);
+    if (!owned) {
+        (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the analysis");
+        return NULL;
+    }
+    arena_init(&owned->memory, limit);
+    return owned;
+}
+
+hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits,
+                           const atomic_bool *cancel, hamel_error *error) {
+    hamel_limits taken = limits ? *limits : hamel_limits_default();
+    hamel_model *model = NULL;
+    hamel_error own = {0};
+    if (!error) error = &own;
+    *out = NULL;
+    owned_report *owned = create_empty(taken.memory, error);
+    hamel_status status = owned ? hamel_model_create(&model, d, &taken, cancel, error) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK) {
+        analysis a = {.memory = &owned->memory,
+                      .model = model,
+                      .system = model->system,
+                      .n = model->n,
+                      .m = model->m,
+                      .report = &owned->report,
+                      .error = error};
+        status = analyze(&a, cancel);
+    }
+    hamel_model_free(model);
+    if (status == HAMEL_OK)
+        *out = &owned->report;
+    else
+        hamel_report_free(owned ? &owned->report : NULL);
+    hamel_error_clear(&own);
+    return status;
+}
+
+void hamel_report_free(hamel_report *report) {
+    owned_report *owned = (owned_report *)report;
+    if (!owned) return;
+    arena_free(&owned->memory);
+    free(owned);
+}

@@ -1,0 +1,79 @@
+/* row_basis.c — see row_basis.h. */
+#include "engine/analyze/row_basis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool row_basis_init(row_basis *b, size_t rows, size_t width, double tolerance) {
+    size_t capacity = rows < width ? rows : width;
+    *b = (row_basis){.width = width, .capacity = capacity, .tolerance = tolerance};
+    b->Q = calloc(capacity * width + 1, sizeof *b->Q);
+    b->L = calloc(capacity * capacity + 1, sizeof *b->L);
+    b->rest = calloc(width + 1, sizeof *b->rest);
+    return b->Q && b->L && b->rest;
+}
+
+void row_basis_free(row_basis *b) {
+    free(b->Q);
+    free(b->L);
+    free(b->rest);
+    *b = (row_basis){0};
+}
+
+void row_basis_clear(row_basis *b) {
+    b->rank = 0;
+}
+
+static double dot(size_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+bool row_basis_add(row_basis *b, const double *row) {
+    if (b->rank >= b->capacity) return false;
+    double *l = b->L + b->rank * b->capacity, length = sqrt(dot(b->width, row, row));
+    if (!(length > 0) || !isfinite(length)) return false;
+    memcpy(b->rest, row, b->width * sizeof *row);
+    memset(l, 0, b->capacity * sizeof *l);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < b->rank; i++) {
+            const double *q = b->Q + i * b->width;
+            double along = dot(b->width, q, b->rest);
+            l[i] += along;
+            for (size_t j = 0; j < b->width; j++) b->rest[j] -= along * q[j];
+        }
+    double left = sqrt(dot(b->width, b->rest, b->rest));
+    if (!(left > b->tolerance * length) || left <= b->floor) return false;
+    l[b->rank] = left;
+    double *q = b->Q + b->rank * b->width;
+    for (size_t j = 0; j < b->width; j++) q[j] = b->rest[j] / left;
+    b->rank++;
+    return true;
+}
+
+void row_basis_solve(const row_basis *b, double *r, double *x) {
+    memset(x, 0, b->width * sizeof *x);
+    for (size_t i = 0; i < b->rank; i++) {
+        const double *l = b->L + i * b->capacity, *q = b->Q + i * b->width;
+        r[i] = (r[i] - dot(i, l, r)) / l[i];
+        for (size_t j = 0; j < b->width; j++) x[j] += r[i] * q[j];
+    }
+}
+
+void row_basis_project(const row_basis *b, const double *w, double *mu) {
+    for (size_t i = 0; i < b->rank; i++) mu[i] = dot(b->width, b->Q + i * b->width, w);
+    for (size_t i = b->rank; i-- > 0;) { /* Lᵀ mu = Q w */
+        mu[i] /= b->L[i * b->capacity + i];
+        for (size_t j = 0; j < i; j++) mu[j] -= b->L[i * b->capacity + j] * mu[i];
+    }
+}
+
+void row_basis_reduce(const row_basis *b, double *w) {
+    for (size_t i = 0; i < b->rank; i++) {
+        const double *q = b->Q + i * b->width;
+        double along = dot(b->width, q, w);
+        for (size_t j = 0; j < b->width; j++) w[j] -= along * q[j];
+    }
+}

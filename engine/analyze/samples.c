@@ -1,0 +1,150 @@
+/* samples.c — random states that satisfy the constraints.
+ *
+ * Positions are drawn around the initial values and moved onto the holonomic constraints, velocities are drawn and moved
+ * onto the velocity-level ones, both by Gauss–Newton steps of least length. The numbers have no relation to the system,
+ * so what vanishes at such states vanishes identically but for a set of measure zero. */
+#include "engine/analyze/analysis_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITERATIONS = 80, TRIES = 14 };
+static const double REACHED = 1e-13, ACCEPTED = 1e-10; /* scaled residuals: no further step; good enough */
+static const double DEPENDENT = 1e-9;
+
+typedef struct projector {
+    analysis *a;
+    double *values, *workspace; /* of the model's dynamics program */
+    double *row, *step, *right;
+    row_basis basis;
+} projector;
+
+double sample_random(uint64_t *seed, double low, double high) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
+}
+
+void sample_row(const analysis *a, const double *values, size_t c, double *row) {
+    size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
+    memset(row, 0, a->n * sizeof *row);
+    for (size_t k = first; k < first + count; k++) row[a->equations.A.entries[k].column] = values[a->model->at_A + k];
+}
+
+static void evaluate(projector *p, const sample *s) {
+    program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
+    program_evaluate(p->a->model->dynamics, &in, p->workspace, p->values);
+}
+
+/* One step of x (positions or velocities) towards the constraints of its level; returns the largest scaled residual
+ * before it, NaN when some value is not finite. */
+static double improve(projector *p, sample *s, bool position) {
+    analysis *a = p->a;
+    double worst = 0, *x = position ? s->q : s->v;
+    const double *f = p->values + (position ? a->model->at_position : a->model->at_velocity);
+    evaluate(p, s);
+    row_basis_clear(&p->basis);
+    for (size_t c = 0; c < a->m; c++) {
+        constraint_order order = a->model->order[c];
+        if (order == CONSTRAINT_ACCELERATION || (position && order != CONSTRAINT_HOLONOMIC)) continue;
+        double scale = 0;
+        sample_row(a, p->values, c, p->row);
+        for (size_t i = 0; i < a->n; i++) scale += fabs(p->row[i]) * fmax(1, fabs(x[i]));
+        double size = f[c] == 0 ? 0 : fabs(f[c]) / scale;
+        if (!isfinite(size)) return NAN;
+        worst = fmax(worst, size);
+        size_t rank = p->basis.rank;
+        if (row_basis_add(&p->basis, p->row)) p->right[rank] = -f[c];
+    }
+    row_basis_solve(&p->basis, p->right, p->step);
+    for (size_t i = 0; i < a->n; i++) x[i] += p->step[i];
+    return worst;
+}
+
+static bool project(projector *p, sample *s, bool position) {
+    double now = INFINITY;
+    for (int i = 0; i < ITERATIONS; i++) {
+        now = improve(p, s, position);
+        if (!(now >= REACHED)) break;
+    }
+    return now < ACCEPTED;
+}
+
+/* All values of the dynamics program finite: the state lies where the system is defined. */
+static bool is_regular(projector *p, const sample *s) {
+    evaluate(p, s);
+    for (size_t i = 0; i < p->a->model->dynamics_count; i++)
+        if (!isfinite(p->values[i])) return false;
+    return true;
+}
+
+static void draw(const analysis *a, sample *s, uint64_t *seed, double radius) {
+    const model_settings *settings = &a->model->settings;
+    double span = fmin(settings->stop - settings->start, 1);
+    s->t = settings->start + span * sample_random(seed, 0.05, 0.95);
+    for (size_t i = 0; i < a->n; i++) {
+        s->q[i] = a->model->q0[i] + radius * fmax(1, fabs(a->model->q0[i])) * sample_random(seed, -1, 1);
+        s->v[i] = sample_random(seed, -1.5, 1.5);
+        s->free_v[i] = sample_random(seed, -1.5, 1.5);
+        s->a[i] = sample_random(seed, -1.5, 1.5);
+        s->nonideal[i] = sample_random(seed, -1.5, 1.5);
+    }
+    for (size_t c = 0; c < a->m; c++) s->lambda[c] = sample_random(seed, -1.5, 1.5);
+}
+
+/* Nearer and nearer to the initial values: where the system is defined may be small. */
+static bool draw_one(projector *p, sample *s, uint64_t *seed) {
+    double radius = 0.6;
+    for (int i = 0; i < TRIES; i++, radius *= 0.6) {
+        draw(p->a, s, seed, radius);
+        if (project(p, s, true) && project(p, s, false) && is_regular(p, s)) return true;
+    }
+    return false;
+}
+
+static bool allocate(analysis *a, sample *s) {
+    s->q = arena_alloc(a->memory, a->n, sizeof *s->q);
+    s->v = arena_alloc(a->memory, a->n, sizeof *s->v);
+    s->free_v = arena_alloc(a->memory, a->n, sizeof *s->free_v);
+    s->a = arena_alloc(a->memory, a->n, sizeof *s->a);
+    s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
+    s->lambda = arena_alloc(a->memory, a->m, sizeof *s->lambda);
+    return s->q && s->v && s->free_v && s->a && s->nonideal && s->lambda;
+}
+
+static hamel_status draw_all(projector *p) {
+    analysis *a = p->a;
+    uint64_t seed = 0x9e3779b97f4a7c15u;
+    for (size_t k = 0; k < SAMPLE_COUNT; k++) {
+        if (!allocate(a, &a->samples[k])) return analysis_no_memory(a);
+        if (draw_one(p, &a->samples[k], &seed)) continue;
+        (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, "/constraints", 0,
+                         "no state near the initial values was found that satisfies the constraints");
+        hamel_suggest(a->error, "give initial values at which the system is defined and the constraints hold");
+        return HAMEL_INCOMPATIBLE;
+    }
+    return HAMEL_OK;
+}
+
+hamel_status samples_draw(analysis *a) {
+    const hamel_model *model = a->model;
+    projector p = {.a = a};
+    p.values = calloc(model->dynamics_count + 1, sizeof *p.values);
+    p.workspace = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *p.workspace);
+    p.row = calloc(2 * a->n + a->m + 1, sizeof *p.row);
+    p.step = p.row ? p.row + a->n : NULL;
+    p.right = p.row ? p.step + a->n : NULL;
+    hamel_status status = HAMEL_OK;
+    if (!row_basis_init(&p.basis, a->m, a->n, DEPENDENT) || !p.values || !p.workspace || !p.row) {
+        status = analysis_no_memory(a);
+    } else {
+        program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+        program_prepare(model->dynamics, &in, p.workspace);
+        status = draw_all(&p);
+    }
+    row_basis_free(&p.basis);
+    free(p.values);
+    free(p.workspace);
+    free(p.row);
+    return status;
+}

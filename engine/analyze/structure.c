@@ -1,0 +1,254 @@
+/* structure.c — kinds and flags of constraints, cyclic coordinates, conserved quantities.
+ *
+ * A constraint of any order has a velocity form f(q, q', t) = 0: dΦ/dt of a holonomic one, itself otherwise. With
+ * a_ct the part of f that is free of velocities,
+ *   catastatic     a_ct = 0                     Papastavridis 2.2; for a holonomic constraint the same as scleronomic
+ *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
+ *   conservative   ideal and homogeneous        Greenwood 4.7: Σ ∂f/∂q'_i q'_i = 0 in every possible motion
+ * A constraint on accelerations is outside Greenwood's test and never called conservative.
+ *
+ * The system is conservative (Greenwood 4.7, sufficient) when no force lacks a potential, every constraint is
+ * conservative and t is absent from L. A momentum is conserved where its coordinate is cyclic, no force acts on it and no
+ * constraint moves it; the Jacobi integral where its rate vanishes identically. */
+#include "engine/analyze/analysis_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DEPENDENT = 1e-9;
+
+/* What the tests find, before it becomes the report. */
+typedef struct findings {
+    bool *time_dependent, *moving; /* m: t occurs; not at rest when the system is */
+    bool *present;                 /* n: coordinate i occurs in L, a force or a constraint */
+    bool *forced;                  /* n: a force or reaction acts on coordinate i */
+    bool any_force, lagrangian_in_time, energy_flows;
+} findings;
+
+static bool allocate(analysis *a, findings *f) {
+    a->linear = arena_alloc(a->memory, a->m, sizeof *a->linear);
+    a->at_rest = arena_alloc(a->memory, a->m, sizeof *a->at_rest);
+    f->time_dependent = arena_alloc(a->memory, a->m, sizeof *f->time_dependent);
+    f->moving = arena_alloc(a->memory, a->m, sizeof *f->moving);
+    f->present = arena_alloc(a->memory, a->n, sizeof *f->present);
+    f->forced = arena_alloc(a->memory, a->n, sizeof *f->forced);
+    return a->linear && a->at_rest && f->time_dependent && f->moving && f->present && f->forced;
+}
+
+/* f with the velocities and accelerations set to zero. */
+static graph_node at_rest(analysis *a, graph_node f, const graph_node *zeros) {
+    graph *g = a->system->graph;
+    return graph_substitute(g, graph_substitute(g, f, SYMBOL_ACCELERATION, zeros, a->n), SYMBOL_VELOCITY, zeros, a->n);
+}
+
+static bool is_linear(const analysis *a, size_t c) {
+    size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
+    if (a->model->order[c] == CONSTRAINT_ACCELERATION) return false;
+    for (size_t k = first; k < first + count; k++)
+        if (graph_depends(a->system->graph, a->equations.A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY))
+            return false;
+    return true;
+}
+
+static bool test_constraint(analysis *a, findings *f, size_t c, const graph_node *zeros) {
+    graph *g = a->system->graph;
+    graph_node equation = a->system->constraints[c].equation, time = graph_symbol(g, SYMBOL_TIME, 0);
+    a->linear[c] = is_linear(a, c);
+    a->at_rest[c] =
+        a->model->order[c] == CONSTRAINT_HOLONOMIC ? graph_partial(g, equation, time) : at_rest(a, equation, zeros);
+    return zero_test_add(a, graph_partial(g, equation, time), &f->time_dependent[c]) &&
+           zero_test_add(a, a->at_rest[c], &f->moving[c]);
+}
+
+/* Marks the coordinates that `node` depends on. */
+static bool test_presence(analysis *a, findings *f, graph_node node) {
+    int32_t *list;
+    size_t count = node_support(a->system, node, SYMBOL_COORDINATE, &list);
+    for (size_t i = 0; i < count; i++)
+        if (!zero_test_add(a, graph_partial(a->system->graph, node, a->system->q[list[i]]), &f->present[list[i]]))
+            return false;
+    return true;
+}
+
+/* ∂L/∂q_i and ∂L/∂t are sums over the terms of L: terms may cancel. */
+static bool test_lagrangian(analysis *a, findings *f) {
+    hamel_system *s = a->system;
+    graph *g = s->graph;
+    size_t count;
+    graph_node *terms = energies_lagrangian_terms(s, &count), *slope = node_array(s, a->n),
+               in_time = graph_number(g, 0);
+    for (size_t k = 0; terms && slope && k < count; k++) {
+        int32_t *list;
+        size_t support = node_support(s, terms[k], SYMBOL_COORDINATE, &list);
+        for (size_t i = 0; i < support; i++)
+            slope[list[i]] = graph_add(g, slope[list[i]], graph_partial(g, terms[k], s->q[list[i]]));
+        if (graph_depends(g, terms[k]) & GRAPH_DEPENDS(SYMBOL_TIME))
+            in_time = graph_add(g, in_time, graph_partial(g, terms[k], graph_symbol(g, SYMBOL_TIME, 0)));
+    }
+    if (!terms || !slope) return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (!zero_test_add(a, slope[i], &f->present[i])) return false;
+    return zero_test_add(a, in_time, &f->lagrangian_in_time);
+}
+
+static bool test_forces(analysis *a, findings *f) {
+    const hamel_equations *e = &a->equations;
+    for (size_t i = 0; i < a->n; i++) {
+        if (!test_presence(a, f, e->given[i]) || !zero_test_add(a, e->given[i], &f->forced[i])) return false;
+        if (e->nonideal && (!test_presence(a, f, e->nonideal[i]) || !zero_test_add(a, e->nonideal[i], &f->forced[i])))
+            return false;
+        if (!zero_test_add(a, e->given[i], &f->any_force)) return false;
+    }
+    for (size_t k = 0; k < e->A.count; k++)
+        if (!zero_test_add(a, e->A.entries[k].node, &f->forced[e->A.entries[k].column])) return false;
+    return zero_test_add(a, e->jacobi_rate, &f->energy_flows);
+}
+
+static bool add_tests(analysis *a, findings *f) {
+    graph_node *zeros = node_array(a->system, a->n);
+    if (!zeros || !allocate(a, f)) return false;
+    for (size_t c = 0; c < a->m; c++)
+        if (!test_constraint(a, f, c, zeros) || !test_presence(a, f, a->system->constraints[c].equation)) return false;
+    return test_lagrangian(a, f) && test_forces(a, f);
+}
+
+/* q'·∂f/∂q' of constraint c. */
+static graph_node euler_sum(analysis *a, size_t c) {
+    hamel_system *s = a->system;
+    graph_node sum = graph_number(s->graph, 0);
+    size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
+    for (size_t k = first; k < first + count; k++) {
+        const matrix_entry *entry = &a->equations.A.entries[k];
+        sum = graph_add(s->graph, sum, graph_mul(s->graph, entry->node, s->v[entry->column]));
+    }
+    return sum;
+}
+
+static bool needs_euler(const analysis *a, size_t c) {
+    return a->model->order[c] == CONSTRAINT_VELOCITY && !a->linear[c];
+}
+
+/* Euler's theorem at velocities that need not satisfy the constraint: the same degree at every sample. */
+static hamel_status test_homogeneity(analysis *a) {
+    hamel_status status = HAMEL_OK;
+    graph_node *nodes = arena_alloc(a->memory, 2 * a->m, sizeof *nodes);
+    double *values = arena_alloc(a->memory, 3 * a->m, sizeof *values), *degree = values ? values + 2 * a->m : NULL;
+    size_t count = 0;
+    if (!nodes || !values) return analysis_no_memory(a);
+    for (size_t c = 0; c < a->m; c++) {
+        if (!needs_euler(a, c)) continue;
+        nodes[count++] = euler_sum(a, c);
+        nodes[count++] = a->system->constraints[c].equation;
+        a->report->constraints[c].homogeneous = true;
+    }
+    if (count == 0) return HAMEL_OK;
+    if (graph_status(a->system->graph) != HAMEL_OK) return equations_status(a->system);
+    for (size_t k = 0; k < SAMPLE_COUNT && status == HAMEL_OK; k++) {
+        status = zero_values(a, &a->samples[k], true, nodes, count, values);
+        for (size_t c = 0, i = 0; c < a->m && status == HAMEL_OK; c++) {
+            if (!needs_euler(a, c)) continue;
+            double here = values[i] / values[i + 1];
+            if (k == 0) degree[c] = here;
+            if (!(fabs(here - degree[c]) <= 1e-9 * fmax(1, fabs(degree[c]))))
+                a->report->constraints[c].homogeneous = false;
+            i += 2;
+        }
+    }
+    return status;
+}
+
+static hamel_status report_constraints(analysis *a, const findings *f) {
+    hamel_status status = test_homogeneity(a);
+    for (size_t c = 0; c < a->m; c++) {
+        hamel_constraint_facts *facts = &a->report->constraints[c];
+        const struct hamel_constraint *described = a->system->constraints[c].described;
+        facts->linear = !needs_euler(a, c); /* what is not linear in the accelerations is refused */
+        facts->time_dependent = f->time_dependent[c];
+        facts->catastatic = !f->moving[c];
+        if (a->linear[c]) facts->homogeneous = facts->catastatic;
+        facts->ideal = !described || described->nonideal.count == 0;
+        facts->conservative = facts->ideal && facts->homogeneous;
+    }
+    return status;
+}
+
+/* "momentum(x)" of open "momentum(" and "x"; a plain name without `open`. The list has room. */
+static bool add_name(analysis *a, hamel_names *names, const char *open, const char *name) {
+    char *text = arena_format(a->memory, "%s%s%s", open, name, *open ? ")" : "");
+    if (text) names->items[names->count++] = text;
+    return text != NULL;
+}
+
+static bool report_system(analysis *a, const findings *f) {
+    hamel_report *r = a->report;
+    r->left_out.items = arena_alloc(a->memory, a->m, sizeof *r->left_out.items);
+    r->cyclic.items = arena_alloc(a->memory, a->n, sizeof *r->cyclic.items);
+    r->conserved.items = arena_alloc(a->memory, a->n + 1, sizeof *r->conserved.items);
+    if (!r->left_out.items || !r->cyclic.items || !r->conserved.items) return false;
+    r->conservative = !f->any_force && !f->lagrangian_in_time;
+    for (size_t c = 0; c < a->m; c++) {
+        if (!r->constraints[c].conservative) r->conservative = false;
+        if (!a->linear[c] && !add_name(a, &r->left_out, "", r->constraints[c].name)) return false;
+    }
+    if (!f->energy_flows && !add_name(a, &r->conserved, "jacobi_integral(", "")) return false;
+    for (size_t i = 0; i < a->n; i++) {
+        const char *name = a->system->coordinates[i].name;
+        if (f->present[i]) continue;
+        if (!add_name(a, &r->cyclic, "", name)) return false;
+        if (!f->forced[i] && !add_name(a, &r->conserved, "momentum(", name)) return false;
+    }
+    return true;
+}
+
+/* The fault that stopped the graph, or no memory. */
+static hamel_status stopped(analysis *a) {
+    hamel_status status = equations_status(a->system);
+    return status != HAMEL_OK ? status : analysis_no_memory(a);
+}
+
+hamel_status structure_derive(analysis *a) {
+    findings f = {0};
+    if (!add_tests(a, &f)) return stopped(a);
+    hamel_status status = equations_status(a->system);
+    if (status == HAMEL_OK) status = zero_tests_run(a);
+    if (status == HAMEL_OK) status = report_constraints(a, &f);
+    if (status != HAMEL_OK) return status;
+    return report_system(a, &f) ? HAMEL_OK : analysis_no_memory(a);
+}
+
+/* Rank at one sample; marks what is independent there. */
+static hamel_status rank_at(analysis *a, const sample *at, row_basis *basis, const graph_node *nodes, double *values,
+                            double *row, bool *independent) {
+    const matrix_pattern *A = &a->equations.A;
+    hamel_status status = zero_values(a, at, false, nodes, A->count, values);
+    row_basis_clear(basis);
+    for (size_t c = 0; c < a->m && status == HAMEL_OK; c++) {
+        size_t first, count = pattern_row(A, (int32_t)c, &first);
+        memset(row, 0, a->n * sizeof *row);
+        for (size_t k = first; k < first + count; k++) row[A->entries[k].column] = values[k];
+        if (row_basis_add(basis, row)) independent[c] = true;
+    }
+    return status;
+}
+
+hamel_status structure_rank(analysis *a) {
+    const matrix_pattern *A = &a->equations.A;
+    graph_node *nodes = arena_alloc(a->memory, A->count, sizeof *nodes);
+    double *values = arena_alloc(a->memory, A->count, sizeof *values), *row = arena_alloc(a->memory, a->n, sizeof *row);
+    bool *independent = arena_alloc(a->memory, a->m, sizeof *independent);
+    row_basis basis = {0};
+    size_t rank = 0;
+    hamel_status status = HAMEL_OK;
+    if (!nodes || !values || !row || !independent || !row_basis_init(&basis, a->m, a->n, DEPENDENT))
+        status = analysis_no_memory(a);
+    for (size_t k = 0; status == HAMEL_OK && k < A->count; k++) nodes[k] = A->entries[k].node;
+    for (size_t s = 0; s < SAMPLE_COUNT && status == HAMEL_OK; s++) {
+        status = rank_at(a, &a->samples[s], &basis, nodes, values, row, independent);
+        if (basis.rank > rank) rank = basis.rank;
+    }
+    row_basis_free(&basis);
+    for (size_t c = 0; status == HAMEL_OK && c < a->m; c++) a->report->constraints[c].redundant = !independent[c];
+    a->report->degrees_of_freedom = a->n - rank;
+    return status;
+}
