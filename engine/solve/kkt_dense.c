@@ -133,15 +133,20 @@ static void mass_backward(const kkt *k, const kkt_dense *d, double *x) {
 }
 
 /* A singular M (quaternions) may come out of Cholesky with a pivot made of rounding: where constraints make up for it,
- * the augmented matrix is taken then too; where they do not, M may still be regular with very unequal masses. */
+ * the augmented matrix is taken; where they do not, M may still be regular with very unequal masses. A mass matrix that
+ * was singular once is augmented from then on: near states where a leading minor vanishes, too, rounding would pass
+ * for a pivot of honest size. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->sigma = 0;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
     if (d->diagonal) return true;
+    if (d->augment && factor_augmented(k, d, values)) return true;
+    d->sigma = 0;
     fill_mass(k, d->L, values);
     bool regular = dense_cholesky(k->n, d->L);
     if (regular && (k->k == 0 || !looks_singular(k->n, d->L))) return true;
-    if (factor_augmented(k, d, values)) return true;
+    d->augment = factor_augmented(k, d, values);
+    if (d->augment) return true;
     d->sigma = 0;
     fill_mass(k, d->L, values);
     return regular && dense_cholesky(k->n, d->L);

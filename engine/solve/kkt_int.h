@@ -13,6 +13,7 @@ typedef struct kkt_dense {
     dense_mode mode;
     size_t rank;
     double sigma;            /* M + σAᵀA was factored */
+    bool augment;            /* M was found singular before: M + σAᵀA is taken at once */
     double *A;               /* n × k: column c is row c of A */
     double *L;               /* n × n */
     bool diagonal;           /* M is diagonal: L is too, its inverse is in `inverse` and not in L */
