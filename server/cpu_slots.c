@@ -38,12 +38,13 @@ static void grant_next(cpu_slots *slots) {
 static void wait_in_line(cpu_slots *slots) {
     cpu_waiter self = {.granted = false, .next = NULL};
     pthread_cond_init(&self.granted_signal, NULL);
+    /* The waiter is out of the line before this function returns. */
     if (slots->last) {
         slots->last->next = &self;
     } else {
-        slots->first = &self;
+        slots->first = &self; /* cppcheck-suppress autoVariables */
     }
-    slots->last = &self;
+    slots->last = &self; /* cppcheck-suppress autoVariables */
     while (!self.granted) pthread_cond_wait(&self.granted_signal, &slots->lock);
     pthread_cond_destroy(&self.granted_signal);
 }

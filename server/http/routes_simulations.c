@@ -114,22 +114,20 @@ static handled reply_failure(request *r, api_failure *failure) {
     return REPLY_READY;
 }
 
-static handled run_model(live_run *run, const hamel_model *model) {
-    request *r = run->r;
+static handled run_model(live_run *run, const hamel_model *model, double time_limit) {
     api_observer observer = {.context = run,
                              .header = on_header,
                              .row = on_row,
                              .progress = on_progress,
                              .summary = on_summary,
                              .problem = on_problem};
-    hamel_status status =
-        api_run(model, r->services->config->time_limit, stream_cancel_flag(run->stream), &observer, "request");
+    hamel_status status = api_run(model, time_limit, stream_cancel_flag(run->stream), &observer, "request");
     (void)status; /* the observer has been told */
     if (!run->r) {
         stream_end(run->stream, run->whole);
         return REPLY_STREAMED;
     }
-    return r->reply.status ? REPLY_READY : reply_no_memory(r);
+    return run->r->reply.status ? REPLY_READY : reply_no_memory(run->r);
 }
 
 handled simulations_create(request *r) {
@@ -150,7 +148,7 @@ handled simulations_create(request *r) {
     } else {
         text_buffer_free(&r->body);
         run.writer = row_writer_open(format, (byte_sink){&run, write_live});
-        result = run.writer ? run_model(&run, model) : reply_no_memory(r);
+        result = run.writer ? run_model(&run, model, r->services->config->time_limit) : reply_no_memory(r);
         row_writer_close(run.writer);
     }
     cpu_leave(run.slots, stream_turn(run.stream));

@@ -43,7 +43,7 @@ static void every_option_has_a_default(void **state) {
 
 static void flags_win_over_the_environment_and_that_over_the_file(void **state) {
     (void)state;
-    char path[] = "/tmp/hamel-config-XXXXXX", entry[64];
+    char path[] = P_tmpdir "/hamel-test-XXXXXX", entry[64];
     int file = mkstemp(path);
     static const char text[] = "{\"workers\": 3, \"max_body\": 333, \"time_limit\": 33, \"quiet\": true}";
     assert_true(file >= 0);
