@@ -10,7 +10,6 @@
 static const struct {
     const char *kind, *key;
 } unsupported[] = {
-    {"a system", "acceleration_energy"},
     {"a system", "events"},
     {"a system", "scene"},
     {"a system", "sweep"},

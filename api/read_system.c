@@ -38,6 +38,7 @@ static const json_key system_keys[] = {
     {"kinetic_energy",     json_read_expressions, FIELD(kinetic_energy),     false},
     {"potential_energy",   json_read_expressions, FIELD(potential_energy),   false},
     {"lagrangian",         json_read_expression,  FIELD(lagrangian),         false},
+    {"acceleration_energy", json_read_expression, FIELD(acceleration_energy), false},
     {"dissipation",        json_read_expression,  FIELD(dissipation),        false},
     {"generalized_forces", read_named,            FIELD(generalized_forces), false},
     {"gravity",            json_read_vector,      FIELD(gravity),            false},

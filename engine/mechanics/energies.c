@@ -30,6 +30,12 @@ static graph_node sum_of(graph *g, const graph_node *terms, size_t count) {
 }
 
 static graph_node need_energies(const hamel_equations *e, const char *what) {
+    if (e->system->acceleration_energy >= 0) {
+        (void)hamel_fail(e->system->error, HAMEL_INVALID, "/acceleration_energy", 0,
+                         "a system given by its acceleration energy has no %s", what);
+        hamel_suggest(e->system->error, "give kinetic_energy instead, or write the quantity out in the outputs");
+        return GRAPH_NONE;
+    }
     (void)hamel_fail(e->system->error, HAMEL_INVALID, "/lagrangian", 0,
                      "a system given by a lagrangian alone has no %s of its own", what);
     hamel_suggest(e->system->error,
@@ -39,7 +45,8 @@ static graph_node need_energies(const hamel_equations *e, const char *what) {
 
 graph_node energies_kinetic(const hamel_equations *e) {
     hamel_system *s = e->system;
-    return s->lagrangian >= 0 ? need_energies(e, "kinetic energy") : sum_of(s->graph, s->kinetic, s->kinetic_count);
+    bool none = s->lagrangian >= 0 || s->acceleration_energy >= 0;
+    return none ? need_energies(e, "kinetic energy") : sum_of(s->graph, s->kinetic, s->kinetic_count);
 }
 
 graph_node energies_potential(const hamel_equations *e) {
@@ -93,7 +100,7 @@ graph_node energies_acceleration(const hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     if (s->lagrangian >= 0) return need_energies(e, "acceleration energy");
-    graph_node sum = graph_number(g, 0);
+    graph_node sum = s->acceleration_energy >= 0 ? s->acceleration_energy : graph_number(g, 0);
     for (size_t i = 0; i < s->kinetic_given; i++) sum = graph_add(g, sum, acceleration_of_term(s, s->kinetic[i]));
     for (size_t i = 0; i < s->rotor_count; i++) sum = graph_add(g, sum, acceleration_of_rotor(s, &s->rotors[i]));
     for (size_t i = 0; i < s->particle_count; i++)
@@ -125,6 +132,10 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
+graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what) {
+    return e->system->acceleration_energy >= 0 ? need_energies(e, what) : node;
+}
+
 hamel_status energies_derive(hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -133,6 +144,7 @@ hamel_status energies_derive(hamel_equations *e) {
     if (!terms) return equations_status(s);
     e->jacobi = graph_number(g, 0);
     e->jacobi_rate = graph_number(g, 0);
+    if (s->acceleration_energy >= 0) return equations_status(s); /* no momenta, no balance */
     for (size_t i = 0; i < e->n; i++) {
         e->jacobi = graph_add(g, e->jacobi, graph_mul(g, s->v[i], e->momentum[i]));
         e->jacobi_rate = graph_add(g, e->jacobi_rate, graph_mul(g, e->given[i], s->v[i]));

@@ -51,6 +51,11 @@ typedef struct hamel_equations {
  * accelerations) go to the system's error. */
 hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 
+/* --- appell.c ---------------------------------------------------------------------------------------------------- */
+
+/* Adds what a given Gibbs–Appell function says to M, Q and the residuals. False with a fault. */
+bool appell_add(hamel_equations *e);
+
 /* --- energies.c --------------------------------------------------------------------------------------------------- */
 
 /* The terms of L = T − V, or of the given lagrangian: *count nodes, signs applied. NULL without memory. */
@@ -63,6 +68,9 @@ hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 graph_node energies_kinetic(const hamel_equations *e);
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
+
+/* `node`, which is made of momenta; GRAPH_NONE with a fault when a given acceleration energy leaves them unknown. */
+graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
 

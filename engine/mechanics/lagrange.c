@@ -99,7 +99,8 @@ static hamel_status derive(hamel_equations *e) {
         if (!add_term(e, terms[i])) break;
         if (i % 64 == 63 && equations_status(s) != HAMEL_OK) break;
     }
-    if (equations_status(s) != HAMEL_OK || !add_forces(e) || !pattern_finish(s, &e->M)) return equations_status(s);
+    if (equations_status(s) != HAMEL_OK || !appell_add(e) || !add_forces(e) || !pattern_finish(s, &e->M))
+        return equations_status(s);
     hamel_status status = constraints_derive(e);
     return status == HAMEL_OK ? energies_derive(e) : status;
 }

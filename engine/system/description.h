@@ -207,7 +207,7 @@ typedef struct hamel_description {
     size_t quasi_velocity_count;
     hamel_named_list definitions;
     hamel_expressions kinetic_energy, potential_energy;
-    hamel_expression lagrangian, dissipation;
+    hamel_expression lagrangian, dissipation, acceleration_energy;
     hamel_named_list generalized_forces;
     hamel_expressions gravity;
     hamel_particle *particles;

@@ -260,6 +260,7 @@ static void bind_energies(hamel_system *s) {
         binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
     }
     s->kinetic_given = s->kinetic_count;
+    s->acceleration_energy = system_bind(s, &d->acceleration_energy, PLACE_CONSTRAINT, NULL, SYNTAX_EXPRESSION, NULL);
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     s->dissipation = system_bind(s, &d->dissipation, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
@@ -269,7 +270,14 @@ static void bind_energies(hamel_system *s) {
                          "a lagrangian stands instead of the energies, not beside them");
         hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
     }
-    if (!d->kinetic_energy.count && !hamel_expression_given(&d->lagrangian) && !d->particle_count && !d->body_count) {
+    if (hamel_expression_given(&d->acceleration_energy) &&
+        (d->kinetic_energy.count || hamel_expression_given(&d->lagrangian))) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, d->acceleration_energy.pointer, 0,
+                         "an acceleration energy stands instead of a kinetic energy or lagrangian, not beside it");
+    }
+    bool moves = d->kinetic_energy.count || hamel_expression_given(&d->lagrangian) ||
+                 hamel_expression_given(&d->acceleration_energy);
+    if (!moves && !d->particle_count && !d->body_count) {
         (void)hamel_fail(s->error, HAMEL_INVALID, "", 0, "the system has no kinetic energy");
         hamel_suggest(s->error, "give kinetic_energy, lagrangian, particles or bodies");
     }
@@ -558,7 +566,8 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
                         .limits = limits,
                         .cancel = cancel,
                         .error = error,
-                        .lagrangian = GRAPH_NONE};
+                        .lagrangian = GRAPH_NONE,
+                        .acceleration_energy = GRAPH_NONE};
     if (limits->derive_seconds > 0) s->deadline = monotonic() + limits->derive_seconds;
     s->graph = graph_create(memory, limits->nodes);
     if (!s->graph || !create_binder(s)) {

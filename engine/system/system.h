@@ -97,6 +97,7 @@ typedef struct hamel_system {
     graph_node *kinetic, *potential;
     size_t kinetic_given;   /* the first of `kinetic` come from expressions, the rest from elements */
     graph_node lagrangian;  /* GRAPH_NONE: T − V */
+    graph_node acceleration_energy; /* the Gibbs–Appell function S as given, or GRAPH_NONE */
     graph_node dissipation; /* the number 0 when absent */
     int dimension;          /* 2 or 3; 0: nothing has a position */
 

@@ -1,0 +1,41 @@
+/* appell.c — a Gibbs–Appell function S as given, in place of a kinetic energy.
+ *
+ *     ∂S/∂q''_i = Q_i + Σ λ_c A_ci                                   Greenwood 4.283; Papastavridis 3.5.21c
+ *
+ * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j, and what is left of ∂S/∂q'' without
+ * accelerations goes to the right. Constraints may have been used in S already: M is then singular, and the constraints
+ * make up for it. S knows no velocities' energy: momenta and energies cannot be had from it. */
+#include "engine/mechanics/equations.h"
+
+#include "engine/system/binder.h"
+
+static bool add_row(hamel_equations *e, int32_t i, const int32_t *list, size_t count) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    const graph_node *zeros = equations_zeros(e);
+    if (!zeros) return false;
+    graph_node force = graph_partial(g, s->acceleration_energy, s->a[i]);
+    graph_node without = graph_substitute(g, force, SYMBOL_ACCELERATION, zeros, e->n);
+    for (size_t k = 0; k < count && list[k] <= i; k++) {
+        graph_node entry = graph_partial(g, force, s->a[list[k]]);
+        if (graph_depends(g, entry) & GRAPH_DEPENDS(SYMBOL_ACCELERATION)) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, "/acceleration_energy", 0,
+                             "the acceleration energy is not quadratic in the accelerations");
+            return false;
+        }
+        if (!pattern_add(s, &e->M, i, list[k], entry)) return false;
+    }
+    e->Q[i] = graph_sub(g, e->Q[i], without);
+    e->residual[i] = graph_add(g, e->residual[i], force);
+    return e->residual[i] >= 0;
+}
+
+bool appell_add(hamel_equations *e) {
+    hamel_system *s = e->system;
+    int32_t *list;
+    if (s->acceleration_energy < 0) return true;
+    size_t count = node_support(s, s->acceleration_energy, SYMBOL_ACCELERATION, &list);
+    for (size_t k = 0; k < count; k++)
+        if (!add_row(e, list[k], list, count)) return false;
+    return true;
+}
