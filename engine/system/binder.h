@@ -106,6 +106,9 @@ bool family_next(family_iterator *f); /* false at the end or after a fault (fail
 /* "x[i]" with the scope's values → "x[3]" in the arena; NULL with a fault added. */
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
+/* The same for a name that is being declared: inside a family it must have an index. */
+const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
+
 /* Runs postfix items whose results are integers (indices, ends of ranges): bind.c. */
 bool binder_integers(hamel_system *s, const syntax *code, size_t count, const loop_scope *scope, const char *pointer,
                      long long *values, size_t value_count);

@@ -106,3 +106,13 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
     at += snprintf(text + at, sizeof text - (size_t)at, "]");
     return arena_text(s->memory, text, (size_t)at);
 }
+
+const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
+    if (scope && scope->count > 0 && syntax_is_name(name, strlen(name))) {
+        const loop_variable *first = &scope->variables[0];
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is a family, so its name needs an index", name);
+        hamel_suggest(s->error, "%s[%.*s]", name, (int)first->length, first->name);
+        return NULL;
+    }
+    return family_name(s, name, pointer, scope);
+}

@@ -46,7 +46,7 @@ static int type_of(const char *name) {
 }
 
 static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const loop_scope *scope) {
-    const char *name = family_name(s, j->name, j->pointer, scope);
+    const char *name = family_member(s, j->name, j->pointer, scope);
     size_t index;
     for (int k = 1; name && k <= equation_counts[type][s->dimension == 3]; k++) {
         const char *own = arena_format(s->memory, "%s.%d", name, k);

@@ -40,7 +40,7 @@ static int32_t add(hamel_system *s, const char *name, const char *pointer, const
 
 static bool declare(hamel_system *s, const char *name, const char *pointer, const char *kind,
                     const hamel_position *position, const hamel_orientation *orientation, const loop_scope *scope) {
-    const char *expanded = family_name(s, name, pointer, scope);
+    const char *expanded = family_member(s, name, pointer, scope);
     if (!expanded) return false;
     int32_t index = add(s, expanded, pointer, kind, position, orientation, scope);
     if (index < 0) return false;

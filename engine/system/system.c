@@ -124,7 +124,7 @@ static bool within(hamel_system *s, size_t count, size_t limit, const char *poin
 }
 
 static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const loop_scope *scope) {
-    const char *name = family_name(s, c->name, c->pointer, scope);
+    const char *name = family_member(s, c->name, c->pointer, scope);
     if (!name) return false;
     if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
     if (!binder_declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer))
@@ -221,7 +221,7 @@ static void declare_definitions(hamel_system *s) {
         const hamel_named *d = &list->items[i];
         if (!d->name || !d->value.count) continue;
         for (family_begin(&f, s, &d->family); family_next(&f);) {
-            const char *name = family_name(s, d->name, d->pointer, &f.scope);
+            const char *name = family_member(s, d->name, d->pointer, &f.scope);
             if (!name) break;
             int32_t slot = binder_add_slot(s, name, d->pointer, &d->value, PLACE_DEFINITION, &f.scope);
             if (slot < 0) return;
@@ -301,7 +301,7 @@ bool binder_add_constraint(hamel_system *s, const char *name, const char *pointe
 
 static bool declare_constraint(hamel_system *s, const hamel_constraint *c, const loop_scope *scope) {
     size_t index;
-    const char *name = family_name(s, c->name, c->pointer, scope);
+    const char *name = family_member(s, c->name, c->pointer, scope);
     if (!name) return false;
     if (!binder_add_constraint(s, name, c->equation.pointer, &index)) return s->error->status != HAMEL_LIMIT;
     s->constraints[index].written = &c->equation;
@@ -464,7 +464,7 @@ static void declare_outputs(hamel_system *s) {
             continue;
         }
         for (family_begin(&f, s, &o->family); family_next(&f);) {
-            const char *name = o->family.count ? family_name(s, o->name, o->pointer, &f.scope)
+            const char *name = o->family.count ? family_member(s, o->name, o->pointer, &f.scope)
                                                : arena_text(s->memory, o->name, strlen(o->name));
             if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
             system_output *all =
