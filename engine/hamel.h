@@ -21,13 +21,13 @@ typedef struct hamel_model hamel_model;
 /* What one description may cost. hamel_limits_default gives generous values for a person's own machine; a server
  * lowers them. 0 means no limit where it makes sense. */
 typedef struct hamel_limits {
-    size_t memory;       /* bytes of one model */
-    size_t nodes;        /* of the expression graph */
+    size_t memory; /* bytes of one model */
+    size_t nodes;  /* of the expression graph */
     size_t coordinates, constraints, outputs;
     double derive_seconds; /* wall time of checking, deriving and compiling */
-    double run_seconds;  /* wall time of one run; description may ask for less */
-    double max_steps;    /* upper bound on what a description may ask for */
-    double max_rows;     /* rows of one run */
+    double run_seconds;    /* wall time of one run; description may ask for less */
+    double max_steps;      /* upper bound on what a description may ask for */
+    double max_rows;       /* rows of one run */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
@@ -40,7 +40,8 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
 void hamel_model_free(hamel_model *model);
 
 /* The faults that can be found without deriving anything, in a description of which parts may be missing. */
-void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error);
+void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
+                             hamel_error *error);
 
 /* What is known before the run. Lives as long as the model. */
 typedef struct hamel_header {
@@ -64,7 +65,7 @@ typedef struct hamel_progress {
 typedef struct hamel_sink {
     void *context;
     bool (*header)(void *context, const hamel_header *header);
-    bool (*row)(void *context, const double *values, size_t count); /* finite values, column_count of them */
+    bool (*row)(void *context, const double *values, size_t count);  /* finite values, column_count of them */
     bool (*progress)(void *context, const hamel_progress *progress); /* at most every 0.25 s */
 } hamel_sink;
 
@@ -77,8 +78,9 @@ typedef enum hamel_outcome {
 const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", ... */
 
 typedef struct hamel_residual {
-    const char *name;         /* of the constraint */
-    double position, velocity; /* largest over all rows, in the equation's own units; NaN-free; 0 where it has no such level */
+    const char *name; /* of the constraint */
+    double position,
+        velocity; /* largest over all rows, in the equation's own units; NaN-free; 0 where it has no such level */
     bool holonomic;
 } hamel_residual;
 
@@ -90,7 +92,7 @@ typedef struct hamel_invariant_result {
 
 typedef struct hamel_check_result {
     const char *name;
-    double value; /* for `always`: the value furthest from what is allowed */
+    double value;         /* for `always`: the value furthest from what is allowed */
     bool reached, passed; /* not reached: the run ended before its time */
 } hamel_check_result;
 
@@ -119,7 +121,7 @@ typedef struct hamel_summary {
     size_t invariant_count;
     hamel_check_result *checks;
     size_t check_count;
-    bool passed; /* completed or terminated, and every check and toleranced invariant passed */
+    bool passed;                          /* completed or terminated, and every check and toleranced invariant passed */
     hamel_initial_value *initial_changes; /* values moved onto the constraints */
     size_t initial_change_count;
     double initial_residual; /* largest scaled residual of the given values */
@@ -129,7 +131,7 @@ typedef struct hamel_summary {
     size_t warning_count;
     double *error_estimate; /* per column, with certify; else NULL */
     size_t column_count;
-    const char *const *columns; /* of error_estimate; the model's */
+    const char *const *columns;   /* of error_estimate; the model's */
     const char *description_hash; /* the model's, or NULL */
     double initial_energy;        /* Jacobi integral at the start; NaN before it is known */
     size_t last_rank;             /* of A, at the state seen last */
@@ -151,21 +153,21 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
 /* What can be said of a system without running it. All texts and lists belong to the report. */
 typedef struct hamel_constraint_facts {
     const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */
-    bool linear;         /* in that derivative; a holonomic constraint is linear in its velocity form */
-    bool time_dependent; /* rheonomic: t occurs in the equation */
-    bool catastatic;     /* satisfied at rest: the velocity form has no term free of velocities */
-    bool homogeneous;    /* the velocity form is homogeneous in the velocities */
-    bool ideal;          /* no prescribed work */
-    bool conservative;   /* ideal and without work in every possible motion (Greenwood 4.7) */
-    bool redundant;      /* depends on the constraints before it */
+    bool linear;             /* in that derivative; a holonomic constraint is linear in its velocity form */
+    bool time_dependent;     /* rheonomic: t occurs in the equation */
+    bool catastatic;         /* satisfied at rest: the velocity form has no term free of velocities */
+    bool homogeneous;        /* the velocity form is homogeneous in the velocities */
+    bool ideal;              /* no prescribed work */
+    bool conservative;       /* ideal and without work in every possible motion (Greenwood 4.7) */
+    bool redundant;          /* depends on the constraints before it */
 } hamel_constraint_facts;
 
-#define HAMEL_VERDICT_LIST(X)                                                                                          \
-    X(NONE, "none")                              /* no velocity constraint that is linear */                           \
-    X(HOLONOMIC, "holonomic")                    /* all combinations can be integrated */                              \
-    X(NONHOLONOMIC, "nonholonomic")              /* none can */                                                        \
-    X(PARTIALLY_HOLONOMIC, "partially holonomic") /* some can */                                                       \
-    X(UNDETERMINED, "undetermined")              /* too large, or the ranks were not clear */
+#define HAMEL_VERDICT_LIST(X)                                                                 \
+    X(NONE, "none")                               /* no velocity constraint that is linear */ \
+    X(HOLONOMIC, "holonomic")                     /* all combinations can be integrated */    \
+    X(NONHOLONOMIC, "nonholonomic")               /* none can */                              \
+    X(PARTIALLY_HOLONOMIC, "partially holonomic") /* some can */                              \
+    X(UNDETERMINED, "undetermined")               /* too large, or the ranks were not clear */
 
 typedef enum hamel_verdict {
 #define X(name, text) HAMEL_VERDICT_##name,
@@ -180,7 +182,7 @@ typedef struct hamel_names {
 } hamel_names;
 
 typedef struct hamel_report {
-    const char *name; /* of the system, or "" */
+    const char *name;                            /* of the system, or "" */
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
     hamel_constraint_facts *constraints;
     size_t constraint_count;
@@ -198,8 +200,8 @@ typedef struct hamel_report {
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
  * `cancel` and `error` as for hamel_model_create. On success *out is owned by the caller: hamel_report_free.
  * HAMEL_INCOMPATIBLE when no state near the initial values satisfies the constraints. */
-hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
-                           hamel_error *error) HAMEL_CHECKED;
+hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits,
+                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_report_free(hamel_report *report);
 
 /* Facts of a model that need no run. */

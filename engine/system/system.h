@@ -95,11 +95,11 @@ typedef struct hamel_system {
     /* Energies as lists of terms, so that each is differentiated only by what it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
-    size_t kinetic_given;   /* the first of `kinetic` come from expressions, the rest from elements */
-    graph_node lagrangian;  /* GRAPH_NONE: T − V */
+    size_t kinetic_given;           /* the first of `kinetic` come from expressions, the rest from elements */
+    graph_node lagrangian;          /* GRAPH_NONE: T − V */
     graph_node acceleration_energy; /* the Gibbs–Appell function S as given, or GRAPH_NONE */
-    graph_node dissipation; /* the number 0 when absent */
-    int dimension;          /* 2 or 3; 0: nothing has a position */
+    graph_node dissipation;         /* the number 0 when absent */
+    int dimension;                  /* 2 or 3; 0: nothing has a position */
 
     size_t particle_count, particle_capacity;
     system_particle *particles;

@@ -248,8 +248,9 @@ int main(int count, char **arguments) {
     table *reference = calloc(2, sizeof *reference);
     require(reference != NULL, "out of memory");
     bool good = true;
-    printf("processor time to 101 rows, median of %ld rounds; by hand: CVODE with packaged vectors, and with hamel's\n\n",
-           rounds);
+    printf(
+        "processor time to 101 rows, median of %ld rounds; by hand: CVODE with packaged vectors, and with hamel's\n\n",
+        rounds);
     printf("%-21s %-6s %-6s |%9s %8s |%9s %9s %8s |%9s |%6s %6s | %s\n", "system", "method", "rtol", "hamel us",
            "error", "by hand", "own ops", "error", "equal err", "ratio", "equal", "derive");
     for (size_t k = 0; k < baseline_count; k++) {

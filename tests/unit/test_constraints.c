@@ -222,7 +222,8 @@ static void the_gibbs_appell_function_gives_the_same_forces_of_inertia(void **st
 static double bytes_of_family(int count) {
     char members[400];
     snprintf(members, sizeof members,
-             "`parameters`: {`N`: %d}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}], `kinetic_energy`: `sum(i, 1, N, x[i]'^2)`,"
+             "`parameters`: {`N`: %d}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}], `kinetic_energy`: `sum(i, "
+             "1, N, x[i]'^2)`,"
              "`constraints`: [{`name`: `c[i]`, `for`: `i = 1..N`, `equation`: `%s`}]",
              count, count % 2 ? "x[i]'' = sin(t)" : "x[i]' = sin(t)");
     hamel_model *model = fixture_model(members, "`stop`: 1");

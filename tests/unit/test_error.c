@@ -128,7 +128,8 @@ static void what_a_cut_leaves_of_a_code_point_is_dropped(void **state) {
     static const struct {
         int bytes;
         const char *kept;
-    } cuts[] = {{1, "[a]"}, {2, "[a]"}, {3, "[a\xC3\xA9]"}, {4, "[a\xC3\xA9]"}, {5, "[a\xC3\xA9]"}, {6, "[a\xC3\xA9\xE2\x86\x92]"}};
+    } cuts[] = {{1, "[a]"},         {2, "[a]"},         {3, "[a\xC3\xA9]"},
+                {4, "[a\xC3\xA9]"}, {5, "[a\xC3\xA9]"}, {6, "[a\xC3\xA9\xE2\x86\x92]"}};
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         hamel_error error = {0};
         (void)hamel_fail(&error, HAMEL_INVALID, "", 0, "[%.*s]", cuts[i].bytes, "a\xC3\xA9\xE2\x86\x92z");

@@ -58,7 +58,8 @@ static void open_bench(bench *w, const char *members, const char *simulation, do
         w->y[i] = (i < n ? w->model->q0[i] : w->model->v0[i - n]) + random_between(&seed, -spread, spread);
     for (size_t j = 0; j < 2 * n; j++) difference_column(w, j, w->J + 2 * n * j);
     accelerations(w, w->y, w->a, w->lambda);
-    assert_int_equal(newton_linearize(w->newton, w->t, w->y, w->y + n, w->a, w->lambda, w->k->ideal, w->k->values), HAMEL_OK);
+    assert_int_equal(newton_linearize(w->newton, w->t, w->y, w->y + n, w->a, w->lambda, w->k->ideal, w->k->values),
+                     HAMEL_OK);
 }
 
 static void close_bench(bench *w) {
