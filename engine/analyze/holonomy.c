@@ -16,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH_MAX = 2000, TRANSPORT_WIDTH_MAX = 96 };
+enum { WIDTH_MAX = 1000, TRANSPORT_WIDTH_MAX = 96 };
 
+/* Coordinates and constraints sorted by group: those of group r are at first[r] to first[r + 1], r the root's index. */
 typedef struct grouping {
-    size_t *root;  /* n: union-find over coordinates */
-    size_t *owner; /* m: group's root of a constraint */
+    size_t *root;                                /* n: union-find over coordinates */
+    size_t *owner;                               /* m: root of a constraint's group; n when it is left out */
+    size_t *first_constraint, *first_coordinate; /* n + 2 */
     size_t *constraints;
     int32_t *coordinates;
 } grouping;
@@ -52,17 +54,37 @@ static size_t join(analysis *a, size_t *root, size_t c) {
     return first;
 }
 
-static bool make_groups(analysis *a, grouping *g) {
+static bool allocate(analysis *a, grouping *g) {
     g->root = arena_alloc(a->memory, a->n, sizeof *g->root);
     g->owner = arena_alloc(a->memory, a->m, sizeof *g->owner);
+    g->first_constraint = arena_alloc(a->memory, a->n + 2, sizeof *g->first_constraint);
+    g->first_coordinate = arena_alloc(a->memory, a->n + 2, sizeof *g->first_coordinate);
     g->constraints = arena_alloc(a->memory, a->m, sizeof *g->constraints);
     g->coordinates = arena_alloc(a->memory, a->n, sizeof *g->coordinates);
-    if (!g->root || !g->owner || !g->constraints || !g->coordinates) return false;
+    return g->root && g->owner && g->first_constraint && g->first_coordinate && g->constraints && g->coordinates;
+}
+
+/* Where each of the keys 0..n begins when `count` items are sorted by key. */
+static void count_keys(size_t *first, size_t n, const size_t *key, size_t count) {
+    for (size_t i = 0; i < count; i++) first[key[i] + 1]++;
+    for (size_t k = 0; k <= n; k++) first[k + 1] += first[k];
+}
+
+static bool make_groups(analysis *a, grouping *g) {
+    if (!allocate(a, g)) return false;
     for (size_t i = 0; i < a->n; i++) g->root[i] = i;
     for (size_t c = 0; c < a->m; c++) g->owner[c] = is_form(a, c) ? join(a, g->root, c) : a->n;
     for (size_t c = 0; c < a->m; c++)
         if (g->owner[c] < a->n) g->owner[c] = find(g->root, g->owner[c]);
     for (size_t i = 0; i < a->n; i++) g->root[i] = find(g->root, i);
+    count_keys(g->first_constraint, a->n, g->owner, a->m);
+    count_keys(g->first_coordinate, a->n, g->root, a->n);
+    size_t *next = arena_alloc(a->memory, a->n + 1, sizeof *next);
+    if (!next) return false;
+    memcpy(next, g->first_constraint, (a->n + 1) * sizeof *next);
+    for (size_t c = 0; c < a->m; c++) g->constraints[next[g->owner[c]]++] = c;
+    memcpy(next, g->first_coordinate, (a->n + 1) * sizeof *next);
+    for (size_t i = 0; i < a->n; i++) g->coordinates[next[g->root[i]]++] = (int32_t)i;
     return true;
 }
 
@@ -119,15 +141,12 @@ static hamel_status judge_group(forms *f, group_result *best) {
 }
 
 static hamel_status add_group(analysis *a, const grouping *g, size_t root, bool *undetermined) {
-    size_t constraints = 0, coordinates = 0;
+    size_t c = g->first_constraint[root], constraints = g->first_constraint[root + 1] - c;
+    size_t i = g->first_coordinate[root], coordinates = g->first_coordinate[root + 1] - i;
     forms f;
     group_result result;
-    for (size_t c = 0; c < a->m; c++)
-        if (g->owner[c] == root) g->constraints[constraints++] = c;
     if (constraints == 0) return HAMEL_OK;
-    for (size_t i = 0; i < a->n; i++)
-        if (g->root[i] == root) g->coordinates[coordinates++] = (int32_t)i;
-    hamel_status status = forms_create(&f, a, g->constraints, constraints, g->coordinates, coordinates);
+    hamel_status status = forms_create(&f, a, g->constraints + c, constraints, g->coordinates + i, coordinates);
     if (status == HAMEL_OK) status = judge_group(&f, &result);
     forms_free(&f);
     if (status != HAMEL_OK) return status;

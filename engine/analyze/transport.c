@@ -21,11 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 8, ATTEMPTS = 6, STEPS_MIN = 8 };
-static const double DEPENDENT = 1e-11;              /* of forms on the way: a singular configuration */
-static const double LENGTH = 1.6;                   /* of the first curve, in s */
-static const double PRECISION = 1e-10;              /* of a step */
-static const double PRESENT = 1e-8, ABSENT = 1e-10; /* pivots of the closure's basis, relative to the first */
+enum { COLUMNS = 8, ATTEMPTS = 8, CURVES = 4, STEPS_MIN = 8 };
+static const double DEPENDENT = 1e-11; /* of forms on the way: a singular configuration */
+static const double LENGTH = 4;        /* of the first curve, in s */
+static const double PRECISION = 1e-13; /* of a step */
+/* Pivots of the closure's basis relative to the first: rounding is near 1e-15, what brackets of depth k leave falls like
+ * the k-th power of something, so that a fall beyond GAP to the level of rounding is no bracket. */
+static const double PRESENT = 1e-12, GAP = 1e-5;
 
 typedef struct transport {
     forms *f;
@@ -38,7 +40,7 @@ typedef struct transport {
     double *slope_X, *slope_mu;                        /* N × k: (∂A/∂x_j) X; N × N: (∂A/∂x_j)ᵀ mu */
     double *state, *rate, *middle[3], *table[COLUMNS]; /* `size` each */
     double *swept;                                     /* N × columns, column by column */
-    size_t swept_count, swept_capacity;
+    size_t swept_count, swept_capacity, steps;         /* of a curve */
     double *qr, *tau, *scratch;
     size_t *pivot;
 } transport;
@@ -166,25 +168,28 @@ static bool sweep(transport *c, uint64_t *seed) {
     return true;
 }
 
-/* Rank of what was swept, each coordinate in its own scale. */
-static size_t rank_of_swept(transport *c, bool *clear) {
-    size_t N = c->N, rank = 0;
-    memcpy(c->qr, c->swept, N * c->swept_count * sizeof *c->qr);
-    for (size_t i = 0; i < N; i++) {
+/* Each coordinate in its own scale. */
+static void scale_swept(transport *c) {
+    memcpy(c->qr, c->swept, c->N * c->swept_count * sizeof *c->qr);
+    for (size_t i = 0; i < c->N; i++) {
         double largest = 0;
-        for (size_t p = 0; p < c->swept_count; p++) largest = fmax(largest, fabs(c->qr[p * N + i]));
-        for (size_t p = 0; p < c->swept_count && largest > 1e-12; p++) c->qr[p * N + i] /= largest;
+        for (size_t p = 0; p < c->swept_count; p++) largest = fmax(largest, fabs(c->qr[p * c->N + i]));
+        for (size_t p = 0; p < c->swept_count && largest > PRESENT; p++) c->qr[p * c->N + i] /= largest;
     }
+}
+
+/* Rank of what was swept, at most `most`. *clear: all of them, or the next pivot falls to the level of rounding. */
+static size_t rank_of_swept(transport *c, size_t most, bool *clear) {
+    size_t N = c->N, rank = 0, last = c->swept_count < N ? c->swept_count : N;
+    scale_swept(c);
     (void)dense_qr(N, c->swept_count, c->qr, c->tau, c->pivot, 0, c->scratch);
-    double first = fabs(c->qr[0]);
-    *clear = true;
-    for (size_t i = 0; i < N && i < c->swept_count; i++) {
-        double pivot = fabs(c->qr[i * N + i]) / first;
-        if (pivot > PRESENT)
-            rank = i + 1;
-        else if (pivot > ABSENT)
-            *clear = false;
+    double first = fabs(c->qr[0]), before = 1, here = 1;
+    for (; rank < last && rank < most; rank++) {
+        here = fabs(c->qr[rank * N + rank]) / first;
+        if (!(here > PRESENT)) break;
+        before = here;
     }
+    *clear = rank == most || (rank < last && here < GAP * before);
     return rank;
 }
 
@@ -197,16 +202,18 @@ static void draw_control(transport *c, uint64_t *seed) {
 }
 
 static bool run_curve(transport *c, const double *x, double length, uint64_t *seed) {
-    size_t steps = c->swept_capacity / (c->N - c->k) - 1;
+    size_t steps = c->steps, kept = c->swept_count;
     double H = length / (double)steps;
     draw_control(c, seed);
     memset(c->state, 0, c->size * sizeof *c->state);
     memcpy(c->state, x, c->N * sizeof *x);
     for (size_t i = 0; i < c->N; i++) c->state[c->N + i * c->N + i] = 1;
-    c->swept_count = 0;
-    for (size_t i = 0; i < steps; i++)
-        if (!sweep(c, seed) || system_interrupted(c->f->a->system) || !step(c, (double)i * H, H)) return false;
-    return sweep(c, seed);
+    bool good = true;
+    for (size_t i = 0; i < steps && good; i++)
+        good = sweep(c, seed) && !system_interrupted(c->f->a->system) && step(c, (double)i * H, H);
+    good = good && sweep(c, seed);
+    if (!good) c->swept_count = kept;
+    return good;
 }
 
 static double *take(double **at, size_t count) {
@@ -242,12 +249,30 @@ static bool allocate(transport *c, double **memory) {
     return true;
 }
 
+/* Curves until the rank is clear: shorter ones where one left the regular region, longer ones to tell small from none. */
+static hamel_status follow_curves(transport *c, const double *x, uint64_t seed, size_t most, size_t *dimension,
+                                  bool *clear) {
+    double length = LENGTH;
+    int curves = 0;
+    for (int i = 0; i < ATTEMPTS && curves < CURVES && !*clear; i++) {
+        if (run_curve(c, x, curves % 2 ? 2 * length : length, &seed)) {
+            curves++;
+            *dimension = rank_of_swept(c, most, clear);
+        } else {
+            length *= 0.5;
+        }
+        if (c->f->a->error->status != HAMEL_OK) return c->f->a->error->status; /* canceled */
+    }
+    return HAMEL_OK;
+}
+
 hamel_status transport_dimension(forms *f, const double *x, uint64_t seed, size_t *dimension, bool *clear) {
     transport c = {.f = f, .N = f->width, .k = f->rank, .size = f->width * (f->width + 1)};
-    size_t d = c.N - c.k, steps = 2 * (c.N + d - 1) / d + STEPS_MIN;
+    size_t d = c.N - c.k;
     double *memory = NULL;
     hamel_status status = HAMEL_OK;
-    c.swept_capacity = (steps + 1) * d;
+    c.steps = 2 * (c.N + d - 1) / d + STEPS_MIN;
+    c.swept_capacity = CURVES * (c.steps + 1) * d;
     *clear = false;
     bool good = allocate(&c, &memory);
     if (!row_basis_init(&c.basis, c.k, c.N, DEPENDENT) || !good) {
@@ -255,11 +280,7 @@ hamel_status transport_dimension(forms *f, const double *x, uint64_t seed, size_
     } else {
         for (size_t r = 0; r < f->row_count; r++) c.position[r] = c.k;
         for (size_t r = 0; r < c.k; r++) c.position[f->chosen[r]] = r;
-        double length = LENGTH;
-        for (int i = 0; i < ATTEMPTS && !*clear && status == HAMEL_OK; i++, length *= 0.5) {
-            if (run_curve(&c, x, length, &seed)) *dimension = rank_of_swept(&c, clear);
-            status = f->a->error->status; /* canceled */
-        }
+        status = follow_curves(&c, x, seed, c.N - f->holonomic_rank, dimension, clear);
     }
     row_basis_free(&c.basis);
     free(memory);
