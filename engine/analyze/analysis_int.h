@@ -6,6 +6,7 @@
 #ifndef HAMEL_ANALYZE_ANALYSIS_INT_H
 #define HAMEL_ANALYZE_ANALYSIS_INT_H
 
+#include "engine/analyze/groups.h"
 #include "engine/analyze/row_basis.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
@@ -30,6 +31,8 @@ typedef struct analysis {
     hamel_model *model;
     hamel_system *system;
     hamel_equations equations;
+    groups groups;              /* of all constraints */
+    double *inputs_q, *seeds_q; /* n; n · PROGRAM_LANES: inputs of one group's program after the other */
     size_t n, m;
     bool *linear;        /* m: holonomic, or a velocity constraint that is linear in the velocities */
     graph_node *at_rest; /* m: the part of the velocity form free of velocities, a_ct; GRAPH_NONE where there is none */
@@ -47,9 +50,6 @@ hamel_status samples_draw(analysis *a) HAMEL_CHECKED;
 
 /* The next of a fixed sequence of numbers in (low, high): the same analysis gives the same report. */
 double sample_random(uint64_t *seed, double low, double high);
-
-/* Row c of A at the values of the model's dynamics program, in n columns. */
-void sample_row(const analysis *a, const double *dynamics_values, size_t c, double *row);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 

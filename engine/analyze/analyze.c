@@ -55,9 +55,24 @@ static bool begin_report(analysis *a) {
     return true;
 }
 
+/* Ranks are found by dense eliminations, a group at a time. */
+static hamel_status make_groups(analysis *a) {
+    const double most = 1e9; /* multiplications of one elimination */
+    if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
+    for (size_t k = 0; k < a->groups.count; k++) {
+        double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);
+        if (rows * rows * columns <= most) continue;
+        return hamel_fail(a->error, HAMEL_LIMIT, "/constraints", 0,
+                          "%.0f constraints on %.0f coordinates hang together: too many for an analysis", rows,
+                          columns);
+    }
+    return HAMEL_OK;
+}
+
 static hamel_status analyze(analysis *a, const atomic_bool *cancel) {
     if (!begin_report(a)) return analysis_no_memory(a);
     hamel_status status = derive_again(a, cancel);
+    if (status == HAMEL_OK) status = make_groups(a);
     if (status == HAMEL_OK) status = samples_draw(a);
     if (status == HAMEL_OK) status = structure_derive(a);
     if (status == HAMEL_OK) status = structure_rank(a);

@@ -72,14 +72,12 @@ static bool allocate_numbers(forms *f) {
     f->tangent = arena_alloc(m, program_tangent_doubles(f->program), sizeof(double));
     f->values = arena_alloc(m, f->entry_count, sizeof(double));
     f->dots = arena_alloc(m, f->entry_count * PROGRAM_LANES, sizeof(double));
-    f->q = arena_alloc(m, f->a->n, sizeof(double));
-    f->seed_q = arena_alloc(m, f->a->n * PROGRAM_LANES, sizeof(double));
-    return f->workspace && f->tangent && f->values && f->dots && f->q && f->seed_q;
+    return f->workspace && f->tangent && f->values && f->dots;
 }
 
 hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size_t constraint_count,
                           const int32_t *coordinates, size_t coordinate_count) {
-    *f = (forms){.a = a, .coordinate_count = coordinate_count};
+    *f = (forms){.a = a, .coordinate_count = coordinate_count, .q = a->inputs_q, .seed_q = a->seeds_q};
     arena_init(&f->memory, a->model->limits.memory);
     f->coordinates = arena_alloc(&f->memory, coordinate_count, sizeof *f->coordinates);
     if (!f->coordinates || !by_order(f, constraints, constraint_count)) return analysis_no_memory(a);

@@ -22,14 +22,14 @@ typedef struct forms {
     size_t entry_count;
     size_t *entry_row, *entry_column;
     double *workspace, *tangent, *values, *dots; /* dots: PROGRAM_LANES an entry */
-    double *q, *seed_q;                          /* n; n · PROGRAM_LANES */
+    double *q, *seed_q;                          /* the analysis's: n; n · PROGRAM_LANES */
     arena memory;                                /* of all this */
 
     size_t *chosen; /* rows whose forms are independent, by position in `rows`; forms_choose */
     size_t rank, holonomic_rank;
 } forms;
 
-/* `member[i]` marks the group's coordinates, `taken[c]` its constraints. */
+/* Of a group's constraints and coordinates (increasing). forms_free in every case. */
 hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size_t constraint_count,
                           const int32_t *coordinates, size_t coordinate_count) HAMEL_CHECKED;
 void forms_free(forms *f);

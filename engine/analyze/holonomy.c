@@ -18,76 +18,6 @@
 
 enum { WIDTH_MAX = 1000, TRANSPORT_WIDTH_MAX = 96 };
 
-/* Coordinates and constraints sorted by group: those of group r are at first[r] to first[r + 1], r the root's index. */
-typedef struct grouping {
-    size_t *root;                                /* n: union-find over coordinates */
-    size_t *owner;                               /* m: root of a constraint's group; n when it is left out */
-    size_t *first_constraint, *first_coordinate; /* n + 2 */
-    size_t *constraints;
-    int32_t *coordinates;
-} grouping;
-
-static bool is_form(const analysis *a, size_t c) {
-    return a->linear[c];
-}
-
-static size_t find(size_t *root, size_t i) {
-    while (root[i] != i) {
-        root[i] = root[root[i]];
-        i = root[i];
-    }
-    return i;
-}
-
-/* The first coordinate of constraint c, joined with all its others; n when it has none. */
-static size_t join(analysis *a, size_t *root, size_t c) {
-    static const graph_symbol_kind kinds[] = {SYMBOL_COORDINATE, SYMBOL_VELOCITY};
-    size_t first = a->n;
-    for (int k = 0; k < 2; k++) {
-        int32_t *list;
-        size_t count = node_support(a->system, a->system->constraints[c].equation, kinds[k], &list);
-        for (size_t i = 0; i < count; i++) {
-            if (first == a->n) first = (size_t)list[i];
-            root[find(root, (size_t)list[i])] = find(root, first);
-        }
-    }
-    return first;
-}
-
-static bool allocate(analysis *a, grouping *g) {
-    g->root = arena_alloc(a->memory, a->n, sizeof *g->root);
-    g->owner = arena_alloc(a->memory, a->m, sizeof *g->owner);
-    g->first_constraint = arena_alloc(a->memory, a->n + 2, sizeof *g->first_constraint);
-    g->first_coordinate = arena_alloc(a->memory, a->n + 2, sizeof *g->first_coordinate);
-    g->constraints = arena_alloc(a->memory, a->m, sizeof *g->constraints);
-    g->coordinates = arena_alloc(a->memory, a->n, sizeof *g->coordinates);
-    return g->root && g->owner && g->first_constraint && g->first_coordinate && g->constraints && g->coordinates;
-}
-
-/* Where each of the keys 0..n begins when `count` items are sorted by key. */
-static void count_keys(size_t *first, size_t n, const size_t *key, size_t count) {
-    for (size_t i = 0; i < count; i++) first[key[i] + 1]++;
-    for (size_t k = 0; k <= n; k++) first[k + 1] += first[k];
-}
-
-static bool make_groups(analysis *a, grouping *g) {
-    if (!allocate(a, g)) return false;
-    for (size_t i = 0; i < a->n; i++) g->root[i] = i;
-    for (size_t c = 0; c < a->m; c++) g->owner[c] = is_form(a, c) ? join(a, g->root, c) : a->n;
-    for (size_t c = 0; c < a->m; c++)
-        if (g->owner[c] < a->n) g->owner[c] = find(g->root, g->owner[c]);
-    for (size_t i = 0; i < a->n; i++) g->root[i] = find(g->root, i);
-    count_keys(g->first_constraint, a->n, g->owner, a->m);
-    count_keys(g->first_coordinate, a->n, g->root, a->n);
-    size_t *next = arena_alloc(a->memory, a->n + 1, sizeof *next);
-    if (!next) return false;
-    memcpy(next, g->first_constraint, (a->n + 1) * sizeof *next);
-    for (size_t c = 0; c < a->m; c++) g->constraints[next[g->owner[c]]++] = c;
-    memcpy(next, g->first_coordinate, (a->n + 1) * sizeof *next);
-    for (size_t i = 0; i < a->n; i++) g->coordinates[next[g->root[i]]++] = (int32_t)i;
-    return true;
-}
-
 /* What one group adds to the report. */
 typedef struct group_result {
     size_t holonomic_rank, velocity_rank, integrable;
@@ -140,13 +70,13 @@ static hamel_status judge_group(forms *f, group_result *best) {
     return HAMEL_OK;
 }
 
-static hamel_status add_group(analysis *a, const grouping *g, size_t root, bool *undetermined) {
-    size_t c = g->first_constraint[root], constraints = g->first_constraint[root + 1] - c;
-    size_t i = g->first_coordinate[root], coordinates = g->first_coordinate[root + 1] - i;
+static hamel_status add_group(analysis *a, const groups *g, size_t k, bool *undetermined) {
+    const size_t *constraints = g->constraints + g->first_constraint[k];
+    const int32_t *coordinates = g->coordinates + g->first_coordinate[k];
     forms f;
     group_result result;
-    if (constraints == 0) return HAMEL_OK;
-    hamel_status status = forms_create(&f, a, g->constraints + c, constraints, g->coordinates + i, coordinates);
+    hamel_status status =
+        forms_create(&f, a, constraints, groups_constraints(g, k), coordinates, groups_coordinates(g, k));
     if (status == HAMEL_OK) status = judge_group(&f, &result);
     forms_free(&f);
     if (status != HAMEL_OK) return status;
@@ -164,12 +94,15 @@ static hamel_verdict verdict(const hamel_report *r) {
 }
 
 hamel_status holonomy_derive(analysis *a) {
-    grouping g;
+    groups g;
     hamel_report *r = a->report;
     bool undetermined = false;
-    if (!make_groups(a, &g)) return analysis_no_memory(a);
-    for (size_t i = 0; i < a->n; i++) {
-        hamel_status status = g.root[i] == i ? add_group(a, &g, i, &undetermined) : HAMEL_OK;
+    a->inputs_q = arena_alloc(a->memory, a->n, sizeof *a->inputs_q);
+    a->seeds_q = arena_alloc(a->memory, a->n * PROGRAM_LANES, sizeof *a->seeds_q);
+    if (!a->inputs_q || !a->seeds_q || !groups_create(&g, a->memory, a->system, a->linear))
+        return analysis_no_memory(a);
+    for (size_t k = 0; k < g.count; k++) {
+        hamel_status status = add_group(a, &g, k, &undetermined);
         if (status != HAMEL_OK) return status;
     }
     r->verdict = undetermined ? HAMEL_VERDICT_UNDETERMINED : verdict(r);

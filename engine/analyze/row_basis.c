@@ -25,6 +25,11 @@ void row_basis_clear(row_basis *b) {
     b->rank = 0;
 }
 
+void row_basis_reset(row_basis *b, size_t width) {
+    b->rank = 0;
+    b->width = width;
+}
+
 static double dot(size_t n, const double *x, const double *y) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
@@ -32,7 +37,7 @@ static double dot(size_t n, const double *x, const double *y) {
 }
 
 bool row_basis_add(row_basis *b, const double *row) {
-    if (b->rank >= b->capacity) return false;
+    if (b->rank >= b->capacity || b->rank >= b->width) return false;
     double *l = b->L + b->rank * b->capacity, length = sqrt(dot(b->width, row, row));
     if (!(length > 0) || !isfinite(length)) return false;
     memcpy(b->rest, row, b->width * sizeof *row);

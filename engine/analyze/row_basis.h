@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 typedef struct row_basis {
-    size_t width, capacity, rank; /* rank ≤ capacity */
+    size_t width, capacity, rank; /* rank ≤ capacity and width */
     double *Q;                    /* capacity × width, row by row */
     double *L;                    /* capacity × capacity, row by row, lower triangle */
     double *rest;                 /* width: what of the last row is orthogonal to those before */
@@ -21,7 +21,8 @@ typedef struct row_basis {
 /* At most min(rows, width) rows are kept. False without memory; row_basis_free in both cases. */
 bool row_basis_init(row_basis *b, size_t rows, size_t width, double tolerance);
 void row_basis_free(row_basis *b);
-void row_basis_clear(row_basis *b); /* forgets the rows */
+void row_basis_clear(row_basis *b);               /* forgets the rows */
+void row_basis_reset(row_basis *b, size_t width); /* and takes rows of another width, at most the first one */
 
 /* True when the row is independent of those before it and was kept. A zero row never is. */
 bool row_basis_add(row_basis *b, const double *row);

@@ -25,31 +25,27 @@ double sample_random(uint64_t *seed, double low, double high) {
     return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
 }
 
-void sample_row(const analysis *a, const double *values, size_t c, double *row) {
-    size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
-    memset(row, 0, a->n * sizeof *row);
-    for (size_t k = first; k < first + count; k++) row[a->equations.A.entries[k].column] = values[a->model->at_A + k];
-}
-
 static void evaluate(projector *p, const sample *s) {
     program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
     program_evaluate(p->a->model->dynamics, &in, p->workspace, p->values);
 }
 
-/* One step of x (positions or velocities) towards the constraints of its level; returns the largest scaled residual
- * before it, NaN when some value is not finite. */
-static double improve(projector *p, sample *s, bool position) {
+/* One step of a group's x (positions or velocities) towards the constraints of its level at the values evaluated last;
+ * returns the largest scaled residual before it, NaN when some value is not finite. */
+static double improve_group(projector *p, double *x, bool position, size_t group) {
     analysis *a = p->a;
-    double worst = 0, *x = position ? s->q : s->v;
+    const groups *g = &a->groups;
+    const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
     const double *f = p->values + (position ? a->model->at_position : a->model->at_velocity);
-    evaluate(p, s);
-    row_basis_clear(&p->basis);
-    for (size_t c = 0; c < a->m; c++) {
+    double worst = 0;
+    row_basis_reset(&p->basis, groups_coordinates(g, group));
+    for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
+        size_t c = g->constraints[k];
         constraint_order order = a->model->order[c];
         if (order == CONSTRAINT_ACCELERATION || (position && order != CONSTRAINT_HOLONOMIC)) continue;
         double scale = 0;
-        sample_row(a, p->values, c, p->row);
-        for (size_t i = 0; i < a->n; i++) scale += fabs(p->row[i]) * fmax(1, fabs(x[i]));
+        groups_row(g, group, &a->equations.A, p->values + a->model->at_A, c, p->row);
+        for (size_t i = 0; i < p->basis.width; i++) scale += fabs(p->row[i]) * fmax(1, fabs(x[coordinates[i]]));
         double size = f[c] == 0 ? 0 : fabs(f[c]) / scale;
         if (!isfinite(size)) return NAN;
         worst = fmax(worst, size);
@@ -57,13 +53,24 @@ static double improve(projector *p, sample *s, bool position) {
         if (row_basis_add(&p->basis, p->row)) p->right[rank] = -f[c];
     }
     row_basis_solve(&p->basis, p->right, p->step);
-    for (size_t i = 0; i < a->n; i++) x[i] += p->step[i];
+    for (size_t i = 0; i < p->basis.width; i++) x[coordinates[i]] += p->step[i];
+    return worst;
+}
+
+static double improve(projector *p, sample *s, bool position) {
+    double worst = 0;
+    evaluate(p, s);
+    for (size_t k = 0; k < p->a->groups.count; k++) {
+        double here = improve_group(p, position ? s->q : s->v, position, k);
+        if (isnan(here)) return NAN;
+        worst = fmax(worst, here);
+    }
     return worst;
 }
 
 static bool project(projector *p, sample *s, bool position) {
     double now = INFINITY;
-    for (int i = 0; i < ITERATIONS; i++) {
+    for (int i = 0; i < ITERATIONS && !system_interrupted(p->a->system); i++) {
         now = improve(p, s, position);
         if (!(now >= REACHED)) break;
     }
@@ -98,6 +105,7 @@ static bool draw_one(projector *p, sample *s, uint64_t *seed) {
     for (int i = 0; i < TRIES; i++, radius *= 0.6) {
         draw(p->a, s, seed, radius);
         if (project(p, s, true) && project(p, s, false) && is_regular(p, s)) return true;
+        if (p->a->error->status != HAMEL_OK) return false;
     }
     return false;
 }
@@ -118,6 +126,7 @@ static hamel_status draw_all(projector *p) {
     for (size_t k = 0; k < SAMPLE_COUNT; k++) {
         if (!allocate(a, &a->samples[k])) return analysis_no_memory(a);
         if (draw_one(p, &a->samples[k], &seed)) continue;
+        if (a->error->status != HAMEL_OK) return a->error->status; /* canceled */
         (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, "/constraints", 0,
                          "no state near the initial values was found that satisfies the constraints");
         hamel_suggest(a->error, "give initial values at which the system is defined and the constraints hold");
@@ -135,7 +144,8 @@ hamel_status samples_draw(analysis *a) {
     p.step = p.row ? p.row + a->n : NULL;
     p.right = p.row ? p.step + a->n : NULL;
     hamel_status status = HAMEL_OK;
-    if (!row_basis_init(&p.basis, a->m, a->n, DEPENDENT) || !p.values || !p.workspace || !p.row) {
+    if (!row_basis_init(&p.basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT) || !p.values ||
+        !p.workspace || !p.row) {
         status = analysis_no_memory(a);
     } else {
         program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);

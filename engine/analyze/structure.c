@@ -217,19 +217,19 @@ hamel_status structure_derive(analysis *a) {
     return report_system(a, &f) ? HAMEL_OK : analysis_no_memory(a);
 }
 
-/* Rank at one sample; marks what is independent there. */
-static hamel_status rank_at(analysis *a, const sample *at, row_basis *basis, const graph_node *nodes, double *values,
-                            double *row, bool *independent) {
-    const matrix_pattern *A = &a->equations.A;
-    hamel_status status = zero_values(a, at, false, nodes, A->count, values);
-    row_basis_clear(basis);
-    for (size_t c = 0; c < a->m && status == HAMEL_OK; c++) {
-        size_t first, count = pattern_row(A, (int32_t)c, &first);
-        memset(row, 0, a->n * sizeof *row);
-        for (size_t k = first; k < first + count; k++) row[A->entries[k].column] = values[k];
-        if (row_basis_add(basis, row)) independent[c] = true;
+/* Rank at the values of A at one sample; marks the constraints that are independent there. */
+static size_t rank_at(const analysis *a, row_basis *basis, const double *values, double *row, bool *independent) {
+    const groups *g = &a->groups;
+    size_t rank = 0;
+    for (size_t group = 0; group < g->count; group++) {
+        row_basis_reset(basis, groups_coordinates(g, group));
+        for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
+            groups_row(g, group, &a->equations.A, values, g->constraints[k], row);
+            if (row_basis_add(basis, row)) independent[g->constraints[k]] = true;
+        }
+        rank += basis->rank;
     }
-    return status;
+    return rank;
 }
 
 hamel_status structure_rank(analysis *a) {
@@ -238,17 +238,19 @@ hamel_status structure_rank(analysis *a) {
     double *values = arena_alloc(a->memory, A->count, sizeof *values), *row = arena_alloc(a->memory, a->n, sizeof *row);
     bool *independent = arena_alloc(a->memory, a->m, sizeof *independent);
     row_basis basis = {0};
-    size_t rank = 0;
+    size_t largest = 0;
     hamel_status status = HAMEL_OK;
-    if (!nodes || !values || !row || !independent || !row_basis_init(&basis, a->m, a->n, DEPENDENT))
+    if (!nodes || !values || !row || !independent ||
+        !row_basis_init(&basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT))
         status = analysis_no_memory(a);
     for (size_t k = 0; status == HAMEL_OK && k < A->count; k++) nodes[k] = A->entries[k].node;
     for (size_t s = 0; s < SAMPLE_COUNT && status == HAMEL_OK; s++) {
-        status = rank_at(a, &a->samples[s], &basis, nodes, values, row, independent);
-        if (basis.rank > rank) rank = basis.rank;
+        status = zero_values(a, &a->samples[s], false, nodes, A->count, values);
+        size_t rank = status == HAMEL_OK ? rank_at(a, &basis, values, row, independent) : 0;
+        if (rank > largest) largest = rank;
     }
     row_basis_free(&basis);
     for (size_t c = 0; status == HAMEL_OK && c < a->m; c++) a->report->constraints[c].redundant = !independent[c];
-    a->report->degrees_of_freedom = a->n - rank;
+    a->report->degrees_of_freedom = a->n - largest;
     return status;
 }
