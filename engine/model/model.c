@@ -80,7 +80,7 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     at = append_nodes(at, e->Q, n, zero);
     at = append_nodes(at, e->b, m, zero);
     at = append_nodes(at, e->velocity, m, zero);
-    at = append_nodes(at, e->position, m, zero);
+    append_nodes(at, e->position, m, zero);
     return program_compile(&model->dynamics, &model->memory, g, nodes, model->dynamics_count, error);
 }
 

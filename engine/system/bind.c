@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SUM_DEPTH = 16, INDEX_MAX = 4, NAME_BYTES = 256 };
@@ -206,7 +207,7 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         found = symbol_find(&b->quantities, base, strlen(base));
         if (found < 0 || b->quantities.symbols[found].value % ENTRY_KINDS != ENTRY_SLOT)
             return unknown_name(m, item, text);
-        if (sscanf(cut + 1, "%lld", &component) != 1) return unknown_name(m, item, text);
+        component = strtoll(cut + 1, NULL, 10); /* indexed_name wrote it */
     }
     int32_t entry = b->quantities.symbols[found].value, index = entry / ENTRY_KINDS;
     switch (entry % ENTRY_KINDS) {

@@ -20,15 +20,15 @@ graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3
 }
 
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]) {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
             graph_node column[3] = {b[j], b[3 + j], b[6 + j]};
             out[3 * i + j] = node_vector_dot(g, a + 3 * i, column);
         }
 }
 
 void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]) {
-    for (int i = 0; i < 3; i++) out[i] = node_vector_dot(g, m + 3 * i, x);
+    for (size_t i = 0; i < 3; i++) out[i] = node_vector_dot(g, m + 3 * i, x);
 }
 
 void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]) {
@@ -105,8 +105,8 @@ static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], 
         square[k] = graph_binary(g, GRAPH_POW, e[k], two);
     }
     node_vector_cross(g, e + 1, rate + 1, cross);
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
+    for (size_t i = 0; i < 3; i++) {
+        size_t j = (i + 1) % 3, k = (i + 2) % 3;
         graph_node along = graph_sub(g, graph_mul(g, e[0], rate[1 + i]), graph_mul(g, rate[0], e[1 + i]));
         omega[i] = graph_mul(g, two, graph_add(g, along, cross[i]));
         omega_body[i] = graph_mul(g, two, graph_sub(g, along, cross[i]));
@@ -121,8 +121,8 @@ static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], 
 static void matrix(graph *g, const graph_node R[9], graph_node omega[3], graph_node omega_body[3]) {
     graph_node rate[9];
     for (int k = 0; k < 9; k++) rate[k] = graph_rate(g, R[k]);
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
+    for (size_t i = 0; i < 3; i++) {
+        size_t j = (i + 1) % 3, k = (i + 2) % 3;
         graph_node column_j[3] = {rate[j], rate[3 + j], rate[6 + j]}, column_k[3] = {R[k], R[3 + k], R[6 + k]};
         omega[i] = node_vector_dot(g, rate + 3 * k, R + 3 * j); /* (R' Rᵀ)_kj */
         omega_body[i] = node_vector_dot(g, column_k, column_j); /* (Rᵀ R')_kj */
