@@ -1,0 +1,293 @@
+/* test_holonomy.c — engine/analyze/holonomy.c: how many combinations of velocity constraints can be integrated, against
+ * systems whose integrals, or whose growth under brackets, are known. */
+#include "tests/unit/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct expectation {
+    size_t constraints, integrable, accessible;
+    hamel_verdict verdict;
+} expectation;
+
+static hamel_report *report_of(const char *members) {
+    fixture f;
+    hamel_report *report = NULL;
+    fixture_read(&f, members, "`stop`: 1");
+    hamel_status status = hamel_analyze(&report, &f.description, NULL, NULL, &f.error);
+    if (status != HAMEL_OK) fail_msg("analysis: %s", f.error.count ? f.error.faults[0].message : "no fault");
+    fixture_close(&f);
+    return report;
+}
+
+static void expect(const char *members, expectation e) {
+    hamel_report *r = report_of(members);
+    assert_string_equal(hamel_verdict_name(r->verdict), hamel_verdict_name(e.verdict));
+    assert_int_equal(r->velocity_rank, e.constraints);
+    assert_int_equal(r->integrable, e.integrable);
+    assert_int_equal(r->accessible_dimension, e.accessible);
+    hamel_report_free(r);
+}
+
+/* ω ∧ dω = −dx ∧ dy ∧ dphi: nowhere zero. */
+static void a_knife_edge_reaches_every_configuration(void **state) {
+    (void)state;
+    expect("`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}], `kinetic_energy`: `x'^2 + y'^2 + phi'^2`,"
+           "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(phi) = y'*cos(phi)`}]",
+           (expectation){1, 0, 3, HAMEL_VERDICT_NONHOLONOMIC});
+}
+
+/* Baruh, example 4.3: integrating factor q1, integral q1³ sin q2 + q1 q2² + q1². */
+static void one_form_in_two_variables_is_always_integrable(void **state) {
+    (void)state;
+    expect("`coordinates`: [{`name`: `q1`, `initial`: 1.3}, {`name`: `q2`, `initial`: 0.4}],"
+           "`kinetic_energy`: `q1'^2 + q2'^2`, `constraints`: [{`name`: `c`,"
+           "`equation`: `(3*q1*sin(q2) + q2^2/q1 + 2)*q1' + (q1^2*cos(q2) + 2*q2)*q2' = 0`}]",
+           (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
+}
+
+/* Baruh, example 4.2: (x² + y²)^(3/2)/3 − C t. */
+static void time_counts_as_a_coordinate(void **state) {
+    (void)state;
+    expect("`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: -0.1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+           "`constraints`: [{`name`: `cord`, `equation`: `hypot(x, y)*(x*x' + y*y') = -0.1`}]",
+           (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
+}
+
+/* The slope of the line is given, but turns: x' sin t = y' cos t has no integral (Papastavridis 2.3, pursuit). */
+static void a_turning_direction_makes_two_coordinates_free(void **state) {
+    (void)state;
+    const char *turning = "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                          "`constraints`: [{`name`: `c`, `equation`: `x'*sin(t) = y'*cos(t)`}]";
+    const char *standing = "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                           "`constraints`: [{`name`: `c`, `equation`: `exp(t)*(x'*sin(2) - y'*cos(2)) = 0`}]";
+    expect(turning, (expectation){1, 0, 2, HAMEL_VERDICT_NONHOLONOMIC});
+    expect(standing, (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
+}
+
+/* Combinations of d(x + y w) and d(z − x y) with coefficients that spoil each member. */
+static void a_pair_may_be_integrable_where_neither_member_is(void **state) {
+    (void)state;
+    const char *start =
+        "`coordinates`: [{`name`: `x`, `initial`: 0.3}, {`name`: `y`, `initial`: -0.5}, {`name`: `z`,"
+        "`initial`: 0.8}, {`name`: `w`, `initial`: 0.6}], `kinetic_energy`: `x'^2 + y'^2 + z'^2 + w'^2`,"
+        "`constraints`: [";
+    const char *members[] = {"{`name`: `a`, `equation`: `(x' + y'*w + y*w') + z*(z' - x'*y - x*y') = 0`}",
+                             "{`name`: `b`, `equation`: `w*(x' + y'*w + y*w') + (2 + x)*(z' - x'*y - x*y') = 0`}"};
+    char text[2000];
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%s%s]", start, members[i]);
+        expect(text, (expectation){1, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
+    }
+    snprintf(text, sizeof text, "%s%s, %s]", start, members[0], members[1]);
+    expect(text, (expectation){2, 2, 2, HAMEL_VERDICT_HOLONOMIC});
+}
+
+/* Growth 2, 3, 4. */
+static const char coin[] =
+    "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}, `psi`],"
+    "`kinetic_energy`: `x'^2 + y'^2 + phi'^2 + psi'^2`, `constraints`: [{`name`: `cx`,"
+    "`equation`: `x' = 0.5*psi'*cos(phi)`}, {`name`: `cy`, `equation`: `y' = 0.5*psi'*sin(phi)`}";
+
+static void a_coin_needs_brackets_of_brackets(void **state) {
+    (void)state;
+    char text[1000];
+    snprintf(text, sizeof text, "%s]", coin);
+    expect(text, (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
+}
+
+/* Papastavridis 2.13: rolling in a fixed direction is holonomic. The third constraint is a combination of the others. */
+static void a_given_holonomic_constraint_changes_the_verdict(void **state) {
+    (void)state;
+    char text[1000];
+    snprintf(text, sizeof text, "%s, {`name`: `straight`, `equation`: `phi = 0.6`}]", coin);
+    expect(text, (expectation){2, 2, 1, HAMEL_VERDICT_HOLONOMIC});
+}
+
+static void redundant_rows_count_once(void **state) {
+    (void)state;
+    char text[1000];
+    snprintf(text, sizeof text, "%s, {`name`: `both`, `equation`: `x' + t*y' = 0.5*psi'*(cos(phi) + t*sin(phi))`}]",
+             coin);
+    expect(text, (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
+    expect("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`, `constraints`: ["
+           "{`name`: `c`, `equation`: `x^2 + y^2 = 1`}, {`name`: `d`, `equation`: `x*x' + y*y' = 0`}]",
+           (expectation){0, 0, 1, HAMEL_VERDICT_NONE});
+}
+
+/* Neimark and Fufaev: 2 b th − r (p1 − p2) is the one integral. */
+static void a_carriage_is_partially_holonomic(void **state) {
+    (void)state;
+    expect("`coordinates`: [`x`, `y`, {`name`: `th`, `initial`: 0.6}, `p1`, `p2`],"
+           "`kinetic_energy`: `x'^2 + y'^2 + th'^2 + p1'^2 + p2'^2`, `constraints`: ["
+           "{`name`: `side`, `equation`: `y'*cos(th) = x'*sin(th)`},"
+           "{`name`: `right`, `equation`: `x'*cos(th) + y'*sin(th) + 0.25*th' = 0.1*p1'`},"
+           "{`name`: `left`, `equation`: `x'*cos(th) + y'*sin(th) - 0.25*th' = 0.1*p2'`}]",
+           (expectation){3, 1, 4, HAMEL_VERDICT_PARTIALLY_HOLONOMIC});
+}
+
+/* Greenwood, example 4.11. Growth 3, 4, 5. */
+static void a_rolling_disk_reaches_every_configuration(void **state) {
+    (void)state;
+    expect("`coordinates`: [`X`, `Y`, {`name`: `phi`, `initial`: 0.7}, {`name`: `theta`, `initial`: 1.1}, `psi`],"
+           "`kinetic_energy`: `X'^2 + Y'^2 + phi'^2 + theta'^2 + psi'^2`, `constraints`: ["
+           "{`name`: `cX`, `equation`: `X' + (psi' + phi'*cos(theta))*cos(phi) - theta'*sin(phi)*sin(theta) = 0`},"
+           "{`name`: `cY`, `equation`: `Y' + (psi' + phi'*cos(theta))*sin(phi) + theta'*cos(phi)*sin(theta) = 0`}]",
+           (expectation){2, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
+}
+
+/* Papastavridis 2.13.4: Euler angles; growth 3, 5, and 2, 3, 5 without pivoting. */
+static void a_rolling_sphere_reaches_every_configuration(void **state) {
+    (void)state;
+    const char *rolling =
+        "`coordinates`: [`X`, `Y`, {`name`: `ph`, `initial`: 0.2}, {`name`: `th`, `initial`: 0.9}, `ps`],"
+        "`kinetic_energy`: `X'^2 + Y'^2 + ph'^2 + th'^2 + ps'^2`, `constraints`: ["
+        "{`name`: `a`, `equation`: `X' = sin(ph)*th' - sin(th)*cos(ph)*ps'`},"
+        "{`name`: `b`, `equation`: `Y' = -cos(ph)*th' - sin(th)*sin(ph)*ps'`}";
+    char text[1500];
+    snprintf(text, sizeof text, "%s]", rolling);
+    expect(text, (expectation){2, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
+    snprintf(text, sizeof text, "%s, {`name`: `pivot`, `equation`: `ph' + cos(th)*ps' = 0`}]", rolling);
+    expect(text, (expectation){3, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
+    /* and with th held the circle of example 2.13.4 is all that is left: one dimension */
+    snprintf(text, sizeof text,
+             "%s, {`name`: `pivot`, `equation`: `ph' + cos(th)*ps' = 0`},"
+             "{`name`: `held`, `equation`: `th = 0.9`}]",
+             rolling);
+    expect(text, (expectation){3, 3, 1, HAMEL_VERDICT_HOLONOMIC});
+}
+
+/* A body with a quaternion: the norm is a holonomic constraint, and free rotation stays free. */
+static void a_quaternions_norm_is_a_holonomic_constraint(void **state) {
+    (void)state;
+    expect("`coordinates`: [`x`, {`name`: `a`, `initial`: 1}, `b`, `c`, `d`], `kinetic_energy`: `x'^2 + a'^2 + b'^2 + "
+           "c'^2 + d'^2`,"
+           "`constraints`: [{`name`: `norm`, `equation`: `a^2 + b^2 + c^2 + d^2 = 1`},"
+           "{`name`: `roll`, `equation`: `x' = 2*(-d*a' + c*b' - b*c' + a*d')`}]",
+           (expectation){1, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
+}
+
+/* Axles of a train, the last one at (x, y), links of length 1: growth 2, 3, ..., and nothing but constants conserved. */
+static void train(char *text, size_t size, int trailers) {
+    text_buffer b;
+    text_buffer_init(&b, size);
+    text_buffer_puts(&b, "`coordinates`: [`x`, `y`");
+    for (int k = 0; k <= trailers; k++) text_buffer_printf(&b, ", {`name`: `t%d`, `initial`: %g}", k, 0.1 * k);
+    text_buffer_puts(&b, "], `kinetic_energy`: `x'^2 + y'^2");
+    for (int k = 0; k <= trailers; k++) text_buffer_printf(&b, " + t%d'^2", k);
+    text_buffer_puts(&b, "`, `constraints`: [");
+    for (int k = 0; k <= trailers; k++) {
+        text_buffer_printf(&b, "%s{`name`: `c%d`, `equation`: `y'*cos(t%d) - x'*sin(t%d)", k ? ", " : "", k, k, k);
+        for (int j = 0; j < k; j++) text_buffer_printf(&b, " + t%d'*cos(t%d - t%d)", j, k, j);
+        text_buffer_puts(&b, " = 0`}");
+    }
+    text_buffer_puts(&b, "]");
+    assert_false(b.failed);
+    memcpy(text, b.bytes, b.length + 1);
+    text_buffer_free(&b);
+}
+
+static void a_car_with_trailers_can_be_parked(void **state) {
+    (void)state;
+    static char text[20000];
+    for (int trailers = 0; trailers <= 8; trailers += 2) {
+        train(text, sizeof text, trailers);
+        size_t axles = (size_t)trailers + 1;
+        expect(text, (expectation){axles, 0, axles + 2, HAMEL_VERDICT_NONHOLONOMIC});
+    }
+}
+
+/* What is too deep for double precision is not decided: at worst undetermined, never wrong. */
+static void a_long_train_is_decided_rightly_or_not_at_all(void **state) {
+    (void)state;
+    static char text[40000];
+    train(text, sizeof text, 14);
+    hamel_report *r = report_of(text);
+    if (r->verdict != HAMEL_VERDICT_UNDETERMINED) {
+        assert_int_equal(r->verdict, HAMEL_VERDICT_NONHOLONOMIC);
+        assert_int_equal(r->accessible_dimension, 17);
+    }
+    hamel_report_free(r);
+}
+
+/* k copies of x_i' = f(y) x_i z' share nothing: verdicts add up. */
+static void groups_add_up(void **state) {
+    (void)state;
+    expect("`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..40`}, {`name`: `y[i]`, `for`: `i = 1..40`},"
+           "{`name`: `p[i]`, `for`: `i = 1..40`, `initial`: 0.3}],"
+           "`kinetic_energy`: `sum(i, 1, 40, x[i]'^2 + y[i]'^2 + p[i]'^2)`, `constraints`: ["
+           "{`name`: `free[i]`, `for`: `i = 1..30`, `equation`: `x[i]'*sin(p[i]) = y[i]'*cos(p[i])`},"
+           "{`name`: `tied[i]`, `for`: `i = 31..40`, `equation`: `x[i]' = cos(p[i])*p[i]'`}]",
+           (expectation){40, 10, 110, HAMEL_VERDICT_PARTIALLY_HOLONOMIC});
+}
+
+/* Wheels in millimetres: brackets are small, not absent. */
+static void units_do_not_matter(void **state) {
+    (void)state;
+    expect("`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}, `psi`],"
+           "`kinetic_energy`: `x'^2 + y'^2 + phi'^2 + psi'^2`, `constraints`: [{`name`: `cx`,"
+           "`equation`: `x' = 1e-4*psi'*cos(phi)`}, {`name`: `cy`, `equation`: `y' = 1e-4*psi'*sin(phi)`}]",
+           (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
+}
+
+static void contradictions_are_told(void **state) {
+    (void)state;
+    fixture f;
+    hamel_report *report;
+    fixture_read(&f,
+                 "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`, `constraints`: ["
+                 "{`name`: `c`, `equation`: `x' = 1`}, {`name`: `d`, `equation`: `2*x' = 3`}]",
+                 "`stop`: 1");
+    assert_int_equal(hamel_analyze(&report, &f.description, NULL, NULL, &f.error), HAMEL_INCOMPATIBLE);
+    assert_null(report);
+    fixture_close(&f);
+    fixture_read(&f,
+                 "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`, `constraints`: ["
+                 "{`name`: `c`, `equation`: `x^2 + y^2 = -1`}]",
+                 "`stop`: 1");
+    assert_int_equal(hamel_analyze(&report, &f.description, NULL, NULL, &f.error), HAMEL_INCOMPATIBLE);
+    fixture_close(&f);
+}
+
+static void it_can_be_canceled(void **state) {
+    (void)state;
+    static char text[20000];
+    fixture f;
+    hamel_report *report;
+    atomic_bool cancel = true;
+    train(text, sizeof text, 8);
+    fixture_read(&f, text, "`stop`: 1");
+    assert_int_equal(hamel_analyze(&report, &f.description, NULL, &cancel, &f.error), HAMEL_CANCELED);
+    assert_null(report);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_knife_edge_reaches_every_configuration),
+        cmocka_unit_test(one_form_in_two_variables_is_always_integrable),
+        cmocka_unit_test(time_counts_as_a_coordinate),
+        cmocka_unit_test(a_turning_direction_makes_two_coordinates_free),
+        cmocka_unit_test(a_pair_may_be_integrable_where_neither_member_is),
+        cmocka_unit_test(a_coin_needs_brackets_of_brackets),
+        cmocka_unit_test(a_given_holonomic_constraint_changes_the_verdict),
+        cmocka_unit_test(redundant_rows_count_once),
+        cmocka_unit_test(a_carriage_is_partially_holonomic),
+        cmocka_unit_test(a_rolling_disk_reaches_every_configuration),
+        cmocka_unit_test(a_rolling_sphere_reaches_every_configuration),
+        cmocka_unit_test(a_quaternions_norm_is_a_holonomic_constraint),
+        cmocka_unit_test(a_car_with_trailers_can_be_parked),
+        cmocka_unit_test(a_long_train_is_decided_rightly_or_not_at_all),
+        cmocka_unit_test(groups_add_up),
+        cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(contradictions_are_told),
+        cmocka_unit_test(it_can_be_canceled),
+    };
+    return cmocka_run_group_tests_name("holonomy", tests, NULL, NULL);
+}

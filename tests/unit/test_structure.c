@@ -1,0 +1,215 @@
+/* test_structure.c — engine/analyze/structure.c: kinds and flags of constraints, rank, cyclic coordinates, conserved
+ * quantities, against what the textbooks say of these systems. */
+#include "tests/unit/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static hamel_report *report_of(const char *members) {
+    fixture f;
+    hamel_report *report = NULL;
+    fixture_read(&f, members, "`stop`: 1");
+    hamel_status status = hamel_analyze(&report, &f.description, NULL, NULL, &f.error);
+    if (status != HAMEL_OK) fail_msg("analysis: %s", f.error.count ? f.error.faults[0].message : "no fault");
+    fixture_close(&f);
+    return report;
+}
+
+/* One letter a flag that holds: Linear Time-dependent Catastatic Homogeneous Ideal conserVative Redundant. */
+static void expect_flags(const hamel_report *r, size_t c, const char *kind, const char *letters) {
+    const hamel_constraint_facts *f = &r->constraints[c];
+    char found[8] = "", *at = found;
+    if (f->linear) *at++ = 'L';
+    if (f->time_dependent) *at++ = 'T';
+    if (f->catastatic) *at++ = 'C';
+    if (f->homogeneous) *at++ = 'H';
+    if (f->ideal) *at++ = 'I';
+    if (f->conservative) *at++ = 'V';
+    if (f->redundant) *at++ = 'R';
+    *at = '\0';
+    assert_string_equal(f->kind, kind);
+    assert_string_equal(found, letters);
+}
+
+static void expect_names(const hamel_names *names, const char *list) {
+    char found[300] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        size_t length = strlen(names->items[i]);
+        assert_true(used + length + 2 < sizeof found);
+        if (i) found[used++] = ' ';
+        memcpy(found + used, names->items[i], length + 1);
+        used += length;
+    }
+    assert_string_equal(found, list);
+}
+
+static void a_pendulum_on_a_rod_is_conservative(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`, {`name`: `z`, `initial`: -0.8}],"
+                                "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `9.81*z`,"
+                                "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 + z^2 = 1`}]");
+    expect_flags(r, 0, "holonomic", "LCHIV");
+    assert_int_equal(r->degrees_of_freedom, 2);
+    assert_true(r->conservative);
+    expect_names(&r->cyclic, "");
+    expect_names(&r->conserved, "jacobi_integral()");
+    hamel_report_free(r);
+}
+
+/* Greenwood, example 4.13: rheonomic and yet catastatic, so conservative. */
+static void a_knife_edge_that_turns_is_catastatic(void **state) {
+    (void)state;
+    hamel_report *r =
+        report_of("`coordinates`: [`x`, `y`, `phi`], `kinetic_energy`: `x'^2 + y'^2 + phi'^2`,"
+                  "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(phi + 2*t) = y'*cos(phi + 2*t)`}]");
+    expect_flags(r, 0, "velocity", "LTCHIV");
+    assert_true(r->conservative);
+    expect_names(&r->cyclic, "x y");
+    expect_names(&r->conserved, "jacobi_integral()");
+    hamel_report_free(r);
+}
+
+static void a_constraint_that_drives_is_acatastatic(void **state) {
+    (void)state;
+    hamel_report *r =
+        report_of("`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                  "`constraints`: [{`name`: `drive`, `equation`: `x' = 2`}, {`name`: `lift`, `equation`: `y = t^2`}]");
+    expect_flags(r, 0, "velocity", "LI");
+    expect_flags(r, 1, "holonomic", "LTI");
+    assert_false(r->conservative);
+    assert_int_equal(r->degrees_of_freedom, 0);
+    expect_names(&r->conserved, "");
+    hamel_report_free(r);
+}
+
+/* A cone of velocities (Greenwood 4.7: homogeneous, so conservative) and a given speed. */
+static void nonlinear_constraints_may_be_homogeneous(void **state) {
+    (void)state;
+    const char *start = "{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 1}, {`name`: `z`, `velocity`: 1}";
+    char text[600];
+    snprintf(text, sizeof text,
+             "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, `potential_energy`: `9.81*z`,"
+             "`constraints`: [{`name`: `cone`, `equation`: `x'^2 + y'^2 = 2*z'^2`}]",
+             start);
+    hamel_report *r = report_of(text);
+    expect_flags(r, 0, "velocity", "CHIV");
+    assert_true(r->conservative);
+    expect_names(&r->left_out, "cone");
+    expect_names(&r->conserved, "jacobi_integral()");
+    hamel_report_free(r);
+    snprintf(text, sizeof text,
+             "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+             "`constraints`: [{`name`: `speed`, `equation`: `x'^2 + y'^2 + z'^2 = 3`}]",
+             start);
+    r = report_of(text);
+    expect_flags(r, 0, "velocity", "I");
+    assert_false(r->conservative);
+    hamel_report_free(r);
+}
+
+static void accelerations_are_outside_the_test(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                                "`constraints`: [{`name`: `a`, `equation`: `x'' = -x`}]");
+    expect_flags(r, 0, "acceleration", "LI");
+    assert_false(r->conservative);
+    expect_names(&r->left_out, "a");
+    assert_int_equal(r->degrees_of_freedom, 1);
+    assert_int_equal(r->verdict, HAMEL_VERDICT_NONE);
+    hamel_report_free(r);
+}
+
+static void friction_is_not_ideal(void **state) {
+    (void)state;
+    hamel_report *r = report_of(
+        "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+        "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `nonideal`: {`x`: `-0.3*abs(lambda(floor))`}}]");
+    expect_flags(r, 0, "holonomic", "LCH");
+    assert_false(r->conservative);
+    expect_names(&r->conserved, "");
+    hamel_report_free(r);
+}
+
+static void of_dependent_constraints_the_later_is_redundant(void **state) {
+    (void)state;
+    hamel_report *r =
+        report_of("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+                  "`constraints`: [{`name`: `a`, `equation`: `x^2 + y^2 = 1`}, {`name`: `b`, `equation`: `z' = 0`},"
+                  "{`name`: `c`, `equation`: `x*x' + y*y' + z' = 0`}]");
+    expect_flags(r, 0, "holonomic", "LCHIV");
+    expect_flags(r, 2, "velocity", "LCHIVR");
+    assert_int_equal(r->degrees_of_freedom, 1);
+    hamel_report_free(r);
+}
+
+/* The two halves of V cancel in x, which the form of the expression does not show. */
+static void what_vanishes_identically_is_absent(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `kinetic_energy`: `x'^2 + y'^2`,"
+                                "`potential_energy`: `y^2*(sin(x)^2 + cos(x)^2)`");
+    expect_names(&r->cyclic, "x");
+    expect_names(&r->conserved, "jacobi_integral() momentum(x)");
+    assert_true(r->conservative);
+    hamel_report_free(r);
+}
+
+static void forces_hold_momenta_and_energy(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+                                "`generalized_forces`: {`x`: 2, `y`: `z'`, `z`: `-y'`}");
+    expect_names(&r->cyclic, "x y z");
+    expect_names(&r->conserved, "");
+    assert_false(r->conservative);
+    hamel_report_free(r);
+    /* forces that do no work: not conservative by the test, and yet the integral is found */
+    r = report_of("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
+                  "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
+    expect_names(&r->conserved, "jacobi_integral()");
+    assert_false(r->conservative);
+    hamel_report_free(r);
+}
+
+static void time_in_the_lagrangian_is_no_integral(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `kinetic_energy`: `(1 + t)*(x'^2 + y'^2)`");
+    expect_names(&r->cyclic, "x y");
+    expect_names(&r->conserved, "momentum(x) momentum(y)");
+    assert_false(r->conservative);
+    hamel_report_free(r);
+}
+
+static void faults_of_the_description_are_told(void **state) {
+    (void)state;
+    fixture f;
+    hamel_report *report;
+    fixture_read(&f, "`coordinates`: [`x`], `kinetic_energy`: `x'^2 + y'^2`", "`stop`: 1");
+    assert_int_equal(hamel_analyze(&report, &f.description, NULL, NULL, &f.error), HAMEL_INVALID);
+    assert_null(report);
+    assert_int_equal(hamel_analyze(&report, &f.description, NULL, NULL, NULL), HAMEL_INVALID);
+    fixture_close(&f);
+    hamel_report_free(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
+        cmocka_unit_test(a_knife_edge_that_turns_is_catastatic),
+        cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
+        cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
+        cmocka_unit_test(accelerations_are_outside_the_test),
+        cmocka_unit_test(friction_is_not_ideal),
+        cmocka_unit_test(of_dependent_constraints_the_later_is_redundant),
+        cmocka_unit_test(what_vanishes_identically_is_absent),
+        cmocka_unit_test(forces_hold_momenta_and_energy),
+        cmocka_unit_test(time_in_the_lagrangian_is_no_integral),
+        cmocka_unit_test(faults_of_the_description_are_told),
+    };
+    return cmocka_run_group_tests_name("structure", tests, NULL, NULL);
+}
