@@ -49,10 +49,14 @@ void kkt_dense_free(kkt_dense *d) {
     free(d);
 }
 
+/* Four partial sums, so that additions need not wait for each other; always in the same order. */
 static double dot(size_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++) sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static void axpy(size_t n, double a, const double *x, double *y) {
