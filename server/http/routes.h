@@ -12,6 +12,7 @@ const route *route_find(http_method method, const char *path, char parameter[PAR
 const route *route_at(size_t index);
 
 handled simulations_create(request *r);
+handled analyses_create(request *r);
 handled jobs_create(request *r);
 handled jobs_list(request *r);
 handled jobs_get(request *r);
@@ -25,5 +26,9 @@ handled service_index(request *r);
 handled service_openapi(request *r);
 handled service_healthz(request *r);
 handled service_readyz(request *r);
+
+/* The answer to a description that could not be taken: its problem document, or 503 while the daemon ends. Clears
+ * *failure (routes_simulations.c). */
+handled reply_refusal(request *r, api_failure *failure);
 
 #endif

@@ -93,7 +93,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     return run->whole;
 }
 
-static handled reply_failure(request *r, api_failure *failure) {
+handled reply_refusal(request *r, api_failure *failure) {
     if (stream_stopped(r->stream)) {
         r->reply.retry_after = 5;
         reply_problem_tree(r, 503, shutdown_problem(r->path));
@@ -144,7 +144,7 @@ handled simulations_create(request *r) {
                                      stream_cancel_flag(run.stream), "request", &failure);
     handled result;
     if (!model) {
-        result = reply_failure(r, &failure);
+        result = reply_refusal(r, &failure);
     } else {
         text_buffer_free(&r->body);
         run.writer = row_writer_open(format, (byte_sink){&run, write_live});

@@ -1,0 +1,17 @@
+/* routes_analyses.c — POST /v1/analyses: what can be said of a system without running it.
+ *
+ * An analysis computes for as long as a derivation does, so it waits for a CPU slot like a live run, on a thread of its
+ * own, and ends when its client is gone. */
+#include "server/http/routes.h"
+
+#include "api/analyze.h"
+
+handled analyses_create(request *r) {
+    api_failure failure = {0};
+    cpu_slots *slots = r->services->slots;
+    cpu_take(slots, stream_turn(r->stream));
+    cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
+                                        stream_cancel_flag(r->stream), &failure);
+    cpu_leave(slots, stream_turn(r->stream));
+    return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
+}

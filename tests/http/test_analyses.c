@@ -1,0 +1,100 @@
+/* test_analyses.c — POST /v1/analyses: the same answer as the command's, and faults with pointers into the body. */
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static test_daemon d;
+
+static int set_up(void **state) {
+    (void)state;
+    daemon_start(&d, NULL);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    int code = daemon_end(&d, SIGTERM);
+    daemon_remove(&d);
+    return code;
+}
+
+static const char knife_edge[] =
+    "{\"hamel\": 1, \"coordinates\": [\"x\", \"y\", {\"name\": \"phi\", \"initial\": 0.6}],"
+    "\"kinetic_energy\": \"x'^2 + y'^2 + phi'^2\", \"simulation\": {\"stop\": 1},"
+    "\"constraints\": [{\"name\": \"edge\", \"equation\": \"x'*sin(phi) = y'*cos(%s)\"}]}";
+
+/* A request whose constraint has `angle` in it; `rest` follows the system. */
+static const char *request_with(char *out, size_t room, const char *angle, const char *rest) {
+    char system[1000];
+    snprintf(system, sizeof system, knife_edge, angle);
+    snprintf(out, room, "{\"system\": %s%s}", system, rest);
+    return out;
+}
+
+static void a_system_is_classified(void **state) {
+    (void)state;
+    char body[2000];
+    cJSON *answer =
+        ask_json(&d, "POST", "/v1/analyses", json_type,
+                 request_with(body, sizeof body, "phi", ", \"analyses\": [\"structure\"], \"options\": {}"), 200);
+    const cJSON *holonomy = cJSON_GetObjectItemCaseSensitive(found, "holonomy");
+    assert_string_equal(json_text_of(holonomy, "verdict"), "nonholonomic");
+    assert_true(json_number_of(holonomy, "accessible_dimension") == 3);
+    assert_true(json_number_of(found, "degrees_of_freedom") == 2);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(found, "constraints")), 1);
+    cJSON_Delete(found);
+}
+
+static void structure_is_what_is_asked_for_when_nothing_is(void **state) {
+    (void)state;
+    char body[2000];
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type, request_with(body, sizeof body, "phi", ""), 200);
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(found, "holonomy"), "verdict"), "nonholonomic");
+    cJSON_Delete(found);
+}
+
+static void expect_fault(const char *body, const char *pointer) {
+    cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
+    const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
+    assert_string_equal(json_text_of(problem, "type"), "/problems/invalid-system");
+    assert_string_equal(json_text_of(cJSON_GetArrayItem(errors, 0), "pointer"), pointer);
+    cJSON_Delete(problem);
+}
+
+static void faults_point_into_the_body(void **state) {
+    (void)state;
+    char body[2000];
+    expect_fault(request_with(body, sizeof body, "psi", ""), "/system/constraints/0/equation");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"structure\", \"weather\"]"), "/analyses/1");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": []"), "/analyses");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"options\": {\"a\": 1}"), "/options");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "");
+    expect_fault("{\"analyses\": [\"structure\"]}", "");
+    expect_fault("[]", "");
+    expect_fault("{\"system\": 3}", "/system");
+}
+
+static void malformed_json_is_400(void **state) {
+    (void)state;
+    cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, "{\"system\": ", 400);
+    assert_string_equal(json_text_of(problem, "type"), "/problems/malformed-json");
+    cJSON_Delete(problem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_system_is_classified),
+        cmocka_unit_test(structure_is_what_is_asked_for_when_nothing_is),
+        cmocka_unit_test(faults_point_into_the_body),
+        cmocka_unit_test(malformed_json_is_400),
+    };
+    return cmocka_run_group_tests_name("analyses", tests, set_up, tear_down);
+}
