@@ -42,7 +42,7 @@ static const char *request_with(char *out, size_t room, const char *angle, const
 static void a_system_is_classified(void **state) {
     (void)state;
     char body[2000];
-    cJSON *answer =
+    cJSON *found =
         ask_json(&d, "POST", "/v1/analyses", json_type,
                  request_with(body, sizeof body, "phi", ", \"analyses\": [\"structure\"], \"options\": {}"), 200);
     const cJSON *holonomy = cJSON_GetObjectItemCaseSensitive(found, "holonomy");

@@ -311,6 +311,78 @@ static bool judge_exit(reference_case *c, const cJSON *wanted) {
     return judge_rows_before_failure(c);
 }
 
+/* ---- judgement of analyses ---- */
+
+/* Whether `found` holds all that `wanted` does: members of objects, objects in lists by their name, other lists as
+ * sets of texts. `path` is where the two stand. */
+static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path);
+
+static bool holds_members(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path) {
+    const cJSON *member;
+    cJSON_ArrayForEach(member, wanted) {
+        char below[200];
+        snprintf(below, sizeof below, "%.100s/%.80s", path, member->string);
+        if (!holds(c, member, cJSON_GetObjectItemCaseSensitive(found, member->string), below)) return false;
+    }
+    return true;
+}
+
+static const cJSON *item_named(const cJSON *list, const char *name) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) {
+        const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        if (text != NULL && name != NULL && strcmp(text, name) == 0) return item;
+    }
+    return NULL;
+}
+
+static const cJSON *item_equal(const cJSON *list, const cJSON *wanted) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) {
+        if (cJSON_Compare(item, wanted, true)) return item;
+    }
+    return NULL;
+}
+
+static bool holds_items(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path) {
+    const cJSON *item;
+    bool of_objects = cJSON_IsObject(wanted->child);
+    if (!of_objects && cJSON_GetArraySize(wanted) != cJSON_GetArraySize(found)) {
+        return complain(c, "%s has %d items, expected %d", path, cJSON_GetArraySize(found), cJSON_GetArraySize(wanted));
+    }
+    cJSON_ArrayForEach(item, wanted) {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        const cJSON *partner = of_objects ? item_named(found, name) : item_equal(found, item);
+        if (partner == NULL) return complain(c, "%s lacks %s", path, name != NULL ? name : cJSON_GetStringValue(item));
+        if (of_objects && !holds_members(c, item, partner, path)) return false;
+    }
+    return true;
+}
+
+static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path) {
+    if (cJSON_IsObject(wanted)) return holds_members(c, wanted, found, path);
+    if (cJSON_IsArray(wanted)) return holds_items(c, wanted, found, path);
+    if (found != NULL && cJSON_Compare(wanted, found, true)) return true;
+    char *text = found != NULL ? cJSON_PrintUnformatted(found) : NULL;
+    (void)complain(c, "%s is %.200s, not as expected", path, text != NULL ? text : "missing");
+    free(text);
+    return false;
+}
+
+static bool judge_analysis(reference_case *c, const cJSON *wanted) {
+    char path[PATH_SIZE + 20];
+    snprintf(path, sizeof path, "%s/system.json", c->folder);
+    const char *argv[] = {program(), "analyze", "--format", "json", path, NULL};
+    child_result_clear(&c->run);
+    if (!child_run(&c->run, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
+    if (c->run.timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
+    if (c->run.exit_code != 0) return complain(c, "exit code %d: %.800s", c->run.exit_code, c->run.errors);
+    cJSON *found = cJSON_ParseWithLength(c->run.output, c->run.output_length);
+    bool good = found != NULL ? holds(c, wanted, found, "") : complain(c, "the answer is no JSON");
+    cJSON_Delete(found);
+    return good;
+}
+
 static bool judge(reference_case *c) {
     c->expected = read_json(c->folder, "expected.json");
     if (c->expected == NULL) return complain(c, "expected.json cannot be read");
@@ -318,10 +390,10 @@ static bool judge(reference_case *c) {
     if (exit_code != NULL) return judge_exit(c, exit_code);
     c->system = read_json(c->folder, "system.json");
     if (c->system == NULL) return complain(c, "system.json cannot be read");
-    if (!cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(c->expected, "at"))) {
-        return complain(c, "expected.json holds nothing to judge");
-    }
-    return judge_rows(c);
+    bool rows = cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(c->expected, "at"));
+    const cJSON *analysis = cJSON_GetObjectItemCaseSensitive(c->expected, "analyze");
+    if (!rows && analysis == NULL) return complain(c, "expected.json holds nothing to judge");
+    return (!rows || judge_rows(c)) && (analysis == NULL || judge_analysis(c, analysis));
 }
 
 /* ---- the list of tests ---- */
