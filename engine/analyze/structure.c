@@ -9,7 +9,8 @@
  *
  * The system is conservative (Greenwood 4.7, sufficient) when no force lacks a potential, every constraint is
  * conservative and t is absent from L. A momentum is conserved where its coordinate is cyclic, no force acts on it and no
- * constraint moves it; the Jacobi integral where its rate vanishes identically. */
+ * constraint moves it; the Jacobi integral where its rate vanishes identically. A system given by its Gibbs–Appell function
+ * has no Lagrangian, and none of these. */
 #include "engine/analyze/analysis_int.h"
 
 #include <math.h>
@@ -105,12 +106,21 @@ static bool test_forces(analysis *a, findings *f) {
     return zero_test_add(a, e->jacobi_rate, &f->energy_flows);
 }
 
+/* A given Gibbs–Appell function leaves no Lagrangian to judge momenta and energy by. */
+static bool test_acceleration_energy(analysis *a, findings *f) {
+    graph_node S = a->system->acceleration_energy;
+    if (S < 0) return true;
+    f->lagrangian_in_time = f->energy_flows = true;
+    for (size_t i = 0; i < a->n; i++) f->forced[i] = true;
+    return test_presence(a, f, S);
+}
+
 static bool add_tests(analysis *a, findings *f) {
     graph_node *zeros = node_array(a->system, a->n);
     if (!zeros || !allocate(a, f)) return false;
     for (size_t c = 0; c < a->m; c++)
         if (!test_constraint(a, f, c, zeros) || !test_presence(a, f, a->system->constraints[c].equation)) return false;
-    return test_lagrangian(a, f) && test_forces(a, f);
+    return test_lagrangian(a, f) && test_forces(a, f) && test_acceleration_energy(a, f);
 }
 
 /* q'·∂f/∂q' of constraint c. */

@@ -185,6 +185,15 @@ static void time_in_the_lagrangian_is_no_integral(void **state) {
     hamel_report_free(r);
 }
 
+static void without_a_lagrangian_nothing_is_called_conserved(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `acceleration_energy`: `(x''^2 + y^2*y''^2)/2 + y''^2`");
+    expect_names(&r->cyclic, "x");
+    expect_names(&r->conserved, "");
+    assert_false(r->conservative);
+    hamel_report_free(r);
+}
+
 static void faults_of_the_description_are_told(void **state) {
     (void)state;
     fixture f;
@@ -209,6 +218,7 @@ int main(void) {
         cmocka_unit_test(what_vanishes_identically_is_absent),
         cmocka_unit_test(forces_hold_momenta_and_energy),
         cmocka_unit_test(time_in_the_lagrangian_is_no_integral),
+        cmocka_unit_test(without_a_lagrangian_nothing_is_called_conserved),
         cmocka_unit_test(faults_of_the_description_are_told),
     };
     return cmocka_run_group_tests_name("structure", tests, NULL, NULL);
