@@ -96,19 +96,55 @@ static int print_answer(const cJSON *answer, bool as_json) {
     return cli_flush_stdout();
 }
 
-static int analyze_input(const cli_arguments *arguments, const cli_input *input, bool as_json) {
+static int analyze_here(const cli_arguments *arguments, const cli_input *input, bool as_json) {
     api_limits limits = api_limits_default();
     api_failure failure = {0};
     cJSON *answer = api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
                                 arguments->assignment_count, &limits, NULL, input->file, &failure);
     int status = failure.exit_code;
-    if (answer != NULL)
+    if (answer != NULL) {
         status = print_answer(answer, as_json);
-    else
+    } else {
         fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
+    }
     cJSON_Delete(answer);
     api_failure_clear(&failure);
     return status;
+}
+
+/* What a server has answered. */
+typedef struct listener {
+    bool as_json;
+    int status;
+} listener;
+
+static bool on_answer(void *context, const char *json, const hamel_summary *unused) {
+    listener *l = context;
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    (void)unused;
+    cJSON *answer = json_parse(json, strlen(json), &limits, &fault);
+    if (answer != NULL) l->status = print_answer(answer, l->as_json);
+    cJSON_Delete(answer);
+    return true;
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    listener *l = context;
+    (void)json;
+    (void)summary_json;
+    l->status = failure->exit_code;
+    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
+    return true;
+}
+
+static int analyze_input(const cli_arguments *arguments, const cli_input *input, bool as_json) {
+    cli_place place = cli_place_of(arguments);
+    if (place.server == NULL) return analyze_here(arguments, input, as_json);
+    listener l = {.as_json = as_json, .status = CLI_IO};
+    api_observer observer = {.context = &l, .summary = on_answer, .problem = on_problem};
+    int status = cli_analyze_remote(&place, input, arguments, &observer);
+    return status != CLI_OK ? status : l.status;
 }
 
 static int analyze_file(const cli_arguments *arguments) {
@@ -128,6 +164,7 @@ static int analyze_file(const cli_arguments *arguments) {
 static const cli_option options[] = {
     {"format", "NAME", NULL, "text (default) or json"},
     {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},
+    {"server", "URL", NULL, "ask there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"},
     {0},
 };
 

@@ -1,4 +1,5 @@
-/* remote.c — a run on a daemon (POST /v1/simulations), told to an observer as if it happened here.
+/* remote.c — a run on a daemon (POST /v1/simulations), told to an observer as if it happened here; an analysis
+ * (POST /v1/analyses), whose one document is told as the summary.
  *
  * The answer is asked for as NDJSON and taken apart line by line while it comes: header, rows, progress, then the
  * summary or a problem. Formats are made on this side, so that they are the same as those of a run in this process.
@@ -23,6 +24,7 @@ typedef struct stream {
     const api_observer *observer;
     const cli_input *input;
     const cJSON *tree; /* the description as sent */
+    bool analysis;     /* not a run */
     text_buffer line;  /* of the stream; the whole body of any other answer */
     double *row;
     size_t row_capacity;
@@ -148,6 +150,18 @@ static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) 
     return at == length && !s->refused && s->broken == NULL ? length : 0;
 }
 
+/* An analysis is asked for with the description below a key of its own, where this side has none. */
+static void move_pointers(cJSON *problem) {
+    static const char prefix[] = "/system";
+    const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
+    for (const cJSON *e = errors != NULL ? errors->child : NULL; e != NULL; e = e->next) {
+        const cJSON *pointer = cJSON_GetObjectItemCaseSensitive(e, "pointer");
+        if (!cJSON_IsString(pointer) || strncmp(pointer->valuestring, prefix, sizeof prefix - 1) != 0) continue;
+        char *text = pointer->valuestring;
+        memmove(text, text + sizeof prefix - 1, strlen(text) - (sizeof prefix - 1) + 1);
+    }
+}
+
 /* An answer that was no stream. Faults of the description are told as such; the rest is the server's. */
 static int take_answer(stream *s, const cli_place *place) {
     long http = 0;
@@ -156,7 +170,10 @@ static int take_answer(stream *s, const cli_place *place) {
     json_fault fault;
     cJSON *problem = s->line.length > 0 ? json_parse(s->line.bytes, s->line.length, &limits, &fault) : NULL;
     int status = CLI_OK;
-    if (remote_problem_is_of_description(problem)) {
+    if (s->analysis && http == 200 && cJSON_IsObject(problem)) {
+        take_summary(s, problem);
+    } else if (remote_problem_is_of_description(problem)) {
+        if (s->analysis) move_pointers(problem);
         tell_problem(s, problem);
     } else {
         const cJSON *detail = cJSON_GetObjectItemCaseSensitive(problem, "detail");
@@ -169,9 +186,9 @@ static int take_answer(stream *s, const cli_place *place) {
     return status;
 }
 
-static struct curl_slist *headers_of(const cli_place *place) {
+static struct curl_slist *headers_of(const cli_place *place, const char *accept) {
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
-    struct curl_slist *longer = list != NULL ? curl_slist_append(list, "Accept: application/x-ndjson") : NULL;
+    struct curl_slist *longer = list != NULL ? curl_slist_append(list, accept) : NULL;
     if (longer != NULL && place->token != NULL && place->token[0] != '\0') {
         char bearer[4096];
         int length = snprintf(bearer, sizeof bearer, "Authorization: Bearer %s", place->token);
@@ -189,8 +206,9 @@ static int transfer(stream *s, const cli_place *place, const char *body) {
         cli_say("%.60s...: the address is too long", place->server);
         return CLI_SERVER;
     }
-    snprintf(url, sizeof url, "%.*s/v1/simulations", (int)length, place->server);
-    struct curl_slist *headers = headers_of(place);
+    snprintf(url, sizeof url, "%.*s/v1/%s", (int)length, place->server, s->analysis ? "analyses" : "simulations");
+    struct curl_slist *headers =
+        headers_of(place, s->analysis ? "Accept: application/json" : "Accept: application/x-ndjson");
     if (headers == NULL) {
         cli_say("memory could not be allocated");
         return CLI_IO;
@@ -205,9 +223,10 @@ static int transfer(stream *s, const cli_place *place, const char *body) {
     curl_easy_setopt(s->curl, CURLOPT_WRITEDATA, s);
     curl_easy_setopt(s->curl, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(s->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    /* The daemon gives a sign of life every ten seconds, however long a run takes. */
-    curl_easy_setopt(s->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(s->curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
+    if (!s->analysis) { /* the daemon gives a sign of life every ten seconds, however long a run takes */
+        curl_easy_setopt(s->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(s->curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
+    }
     curl_easy_setopt(s->curl, CURLOPT_NOSIGNAL, 1L);
     CURLcode code = curl_easy_perform(s->curl);
     curl_slist_free_all(headers);
@@ -248,12 +267,28 @@ static cJSON *read_tree(const cli_input *input, const cli_arguments *arguments, 
     return tree;
 }
 
-int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                        const api_observer *observer) {
+/* The body of the request; free() it. */
+static char *body_of(const stream *s) {
+    char *system = json_text(s->tree);
+    if (!s->analysis || system == NULL) return system;
+    static const char open[] = "{\"system\":", close[] = "}";
+    size_t length = strlen(system);
+    char *body = malloc(sizeof open + length + sizeof close);
+    if (body != NULL) {
+        memcpy(body, open, sizeof open - 1);
+        memcpy(body + sizeof open - 1, system, length);
+        memcpy(body + sizeof open - 1 + length, close, sizeof close);
+    }
+    free(system);
+    return body;
+}
+
+static int ask(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+               const api_observer *observer, bool analysis) {
     cJSON *tree = read_tree(input, arguments, observer);
     if (tree == NULL) return CLI_OK; /* told */
-    char *body = json_text(tree);
-    stream s = {.observer = observer, .input = input, .tree = tree, .curl = curl_easy_init()};
+    stream s = {.observer = observer, .input = input, .tree = tree, .analysis = analysis, .curl = curl_easy_init()};
+    char *body = body_of(&s);
     text_buffer_init(&s.line, LINE_MAX_BYTES);
     int status = CLI_IO;
     if (body != NULL && s.curl != NULL) {
@@ -267,4 +302,14 @@ int cli_simulate_remote(const cli_place *place, const cli_input *input, const cl
     free(body);
     cJSON_Delete(tree);
     return status;
+}
+
+int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                        const api_observer *observer) {
+    return ask(place, input, arguments, observer, false);
+}
+
+int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                       const api_observer *observer) {
+    return ask(place, input, arguments, observer, true);
 }

@@ -28,6 +28,10 @@ int cli_simulate(const cli_place *place, const cli_input *input, const cli_argum
 int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                         const api_observer *observer);
 
+/* The same for an analysis: the observer is told the answer as `summary`, or a `problem`. */
+int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                       const api_observer *observer);
+
 /* The options of commands that run: one text for each. */
 #define CLI_RUN_OPTIONS                                                                                       \
     {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},     \

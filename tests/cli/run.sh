@@ -39,7 +39,7 @@ call; code_is 2 && grep -q 'usage: hamel' err
 report $? "without a command it tells how to use it"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
-for command in run check examples new; do
+for command in run check analyze examples new; do
     call "$command" --help; code_is 0 && grep -q 'Example' out
     report $? "help of $command has an example"
 done
@@ -99,6 +99,16 @@ report $? "the JUnit report counts and escapes"
 call check system.json invalid.json --junit report.xml; code_is 3 && grep -q 'errors="1"' report.xml && grep -q '^ok ' out
 report $? "an invalid file among others is an error of its own"
 
+call analyze system.json; code_is 0 && [ ! -s err ] && grep -q '^degrees of freedom  *1$' out && grep -q '^  rod  *holonomic, scleronomic' out
+report $? "analyze tells what a system is"
+call analyze system.json --format json; code_is 0 && [ "$(wc -l <out)" = 1 ] && grep -q '"verdict":"none"' out
+report $? "an analysis is one line of JSON"
+cp out analysis.json
+call analyze system.json --format xml; code_is 2 && grep -q 'text or json' err
+report $? "a wrong format of an analysis lists the formats"
+call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
+report $? "an analysis tells faults like a run"
+
 call examples; code_is 0 && [ "$(wc -l <out)" -ge 20 ] && grep -q '^simple_pendulum ' out
 report $? "examples are listed"
 call examples simple_pendulum; code_is 0 && cmp -s out "$root/api/examples/simple_pendulum.json"
@@ -135,6 +145,10 @@ done
 export HAMEL_SERVER=http://127.0.0.1:$port
 call run system.json; code_is 0 && cmp -s out rows.csv
 report $? "a server's rows are the same bytes"
+call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
+report $? "a server's analysis is the same bytes"
+call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err
+report $? "a server's faults of an analysis read the same"
 call run system.json --server "http://127.0.0.1:$port/" --format npy; cp out remote.npy
 HAMEL_SERVER='' "$hamel" run system.json --format npy >out 2>err; code=$?; code_is 0 && cmp -s out remote.npy
 report $? "a server's rows are the same in another format"
