@@ -57,11 +57,11 @@ static bool begin_report(analysis *a) {
 
 /* Ranks are found by dense eliminations, a group at a time. */
 static hamel_status make_groups(analysis *a) {
-    const double most = 1e9; /* multiplications of one elimination */
+    const double most_entries = 1e7, most_work = 1e11; /* of one elimination; multiplications at worst */
     if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < a->groups.count; k++) {
         double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);
-        if (rows * rows * columns <= most) continue;
+        if (rows * columns <= most_entries && rows * rows * columns <= most_work) continue;
         return hamel_fail(a->error, HAMEL_LIMIT, "/constraints", 0,
                           "%.0f constraints on %.0f coordinates hang together: too many for an analysis", rows,
                           columns);

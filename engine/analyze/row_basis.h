@@ -1,7 +1,7 @@
 /* row_basis.h — an orthonormal basis of the span of rows that come one after another.
  *
- * Modified Gram–Schmidt, each row orthogonalized twice (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so
- * that row i = Σ_{j≤i} L_ij Q_j for the rows kept. A row whose rest is below `tolerance` times its length depends on the
+ * Gram–Schmidt, again where much has canceled (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that
+ * row i = Σ_{j≤i} L_ij Q_j for the rows kept. A row whose rest is below `tolerance` times its length depends on the
  * ones before it and is not kept. */
 #ifndef HAMEL_ANALYZE_ROW_BASIS_H
 #define HAMEL_ANALYZE_ROW_BASIS_H
@@ -14,6 +14,8 @@ typedef struct row_basis {
     double *Q;                    /* capacity × width, row by row */
     double *L;                    /* capacity × capacity, row by row, lower triangle */
     double *rest;                 /* width: what of the last row is orthogonal to those before */
+    double *given;                /* width: the last row before that */
+    size_t *entries;              /* width: where it is not zero */
     double tolerance;
     double floor; /* a rest below it is rounding, whatever the row's length; 0 at first */
 } row_basis;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 80, TRIES = 14 };
+enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 static const double REACHED = 1e-13, ACCEPTED = 1e-10; /* scaled residuals: no further step; good enough */
 static const double DEPENDENT = 1e-9;
 
@@ -18,6 +18,7 @@ typedef struct projector {
     double *values, *workspace; /* of the model's dynamics program */
     double *row, *step, *right;
     row_basis basis;
+    double radius; /* around the initial values, at which a state was found last */
 } projector;
 
 double sample_random(uint64_t *seed, double low, double high) {
@@ -72,7 +73,7 @@ static bool project(projector *p, sample *s, bool position) {
     double now = INFINITY;
     for (int i = 0; i < ITERATIONS && !system_interrupted(p->a->system); i++) {
         now = improve(p, s, position);
-        if (!(now >= REACHED)) break;
+        if (!(now >= REACHED) || (i >= PATIENCE && now > 1e-2)) break;
     }
     return now < ACCEPTED;
 }
@@ -101,9 +102,8 @@ static void draw(const analysis *a, sample *s, uint64_t *seed, double radius) {
 
 /* Nearer and nearer to the initial values: where the system is defined may be small. */
 static bool draw_one(projector *p, sample *s, uint64_t *seed) {
-    double radius = 0.6;
-    for (int i = 0; i < TRIES; i++, radius *= 0.6) {
-        draw(p->a, s, seed, radius);
+    for (int i = 0; i < TRIES; i++, p->radius *= 0.5) {
+        draw(p->a, s, seed, p->radius);
         if (project(p, s, true) && project(p, s, false) && is_regular(p, s)) return true;
         if (p->a->error->status != HAMEL_OK) return false;
     }
@@ -137,7 +137,7 @@ static hamel_status draw_all(projector *p) {
 
 hamel_status samples_draw(analysis *a) {
     const hamel_model *model = a->model;
-    projector p = {.a = a};
+    projector p = {.a = a, .radius = 0.6};
     p.values = calloc(model->dynamics_count + 1, sizeof *p.values);
     p.workspace = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *p.workspace);
     p.row = calloc(2 * a->n + a->m + 1, sizeof *p.row);
