@@ -271,14 +271,9 @@ static cJSON *read_tree(const cli_input *input, const cli_arguments *arguments, 
 static char *body_of(const stream *s) {
     char *system = json_text(s->tree);
     if (!s->analysis || system == NULL) return system;
-    static const char open[] = "{\"system\":", close[] = "}";
-    size_t length = strlen(system);
-    char *body = malloc(sizeof open + length + sizeof close);
-    if (body != NULL) {
-        memcpy(body, open, sizeof open - 1);
-        memcpy(body + sizeof open - 1, system, length);
-        memcpy(body + sizeof open - 1 + length, close, sizeof close);
-    }
+    size_t bytes = strlen(system) + sizeof "{\"system\":}";
+    char *body = malloc(bytes);
+    if (body != NULL) snprintf(body, bytes, "{\"system\":%s}", system);
     free(system);
     return body;
 }
