@@ -1,6 +1,7 @@
 /* row_sink.c — the registry of result formats, the choice by an Accept header, and the calls common to all formats. */
 #include "api/row_sink.h"
 
+#include "api/accept.h"
 #include "api/write_formats.h"
 
 #include <stdlib.h>
@@ -27,113 +28,15 @@ const row_format *row_format_named(const char *name) {
     return NULL;
 }
 
-/* A media range of an Accept header: where its type stands, and its weight in thousandths. */
-typedef struct media_range {
-    const char *type;
-    size_t length;
-    int weight;
-} media_range;
-
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
-/* The end of the piece at p: the next `,` or, with `semicolon`, `;` outside quotes. */
-static const char *piece_end(const char *p, bool semicolon) {
-    bool quoted = false;
-    for (; *p != '\0'; p++) {
-        if (quoted && *p == '\\' && p[1] != '\0') {
-            p++;
-        } else if (*p == '"') {
-            quoted = !quoted;
-        } else if (!quoted && (*p == ',' || (semicolon && *p == ';'))) {
-            break;
-        }
-    }
-    return p;
-}
-
-/* A weight: 0, 1, or up to three decimals (RFC 9110 12.4.2); anything else counts as 0, so that it is not served. */
-static int weight_of(const char *p, const char *end) {
-    if (p == end || (*p != '0' && *p != '1')) return 0;
-    int weight = (*p++ - '0') * 1000;
-    int place = 100;
-    if (p < end && *p == '.') {
-        for (p++; p < end && *p >= '0' && *p <= '9'; p++, place /= 10) weight += (*p - '0') * place;
-    }
-    return weight > 1000 ? 1000 : weight;
-}
-
-/* Reads the range that begins at p; returns its end. */
-static const char *read_range(const char *p, media_range *range) {
-    while (is_blank(*p)) p++;
-    const char *end = piece_end(p, true);
-    const char *last = end;
-    while (last > p && is_blank(last[-1])) last--;
-    *range = (media_range){.type = p, .length = (size_t)(last - p), .weight = 1000};
-    while (*end == ';') {
-        const char *name = end + 1;
-        while (is_blank(*name)) name++;
-        end = piece_end(name, true);
-        const char *value = end;
-        while (value > name && is_blank(value[-1])) value--;
-        if (value - name >= 2 && (name[0] == 'q' || name[0] == 'Q') && name[1] == '=') {
-            range->weight = weight_of(name + 2, value);
-        }
-    }
-    return end;
-}
-
-/* How closely the range names the format: 3 exactly, 2 "type/ *", 1 "* / *", 0 not at all. */
-static int closeness(const media_range *range, const char *media_type) {
-    size_t main_length = (size_t)(strchr(media_type, '/') - media_type) + 1;
-    if (range->length == strlen(media_type) && strncasecmp(range->type, media_type, range->length) == 0) return 3;
-    if (range->length == 3 && memcmp(range->type, "*/*", 3) == 0) return 1;
-    if (range->length == main_length + 1 && range->type[main_length] == '*' &&
-        strncasecmp(range->type, media_type, main_length) == 0) {
-        return 2;
-    }
-    return 0;
-}
-
-/* What a header says about one format: by its closest range. */
-typedef struct opinion {
-    int weight, closeness;
-    size_t position; /* of the range in the header */
-} opinion;
-
-static opinion opinion_of(const char *accept, const row_format *format) {
-    opinion best = {0};
-    size_t position = 0;
-    for (const char *p = accept; *p != '\0'; position++) {
-        media_range range;
-        p = read_range(p, &range);
-        int close = closeness(&range, format->media_type);
-        if (close > best.closeness) best = (opinion){range.weight, close, position};
-        if (*p == ',') p++;
-    }
-    return best;
-}
-
-static bool better(const opinion *a, const row_format *format, const opinion *b, const row_format *fallback) {
-    if (a->weight != b->weight) return a->weight > b->weight;
-    if (a->closeness != b->closeness) return a->closeness > b->closeness;
-    if (a->position != b->position) return a->position < b->position;
-    return format == fallback;
-}
-
 const row_format *row_format_accepted(const char *accept, const row_format *fallback) {
-    if (accept == NULL || accept[strspn(accept, " \t,")] == '\0') return fallback;
-    const row_format *chosen = NULL;
-    opinion best = {0};
+    const char *types[FORMAT_COUNT];
+    size_t preferred = 0;
     for (size_t k = 0; k < FORMAT_COUNT; k++) {
-        opinion o = opinion_of(accept, formats[k]);
-        if (o.closeness == 0 || o.weight == 0) continue;
-        if (chosen != NULL && !better(&o, formats[k], &best, fallback)) continue;
-        chosen = formats[k];
-        best = o;
+        types[k] = formats[k]->media_type;
+        if (formats[k] == fallback) preferred = k;
     }
-    return chosen;
+    size_t chosen = accept_choose(accept, types, FORMAT_COUNT, preferred);
+    return chosen < FORMAT_COUNT ? formats[chosen] : NULL;
 }
 
 row_writer *row_writer_open(const row_format *format, byte_sink sink) {

@@ -4,9 +4,11 @@
  * counts as failed with its own exit code, and the others are still judged. */
 #include "clients/cli/simulation.h"
 
-#include "clients/cli/junit.h"
+#include "api/junit.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct judgement {
@@ -15,40 +17,11 @@ typedef struct judgement {
     bool failed;   /* a check or invariant has not passed */
 } judgement;
 
-static const char *text_of(const cJSON *object, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
-/* What was found: "value 1.5" of a check, "drift 1e-9, relative 1e-10" of an invariant. */
-static void describe(char *out, size_t size, const cJSON *result, bool invariant) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(result, invariant ? "max_drift" : "value");
-    const cJSON *relative = cJSON_GetObjectItemCaseSensitive(result, "max_relative_drift");
-    if (!cJSON_IsNumber(value)) {
-        snprintf(out, size, "not reached: the run ended before its time");
-    } else if (invariant) {
-        snprintf(out, size, "drift %.3g, relative %.3g", value->valuedouble,
-                 cJSON_IsNumber(relative) ? relative->valuedouble : 0.0);
-    } else {
-        snprintf(out, size, "value %.10g", value->valuedouble);
-    }
-}
-
-static void judge(judgement *j, const char *kind, const char *name, bool passed, const char *found) {
-    printf("%-6s %s: %s%s%s: %s\n", passed ? "ok" : "FAILED", j->file, kind, name[0] != '\0' ? " " : "", name, found);
-    if (j->report != NULL) junit_case(j->report, j->file, kind, name, passed, found);
-    if (!passed) j->failed = true;
-}
-
-static size_t judge_list(judgement *j, const cJSON *summary, const char *key, const char *kind, bool invariant) {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(summary, key);
-    size_t count = 0;
-    for (const cJSON *r = list != NULL ? list->child : NULL; r != NULL; r = r->next, count++) {
-        char found[200];
-        describe(found, sizeof found, r, invariant);
-        judge(j, kind, text_of(r, "name"), cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r, "passed")), found);
-    }
-    return count;
+static void judge(void *context, const api_verdict *v) {
+    const judgement *j = context;
+    printf("%-6s %s: %s%s%s: %s\n", v->passed ? "ok" : "FAILED", j->file, v->kind, v->name[0] != '\0' ? " " : "",
+           v->name, v->found);
+    if (j->report != NULL) junit_case(j->report, j->file, v);
 }
 
 static bool on_summary(void *context, const char *json, const hamel_summary *unused) {
@@ -57,11 +30,7 @@ static bool on_summary(void *context, const char *json, const hamel_summary *unu
     json_limits limits = json_limits_default();
     json_fault fault;
     cJSON *summary = json_parse(json, strlen(json), &limits, &fault);
-    const char *status = text_of(summary, "status");
-    size_t count = judge_list(j, summary, "checks", "check", false);
-    count += judge_list(j, summary, "invariants", "invariant", true);
-    bool whole = strcmp(status, "completed") == 0 || strcmp(status, "terminated") == 0;
-    if (count == 0 || !whole) judge(j, "run", "", whole, status);
+    j->failed = !api_verdicts(summary, judge, j);
     cJSON_Delete(summary);
     return true;
 }
@@ -91,6 +60,17 @@ static int check_file(const cli_arguments *arguments, const char *path, junit *r
     return status;
 }
 
+static int write_report(junit *report, const char *path) {
+    size_t length = 0;
+    char *text = junit_take(report, &length);
+    FILE *out = text != NULL ? fopen(path, "wb") : NULL;
+    bool good = out != NULL && fwrite(text, 1, length, out) == length;
+    if (out != NULL) good = fclose(out) == 0 && good;
+    if (!good) cli_say("%s: %s", path, text == NULL ? "the report is too long" : strerror(errno));
+    free(text);
+    return good ? CLI_OK : CLI_IO;
+}
+
 /* The first file that could not be judged gives the exit code; a failed check only when all could. */
 static int worse(int one, int other) {
     if (one > CLI_CHECK_FAILED) return one;
@@ -106,7 +86,7 @@ static int check_files(const cli_arguments *arguments) {
         status = worse(status, check_file(arguments, arguments->operands[k], path != NULL ? &report : NULL));
         fflush(stdout);
     }
-    if (path != NULL) status = worse(status, junit_write(&report, path));
+    if (path != NULL) status = worse(status, write_report(&report, path));
     return worse(status, cli_flush_stdout());
 }
 

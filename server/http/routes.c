@@ -11,6 +11,7 @@ static const char *const results_query[] = {"from", "to", "every", "columns", "f
 static const route routes[] = {
     {METHOD_POST,   "/v1/simulations",     RUN_STREAM, true,  simulations_create, NULL},
     {METHOD_POST,   "/v1/analyses",        RUN_STREAM, true,  analyses_create,    NULL},
+    {METHOD_POST,   "/v1/checks",          RUN_STREAM, true,  checks_create,      NULL},
     {METHOD_POST,   "/v1/jobs",            RUN_STREAM, true,  jobs_create,        NULL},
     {METHOD_GET,    "/v1/jobs",            RUN_BRIEF,  false, jobs_list,          list_query},
     {METHOD_GET,    "/v1/jobs/{}",         RUN_BRIEF,  false, jobs_get,           NULL},

@@ -13,6 +13,7 @@ const route *route_at(size_t index);
 
 handled simulations_create(request *r);
 handled analyses_create(request *r);
+handled checks_create(request *r);
 handled jobs_create(request *r);
 handled jobs_list(request *r);
 handled jobs_get(request *r);
@@ -30,5 +31,8 @@ handled service_readyz(request *r);
 /* The answer to a description that could not be taken: its problem document, or 503 while the daemon ends. Clears
  * *failure (routes_simulations.c). */
 handled reply_refusal(request *r, api_failure *failure);
+
+/* The answer to a run that failed before a byte was sent: `json` is its problem document (routes_simulations.c). */
+handled reply_run_problem(request *r, const char *json, const api_failure *failure);
 
 #endif

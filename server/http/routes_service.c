@@ -7,10 +7,9 @@
 handled service_index(request *r) {
     static const char index[] =
         "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{\"description\":\"/openapi.json\","
-        "\"simulations\":\"/v1/simulations\",\"analyses\":\"/v1/analyses\",\"jobs\":\"/v1/jobs\",\"examples\":\"/v1/"
-        "examples\",\"health\":\"/"
-        "healthz\","
-        "\"readiness\":\"/readyz\"}}\n";
+        "\"simulations\":\"/v1/simulations\",\"analyses\":\"/v1/analyses\",\"checks\":\"/v1/checks\",\"jobs\":\"/v1/"
+        "jobs\","
+        "\"examples\":\"/v1/examples\",\"health\":\"/healthz\",\"readiness\":\"/readyz\"}}\n";
     return reply_static(r, 200, "application/json", index, sizeof index - 1);
 }
 

@@ -69,20 +69,24 @@ static cJSON *own_problem(const live_run *run) {
     return api_problem_plain(413, "result-too-large", "The result does not fit this format", run->writer->reason, NULL);
 }
 
+handled reply_run_problem(request *r, const char *json, const api_failure *failure) {
+    bool stopped = stream_stopped(r->stream);
+    int status = stopped ? 503 : failure->http ? failure->http : 500;
+    if (status == 503) r->reply.retry_after = 5;
+    return stopped ? reply_problem_tree(r, status, shutdown_problem(r->path)) : reply_problem_text(r, status, json);
+}
+
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     live_run *run = context;
     (void)summary_json;
     cJSON *own = own_problem(run);
-    if (run->r && own) {
-        bool stopped = stream_stopped(run->stream);
-        if (stopped) run->r->reply.retry_after = 5;
-        reply_problem_tree(run->r, stopped ? 503 : 413, own);
+    if (run->r && own && !stream_stopped(run->stream)) {
+        reply_problem_tree(run->r, 413, own);
         return true;
     }
     if (run->r) {
-        int status = failure->http ? failure->http : 500;
-        if (status == 503) run->r->reply.retry_after = 5;
-        reply_problem_text(run->r, status, json);
+        cJSON_Delete(own);
+        reply_run_problem(run->r, json, failure);
         return true;
     }
     char *text = own ? cJSON_PrintUnformatted(own) : NULL;

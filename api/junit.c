@@ -1,9 +1,6 @@
 /* junit.c — see junit.h. Characters that XML 1.0 cannot hold at all become `?`. */
-#include "clients/cli/junit.h"
+#include "api/junit.h"
 
-#include "clients/cli/cli.h"
-
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,15 +40,15 @@ static void open_case(junit *report, const char *file, const char *kind, const c
     text_buffer_puts(out, "\"");
 }
 
-void junit_case(junit *report, const char *file, const char *kind, const char *name, bool passed, const char *found) {
-    open_case(report, file, kind, name);
-    if (passed) {
+void junit_case(junit *report, const char *file, const api_verdict *verdict) {
+    open_case(report, file, verdict->kind, verdict->name);
+    if (verdict->passed) {
         text_buffer_puts(&report->cases, "/>\n");
         return;
     }
     report->failures++;
     text_buffer_puts(&report->cases, "><failure");
-    add_attribute(&report->cases, "message", found);
+    add_attribute(&report->cases, "message", verdict->found);
     text_buffer_puts(&report->cases, "/></testcase>\n");
 }
 
@@ -63,20 +60,20 @@ void junit_error(junit *report, const char *file, const char *message) {
     text_buffer_puts(&report->cases, "/></testcase>\n");
 }
 
-int junit_write(junit *report, const char *path) {
-    FILE *out = report->cases.failed ? NULL : fopen(path, "wb");
-    bool good = out != NULL;
-    if (good) {
-        const char counts[] = "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"";
-        char numbers[128];
-        snprintf(numbers, sizeof numbers, counts, report->tests, report->failures, report->errors);
-        good = fprintf(out,
+char *junit_take(junit *report, size_t *length) {
+    char numbers[128];
+    text_buffer out;
+    text_buffer_init(&out, REPORT_MAX);
+    snprintf(numbers, sizeof numbers, "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"", report->tests, report->failures,
+             report->errors);
+    text_buffer_printf(&out,
                        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites %s>\n"
-                       "  <testsuite name=\"hamel check\" %s>\n%s  </testsuite>\n</testsuites>\n",
-                       numbers, numbers, report->cases.bytes != NULL ? report->cases.bytes : "") > 0;
-        good = fclose(out) == 0 && good;
-    }
-    if (!good) cli_say("%s: %s", path, report->cases.failed ? "the report is too long" : strerror(errno));
+                       "  <testsuite name=\"hamel check\" %s>\n",
+                       numbers, numbers);
+    text_buffer_add(&out, report->cases.bytes != NULL ? report->cases.bytes : "", report->cases.length);
+    text_buffer_puts(&out, "  </testsuite>\n</testsuites>\n");
+    char *text = report->cases.failed ? NULL : text_buffer_take(&out, length);
+    text_buffer_free(&out);
     text_buffer_free(&report->cases);
-    return good ? CLI_OK : CLI_IO;
+    return text;
 }

@@ -1,7 +1,8 @@
 /* junit.h — verdicts as the XML that test servers read: one testcase per check, invariant or run. */
-#ifndef HAMEL_CLI_JUNIT_H
-#define HAMEL_CLI_JUNIT_H
+#ifndef HAMEL_API_JUNIT_H
+#define HAMEL_API_JUNIT_H
 
+#include "api/verdicts.h"
 #include "engine/base/text_buffer.h"
 
 typedef struct junit {
@@ -10,10 +11,10 @@ typedef struct junit {
 } junit;
 
 void junit_init(junit *report);
-void junit_case(junit *report, const char *file, const char *kind, const char *name, bool passed, const char *found);
+void junit_case(junit *report, const char *file, const api_verdict *verdict);
 void junit_error(junit *report, const char *file, const char *message); /* the file could not be judged */
 
-/* Writes the report to `path` and frees it. CLI_OK, or CLI_IO after saying why not. */
-int junit_write(junit *report, const char *path);
+/* The whole report, and frees it. free() it; NULL when it is too long or there is no memory. */
+char *junit_take(junit *report, size_t *length);
 
 #endif

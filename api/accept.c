@@ -1,0 +1,130 @@
+/* accept.c — see accept.h. Pure functions; a header is read in place, once for each offer. */
+#include "api/accept.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A range of such a header: where its name stands, and its weight in thousandths. */
+typedef struct accept_range {
+    const char *type;
+    size_t length;
+    int weight;
+} accept_range;
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* The end of the piece at p: the next `,` or, with `semicolon`, `;` outside quotes. */
+static const char *piece_end(const char *p, bool semicolon) {
+    bool quoted = false;
+    for (; *p != '\0'; p++) {
+        if (quoted && *p == '\\' && p[1] != '\0') {
+            p++;
+        } else if (*p == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (*p == ',' || (semicolon && *p == ';'))) {
+            break;
+        }
+    }
+    return p;
+}
+
+/* A weight: 0, 1, or up to three decimals (RFC 9110 12.4.2); anything else counts as 0, so that it is not served. */
+static int weight_of(const char *p, const char *end) {
+    if (p == end || (*p != '0' && *p != '1')) return 0;
+    int weight = (*p++ - '0') * 1000;
+    int place = 100;
+    if (p < end && *p == '.') {
+        for (p++; p < end && *p >= '0' && *p <= '9'; p++, place /= 10) weight += (*p - '0') * place;
+    }
+    return weight > 1000 ? 1000 : weight;
+}
+
+/* Reads the range that begins at p; returns its end. */
+static const char *read_range(const char *p, accept_range *range) {
+    while (is_blank(*p)) p++;
+    const char *end = piece_end(p, true);
+    const char *last = end;
+    while (last > p && is_blank(last[-1])) last--;
+    *range = (accept_range){.type = p, .length = (size_t)(last - p), .weight = 1000};
+    while (*end == ';') {
+        const char *name = end + 1;
+        while (is_blank(*name)) name++;
+        end = piece_end(name, true);
+        const char *value = end;
+        while (value > name && is_blank(value[-1])) value--;
+        if (value - name >= 2 && (name[0] == 'q' || name[0] == 'Q') && name[1] == '=') {
+            range->weight = weight_of(name + 2, value);
+        }
+    }
+    return end;
+}
+
+/* How closely the range names the offer: 3 exactly, 2 "type/ *", 1 "* / *" or "*", 0 not at all. */
+static int closeness(const accept_range *range, const char *offer) {
+    const char *slash = strchr(offer, '/');
+    size_t main_length = slash != NULL ? (size_t)(slash - offer) + 1 : 0;
+    if (range->length == strlen(offer) && strncasecmp(range->type, offer, range->length) == 0) return 3;
+    if (slash == NULL) return range->length == 1 && range->type[0] == '*';
+    if (range->length == 3 && memcmp(range->type, "*/*", 3) == 0) return 1;
+    if (range->length == main_length + 1 && range->type[main_length] == '*' &&
+        strncasecmp(range->type, offer, main_length) == 0) {
+        return 2;
+    }
+    return 0;
+}
+
+/* What a header says about one offer: by its closest range. */
+typedef struct opinion {
+    int weight, closeness;
+    size_t position; /* of the range in the header */
+} opinion;
+
+static opinion opinion_of(const char *accept, const char *offer) {
+    opinion best = {0};
+    size_t position = 0;
+    for (const char *p = accept; *p != '\0'; position++) {
+        accept_range range;
+        p = read_range(p, &range);
+        int close = closeness(&range, offer);
+        if (close > best.closeness) best = (opinion){range.weight, close, position};
+        if (*p == ',') p++;
+    }
+    return best;
+}
+
+static bool better(const opinion *a, const opinion *b) {
+    if (a->weight != b->weight) return a->weight > b->weight;
+    if (a->closeness != b->closeness) return a->closeness > b->closeness;
+    return a->position < b->position;
+}
+
+static bool same(const opinion *a, const opinion *b) {
+    return a->weight == b->weight && a->closeness == b->closeness && a->position == b->position;
+}
+
+static bool says_nothing(const char *header) {
+    return header == NULL || header[strspn(header, " \t,")] == '\0';
+}
+
+size_t accept_choose(const char *header, const char *const *offers, size_t count, size_t preferred) {
+    if (says_nothing(header)) return preferred;
+    size_t chosen = count;
+    opinion best = {0};
+    for (size_t k = 0; k < count; k++) {
+        opinion o = opinion_of(header, offers[k]);
+        if (o.closeness == 0 || o.weight == 0) continue;
+        bool taken = chosen == count || better(&o, &best) || (same(&o, &best) && k == preferred);
+        if (!taken) continue;
+        chosen = k;
+        best = o;
+    }
+    return chosen;
+}
+
+bool accept_allows(const char *header, const char *offer) {
+    if (says_nothing(header)) return false;
+    opinion o = opinion_of(header, offer);
+    return o.closeness > 0 && o.weight > 0;
+}

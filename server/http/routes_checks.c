@@ -1,0 +1,117 @@
+/* routes_checks.c — POST /v1/checks: run, judge checks and invariants, and answer with the verdicts as JSON or as JUnit
+ * XML.
+ *
+ * The rows are not kept: only what the summary says of them. A run that fails is a problem, as it is for a live run; one
+ * that a budget has ended has not passed. */
+#include "api/accept.h"
+#include "api/json_builder.h"
+#include "api/junit.h"
+#include "server/http/routes.h"
+
+enum { FORM_JSON, FORM_JUNIT, FORMS };
+static const char *const forms[FORMS] = {"application/json", "application/xml"};
+
+typedef struct check_run {
+    request *r;
+    size_t form;
+} check_run;
+
+static void note_nothing(void *context, const api_verdict *verdict) {
+    (void)context;
+    (void)verdict;
+}
+
+static void note_case(void *context, const api_verdict *verdict) {
+    junit_case(context, "request", verdict);
+}
+
+static cJSON *list_of(json_builder *b, const cJSON *summary, const char *key) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(summary, key);
+    return json_kept(b, list ? cJSON_Duplicate(list, 1) : cJSON_CreateArray());
+}
+
+/* {passed, checks, invariants, summary}; takes the summary. */
+static handled reply_verdicts(request *r, cJSON *summary) {
+    json_builder b = {0};
+    cJSON *answer = json_kept(&b, cJSON_CreateObject());
+    json_add_truth(&b, answer, "passed", api_verdicts(summary, note_nothing, NULL));
+    if (!b.failed) cJSON_AddItemToObject(answer, "checks", list_of(&b, summary, "checks"));
+    if (!b.failed) cJSON_AddItemToObject(answer, "invariants", list_of(&b, summary, "invariants"));
+    if (b.failed || !cJSON_AddItemToObject(answer, "summary", summary)) {
+        cJSON_Delete(summary);
+        cJSON_Delete(answer);
+        return reply_no_memory(r);
+    }
+    return reply_json(r, 200, answer);
+}
+
+static handled reply_junit(request *r, const cJSON *summary) {
+    junit report;
+    size_t length = 0;
+    junit_init(&report);
+    api_verdicts(summary, note_case, &report);
+    char *text = junit_take(&report, &length);
+    return reply_bytes(r, 200, forms[FORM_JUNIT], text, length);
+}
+
+static bool on_row(void *context, const double *values, size_t count) {
+    const check_run *run = context;
+    (void)values;
+    (void)count;
+    cpu_pass(run->r->services->slots, stream_turn(run->r->stream));
+    return true;
+}
+
+static bool on_progress(void *context, const char *json, double fraction) {
+    (void)json;
+    (void)fraction;
+    return on_row(context, NULL, 0);
+}
+
+static bool on_summary(void *context, const char *json, const hamel_summary *unused) {
+    const check_run *run = context;
+    cJSON *summary = cJSON_Parse(json);
+    (void)unused;
+    if (!summary) {
+        reply_no_memory(run->r);
+    } else if (run->form == FORM_JUNIT) {
+        reply_junit(run->r, summary);
+        cJSON_Delete(summary);
+    } else {
+        reply_verdicts(run->r, summary);
+    }
+    return true;
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    const check_run *run = context;
+    (void)summary_json;
+    reply_run_problem(run->r, json, failure);
+    return true;
+}
+
+handled checks_create(request *r) {
+    check_run run = {.r = r, .form = accept_choose(request_header(r, "Accept"), forms, FORMS, FORM_JSON)};
+    if (run.form == FORMS) {
+        return reply_problem(r, 406, "not-acceptable", "Not acceptable",
+                             "verdicts come as application/json or application/xml (JUnit)");
+    }
+    api_failure failure = {0};
+    cpu_slots *slots = r->services->slots;
+    cpu_take(slots, stream_turn(r->stream));
+    hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,
+                                     stream_cancel_flag(r->stream), "request", &failure);
+    if (model) {
+        api_observer observer = {
+            .context = &run, .row = on_row, .progress = on_progress, .summary = on_summary, .problem = on_problem};
+        hamel_status status =
+            api_run(model, r->services->config->time_limit, stream_cancel_flag(r->stream), &observer, "request");
+        (void)status; /* the observer has been told */
+        if (!r->reply.status) reply_no_memory(r);
+    } else {
+        reply_refusal(r, &failure);
+    }
+    cpu_leave(slots, stream_turn(r->stream));
+    hamel_model_free(model);
+    return REPLY_READY;
+}

@@ -1,0 +1,106 @@
+/* test_checks.c — POST /v1/checks: verdicts as JSON and as JUnit XML. */
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static test_daemon d;
+
+static int set_up(void **state) {
+    (void)state;
+    daemon_start(&d, NULL);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    int code = daemon_end(&d, SIGTERM);
+    daemon_remove(&d);
+    return code;
+}
+
+/* x = cos t: at t = pi it is -1. */
+static const char *checked(char *out, size_t room, double expected, double max_steps) {
+    snprintf(out, room,
+             "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/2\","
+             "\"potential_energy\":\"x^2/2\",\"invariants\":[{\"name\":\"E<\",\"expression\":\"energy()\","
+             "\"tolerance\":1e-5}],\"checks\":[{\"name\":\"turned\",\"expression\":\"x\",\"equals\":%g,"
+             "\"tolerance\":1e-4}],\"simulation\":{\"stop\":3.141592653589793,\"max_steps\":%g}}",
+             expected, max_steps);
+    return out;
+}
+
+static void a_system_that_behaves_passes(void **state) {
+    (void)state;
+    char system[1000];
+    cJSON *found = ask_json(&d, "POST", "/v1/checks", json_type, checked(system, sizeof system, -1, 1e5), 200);
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(found, "passed")));
+    const cJSON *checks = cJSON_GetObjectItemCaseSensitive(found, "checks");
+    assert_int_equal(cJSON_GetArraySize(checks), 1);
+    assert_float_equal(json_number_of(checks->child, "value"), -1, 1e-4);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(found, "invariants")), 1);
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(found, "summary"), "status"), "completed");
+    cJSON_Delete(found);
+}
+
+static void one_that_does_not_fails_and_the_answer_is_still_200(void **state) {
+    (void)state;
+    char system[1000];
+    cJSON *found = ask_json(&d, "POST", "/v1/checks", json_type, checked(system, sizeof system, 1, 1e5), 200);
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(found, "passed")));
+    cJSON_Delete(found);
+}
+
+static void a_run_that_its_budget_ended_has_not_passed(void **state) {
+    (void)state;
+    char system[1000];
+    cJSON *found = ask_json(&d, "POST", "/v1/checks", json_type, checked(system, sizeof system, -1, 3), 200);
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(found, "passed")));
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(found, "summary"), "status"), "incomplete");
+    cJSON_Delete(found);
+}
+
+static void test_servers_read_junit(void **state) {
+    (void)state;
+    char system[1000], type[64];
+    const char *headers[] = {"Content-Type: application/json", "Accept: text/html, application/xml;q=0.9", NULL};
+    answer a = ask(&d, "POST", "/v1/checks", headers, checked(system, sizeof system, 1, 1e5));
+    assert_int_equal(a.status, 200);
+    assert_true(answer_header(&a, "Content-Type", type, sizeof type));
+    assert_string_equal(type, "application/xml");
+    assert_non_null(strstr(a.body, "<testsuites tests=\"2\" failures=\"1\" errors=\"0\">"));
+    assert_non_null(strstr(a.body, "name=\"check turned\"><failure message=\"value -1"));
+    assert_non_null(strstr(a.body, "name=\"invariant E&lt;\"/>"));
+    answer_clear(&a);
+}
+
+static void what_cannot_run_is_a_problem(void **state) {
+    (void)state;
+    char system[1000];
+    const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
+    cJSON_Delete(ask_json(&d, "POST", "/v1/checks", headers, checked(system, sizeof system, 1, 1e5), 406));
+    cJSON_Delete(ask_json(&d, "POST", "/v1/checks", json_type, "{\"hamel\":1}", 422));
+    const char *off = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":2}],\"kinetic_energy\":\"x'^2\","
+                      "\"constraints\":[{\"name\":\"c\",\"equation\":\"x=1\"}],\"simulation\":{\"stop\":1}}";
+    cJSON *problem = ask_json(&d, "POST", "/v1/checks", json_type, off, 422);
+    assert_string_equal(json_text_of(problem, "type"), "/problems/inconsistent-initial-values");
+    cJSON_Delete(problem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_system_that_behaves_passes),
+        cmocka_unit_test(one_that_does_not_fails_and_the_answer_is_still_200),
+        cmocka_unit_test(a_run_that_its_budget_ended_has_not_passed),
+        cmocka_unit_test(test_servers_read_junit),
+        cmocka_unit_test(what_cannot_run_is_a_problem),
+    };
+    return cmocka_run_group_tests_name("checks", tests, set_up, tear_down);
+}
