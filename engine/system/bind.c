@@ -92,15 +92,14 @@ static machine_value pop(machine *m) {
     return m->s->binder->stack[--m->depth];
 }
 
-/* The number that a node of numbers and parameters has. */
-static bool node_number(hamel_system *s, graph_node node, double *value) {
+bool binder_number(hamel_system *s, graph_node node, double *value) {
     graph_node n = graph_substitute(s->graph, node, SYMBOL_PARAMETER, s->binder->parameter_numbers, s->parameter_count);
     return n >= 0 && graph_is_number(s->graph, n, value);
 }
 
 static bool integer_value(machine *m, const syntax_item *item, graph_node node, const char *what, long long *value) {
     double number;
-    if (!node_number(m->s, node, &number)) {
+    if (!binder_number(m->s, node, &number)) {
         if (graph_status(m->s->graph) != HAMEL_OK) return binder_graph_fault(m->s, m->pointer);
         *value = 1; /* any: this walk's result is thrown away when a parameter is still waiting for its value */
         return m->s->binder->waiting_count > 0 ||
@@ -112,7 +111,7 @@ static bool integer_value(machine *m, const syntax_item *item, graph_node node, 
     return true;
 }
 
-/* name, name[3], name[1,2] from `count` indices on the stack; into text[NAME_BYTES]. */
+/* name, name[3], name[1,2], name[3].1 from `count` indices on the stack; into text[NAME_BYTES]. */
 static bool indexed_name(machine *m, const syntax_item *item, char *text) {
     if (item->count > INDEX_MAX) return fault(m, item, "a name may have at most %d indices", INDEX_MAX);
     if (item->length > NAME_BYTES / 2) return fault(m, item, "the name is longer than %d bytes", NAME_BYTES / 2);
@@ -123,7 +122,10 @@ static bool indexed_name(machine *m, const syntax_item *item, char *text) {
         if (!integer_value(m, item, m->s->binder->stack[first + (size_t)k].node, "an index", &index)) return false;
         at += snprintf(text + at, (size_t)(NAME_BYTES - at), "%c%lld", k ? ',' : '[', index);
     }
-    if (item->count) snprintf(text + at, (size_t)(NAME_BYTES - at), "]");
+    if (item->count) at += snprintf(text + at, (size_t)(NAME_BYTES - at), "]");
+    if (item->suffix_length > NAME_BYTES / 8) return fault(m, item, "the name is longer than %d bytes", NAME_BYTES / 2);
+    if (item->suffix_length)
+        snprintf(text + at, (size_t)(NAME_BYTES - at), ".%.*s", (int)item->suffix_length, item->as.name + item->suffix);
     m->depth = first;
     return true;
 }
@@ -463,7 +465,7 @@ static graph_node bind_walk(hamel_system *s, const hamel_expression *e, system_p
 static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
     double value;
     const hamel_expression *e = &s->binder->slots[index].value->items[0];
-    if (!node_number(s, node, &value)) {
+    if (!binder_number(s, node, &value)) {
         if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
         (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value of `%s` is not finite",
                          s->parameter_names[index]);
@@ -574,7 +576,7 @@ graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place 
 bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
     graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
     if (node < 0) return false;
-    if (node_number(s, node, value)) return true;
+    if (binder_number(s, node, value)) return true;
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
     (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value is not finite");
     if (e->text) hamel_quote(s->error, e->text, strlen(e->text));

@@ -30,6 +30,7 @@ typedef struct machine_value {
 struct system_binder {
     symbol_table quantities;                         /* value = kind + ENTRY_KINDS · index */
     symbol_table coordinates, elements, constraints; /* name → index; elements: of `located` */
+    symbol_table links;                              /* names of springs and dampers */
     bind_slot *slots;
     size_t slot_count, slot_capacity;
     int32_t *quasi_slots; /* definitions of the quasi-velocities */
@@ -77,6 +78,9 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f);
 /* Adds a term to the kinetic or potential energy, taken apart into its own terms; a force on coordinate i. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer);
 void binder_add_force(hamel_system *s, int32_t i, graph_node force);
+
+/* The number that a node of numbers and parameters has; false when it contains anything else, or is not finite. */
+bool binder_number(hamel_system *s, graph_node node, double *value);
 
 /* Copies the variables of a scope into the arena. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);

@@ -5,7 +5,11 @@
  *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
 #include "engine/system/elements.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Moments of inertia that people write down are rounded: to three digits, those of a thin rod or disk miss by less. */
+static const double INERTIA_ROUNDING = 0.01;
 
 static bool is_constant(hamel_system *s, graph_node node) {
     return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
@@ -106,6 +110,41 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
     return true;
 }
 
+/* What is known before the motion must be possible: ∫ x xᵀ dm = ½ tr(I) 1 − I has no negative direction, which for
+ * principal moments are the triangle inequalities I1 ≤ I2 + I3 and their like (Papastavridis A24). */
+static bool inertia_is_possible(hamel_system *s, const graph_node inertia[9]) {
+    double I[9], a[3][3];
+    for (int k = 0; k < 9; k++)
+        if (!binder_number(s, inertia[k], &I[k])) return true;
+    if (s->dimension == 2) return I[8] >= 0;
+    double trace = I[0] + I[4] + I[8], size = 0;
+    for (int k = 0; k < 9; k++) size = fmax(size, fabs(I[k]));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            a[i][j] = (i == j ? 0.5 * trace + INERTIA_ROUNDING * size : 0) - 0.5 * (I[3 * i + j] + I[3 * j + i]);
+    for (int k = 0; k < 3 && size > 0; k++) { /* Cholesky's pivots */
+        if (!(a[k][k] > 0)) return false;
+        for (int i = k + 1; i < 3; i++)
+            for (int j = k + 1; j < 3; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+    }
+    return true;
+}
+
+static void check_inertia(hamel_system *s, const hamel_body *b, const graph_node inertia[9]) {
+    if (b->inertia.count == 0 || inertia_is_possible(s, inertia)) return;
+    (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0, "no body has the moments of inertia of `%s`",
+                     b->name);
+    hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia is not negative"
+                                              : "none is negative, and none is larger than the sum of the other two");
+}
+
+static void check_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name) {
+    double value;
+    if (!binder_number(s, node, &value) || value >= 0) return;
+    (void)hamel_fail(s->error, HAMEL_INVALID, mass->pointer, 0, "the mass of `%s` is %.9g, and none is negative", name,
+                     value);
+}
+
 static void lower_rotation(hamel_system *s, const system_located *e, const graph_node inertia[9], const char *pointer) {
     graph *g = s->graph;
     system_rotor *all = binder_grow(s, s->rotors, &s->rotor_capacity, s->rotor_count, sizeof *all, pointer);
@@ -146,7 +185,9 @@ static void lower_masses(hamel_system *s) {
             const hamel_particle *p = &d->particles[i];
             graph_node mass = system_bind(s, &p->mass, PLACE_POSITION, &f.scope, SYNTAX_EXPRESSION, NULL);
             const system_located *e = element_of(s, p->name, p->pointer, &f.scope);
-            if (e && mass >= 0) lower_mass(s, &field, mass, e->position, p->pointer);
+            if (!e || mass < 0) continue;
+            check_mass(s, &p->mass, mass, e->name);
+            lower_mass(s, &field, mass, e->position, p->pointer);
         }
     for (size_t i = 0; i < d->body_count; i++)
         for (family_begin(&f, s, &d->bodies[i].family); family_next(&f);) {
@@ -155,12 +196,21 @@ static void lower_masses(hamel_system *s) {
             bool inert = bind_inertia(s, b, &f.scope, inertia);
             const system_located *e = element_of(s, b->name, b->pointer, &f.scope);
             if (!e || mass < 0 || !inert) continue;
+            check_mass(s, &b->mass, mass, e->name);
+            check_inertia(s, b, inertia);
             lower_mass(s, &field, mass, e->position, b->pointer);
             lower_rotation(s, e, inertia, b->pointer);
         }
 }
 
 /* --- springs, dampers, loads --------------------------------------------------------------------------------------------- */
+
+/* Springs and dampers share a name space; they may do without a name. */
+static bool declare_link(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
+    if (!l->name) return true;
+    const char *name = family_member(s, l->name, l->pointer, scope);
+    return name && binder_declare_element(s, &s->binder->links, name, 0, l->pointer, "springs or dampers");
+}
 
 static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *scope, graph_node difference[3]) {
     graph *g = s->graph;
@@ -254,9 +304,15 @@ void elements_lower(hamel_system *s) {
     family_iterator f;
     lower_masses(s);
     for (size_t i = 0; i < d->spring_count; i++)
-        for (family_begin(&f, s, &d->springs[i].family); family_next(&f);) lower_spring(s, &d->springs[i], &f.scope);
+        for (family_begin(&f, s, &d->springs[i].family); family_next(&f);) {
+            if (!declare_link(s, &d->springs[i], &f.scope)) break;
+            lower_spring(s, &d->springs[i], &f.scope);
+        }
     for (size_t i = 0; i < d->damper_count; i++)
-        for (family_begin(&f, s, &d->dampers[i].family); family_next(&f);) lower_damper(s, &d->dampers[i], &f.scope);
+        for (family_begin(&f, s, &d->dampers[i].family); family_next(&f);) {
+            if (!declare_link(s, &d->dampers[i], &f.scope)) break;
+            lower_damper(s, &d->dampers[i], &f.scope);
+        }
     for (size_t i = 0; i < d->load_count; i++)
         for (family_begin(&f, s, &d->loads[i].family); family_next(&f);) lower_load(s, &d->loads[i], &f.scope);
 }

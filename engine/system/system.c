@@ -535,6 +535,7 @@ static bool create_binder(hamel_system *s) {
     return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK &&
            symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
            symbol_table_init(&b->elements, s->memory) == HAMEL_OK &&
+           symbol_table_init(&b->links, s->memory) == HAMEL_OK &&
            symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
 }
 

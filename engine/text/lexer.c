@@ -171,7 +171,17 @@ static size_t name_character(const lexer *l) {
     return c >= 0x80 ? letter_length(l, &message) : 0;
 }
 
-/* Called on the first letter. A point belongs to the name when a name character follows it. */
+/* A point belongs to a dotted name when a name character follows it. */
+static bool skip_point(lexer *l) {
+    if (peek(l, 0) != '.') return false;
+    lexer after = *l;
+    skip(&after, 1);
+    if (name_character(&after) == 0) return false;
+    *l = after;
+    return true;
+}
+
+/* Called on the first letter. */
 static token read_name(lexer *l, bool dotted) {
     token t = {.kind = TOKEN_NAME, .text = l->at, .column = l->column};
     for (;;) {
@@ -181,11 +191,7 @@ static token read_name(lexer *l, bool dotted) {
             l->column++;
             continue;
         }
-        if (!dotted || peek(l, 0) != '.') break;
-        lexer after = *l;
-        skip(&after, 1);
-        if (name_character(&after) == 0) break;
-        *l = after;
+        if (!dotted || !skip_point(l)) break;
     }
     t.length = (uint32_t)(l->at - t.text);
     return t;
@@ -251,4 +257,8 @@ token lexer_next(lexer *l) {
 
 token lexer_next_dotted(lexer *l) {
     return next_token(l, true);
+}
+
+token lexer_next_suffix(lexer *l) {
+    return skip_point(l) ? read_name(l, true) : (token){.kind = TOKEN_NAME, .text = l->at, .column = l->column};
 }

@@ -43,4 +43,7 @@ void lexer_init(lexer *l, const char *text, size_t length);
 token lexer_next(lexer *l);        /* TOKEN_END for ever once the end is reached */
 token lexer_next_dotted(lexer *l); /* the same, names may hold dots */
 
+/* The rest of a dotted name whose index has just been read: ".1" of J[2].1, without its point. Length 0 when none. */
+token lexer_next_suffix(lexer *l);
+
 #endif

@@ -285,12 +285,17 @@ static bool parse_equal_sign(parser *p) {
 
 /* --- names and their indices ------------------------------------------------------------------------------------- */
 
-static bool emit_name(parser *p, const frame *f) {
+/* `suffix`: what follows the index of a bare name, as in J[i].1; of length 0 elsewhere. */
+static bool emit_name(parser *p, const frame *f, token suffix) {
     syntax_item item = {.kind = f->is_name ? SYNTAX_ARGUMENT : SYNTAX_NAME,
                         .count = f->count,
                         .column = f->column,
                         .length = f->length,
                         .as.name = f->name};
+    if (suffix.length > 0) {
+        item.suffix = (uint32_t)(suffix.text - f->name);
+        item.suffix_length = suffix.length;
+    }
     for (; !f->is_name && p->token.kind == TOKEN_PRIME; advance(p)) {
         if (++item.primes <= 2) continue;
         fail(p, p->token.column, "a name is differentiated no more than twice");
@@ -309,7 +314,7 @@ static bool parse_indexed(parser *p, const token *name, bool is_name) {
                .open = p->token.column,
                .length = name->length,
                .name = name->text};
-    if (p->token.kind != TOKEN_INDEX_OPEN) return emit_name(p, &f);
+    if (p->token.kind != TOKEN_INDEX_OPEN) return emit_name(p, &f, (token){0});
     advance(p);
     p->want_value = true;
     return push_frame(p, f);
@@ -493,8 +498,10 @@ static bool parse_close(parser *p, bool index) {
     if (!finish_argument(p, f)) return false;
     if (f->kind == FRAME_INDEX) {
         frame indexed = pop_frame(p);
+        token suffix = {0};
+        if (indexed.is_name) suffix = lexer_next_suffix(&p->lexer);
         advance(p);
-        return emit_name(p, &indexed);
+        return emit_name(p, &indexed, suffix);
     }
     if (f->count != call_arity(f)) return fail_arity(p, f, f->column, f->count);
     return finish_call(p);

@@ -62,12 +62,13 @@ typedef enum syntax_quantity {
 } syntax_quantity;
 
 typedef struct syntax_item {
-    uint8_t kind;    /* syntax_kind */
-    uint8_t primes;  /* SYNTAX_NAME: 0, 1 or 2 */
-    uint16_t op;     /* graph_op, or syntax_quantity */
-    int32_t count;   /* see syntax_kind */
-    int32_t column;  /* where to point when this item is at fault */
-    uint32_t length; /* of name */
+    uint8_t kind;                   /* syntax_kind */
+    uint8_t primes;                 /* SYNTAX_NAME: 0, 1 or 2 */
+    uint16_t op;                    /* graph_op, or syntax_quantity */
+    int32_t count;                  /* see syntax_kind */
+    int32_t column;                 /* where to point when this item is at fault */
+    uint32_t length;                /* of name */
+    uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: J[i].1 has the suffix 1, that many bytes after `name`; or 0 */
     union {
         double number;
         const char *name; /* into the source text */

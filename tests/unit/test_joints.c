@@ -224,6 +224,24 @@ static void the_multiplier_of_a_distance_is_the_thrust_of_the_rod(void **state) 
 
 /* A door on an upright hinge that leans by 0.3: a pendulum of moment I about the hinge, in a field g sin 0.3. The axis
  * has two components, so both directions square to it matter. */
+/* Two weights below each other at rest: the upper rod bears both. */
+static void a_joint_of_a_family_is_asked_for_its_multiplier(void **state) {
+    (void)state;
+    motion m = motion_run("`parameters`: {`g`: 10}, `gravity`: [0, `-g`],"
+                          "`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`},"
+                          "{`name`: `y[i]`, `for`: `i = 1..2`, `initial`: `-i`}],"
+                          "`particles`: [{`name`: `P[i]`, `for`: `i = 1..2`, `mass`: 1, `position`: [`x[i]`, `y[i]`]}],"
+                          "`joints`: [{`name`: `R[1]`, `type`: `distance`, `between`: [[0, 0], `P[1]`], `length`: 1},"
+                          "{`name`: `R[i]`, `for`: `i = 2..2`, `type`: `distance`, `between`: [`P[i-1]`, `P[i]`],"
+                          "`length`: 1}], `outputs`: [{`name`: `T[i]`, `for`: `i = 1..2`, `expression`:"
+                          "`lambda(R[i].1)`}, {`name`: `sum`, `expression`: `sum(i, 1, 2, lambda(R[i].1))`}]",
+                          "`stop`: 0.1, `samples`: 2");
+    assert_below("upper", fabs(motion_last(&m, "T[1]") + 20), 1e-9);
+    assert_below("lower", fabs(motion_last(&m, "T[2]") + 10), 1e-9);
+    assert_below("both", fabs(motion_last(&m, "sum") + 30), 1e-9);
+    motion_free(&m);
+}
+
 static void a_leaning_door_swings_about_its_hinge(void **state) {
     (void)state;
     static const char *const rest = "`stop`: 2, `samples`: 21, `rtol`: 1e-10, `atol`: 1e-12";
@@ -352,6 +370,7 @@ int main(void) {
         cmocka_unit_test(joints_come_in_families),
         cmocka_unit_test(joints_that_cannot_be_are_refused),
         cmocka_unit_test(the_multiplier_of_a_distance_is_the_thrust_of_the_rod),
+        cmocka_unit_test(a_joint_of_a_family_is_asked_for_its_multiplier),
         cmocka_unit_test(a_leaning_door_swings_about_its_hinge),
         cmocka_unit_test(a_collar_slides_along_its_guide),
         cmocka_unit_test(welded_bodies_turn_as_one),

@@ -257,7 +257,6 @@ static void columns_point_at_names_and_operators(void **state) {
 
 static void quantities_take_bare_names(void **state) {
     (void)state;
-    static const char TEXT[] = "reaction(J[i].x, q)";
     arena memory;
     arena_init(&memory, 0);
     syntax code;
@@ -273,8 +272,17 @@ static void quantities_take_bare_names(void **state) {
     assert_int_equal(code.items[7].op, QUANTITY_REACTION);
     assert_int_equal(code.items[7].count, 2);
     assert_int_equal(code.depth, 3);
+    text = "reaction(J[i].1, q) + lambda(J[1,2].norm.x)"; /* equations of joints in families */
+    assert_int_equal(syntax_parse(&code, &memory, text, strlen(text), SYNTAX_EXPRESSION, "", NULL), HAMEL_OK);
+    assert_int_equal(code.items[1].length, 1);
+    assert_memory_equal(code.items[1].as.name + code.items[1].suffix, "1", 1);
+    assert_int_equal(code.items[1].suffix_length, 1);
+    assert_int_equal(code.items[2].suffix_length, 0);
+    assert_memory_equal(code.items[6].as.name + code.items[6].suffix, "norm.x", 6);
+    assert_int_equal(code.items[6].suffix_length, 6);
     arena_free(&memory);
-    ASSERT_FAULT(TEXT, 14, "point");
+    ASSERT_FAULT("reaction(J[i]., q)", 14, "point");
+    ASSERT_FAULT("J[i].x", 5, "point");
 }
 
 static void quantities_take_what_their_signature_says(void **state) {
