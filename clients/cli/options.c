@@ -3,6 +3,7 @@
 #include "clients/cli/options.h"
 
 #include "engine/base/symbol_table.h"
+#include "engine/hamel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +144,14 @@ const char *cli_option_value(const cli_arguments *a, const char *name) {
     return NULL;
 }
 
+static void print_formulations(void) {
+    printf("\nFormulations:\n");
+    for (size_t i = 0; hamel_formulation_name(i) != NULL; i++)
+        printf("  %-22s %s\n", hamel_formulation_name(i), hamel_formulation_summary(i));
+}
+
 void cli_command_help(const cli_command *command) {
+    bool formulations = false;
     printf("usage: hamel %s %s\n\n%s\n", command->name, command->synopsis, command->summary);
     if (command->options[0].name != NULL) printf("\nOptions:\n");
     for (size_t k = 0; command->options[k].name != NULL; k++) {
@@ -151,6 +159,8 @@ void cli_command_help(const cli_command *command) {
         char left[60];
         snprintf(left, sizeof left, "--%s %s", option->name, option->value != NULL ? option->value : "");
         printf("  %-22s %s\n", left, option->help);
+        if (strcmp(option->name, "formulation") == 0) formulations = true;
     }
+    if (formulations) print_formulations();
     printf("\n%s", command->about);
 }

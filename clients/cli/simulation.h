@@ -40,7 +40,7 @@ int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli
         {"rtol", "X", "simulation.rtol", "relative tolerance"},                                               \
         {"atol", "X", "simulation.atol", "absolute tolerance"},                                               \
         {"method", "NAME", "simulation.method", "auto, adams or bdf"},                                        \
-        {"formulation", "NAME", "simulation.formulation", "auto, lagrange or udwadia-kalaba"}, {              \
+        {"formulation", "NAME", "simulation.formulation", "auto or one of those below"}, {                    \
         "server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"     \
     }
 

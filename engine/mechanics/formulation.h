@@ -12,9 +12,33 @@ typedef enum solver_kind {
     SOLVER_LEAST_REACTION /* pseudo-inverse in the metric of M⁻¹; redundant constraints are nothing special */
 } solver_kind;
 
+/* What an integration carries beside q (engine/solve/variables.h). */
+typedef enum variables_kind {
+    VARIABLES_VELOCITIES /* q' */
+} variables_kind;
+
+/* What systems may ask of a formulation that not every one can give. */
+#define FORMULATION_NEED_LIST(X)                                                                       \
+    X(LAGRANGIAN, "it is given by a lagrangian, not by a kinetic energy and masses")                   \
+    X(ACCELERATION_ENERGY, "it is given by an acceleration energy, which knows no velocities' energy") \
+    X(NONLINEAR_CONSTRAINTS, "a velocity constraint is not linear in the velocities")                  \
+    X(SIZE, "its matrices are dense, and the system has more than 500 coordinates")
+
+enum {
+#define X(name, reason) NEED_INDEX_##name,
+    FORMULATION_NEED_LIST(X) NEED_COUNT,
+#undef X
+#define X(name, reason) NEED_##name = 1u << NEED_INDEX_##name,
+    FORMULATION_NEED_LIST(X)
+#undef X
+        NEED_ANY = (1u << NEED_COUNT) - 1
+};
+
 typedef struct formulation {
     const char *name, *summary;
     solver_kind solver;
+    variables_kind variables;
+    unsigned serves; /* the needs that it can meet */
     /* Fills *e (zeroed, system, n and m set). Faults go to the system's error. */
     hamel_status (*derive)(hamel_equations *e);
 } formulation;
@@ -25,5 +49,11 @@ const formulation *formulation_at(size_t index); /* NULL past the end */
 
 /* By name; "auto" and NULL give what suits the system. NULL when there is none of that name. */
 const formulation *formulation_named(const char *name);
+
+/* Whether `f` can serve the system; if not, a fault that says why and which ones can. */
+hamel_status formulation_serves(const formulation *f, hamel_system *s) HAMEL_CHECKED;
+
+/* The fault of a formulation that cannot serve a system for a reason of its own, after formulation_serves. */
+hamel_status formulation_refuse(const formulation *f, hamel_system *s, const char *reason) HAMEL_CHECKED;
 
 #endif

@@ -109,5 +109,7 @@ const formulation formulation_lagrange = {
     "lagrange",
     "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
     SOLVER_MULTIPLIERS,
+    VARIABLES_VELOCITIES,
+    NEED_ANY,
     derive,
 };

@@ -15,5 +15,7 @@ const formulation formulation_udwadia_kalaba = {
     "udwadia-kalaba",
     "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
     SOLVER_LEAST_REACTION,
+    VARIABLES_VELOCITIES,
+    NEED_ANY,
     derive,
 };

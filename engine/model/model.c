@@ -330,14 +330,20 @@ static hamel_status resolve_observed(hamel_model *model, const hamel_description
 static hamel_status choose_formulation(hamel_model *model, const hamel_simulation *in, hamel_error *error) {
     const char *names[32];
     size_t count = 0;
+    text_buffer all;
     model->formulation = formulation_named(in->formulation);
     if (model->formulation) return HAMEL_OK;
-    for (; count < 32 && formulation_at(count); count++) names[count] = formulation_at(count)->name;
+    text_buffer_init(&all, 1024);
+    for (; count < 32 && formulation_at(count); count++) {
+        names[count] = formulation_at(count)->name;
+        text_buffer_printf(&all, ", %s", names[count]);
+    }
     hamel_status status =
         hamel_fail(error, HAMEL_INVALID, in->formulation_pointer, 0, "there is no formulation `%s`", in->formulation);
     const char *nearest = nearest_name(names, count, in->formulation, strlen(in->formulation));
-    hamel_suggest(error, "%s%s%sone of auto, lagrange, udwadia-kalaba", nearest ? "did you mean `" : "",
-                  nearest ? nearest : "", nearest ? "`? " : "");
+    hamel_suggest(error, "%s%s%sone of auto%s", nearest ? "did you mean `" : "", nearest ? nearest : "",
+                  nearest ? "`? " : "", all.bytes && !all.failed ? all.bytes : "");
+    text_buffer_free(&all);
     return status;
 }
 
@@ -364,7 +370,8 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     hamel_observed observed;
     model->n = e.n;
     model->m = e.m;
-    hamel_status status = model->formulation->derive(&e);
+    hamel_status status = formulation_serves(model->formulation, s);
+    if (status == HAMEL_OK) status = model->formulation->derive(&e);
     if (status == HAMEL_OK) status = outputs_bind(&observed, s, &e);
     if (status == HAMEL_OK) status = copy_state(model, error);
     if (status == HAMEL_OK) status = make_header(model, d, error);

@@ -4,6 +4,7 @@
 
 #include "engine/simulate/newton_solver.h"
 #include "engine/simulate/vector_ops.h"
+#include "engine/solve/variables.h"
 
 #include <cvode/cvode.h>
 #include <cvode/cvode_proj.h>
@@ -38,7 +39,11 @@ struct integrator {
     N_Vector y, dense; /* state after the last step; scratch of dense output */
     SUNNonlinearSolver nonlinear;
     newton_solver *newton; /* BDF only */
-    size_t n;
+    variables *variables;
+    size_t n, state_count; /* of q; of (q, w) */
+    double *velocity;      /* n: q' of the right-hand side evaluated last */
+    double *atol;          /* of (q, w) */
+    double *scratch;       /* 2n, for projections */
     bool bdf, changed, may_change;
     double t, previous;
     double rtol, atol_factor; /* of the method in force */
@@ -70,64 +75,89 @@ static int stopped(integrator *w) {
 
 static int remember_failure(integrator *w, hamel_status status, double t, const double *y) {
     double sum = 0;
-    for (size_t i = 0; i < 2 * w->n; i++) sum += 0 * y[i];
+    for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
     if (!isfinite(t)) return -1; /* CVODE has lost its step size; the failure before says why */
     if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* and so does it where the state is lost */
     w->failure = status;
     w->failed_evaluations++;
     w->failed_t = t;
-    memcpy(w->failed_state, y, 2 * w->n * sizeof *y);
+    memcpy(w->failed_state, y, w->state_count * sizeof *y);
     return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
+}
+
+/* The rate at which positions approach their constraints where velocities meet theirs anyway: that of the slower root
+ * of Baumgarte's equation r² + 2αr + β² = 0. */
+static double approach(const integrator *w) {
+    double a = w->alpha, b = w->beta;
+    return a > b ? a - sqrt(a * a - b * b) : a;
+}
+
+/* q', w', and the multipliers in w->lambda, of a state. */
+static hamel_status rates(integrator *w, double t, const double *y, double *out, hamel_error *error) {
+    kinetics *k = w->kinetics;
+    bool positions_only = variables_meet_constraints(w->variables);
+    double alpha = positions_only ? 0 : w->alpha, beta = positions_only ? 0 : w->beta;
+    hamel_status status = variables_velocities(w->variables, t, y, y + w->n, w->velocity, error);
+    if (status == HAMEL_OK) status = kinetics_evaluate(k, t, y, w->velocity, error);
+    if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, w->acceleration, w->lambda, error);
+    if (status == HAMEL_OK) status = variables_rates(w->variables, w->acceleration, w->lambda, out + w->n);
+    memcpy(out, w->velocity, w->n * sizeof *out);
+    if (status != HAMEL_OK || !positions_only || approach(w) == 0) return status;
+    return kinetics_approach_positions(k, approach(w), out);
 }
 
 static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, void *user) {
     integrator *w = user;
     const double *y = NV_DATA_S(y_vector);
     double *out = NV_DATA_S(out_vector);
-    size_t n = w->n;
     if (stopped(w)) return -1;
-    hamel_status status = kinetics_evaluate(w->kinetics, t, y, y + n, NULL);
-    if (status == HAMEL_OK)
-        status = kinetics_accelerations(w->kinetics, w->alpha, w->beta, w->acceleration, w->lambda, NULL);
+    hamel_status status = rates(w, t, y, out, NULL);
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
-    memcpy(out, y + n, n * sizeof *out);
-    memcpy(out + n, w->acceleration, n * sizeof *out);
     if (!w->model->energy_rate) return 0;
-    out[2 * n] = kinetics_energy_rate(w->kinetics, t, y, y + n, w->lambda);
-    return isfinite(out[2 * n]) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
+    double *power = out + w->state_count;
+    *power = kinetics_energy_rate(w->kinetics, t, y, w->velocity, w->lambda);
+    return isfinite(*power) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
+}
+
+/* What leads off the manifold is taken out of a change (dq, dw) of the state given last to w->variables. */
+static hamel_status project_change(integrator *w, double *change) {
+    double *dv = w->scratch;
+    hamel_status status = variables_velocity_change(w->variables, change, change + w->n, dv);
+    if (status == HAMEL_OK) status = kinetics_project_direction(w->kinetics, change, dv);
+    return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
 static int project(realtype t, N_Vector y_vector, N_Vector correction, realtype epsilon, N_Vector error_vector,
                    void *user) {
     integrator *w = user;
     const double *y = NV_DATA_S(y_vector);
-    double *c = NV_DATA_S(correction), worst;
+    double *c = NV_DATA_S(correction), *q = w->scratch, *v = q + w->n, worst = 0;
     size_t n = w->n;
     (void)epsilon; /* positions and velocities are brought to rounding, far below what error control asks for */
-    memcpy(c, y, 2 * n * sizeof *c);
-    hamel_status status = kinetics_project(w->kinetics, t, c, c + n, &worst, NULL);
-    if (status == HAMEL_OK && error_vector) {
-        double *e = NV_DATA_S(error_vector);
-        status = kinetics_project_direction(w->kinetics, e, e + n);
-    }
+    memcpy(q, y, n * sizeof *q);
+    memcpy(v, w->velocity, n * sizeof *v);
+    hamel_status status = variables_velocities(w->variables, t, y, y + n, v, NULL);
+    if (status == HAMEL_OK) status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
+    if (status == HAMEL_OK) status = variables_from_velocities(w->variables, t, q, v, c + n);
+    memcpy(c, q, n * sizeof *c);
+    if (status == HAMEL_OK && error_vector) status = project_change(w, NV_DATA_S(error_vector));
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     if (!(worst < 1e-9)) return 1;
-    for (size_t i = 0; i < 2 * n; i++) c[i] -= y[i];
-    if (w->model->energy_rate) c[2 * n] = 0;
+    for (size_t i = 0; i < w->state_count; i++) c[i] -= y[i];
+    if (w->model->energy_rate) c[w->state_count] = 0;
     return 0;
 }
 
 /* W has no say in error control. */
 static int error_weights(N_Vector y_vector, N_Vector weight_vector, void *user) {
     const integrator *w = user;
-    const double *y = NV_DATA_S(y_vector), *atol = w->model->settings.atol;
+    const double *y = NV_DATA_S(y_vector), *atol = w->atol;
     double *weight = NV_DATA_S(weight_vector), factor = w->atol_factor;
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = 0; i < w->state_count; i++) {
         weight[i] = 1 / (w->rtol * fabs(y[i]) + factor * atol[i]);
-        weight[w->n + i] = 1 / (w->rtol * fabs(y[w->n + i]) + factor * atol[i]);
-        if (!isfinite(weight[i]) || !isfinite(weight[w->n + i])) return -1;
+        if (!isfinite(weight[i])) return -1;
     }
-    if (w->model->energy_rate) weight[2 * w->n] = 1e-100;
+    if (w->model->energy_rate) weight[w->state_count] = 1e-100;
     return 0;
 }
 
@@ -173,7 +203,7 @@ static bool open_method(integrator *w) {
     w->nonlinear = w->bdf ? SUNNonlinSol_Newton(w->y, w->context) : SUNNonlinSol_FixedPoint(w->y, 0, w->context);
     if (!w->nonlinear || CVodeSetNonlinearSolver(w->cvode, w->nonlinear)) return false;
     if (!w->bdf) return true;
-    w->newton = newton_solver_attach(w->cvode, w->model, w->kinetics, w->context);
+    w->newton = newton_solver_attach(w->cvode, w->variables, w->kinetics, w->velocity, w->context);
     if (!w->newton) return false;
     return !project_states || CVodeSetProjFn(w->cvode, project) == CV_SUCCESS;
 }
@@ -182,11 +212,31 @@ static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the integrator");
 }
 
-static void set_state(integrator *w, const double *q, const double *v, double work) {
+/* y and its tolerances from (q, q'). */
+static hamel_status set_state(integrator *w, const double *q, const double *v, double work) {
     double *y = NV_DATA_S(w->y);
     memcpy(y, q, w->n * sizeof *y);
-    memcpy(y + w->n, v, w->n * sizeof *y);
-    if (w->model->energy_rate) y[2 * w->n] = work;
+    memcpy(w->velocity, v, w->n * sizeof *v);
+    if (w->model->energy_rate) y[w->state_count] = work;
+    memcpy(w->atol, w->model->settings.atol, w->n * sizeof *w->atol);
+    hamel_status status = variables_from_velocities(w->variables, w->t, q, v, y + w->n);
+    if (status == HAMEL_OK) variables_tolerances(w->variables, w->model->settings.atol, w->atol + w->n);
+    return status;
+}
+
+static bool allocate(integrator *w) {
+    const hamel_model *model = w->model;
+    w->state_count = w->n + variables_count(w->variables);
+    w->acceleration = calloc(4 * w->n + model->m + 2 * w->state_count + 1, sizeof *w->acceleration);
+    if (!w->acceleration || SUNContext_Create(NULL, &w->context) != 0) return false;
+    w->velocity = w->acceleration + w->n;
+    w->scratch = w->velocity + w->n;
+    w->lambda = w->scratch + 2 * w->n;
+    w->failed_state = w->lambda + model->m;
+    w->atol = w->failed_state + w->state_count;
+    w->y = vector_create((sunindextype)(w->state_count + (model->energy_rate ? 1 : 0)), w->context);
+    w->dense = w->y ? N_VClone(w->y) : NULL;
+    return w->dense != NULL;
 }
 
 integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
@@ -197,21 +247,9 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
     w->previous = w->t;
     w->bdf = model->settings.method == HAMEL_METHOD_BDF;
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
-    w->acceleration = calloc(4 * model->n + model->m + 4, sizeof *w->acceleration);
-    bool good = w->acceleration && SUNContext_Create(NULL, &w->context) == 0;
-    if (good) {
-        w->lambda = w->acceleration + model->n;
-        w->failed_state = w->lambda + model->m;
-        w->y = vector_create((sunindextype)(2 * model->n + (model->energy_rate ? 1 : 0)), w->context);
-        w->dense = w->y ? N_VClone(w->y) : NULL;
-        good = w->dense != NULL;
-    }
-    if (good) {
-        set_state(w, q, v, 0);
-        good = open_method(w);
-    }
-    if (good) return w;
-    (void)no_memory(error);
+    w->variables = variables_create(k, w->t, q, v, error);
+    if (w->variables && allocate(w) && set_state(w, q, v, 0) == HAMEL_OK && open_method(w)) return w;
+    if (error->status == HAMEL_OK) (void)no_memory(error);
     integrator_free(w);
     return NULL;
 }
@@ -222,6 +260,7 @@ void integrator_free(integrator *w) {
     if (w->dense) N_VDestroy(w->dense);
     if (w->y) N_VDestroy(w->y);
     if (w->context) SUNContext_Free(&w->context);
+    variables_free(w->variables);
     free(w->acceleration);
     free(w);
 }
@@ -276,11 +315,9 @@ static void follow_step(integrator *w) {
 }
 
 static hamel_status explain(integrator *w, int flag, hamel_error *error) {
-    const double *y = w->failed_state;
     if (w->failure != HAMEL_OK) {
-        kinetics *k = w->kinetics;
-        hamel_status status = kinetics_evaluate(k, w->failed_t, y, y + w->n, error);
-        if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, w->acceleration, w->lambda, error);
+        w->alpha = w->beta = 0;
+        hamel_status status = rates(w, w->failed_t, w->failed_state, NV_DATA_S(w->dense), error);
         if (status != HAMEL_OK) return status;
         if (w->failure == HAMEL_NOT_FINITE)
             return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy is not finite",
@@ -307,18 +344,29 @@ static bool creeps(integrator *w) {
     return w->tiny_steps > CREEP_STEPS;
 }
 
+/* Variables that have become unfit are exchanged between two steps: the one before stays readable until then. */
+static hamel_status renew_variables(integrator *w, hamel_error *error) {
+    double *y = NV_DATA_S(w->y);
+    bool renewed;
+    hamel_status status = variables_renew(w->variables, w->t, y, w->velocity, y + w->n, &renewed, error);
+    if (status != HAMEL_OK || !renewed) return status;
+    variables_tolerances(w->variables, w->model->settings.atol, w->atol + w->n);
+    w->before = integrator_count(w);
+    close_method(w);
+    return open_method(w) ? HAMEL_OK : no_memory(error);
+}
+
 hamel_status integrator_step(integrator *w, hamel_error *error) {
     realtype reached;
     w->previous = w->t;
-    if (looks_stiff(w)) {
-        hamel_status status = change_to_bdf(w, error);
-        if (status != HAMEL_OK) return status;
-    }
+    hamel_status status = renew_variables(w, error);
+    if (status == HAMEL_OK && looks_stiff(w)) status = change_to_bdf(w, error);
+    if (status != HAMEL_OK) return status;
     int flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
     if (w->canceled || w->timed_out) return HAMEL_CANCELED;
     bool other_may_pass = flag < 0 && flag != CV_RHSFUNC_FAIL && flag != CV_MEM_FAIL && w->failure != HAMEL_NOT_FINITE;
     if (other_may_pass && w->may_change) {
-        hamel_status status = change_to_bdf(w, error); /* a last try before giving up */
+        status = change_to_bdf(w, error); /* a last try before giving up */
         if (status != HAMEL_OK) return status;
         flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
         if (w->canceled || w->timed_out) return HAMEL_CANCELED;
@@ -343,12 +391,13 @@ const char *integrator_method(const integrator *w) {
     return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams";
 }
 
-bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work) {
+hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work, hamel_error *error) {
     N_Vector state = t == w->t ? w->y : w->dense; /* the macro below does not parenthesize its argument */
     const double *y = NV_DATA_S(state);
-    if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS) return false;
+    if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS)
+        return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output at t = %.9g", t);
     memcpy(q, y, w->n * sizeof *q);
-    memcpy(v, y + w->n, w->n * sizeof *v);
-    *work = w->model->energy_rate ? y[2 * w->n] : 0;
-    return true;
+    memcpy(v, w->velocity, w->n * sizeof *v); /* a guess */
+    *work = w->model->energy_rate ? y[w->state_count] : 0;
+    return variables_velocities(w->variables, t, q, y + w->n, v, error);
 }

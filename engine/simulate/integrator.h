@@ -1,6 +1,6 @@
 /* integrator.h — CVODE as hamel uses it: one step at a time, on the constraint manifold, with dense output.
  *
- * State y = (q, q', W): W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi
+ * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most. W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi
  * integral is not identically 0; the work balance of the summary comes from it.
  *
  * Adams with fixed-point iteration; constrained systems carry a gentle stabilization whose rate follows the step size, so
@@ -37,8 +37,9 @@ double integrator_time(const integrator *w);
 double integrator_previous_time(const integrator *w); /* start of the last step */
 bool integrator_timed_out(const integrator *w);
 
-/* The state at a time within the last step (or at the start): q[n], v[n], *work = W. False when CVODE refuses. */
-bool integrator_interpolate(integrator *w, double t, double *q, double *v, double *work);
+/* The state at a time within the last step (or at the start): q[n], v[n], *work = W. */
+hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
+                                    hamel_error *error) HAMEL_CHECKED;
 
 integrator_counts integrator_count(const integrator *w);
 const char *integrator_method(const integrator *w); /* "adams", "bdf"; "adams, bdf" after a change */

@@ -78,10 +78,10 @@ static hamel_status fail_projection(const lane *l, hamel_error *error) {
 hamel_status lane_see(lane *l, double t, hamel_error *error) {
     const hamel_model *model = l->model;
     double worst = 0;
-    hamel_status status;
     l->t = t;
-    if (l->integrator && !integrator_interpolate(l->integrator, t, l->q, l->v, &l->work))
-        return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output at t = %.9g", t);
+    hamel_status status =
+        l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
+    if (status != HAMEL_OK) return status;
     if (model->settings.projection == HAMEL_PROJECTION_ON)
         status = kinetics_project(l->kinetics, t, l->q, l->v, &worst, error);
     else

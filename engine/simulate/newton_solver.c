@@ -12,12 +12,14 @@
 
 struct newton_solver {
     const hamel_model *model;
+    variables *variables;
     kinetics *kinetics;
     newton_matrix *matrix;
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double *state;                                 /* 2n: where the last linearization was made, at time t */
+    double *state;                                 /* 2n: (q, q') where the last linearization was made, at time t */
+    double *change;                                /* 2n: (δq, δq') */
     double *rate_work, *rate_tangent_work, *seeds; /* of the energy rate's tangent; NULL without one */
     double t, gamma, linearizations;
     bool linearized;
@@ -56,15 +58,25 @@ static double rate_along(newton_solver *s, const double *x) {
     return dots[0];
 }
 
+/* The matrix is that of (q, q'); changes of w are turned into those of q' and back by the maps at the iterate. What that
+ * neglects, the rate of the maps, is not stiff. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
+    size_t n = s->model->n;
+    const double *in = NV_DATA_S(b);
+    double *out = NV_DATA_S(x), *dq = s->change, *dv = dq + n;
     (void)A;
     (void)tolerance;
-    double *out = NV_DATA_S(x);
-    memcpy(out, NV_DATA_S(b), (size_t)NV_LENGTH_S(b) * sizeof(double));
-    if (newton_solve(s->matrix, out) != HAMEL_OK) return 1;
-    if (s->model->energy_rate) out[2 * s->model->n] += s->gamma * rate_along(s, out);
-    return 0;
+    memcpy(dq, in, n * sizeof *dq);
+    hamel_status status = variables_velocity_change(s->variables, in, in + n, dv);
+    if (status == HAMEL_OK) status = newton_solve(s->matrix, dq);
+    if (status == HAMEL_OK && s->model->energy_rate) {
+        size_t at = n + variables_count(s->variables);
+        out[at] = in[at] + s->gamma * rate_along(s, dq);
+    }
+    memcpy(out, dq, n * sizeof *out);
+    if (status == HAMEL_OK) status = variables_change(s->variables, dq, dv, out + n);
+    return status == HAMEL_OK ? 0 : 1;
 }
 
 /* CVODE's user data is the integrator's; this function finds its solver through the matrix. */
@@ -73,17 +85,20 @@ static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M
                          N_Vector t3) {
     newton_solver *s = M->content;
     const double *y = NV_DATA_S(y_vector);
+    size_t n = s->model->n;
+    double *v = s->state + n; /* its last value is the guess */
     (void)fy, (void)user, (void)t1, (void)t2, (void)t3;
     s->gamma = gamma;
     *jacobian_current = SUNFALSE;
     if (jacobian_ok && s->linearized) return 0;
     *jacobian_current = SUNTRUE;
-    hamel_status status = kinetics_evaluate(s->kinetics, t, y, y + s->model->n, NULL);
+    memcpy(s->state, y, n * sizeof *y);
+    hamel_status status = variables_velocities(s->variables, t, y, y + n, v, NULL);
+    if (status == HAMEL_OK) status = kinetics_evaluate(s->kinetics, t, s->state, v, NULL);
     if (status == HAMEL_OK) status = kinetics_accelerations(s->kinetics, 0, 0, s->acceleration, s->lambda, NULL);
     if (status == HAMEL_OK)
-        status = newton_linearize(s->matrix, t, y, y + s->model->n, s->acceleration, s->lambda, s->kinetics->ideal,
+        status = newton_linearize(s->matrix, t, s->state, v, s->acceleration, s->lambda, s->kinetics->ideal,
                                   s->kinetics->values);
-    memcpy(s->state, y, 2 * s->model->n * sizeof *y);
     s->t = t;
     s->linearizations++;
     s->linearized = status == HAMEL_OK;
@@ -121,17 +136,21 @@ static bool create_rate(newton_solver *s) {
     return true;
 }
 
-newton_solver *newton_solver_attach(void *cvode, const hamel_model *model, kinetics *k, SUNContext context) {
+newton_solver *newton_solver_attach(void *cvode, variables *x, kinetics *k, const double *v, SUNContext context) {
+    const hamel_model *model = k->model;
     newton_solver *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->model = model;
+    s->variables = x;
     s->kinetics = k;
     s->matrix = newton_create(model);
-    s->acceleration = calloc(3 * model->n + model->m + 1, sizeof *s->acceleration);
+    s->acceleration = calloc(5 * model->n + model->m + 1, sizeof *s->acceleration);
     bool good = s->matrix && s->acceleration && create_rate(s) && create_shells(s, context);
     if (good) {
         s->lambda = s->acceleration + model->n;
         s->state = s->lambda + model->m;
+        s->change = s->state + 2 * model->n;
+        memcpy(s->state + model->n, v, model->n * sizeof *v);
         good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS &&
                CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
     }

@@ -223,6 +223,12 @@ static hamel_status correct(kinetics *k, kkt *system, const double *residual, do
     return status == HAMEL_OK ? kkt_solve(system, NULL, k->b, INFINITY, step, NULL) : status;
 }
 
+hamel_status kinetics_approach_positions(kinetics *k, double rate, double *dq) {
+    hamel_status status = correct(k, k->positions, kinetics_position(k), k->project_step);
+    for (size_t j = 0; status == HAMEL_OK && j < k->model->n; j++) dq[j] += rate * k->project_step[j];
+    return status;
+}
+
 static hamel_status project_level(kinetics *k, double t, double *q, double *v, double *step, bool position,
                                   double *worst, hamel_error *error) {
     double before = INFINITY, residual[2];

@@ -54,6 +54,10 @@ hamel_status kinetics_project(kinetics *k, double t, double *q, double *v, doubl
 /* The same for increments: removes from dq and dv what leads off the manifold at the state evaluated last. */
 hamel_status kinetics_project_direction(kinetics *k, double *dq, double *dv);
 
+/* dq −= rate · s with A s = Φ for the holonomic constraints, s the smallest in the metric of M, at the state evaluated
+ * last: positions off their constraints come back as exp(−rate·t). */
+hamel_status kinetics_approach_positions(kinetics *k, double rate, double *dq) HAMEL_CHECKED;
+
 /* Largest scaled residual of the state evaluated last, at the level of positions and of velocities: |Φ_c| against
  * Σ |A_ci| max(1, |q_i|), and likewise with |q'_i|. */
 void kinetics_residuals(kinetics *k, double *position, double *velocity);

@@ -1,0 +1,132 @@
+/* variables.c — keeps the state and asks the kind; and the plainest kind, w = q' itself. */
+#include "engine/solve/variables_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- velocities: w = q' --------------------------------------------------------------------------------------------- */
+
+static hamel_status velocities_open(variables *x, hamel_error *error) {
+    (void)error;
+    x->count = x->n;
+    return HAMEL_OK;
+}
+
+static hamel_status velocities_velocities(variables *x, const double *w, hamel_error *error) {
+    (void)error;
+    memcpy(x->v, w, x->n * sizeof *w);
+    return HAMEL_OK;
+}
+
+static hamel_status velocities_from_velocities(variables *x, double *w) {
+    memcpy(w, x->v, x->n * sizeof *w);
+    return HAMEL_OK;
+}
+
+static hamel_status velocities_rates(variables *x, const double *a, const double *lambda, double *dw) {
+    (void)lambda;
+    memcpy(dw, a, x->n * sizeof *dw);
+    return HAMEL_OK;
+}
+
+static hamel_status velocities_change(variables *x, const double *dq, const double *from, double *to) {
+    (void)dq;
+    memcpy(to, from, x->n * sizeof *to);
+    return HAMEL_OK;
+}
+
+static void velocities_tolerances(const variables *x, const double *atol, double *out) {
+    memcpy(out, atol, x->n * sizeof *out);
+}
+
+static const variables_table velocities = {
+    .open = velocities_open,
+    .velocities = velocities_velocities,
+    .from_velocities = velocities_from_velocities,
+    .rates = velocities_rates,
+    .velocity_change = velocities_change,
+    .change = velocities_change,
+    .tolerances = velocities_tolerances,
+};
+
+static const variables_table *const tables[] = {
+    [VARIABLES_VELOCITIES] = &velocities,
+};
+
+/* --- any kind -------------------------------------------------------------------------------------------------------- */
+
+static void keep_state(variables *x, double t, const double *q, const double *v) {
+    x->t = t;
+    memcpy(x->q, q, x->n * sizeof *q);
+    memcpy(x->v, v, x->n * sizeof *v);
+}
+
+variables *variables_create(kinetics *k, double t, const double *q, const double *v, hamel_error *error) {
+    variables *x = calloc(1, sizeof *x);
+    size_t n = k->model->n;
+    double *state = calloc(2 * n + 1, sizeof *state);
+    if (!x || !state) {
+        free(x), free(state);
+        (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the variables of the formulation");
+        return NULL;
+    }
+    *x = (variables){
+        .table = tables[k->model->formulation->variables], .kinetics = k, .n = n, .q = state, .v = state + n};
+    keep_state(x, t, q, v);
+    if (x->table->open(x, error) == HAMEL_OK) return x;
+    variables_free(x);
+    return NULL;
+}
+
+void variables_free(variables *x) {
+    if (!x) return;
+    if (x->table->close) x->table->close(x);
+    free(x->q);
+    free(x);
+}
+
+size_t variables_count(const variables *x) {
+    return x->count;
+}
+
+bool variables_meet_constraints(const variables *x) {
+    return x->table->meet_constraints;
+}
+
+hamel_status variables_velocities(variables *x, double t, const double *q, const double *w, double *v,
+                                  hamel_error *error) {
+    keep_state(x, t, q, v);
+    hamel_status status = x->table->velocities(x, w, error);
+    memcpy(v, x->v, x->n * sizeof *v);
+    return status;
+}
+
+hamel_status variables_from_velocities(variables *x, double t, const double *q, const double *v, double *w) {
+    keep_state(x, t, q, v);
+    return x->table->from_velocities(x, w);
+}
+
+hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
+    return x->table->rates(x, a, lambda, dw);
+}
+
+hamel_status variables_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {
+    return x->table->velocity_change(x, dq, dw, dv);
+}
+
+hamel_status variables_change(variables *x, const double *dq, const double *dv, double *dw) {
+    return x->table->change(x, dq, dv, dw);
+}
+
+void variables_tolerances(const variables *x, const double *atol, double *out) {
+    x->table->tolerances(x, atol, out);
+}
+
+hamel_status variables_renew(variables *x, double t, const double *q, const double *guess, double *w, bool *renewed,
+                             hamel_error *error) {
+    *renewed = false;
+    if (!x->table->renew) return HAMEL_OK;
+    keep_state(x, t, q, guess);
+    hamel_status status = x->table->velocities(x, w, error);
+    return status == HAMEL_OK ? x->table->renew(x, w, renewed, error) : status;
+}
