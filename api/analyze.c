@@ -2,49 +2,101 @@
 #include "api/analyze.h"
 
 #include "api/describe.h"
+#include "api/json_builder.h"
 #include "engine/base/symbol_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const known_analyses[] = {"structure"};
 static const char *const known_keys[] = {"system", "analyses", "options"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static hamel_status analyze(cJSON **answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                            const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
-    api_description d;
-    hamel_report *report = NULL;
-    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, cancel, error);
-    if (status == HAMEL_OK) status = hamel_analyze(&report, &d.description, &limits->engine, cancel, error);
-    api_description_free(&d);
-    if (status != HAMEL_OK) return status;
-    *answer = api_report_json(report);
-    hamel_report_free(report);
-    if (*answer != NULL) return HAMEL_OK;
+static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory for the report could not be allocated");
 }
 
+static hamel_status add_structure(cJSON *answer, const hamel_description *d, const hamel_limits *limits,
+                                  const atomic_bool *cancel, hamel_error *error) {
+    hamel_report *report = NULL;
+    hamel_status status = hamel_analyze(&report, d, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_structure(answer, report)) status = no_memory(error);
+    hamel_report_free(report);
+    return status;
+}
+
+static hamel_status add_verification(cJSON *answer, const hamel_description *d, const hamel_limits *limits,
+                                     const atomic_bool *cancel, hamel_error *error) {
+    hamel_verification *verification = NULL;
+    hamel_status status = hamel_verify(&verification, d, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_verification(answer, verification)) status = no_memory(error);
+    hamel_verification_free(verification);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    api_analyses bit;
+    /* Adds its members to the answer. */
+    hamel_status (*add)(cJSON *answer, const hamel_description *d, const hamel_limits *limits,
+                        const atomic_bool *cancel, hamel_error *error);
+} known_analyses[] = {
+    {"structure", API_STRUCTURE, add_structure},
+    {"verification", API_VERIFICATION, add_verification},
+};
+
+static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
+                            unsigned analyses, const api_limits *limits, const atomic_bool *cancel,
+                            hamel_error *error) {
+    api_description d;
+    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, cancel, error);
+    for (size_t k = 0; k < COUNT(known_analyses) && status == HAMEL_OK; k++)
+        if ((analyses & known_analyses[k].bit) != 0)
+            status = known_analyses[k].add(answer, &d.description, &limits->engine, cancel, error);
+    api_description_free(&d);
+    return status;
+}
+
+/* The answer to a caller: the object, or NULL with *failure filled. Takes both. */
+static cJSON *finish(cJSON *answer, hamel_status status, hamel_error *error, const char *file, api_failure *failure) {
+    if (status != HAMEL_OK) {
+        api_ensure_fault(error, status);
+        api_failure_of_error(failure, status, error, file);
+        cJSON_Delete(answer);
+        answer = NULL;
+    }
+    hamel_error_clear(error);
+    return answer;
+}
+
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                   const api_limits *limits, const atomic_bool *cancel, const char *file, api_failure *failure) {
+                   unsigned analyses, const api_limits *limits, const atomic_bool *cancel, const char *file,
+                   api_failure *failure) {
     json_fault fault;
-    cJSON *tree = json_parse(body, length, &limits->json, &fault), *answer = NULL;
+    cJSON *tree = json_parse(body, length, &limits->json, &fault);
     if (tree == NULL) {
         api_failure_of_json(failure, &fault, file);
         return NULL;
     }
     hamel_error error = {0};
-    hamel_status status = analyze(&answer, tree, assignments, assignment_count, limits, cancel, &error);
+    cJSON *answer = cJSON_CreateObject();
+    hamel_status status = answer == NULL
+                              ? no_memory(&error)
+                              : analyze(answer, tree, assignments, assignment_count, analyses, limits, cancel, &error);
     cJSON_Delete(tree);
-    if (status != HAMEL_OK) {
-        api_ensure_fault(&error, status);
-        api_failure_of_error(failure, status, &error, file);
-    }
-    hamel_error_clear(&error);
-    return answer;
+    return finish(answer, status, &error, file, failure);
 }
 
 /* --- requests ------------------------------------------------------------------------------------------------------ */
+
+cJSON *api_analysis_request(unsigned analyses, cJSON *system) {
+    json_builder b = {0};
+    cJSON *request = json_kept(&b, cJSON_CreateObject()), *list = json_add_list(&b, request, "analyses");
+    for (size_t k = 0; k < COUNT(known_analyses); k++)
+        if ((analyses & known_analyses[k].bit) != 0) json_append_texts(&b, list, &known_analyses[k].name, 1);
+    if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
+    cJSON_Delete(request);
+    return NULL;
+}
 
 static bool is_one_of(const char *name, const char *const *list, size_t count) {
     for (size_t k = 0; k < count; k++)
@@ -62,36 +114,51 @@ static void check_keys(const cJSON *request, hamel_error *error) {
     }
 }
 
-/* Absent: the structure. */
-static void check_analyses(const cJSON *list, hamel_error *error) {
-    if (list == NULL) return;
-    if (!cJSON_IsArray(list) || list->child == NULL) {
-        (void)hamel_fail(error, HAMEL_INVALID, "/analyses", 0, "expected a list of analyses, as in [\"structure\"]");
-        return;
-    }
-    size_t index = 0;
-    for (const cJSON *item = list->child; item != NULL; item = item->next, index++) {
-        if (cJSON_IsString(item) && is_one_of(item->valuestring, known_analyses, COUNT(known_analyses))) continue;
-        text_buffer place;
-        text_buffer_init(&place, 64);
-        text_buffer_printf(&place, "/analyses/%zu", index);
-        (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "this release has the analysis `structure` only");
-        text_buffer_free(&place);
-    }
+static void refuse_analysis(size_t index, hamel_error *error) {
+    text_buffer place, names;
+    text_buffer_init(&place, 64);
+    text_buffer_init(&names, 256);
+    text_buffer_printf(&place, "/analyses/%zu", index);
+    for (size_t k = 0; k < COUNT(known_analyses); k++)
+        text_buffer_printf(&names, "%s`%s`", k ? ", " : "", known_analyses[k].name);
+    (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "this release has the analyses %s", names.bytes);
+    text_buffer_free(&place);
+    text_buffer_free(&names);
 }
 
-static void check_request(const cJSON *request, hamel_error *error) {
+/* Absent: the structure. */
+static unsigned read_analyses(const cJSON *list, hamel_error *error) {
+    unsigned asked = 0;
+    size_t index = 0;
+    if (list == NULL) return API_STRUCTURE;
+    if (!cJSON_IsArray(list) || list->child == NULL) {
+        (void)hamel_fail(error, HAMEL_INVALID, "/analyses", 0, "expected a list of analyses, as in [\"structure\"]");
+        return asked;
+    }
+    for (const cJSON *item = list->child; item != NULL; item = item->next, index++) {
+        unsigned bit = 0;
+        for (size_t k = 0; k < COUNT(known_analyses) && cJSON_IsString(item); k++)
+            if (strcmp(known_analyses[k].name, item->valuestring) == 0) bit = known_analyses[k].bit;
+        if (bit == 0) refuse_analysis(index, error);
+        asked |= bit;
+    }
+    return asked;
+}
+
+/* Which analyses are asked for; faults of the request. */
+static unsigned read_request(const cJSON *request, hamel_error *error) {
     if (!cJSON_IsObject(request)) {
         (void)hamel_fail(error, HAMEL_INVALID, "", 0, "expected an object with the keys system and analyses");
-        return;
+        return 0;
     }
     const cJSON *options = cJSON_GetObjectItemCaseSensitive(request, "options");
     check_keys(request, error);
-    check_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
+    unsigned asked = read_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
     if (options != NULL && (!cJSON_IsObject(options) || options->child != NULL))
-        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "the analysis `structure` has no options");
+        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "the analyses have no options");
     if (cJSON_GetObjectItemCaseSensitive(request, "system") == NULL)
         (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the key `system` is missing: the description to analyse");
+    return asked;
 }
 
 /* Pointers into the description become pointers into the body. */
@@ -118,18 +185,15 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
         return NULL;
     }
     hamel_error error = {0};
-    check_request(request, &error);
+    unsigned asked = read_request(request, &error);
     hamel_status status = error.status;
+    if (status == HAMEL_OK) answer = cJSON_CreateObject();
+    if (status == HAMEL_OK && answer == NULL) status = no_memory(&error);
     if (status == HAMEL_OK) {
         cJSON *system = cJSON_GetObjectItemCaseSensitive(request, "system");
-        status = analyze(&answer, system, NULL, 0, limits, cancel, &error);
+        status = analyze(answer, system, NULL, 0, asked, limits, cancel, &error);
         move_pointers(&error);
     }
     cJSON_Delete(request);
-    if (status != HAMEL_OK) {
-        api_ensure_fault(&error, status);
-        api_failure_of_error(failure, status, &error, "request");
-    }
-    hamel_error_clear(&error);
-    return answer;
+    return finish(answer, status, &error, "request", failure);
 }

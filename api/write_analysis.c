@@ -1,4 +1,4 @@
-/* write_analysis.c — the report of an analysis as JSON. */
+/* write_analysis.c — what analyses find, as JSON. */
 #include "api/analyze.h"
 #include "api/json_builder.h"
 
@@ -38,10 +38,8 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     names(b, object, "left_out", &r->left_out);
 }
 
-cJSON *api_report_json(const hamel_report *r) {
+bool api_add_structure(cJSON *root, const hamel_report *r) {
     json_builder b = {0};
-    cJSON *root = cJSON_CreateObject();
-    json_kept(&b, root);
     json_add_text(&b, root, "name", r->name);
     json_add_number(&b, root, "coordinates", (double)r->coordinate_count);
     json_add_number(&b, root, "degrees_of_freedom", (double)r->degrees_of_freedom);
@@ -51,7 +49,33 @@ cJSON *api_report_json(const hamel_report *r) {
     names(&b, root, "cyclic", &r->cyclic);
     names(&b, root, "conserved", &r->conserved);
     json_add_truth(&b, root, "conservative", r->conservative);
-    if (!b.failed) return root;
-    cJSON_Delete(root);
-    return NULL;
+    return !b.failed;
+}
+
+bool api_add_verification(cJSON *root, const hamel_verification *v) {
+    json_builder b = {0};
+    cJSON *object = json_add_object(&b, root, "verification");
+    cJSON *names_of = json_add_list(&b, object, "formulations");
+    for (size_t k = 0; k < v->compared_count && !b.failed; k++)
+        json_append(&b, names_of, cJSON_CreateString(v->compared[k].formulation));
+    json_add_number(&b, object, "max_relative_difference", v->max_relative_difference);
+    json_add_number(&b, object, "states", (double)v->states);
+    json_add_number(&b, object, "singular", (double)v->singular);
+    json_add_number(&b, object, "tolerance", v->tolerance);
+    json_add_truth(&b, object, "agree", v->agree);
+    cJSON *differences = json_add_list(&b, object, "differences");
+    for (size_t k = 1; k < v->compared_count && !b.failed; k++) {
+        cJSON *item = json_append(&b, differences, cJSON_CreateObject());
+        json_add_text(&b, item, "formulation", v->compared[k].formulation);
+        json_add_number(&b, item, "accelerations", v->compared[k].accelerations);
+        json_add_number(&b, item, "reactions", v->compared[k].reactions);
+        json_add_number(&b, item, "states", (double)v->compared[k].states);
+    }
+    cJSON *refused = json_add_list(&b, object, "not_applicable");
+    for (size_t k = 0; k < v->refused_count && !b.failed; k++) {
+        cJSON *item = json_append(&b, refused, cJSON_CreateObject());
+        json_add_text(&b, item, "formulation", v->refused[k].formulation);
+        json_add_text(&b, item, "reason", v->refused[k].reason);
+    }
+    return !b.failed;
 }

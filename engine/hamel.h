@@ -204,6 +204,41 @@ hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const
                            const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_report_free(hamel_report *report);
 
+/* One formulation against the first one that is compared, Lagrange's. */
+typedef struct hamel_formulation_difference {
+    const char *formulation;
+    double accelerations, reactions; /* largest relative differences; see hamel_verify */
+    size_t states;                   /* at which it could be compared */
+} hamel_formulation_difference;
+
+typedef struct hamel_formulation_refusal {
+    const char *formulation, *reason;
+} hamel_formulation_refusal;
+
+typedef struct hamel_verification {
+    const hamel_formulation_difference *compared; /* those that serve the system */
+    size_t compared_count;
+    const hamel_formulation_refusal *refused; /* those that cannot */
+    size_t refused_count;
+    size_t states;   /* at which all of the former were compared; HAMEL_VERIFY_STATES if nothing was in the way */
+    size_t singular; /* states skipped, since some formulation found no unique accelerations there */
+    double max_relative_difference, tolerance;
+    bool agree; /* max_relative_difference ≤ tolerance */
+} hamel_verification;
+
+enum { HAMEL_VERIFY_STATES = 100 };
+
+/* Do all formulations give the same motion? Compares accelerations q''_i and generalized reactions R_i = Σ λ_c A_ci at
+ * random states, the same ones each time, that satisfy the constraints near the initial values, at times within the
+ * span of the simulation. A difference is relative to the terms of the coordinate's own equation of motion,
+ *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|,   but no less than 1e-6 of the largest S_j,
+ * so it is |ΔR_i| / S_i, and |M_ii Δq''_i| / S_i or, without a mass of its own, |Δq''_i| / max |q''_j|; at most 1.
+ * `limits` are those of each model. On success *out is owned by the caller: hamel_verification_free. HAMEL_INCOMPATIBLE
+ * and HAMEL_SINGULAR when there is no state at all to compare at. */
+hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
+                          const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+void hamel_verification_free(hamel_verification *verification);
+
 /* Facts of a model that need no run. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
 double hamel_model_derive_seconds(const hamel_model *model);

@@ -19,6 +19,11 @@ static const char *text_of(const cJSON *object, const char *key) {
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
+static double number_of(const cJSON *object, const char *key) {
+    const cJSON *item = member(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
 /* A count; "?" where the analysis could not tell. */
 static void print_count(const char *what, const cJSON *object, const char *key) {
     const cJSON *item = member(object, key);
@@ -81,6 +86,28 @@ static void print_text(const cJSON *answer) {
     if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
 }
 
+static void print_verification(const cJSON *v) {
+    const cJSON *refused = member(v, "not_applicable");
+    printf("\nverification\n");
+    print_list("  formulations", member(v, "formulations"));
+    print_count("  states compared", v, "states");
+    print_count("  singular states skipped", v, "singular");
+    printf("%-38s %.2g\n", "  largest relative difference", number_of(v, "max_relative_difference"));
+    printf("%-38s %s\n", "  verdict", cJSON_IsTrue(member(v, "agree")) ? "they agree" : "THEY DISAGREE");
+    const cJSON *differences = member(v, "differences");
+    for (const cJSON *d = differences != NULL ? differences->child : NULL; d != NULL; d = d->next)
+        printf("  %-18s accelerations %.2g, reactions %.2g\n", text_of(d, "formulation"), number_of(d, "accelerations"),
+               number_of(d, "reactions"));
+    for (const cJSON *r = refused != NULL ? refused->child : NULL; r != NULL; r = r->next)
+        printf("  %-18s not applicable: %s\n", text_of(r, "formulation"), text_of(r, "reason"));
+}
+
+/* Exit code of an answer that has been given. */
+static int verdict_of(const cJSON *answer) {
+    const cJSON *verification = member(answer, "verification");
+    return verification == NULL || cJSON_IsTrue(member(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;
+}
+
 static int print_answer(const cJSON *answer, bool as_json) {
     if (as_json) {
         char *json = json_text(answer);
@@ -92,15 +119,22 @@ static int print_answer(const cJSON *answer, bool as_json) {
         free(json);
     } else {
         print_text(answer);
+        if (member(answer, "verification") != NULL) print_verification(member(answer, "verification"));
     }
-    return cli_flush_stdout();
+    int status = cli_flush_stdout();
+    return status != CLI_OK ? status : verdict_of(answer);
+}
+
+static unsigned analyses_of(const cli_arguments *arguments) {
+    return API_STRUCTURE | (cli_option_value(arguments, "verify") != NULL ? API_VERIFICATION : 0);
 }
 
 static int analyze_here(const cli_arguments *arguments, const cli_input *input, bool as_json) {
     api_limits limits = api_limits_default();
     api_failure failure = {0};
-    cJSON *answer = api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
-                                arguments->assignment_count, &limits, NULL, input->file, &failure);
+    cJSON *answer =
+        api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
+                    arguments->assignment_count, analyses_of(arguments), &limits, NULL, input->file, &failure);
     int status = failure.exit_code;
     if (answer != NULL) {
         status = print_answer(answer, as_json);
@@ -143,7 +177,7 @@ static int analyze_input(const cli_arguments *arguments, const cli_input *input,
     if (place.server == NULL) return analyze_here(arguments, input, as_json);
     listener l = {.as_json = as_json, .status = CLI_IO};
     api_observer observer = {.context = &l, .summary = on_answer, .problem = on_problem};
-    int status = cli_analyze_remote(&place, input, arguments, &observer);
+    int status = cli_analyze_remote(&place, input, arguments, analyses_of(arguments), &observer);
     return status != CLI_OK ? status : l.status;
 }
 
@@ -163,6 +197,7 @@ static int analyze_file(const cli_arguments *arguments) {
 
 static const cli_option options[] = {
     {"format", "NAME", NULL, "text (default) or json"},
+    {"verify", NULL, NULL, "compare all formulations at random states; exit code 1 if they disagree"},
     {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},
     {"server", "URL", NULL, "ask there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"},
     {0},
@@ -177,8 +212,12 @@ const cli_command cli_analyze = {
              "counts the independent combinations that can be integrated, with time as a coordinate and the\n"
              "holonomic constraints taken as given. It is found at random configurations near the initial values,\n"
              "by ranks of numbers.\n\n"
+             "With --verify, accelerations and reactions of every formulation that serves the system are computed at\n"
+             "100 random states that satisfy the constraints, and must agree to 1e-9 of the terms in each equation of\n"
+             "motion.\n\n"
              "Examples:\n"
              "  hamel analyze disk.json\n"
+             "  hamel analyze disk.json --verify\n"
              "  hamel examples rolling_disk | hamel analyze - --format json\n",
     .options = options,
     .operands_min = 1,

@@ -28,9 +28,9 @@ int cli_simulate(const cli_place *place, const cli_input *input, const cli_argum
 int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                         const api_observer *observer);
 
-/* The same for an analysis: the observer is told the answer as `summary`, or a `problem`. */
+/* The same for analyses (bits of api_analyses): the observer is told the answer as `summary`, or a `problem`. */
 int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                       const api_observer *observer);
+                       unsigned analyses, const api_observer *observer);
 
 /* The options of commands that run: one text for each. */
 #define CLI_RUN_OPTIONS                                                                                       \

@@ -43,10 +43,29 @@ typedef struct analysis {
     hamel_error *error;
 } analysis;
 
+/* --- analyze.c ---------------------------------------------------------------------------------------------------- */
+
+/* Checks `d` and fills model, system, equations, groups, n, m and error; `memory` is given. The equations are Lagrange's,
+ * whatever formulation a run would take. The caller frees the model in every case. */
+hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits,
+                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */
 
 /* Fills a->samples. HAMEL_INCOMPATIBLE when no configuration near the initial values satisfies the constraints. */
 hamel_status samples_draw(analysis *a) HAMEL_CHECKED;
+
+/* One state after the other; times lie within `span` of the start. NULL without memory. */
+typedef struct sampler sampler;
+sampler *sampler_create(analysis *a, double span);
+void sampler_free(sampler *p);
+
+/* Memory of the analysis. False without it. */
+bool sample_allocate(const analysis *a, sample *s);
+
+/* False when none was found, or the analysis was canceled: samples_none tells, and adds the fault. */
+bool sampler_draw(sampler *p, sample *s);
+hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 
 /* The next of a fixed sequence of numbers in (low, high): the same analysis gives the same report. */
 double sample_random(uint64_t *seed, double low, double high);

@@ -32,7 +32,7 @@ static hamel_status derive_again(analysis *a, const atomic_bool *cancel) {
     s->error = a->error;
     s->cancel = cancel;
     a->equations = (hamel_equations){.system = s, .n = a->n, .m = a->m};
-    return a->model->formulation->derive(&a->equations);
+    return formulation_lagrange.derive(&a->equations);
 }
 
 static const char *const kinds[] = {"holonomic", "velocity", "acceleration"};
@@ -69,11 +69,24 @@ static hamel_status make_groups(analysis *a) {
     return HAMEL_OK;
 }
 
-static hamel_status analyze(analysis *a, const atomic_bool *cancel) {
+hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits,
+                           const atomic_bool *cancel, hamel_error *error) {
+    hamel_description taken = *d;
+    a->error = error;
+    if (formulation_named(d->simulation.formulation)) /* otherwise it is a fault like any other */
+        taken.simulation.formulation = formulation_lagrange.name;
+    hamel_status status = hamel_model_create(&a->model, &taken, limits, cancel, error);
+    if (status != HAMEL_OK) return status;
+    a->system = a->model->system;
+    a->n = a->model->n;
+    a->m = a->model->m;
+    status = derive_again(a, cancel);
+    return status == HAMEL_OK ? make_groups(a) : status;
+}
+
+static hamel_status analyze(analysis *a) {
     if (!begin_report(a)) return analysis_no_memory(a);
-    hamel_status status = derive_again(a, cancel);
-    if (status == HAMEL_OK) status = make_groups(a);
-    if (status == HAMEL_OK) status = samples_draw(a);
+    hamel_status status = samples_draw(a);
     if (status == HAMEL_OK) status = structure_derive(a);
     if (status == HAMEL_OK) status = structure_rank(a);
     return status == HAMEL_OK ? holonomy_derive(a) : status;
@@ -92,23 +105,19 @@ static owned_report *create_empty(size_t limit, hamel_error *error) {
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits,
                            const atomic_bool *cancel, hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
-    hamel_model *model = NULL;
     hamel_error own = {0};
     if (!error) error = &own;
     *out = NULL;
     owned_report *owned = create_empty(taken.memory, error);
-    hamel_status status = owned ? hamel_model_create(&model, d, &taken, cancel, error) : HAMEL_NO_MEMORY;
-    if (status == HAMEL_OK) {
-        analysis a = {.memory = &owned->memory,
-                      .model = model,
-                      .system = model->system,
-                      .n = model->n,
-                      .m = model->m,
-                      .report = &owned->report,
-                      .error = error};
-        status = analyze(&a, cancel);
+    analysis a = {0};
+    hamel_status status = HAMEL_NO_MEMORY;
+    if (owned) {
+        a.memory = &owned->memory;
+        a.report = &owned->report;
+        status = analysis_open(&a, d, &taken, cancel, error);
     }
-    hamel_model_free(model);
+    if (status == HAMEL_OK) status = analyze(&a);
+    hamel_model_free(a.model);
     if (status == HAMEL_OK)
         *out = &owned->report;
     else

@@ -10,30 +10,33 @@
 #include <string.h>
 
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
+static const double RADIUS = 0.6;                      /* relative to an initial value above 1 */
 static const double REACHED = 1e-13, ACCEPTED = 1e-10; /* scaled residuals: no further step; good enough */
 static const double DEPENDENT = 1e-9;
 
-typedef struct projector {
+struct sampler {
     analysis *a;
     double *values, *workspace; /* of the model's dynamics program */
     double *row, *step, *right;
     row_basis basis;
+    double span;   /* of time after the start, at RADIUS */
     double radius; /* around the initial values, at which a state was found last */
-} projector;
+    uint64_t seed;
+};
 
 double sample_random(uint64_t *seed, double low, double high) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
 }
 
-static void evaluate(projector *p, const sample *s) {
+static void evaluate(sampler *p, const sample *s) {
     program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
     program_evaluate(p->a->model->dynamics, &in, p->workspace, p->values);
 }
 
 /* One step of a group's x (positions or velocities) towards the constraints of its level at the values evaluated last;
  * returns the largest scaled residual before it, NaN when some value is not finite. */
-static double improve_group(projector *p, double *x, bool position, size_t group) {
+static double improve_group(sampler *p, double *x, bool position, size_t group) {
     analysis *a = p->a;
     const groups *g = &a->groups;
     const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
@@ -58,7 +61,7 @@ static double improve_group(projector *p, double *x, bool position, size_t group
     return worst;
 }
 
-static double improve(projector *p, sample *s, bool position) {
+static double improve(sampler *p, sample *s, bool position) {
     double worst = 0;
     evaluate(p, s);
     for (size_t k = 0; k < p->a->groups.count; k++) {
@@ -69,7 +72,7 @@ static double improve(projector *p, sample *s, bool position) {
     return worst;
 }
 
-static bool project(projector *p, sample *s, bool position) {
+static bool project(sampler *p, sample *s, bool position) {
     double now = INFINITY;
     for (int i = 0; i < ITERATIONS && !system_interrupted(p->a->system); i++) {
         now = improve(p, s, position);
@@ -79,19 +82,20 @@ static bool project(projector *p, sample *s, bool position) {
 }
 
 /* All values of the dynamics program finite: the state lies where the system is defined. */
-static bool is_regular(projector *p, const sample *s) {
+static bool is_regular(sampler *p, const sample *s) {
     evaluate(p, s);
     for (size_t i = 0; i < p->a->model->dynamics_count; i++)
         if (!isfinite(p->values[i])) return false;
     return true;
 }
 
-static void draw(const analysis *a, sample *s, uint64_t *seed, double radius) {
-    const model_settings *settings = &a->model->settings;
-    double span = fmin(settings->stop - settings->start, 1);
-    s->t = settings->start + span * sample_random(seed, 0.05, 0.95);
+/* The nearer to the initial values in space, the nearer in time. */
+static void draw(sampler *p, sample *s) {
+    const analysis *a = p->a;
+    uint64_t *seed = &p->seed;
+    s->t = a->model->settings.start + p->span * p->radius / RADIUS * sample_random(seed, 0.05, 0.95);
     for (size_t i = 0; i < a->n; i++) {
-        s->q[i] = a->model->q0[i] + radius * fmax(1, fabs(a->model->q0[i])) * sample_random(seed, -1, 1);
+        s->q[i] = a->model->q0[i] + p->radius * fmax(1, fabs(a->model->q0[i])) * sample_random(seed, -1, 1);
         s->v[i] = sample_random(seed, -1.5, 1.5);
         s->free_v[i] = sample_random(seed, -1.5, 1.5);
         s->a[i] = sample_random(seed, -1.5, 1.5);
@@ -101,16 +105,17 @@ static void draw(const analysis *a, sample *s, uint64_t *seed, double radius) {
 }
 
 /* Nearer and nearer to the initial values: where the system is defined may be small. */
-static bool draw_one(projector *p, sample *s, uint64_t *seed) {
+bool sampler_draw(sampler *p, sample *s) {
+    p->radius = fmin(RADIUS, 2 * p->radius); /* one unlucky draw does not keep all that follow near */
     for (int i = 0; i < TRIES; i++, p->radius *= 0.5) {
-        draw(p->a, s, seed, p->radius);
+        draw(p, s);
         if (project(p, s, true) && project(p, s, false) && is_regular(p, s)) return true;
         if (p->a->error->status != HAMEL_OK) return false;
     }
     return false;
 }
 
-static bool allocate(analysis *a, sample *s) {
+bool sample_allocate(const analysis *a, sample *s) {
     s->q = arena_alloc(a->memory, a->n, sizeof *s->q);
     s->v = arena_alloc(a->memory, a->n, sizeof *s->v);
     s->free_v = arena_alloc(a->memory, a->n, sizeof *s->free_v);
@@ -120,41 +125,53 @@ static bool allocate(analysis *a, sample *s) {
     return s->q && s->v && s->free_v && s->a && s->nonideal && s->lambda;
 }
 
-static hamel_status draw_all(projector *p) {
-    analysis *a = p->a;
-    uint64_t seed = 0x9e3779b97f4a7c15u;
-    for (size_t k = 0; k < SAMPLE_COUNT; k++) {
-        if (!allocate(a, &a->samples[k])) return analysis_no_memory(a);
-        if (draw_one(p, &a->samples[k], &seed)) continue;
-        if (a->error->status != HAMEL_OK) return a->error->status; /* canceled */
-        (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, "/constraints", 0,
-                         "no state near the initial values was found that satisfies the constraints");
-        hamel_suggest(a->error, "give initial values at which the system is defined and the constraints hold");
-        return HAMEL_INCOMPATIBLE;
+sampler *sampler_create(analysis *a, double span) {
+    const hamel_model *model = a->model;
+    sampler *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    *p = (sampler){.a = a, .span = span, .radius = RADIUS, .seed = 0x9e3779b97f4a7c15u};
+    p->values = calloc(model->dynamics_count + 1, sizeof *p->values);
+    p->workspace = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *p->workspace);
+    p->row = calloc(2 * a->n + a->m + 1, sizeof *p->row);
+    p->step = p->row ? p->row + a->n : NULL;
+    p->right = p->row ? p->step + a->n : NULL;
+    if (!row_basis_init(&p->basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT) || !p->values ||
+        !p->workspace || !p->row) {
+        sampler_free(p);
+        return NULL;
     }
-    return HAMEL_OK;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(model->dynamics, &in, p->workspace);
+    return p;
+}
+
+void sampler_free(sampler *p) {
+    if (!p) return;
+    row_basis_free(&p->basis);
+    free(p->values);
+    free(p->workspace);
+    free(p->row);
+    free(p);
+}
+
+hamel_status samples_none(analysis *a) {
+    if (a->error->status != HAMEL_OK) return a->error->status; /* canceled */
+    (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, "/constraints", 0,
+                     "no state near the initial values was found that satisfies the constraints");
+    hamel_suggest(a->error, "give initial values at which the system is defined and the constraints hold");
+    return HAMEL_INCOMPATIBLE;
 }
 
 hamel_status samples_draw(analysis *a) {
-    const hamel_model *model = a->model;
-    projector p = {.a = a, .radius = 0.6};
-    p.values = calloc(model->dynamics_count + 1, sizeof *p.values);
-    p.workspace = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *p.workspace);
-    p.row = calloc(2 * a->n + a->m + 1, sizeof *p.row);
-    p.step = p.row ? p.row + a->n : NULL;
-    p.right = p.row ? p.step + a->n : NULL;
-    hamel_status status = HAMEL_OK;
-    if (!row_basis_init(&p.basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT) || !p.values ||
-        !p.workspace || !p.row) {
-        status = analysis_no_memory(a);
-    } else {
-        program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-        program_prepare(model->dynamics, &in, p.workspace);
-        status = draw_all(&p);
+    const model_settings *settings = &a->model->settings;
+    sampler *p = sampler_create(a, fmin(settings->stop - settings->start, 1));
+    hamel_status status = p ? HAMEL_OK : analysis_no_memory(a);
+    for (size_t k = 0; k < SAMPLE_COUNT && status == HAMEL_OK; k++) {
+        if (!sample_allocate(a, &a->samples[k]))
+            status = analysis_no_memory(a);
+        else if (!sampler_draw(p, &a->samples[k]))
+            status = samples_none(a);
     }
-    row_basis_free(&p.basis);
-    free(p.values);
-    free(p.workspace);
-    free(p.row);
+    sampler_free(p);
     return status;
 }

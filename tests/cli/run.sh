@@ -33,6 +33,14 @@ cat >bad_check.json <<'J'
             {"name": "near", "expression": "x", "equals": 1, "tolerance": 1e-3}],
  "simulation": {"stop": 1, "samples": 3}}
 J
+# Light directions and constraints that are nearly parallel: the formulations lose different digits.
+cat >disagreeing.json <<'J'
+{"hamel": 1, "coordinates": ["x", "y", "z"], "potential_energy": "cos(x) + 2*sin(y) + z^2",
+ "kinetic_energy": "(x' + y' + z')^2/2 + 1e-13*(x' - y')^2 + 1e-13*(y' + 2*z')^2",
+ "constraints": [{"name": "c", "equation": "x + y + 1.1*z + 0.1*y^2 = 0"},
+                 {"name": "d", "equation": "x*(1 + 1e-7) + y + 1.1*z + 0.1*y^2 = 0"}],
+ "simulation": {"stop": 1}}
+J
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2/2 + z", "simulation": {"stop": 1}}' >invalid.json
 
 call; code_is 2 && grep -q 'usage: hamel' err
@@ -106,6 +114,13 @@ report $? "an analysis is one line of JSON"
 cp out analysis.json
 call analyze system.json --format xml; code_is 2 && grep -q 'text or json' err
 report $? "a wrong format of an analysis lists the formats"
+call analyze system.json --verify; code_is 0 && grep -q '^  states compared  *100$' out && grep -q '^  verdict  *they agree$' out
+report $? "all formulations are compared"
+call analyze system.json --verify --format json; code_is 0 && grep -q '"verification":{"formulations":\["lagrange",.*"states":100,' out
+report $? "the comparison is in the JSON, too"
+cp out verification.json
+call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
+report $? "formulations that disagree give exit code 1"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
 report $? "an analysis tells faults like a run"
 
@@ -147,6 +162,8 @@ call run system.json; code_is 0 && cmp -s out rows.csv
 report $? "a server's rows are the same bytes"
 call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
 report $? "a server's analysis is the same bytes"
+call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json
+report $? "a server's comparison of formulations is the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err
 report $? "a server's faults of an analysis read the same"
 call run system.json --server "http://127.0.0.1:$port/" --format npy; cp out remote.npy

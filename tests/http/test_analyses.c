@@ -61,6 +61,19 @@ static void structure_is_what_is_asked_for_when_nothing_is(void **state) {
     cJSON_Delete(found);
 }
 
+static void the_answer_has_what_is_asked_for(void **state) {
+    (void)state;
+    char body[2000];
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
+                            request_with(body, sizeof body, "phi", ", \"analyses\": [\"verification\"]"), 200);
+    const cJSON *verification = cJSON_GetObjectItemCaseSensitive(found, "verification");
+    assert_null(cJSON_GetObjectItemCaseSensitive(found, "holonomy"));
+    assert_true(json_number_of(verification, "states") == 100);
+    assert_true(json_number_of(verification, "max_relative_difference") <= 1e-9);
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(verification, "agree")));
+    cJSON_Delete(found);
+}
+
 static void expect_fault(const char *body, const char *pointer) {
     cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
@@ -93,6 +106,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_system_is_classified),
         cmocka_unit_test(structure_is_what_is_asked_for_when_nothing_is),
+        cmocka_unit_test(the_answer_has_what_is_asked_for),
         cmocka_unit_test(faults_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };

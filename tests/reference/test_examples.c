@@ -1,9 +1,10 @@
-/* test_examples.c — every shipped system passes its own checks and invariants.
+/* test_examples.c — every shipped system passes its own checks and invariants, and all formulations agree on it.
  *
  * The examples are taken as the programs carry them, through the same two calls that the daemon and the command line
  * make. One test each, named like its file; a failure says which check missed by how much. */
-#include "api/simulate.h"
+#include "api/analyze.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,30 @@ static void passes_its_own_checks(void **state) {
     assert_true(o.rows > 1);
 }
 
-int main(void) {
+static double number_of(const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static void every_formulation_agrees(void **state) {
+    const api_example *example = api_example_at(*(const size_t *)*state);
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    outcome o = {0};
+    cJSON *answer =
+        api_analyze(example->json, example->length, NULL, 0, API_VERIFICATION, &limits, NULL, example->name, &failure);
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(answer, "verification");
+    char *text = cJSON_PrintUnformatted(v);
+    bool good = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(v, "agree")) && number_of(v, "states") == 100 &&
+                number_of(v, "max_relative_difference") <= 1e-9;
+    if (!good) note(&o, "%s", text != NULL ? text : failure.text != NULL ? failure.text : "no answer");
+    free(text);
+    cJSON_Delete(answer);
+    api_failure_clear(&failure);
+    if (!good) fail_msg("%s", o.report);
+}
+
+static int run_for_each(const char *group, CMUnitTestFunction function) {
     size_t count = 0;
     while (api_example_at(count) != NULL) count++;
     if (count == 0) return 1;
@@ -89,12 +113,18 @@ int main(void) {
         for (size_t i = 0; i < count; i++) {
             indices[i] = i;
             tests[i].name = api_example_at(i)->name;
-            tests[i].test_func = passes_its_own_checks;
+            tests[i].test_func = function;
             tests[i].initial_state = &indices[i];
         }
-        failed = _cmocka_run_group_tests("examples", tests, count, NULL, NULL);
+        failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
     }
     free(indices);
     free(tests);
     return failed;
+}
+
+int main(void) {
+    int checks = run_for_each("examples", passes_its_own_checks);
+    int formulations = run_for_each("formulations", every_formulation_agrees);
+    return checks || formulations;
 }
