@@ -13,7 +13,6 @@ static const struct {
     {"a system", "events"},
     {"a system", "scene"},
     {"a system", "sweep"},
-    {"a system", "tables"},
     {"a constraint", "active"},
     {"a constraint", "friction"},
     {"a constraint", "on"},

@@ -42,6 +42,51 @@ void read_parameters(json_reader *r, const cJSON *value, const char *pointer, vo
     d->parameter_count = count;
 }
 
+static void read_table_kind(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    static const char *const names[] = {"linear", "cubic"};
+    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
+    if (choice >= 0) ((hamel_table *)field)->kind = choice == 0 ? HAMEL_TABLE_LINEAR : HAMEL_TABLE_CUBIC;
+}
+
+static void read_table_outside(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    static const char *const names[] = {"error", "hold"};
+    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
+    if (choice >= 0) ((hamel_table *)field)->outside = choice == 0 ? HAMEL_TABLE_ERROR : HAMEL_TABLE_HOLD;
+}
+
+/* A list of numbers and expressions of any length. */
+static void read_values_of_table(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_expressions *list = field;
+    list->items =
+        json_read_list(r, value, pointer, "a list of numbers", sizeof *list->items, json_read_expression, &list->count);
+    if (list->items != NULL) list->pointer = pointer;
+}
+
+static const json_key table_keys[] = {
+    {"x", read_values_of_table, offsetof(hamel_table, x), true},
+    {"y", read_values_of_table, offsetof(hamel_table, y), true},
+    {"kind", read_table_kind, 0, false},
+    {"outside", read_table_outside, 0, false},
+};
+const json_kind table_kind = {"a table", table_keys, COUNT(table_keys)};
+
+void read_tables(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    if (!cJSON_IsObject(value)) {
+        json_expected(r, value, pointer, "an object of names and tables");
+        return;
+    }
+    d->tables = json_alloc(r, json_child_count(value), sizeof *d->tables);
+    if (d->tables == NULL) return;
+    hamel_table *t = d->tables;
+    for (const cJSON *member = value->child; member != NULL && !r->no_memory; member = member->next, t++) {
+        t->pointer = json_pointer_of_key(r, pointer, member->string);
+        t->name = json_copy(r, member->string);
+        json_read_object(r, member, t->pointer, &table_kind, t);
+        d->table_count++;
+    }
+}
+
 static const json_key coordinate_keys[] = {
     {"name", json_read_name, offsetof(hamel_coordinate, name), true},
     {"initial", json_read_expression, offsetof(hamel_coordinate, initial), false},

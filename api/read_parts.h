@@ -6,6 +6,7 @@
 
 /* read_elements.c; the field is the whole hamel_description, as each fills an array and its length. */
 json_read_function read_parameters;
+json_read_function read_tables;
 json_read_function read_coordinates;
 json_read_function read_quasi_velocities;
 json_read_function read_constraints;
@@ -30,8 +31,9 @@ json_read_function read_named;       /* outputs, generalized forces */
 json_read_function read_simulation;
 
 /* The kinds of objects, for the test that keeps system.schema.json in step. */
-extern const json_kind system_kind, parameter_kind, coordinate_kind, quasi_velocity_kind, definition_kind, named_kind,
-    particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind, spring_kind,
-    damper_kind, load_kind, joint_kind, constraint_kind, invariant_kind, check_kind, simulation_kind, projection_kind;
+extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind, quasi_velocity_kind, definition_kind,
+    named_kind, particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind,
+    spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, invariant_kind, check_kind, simulation_kind,
+    projection_kind;
 
 #endif

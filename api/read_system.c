@@ -34,6 +34,7 @@ static const json_key system_keys[] = {
     {"parameters",         read_parameters,       0,                         false},
     {"coordinates",        read_coordinates,      0,                         true},
     {"quasi_velocities",   read_quasi_velocities, 0,                         false},
+    {"tables",             read_tables,           0,                         false},
     {"definitions",        read_definitions,      FIELD(definitions),        false},
     {"kinetic_energy",     json_read_expressions, FIELD(kinetic_energy),     false},
     {"potential_energy",   json_read_expressions, FIELD(potential_energy),   false},

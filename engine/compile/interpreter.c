@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* One loop a case; the switch is the whole function. */
-static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, double *w) {
+static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, double *w,
+                     const graph_table *const *tables) {
 #define RUN(name)                                                                            \
     for (; i < stop; i++) {                                                                  \
         program_instruction u = *i;                                                          \
@@ -27,6 +28,9 @@ static void run_tape(const program_run *run, const program_run *end, const progr
         PROGRAM_EXTRA_LIST(OP)
 #undef OP
             /* clang-format on */
+        case GRAPH_TABLE:
+            for (; i < stop; i++) w[program_dst(*i)] = program_look_up(tables, *i, w, 0);
+            break;
         case PROGRAM_SINCOS:
             for (; i < stop; i++) sincos(w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
             break;
@@ -46,12 +50,13 @@ void program_load(const program *p, const program_inputs *inputs, int from, int 
 void program_prepare(const program *p, const program_inputs *inputs, double *workspace) {
     if (p->constant_count) memcpy(workspace, p->constants, p->constant_count * sizeof *workspace);
     program_load(p, inputs, SYMBOL_PARAMETER, SYMBOL_PARAMETER + 1, workspace);
-    run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, workspace);
+    run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, workspace, p->tables);
 }
 
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs) {
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
-    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, workspace);
+    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, workspace,
+             p->tables);
     for (size_t i = 0; i < p->output_count; i++) outputs[i] = workspace[p->output_slots[i]];
 }
 
@@ -92,7 +97,7 @@ static void trace(const program *p, double *w, graph_node *fault) {
             int count = operands_of(run->op, *i, w, operand);
             graph_node found = blame(w, fault, operand, count, *node);
             program_run one = {run->op, 1};
-            run_tape(&one, &one + 1, i, w);
+            run_tape(&one, &one + 1, i, w, p->tables);
             uint32_t dst = program_dst(*i);
             fault[dst] = isfinite(w[dst]) ? GRAPH_NONE : found;
             if (run->op == PROGRAM_SINCOS) fault[program_c(*i)] = fault[dst];

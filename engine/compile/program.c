@@ -211,6 +211,7 @@ hamel_status program_compile(program **out, arena *memory, const graph *g, const
     hamel_status status = check_nodes(g, nodes, count, error);
     if (status) return status;
     builder b = {.g = g, .memory = memory, .p = arena_alloc(memory, 1, sizeof(program))};
+    if (b.p) b.p->tables = graph_tables(g);
     uint32_t *values = malloc((count + 1) * sizeof *values);
     status = b.p && values ? build(&b, nodes, values, count) : HAMEL_NO_MEMORY;
     builder_free(&b);

@@ -72,7 +72,8 @@ struct program {
     const program_run *runs;
     size_t instruction_count, prepared_count; /* the prepared ones come first */
     size_t run_count, prepared_runs;
-    const double *constants; /* of slots 0.. */
+    const graph_table *const *tables; /* the graph's */
+    const double *constants;          /* of slots 0.. */
     size_t constant_count;
     const uint32_t *input_index;               /* of slots constant_count.. */
     size_t input_start[SYMBOL_KIND_COUNT + 1]; /* of a kind, in input_index */
@@ -106,6 +107,12 @@ GRAPH_OPERATOR_LIST(OP)
 #define OP(name, arity, value, dx, dy, dz) PROGRAM_VALUE(name, value)
 PROGRAM_EXTRA_LIST(OP)
 #undef OP
+
+/* A TABLE instruction's value, or a further derivative of it. */
+static inline double program_look_up(const graph_table *const *tables, program_instruction i, const double *w,
+                                     int further) {
+    return table_value(tables[(size_t)w[program_b(i)]], w[program_a(i)], (int)w[program_c(i)] + further);
+}
 
 /* interpreter.c: copies inputs of the kinds from..to-1 to their slots. */
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace);

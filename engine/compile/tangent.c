@@ -144,6 +144,15 @@ static void run_sincos(tangent t, program_instruction i) {
     store(t, program_c(i), cosine, of_cosine, cosine_moves);
 }
 
+static void run_table(tangent t, const graph_table *const *tables, program_instruction i) {
+    uint32_t a = program_a(i);
+    double value = program_look_up(tables, i, t.w, 0);
+    lanes r = {0};
+    bool moves = false;
+    if (t.moves[a]) r = contribute(t, GRAPH_TABLE, a, program_look_up(tables, i, t.w, 1), r, &moves);
+    store(t, program_dst(i), value, r, moves);
+}
+
 /* The branch taken passes its derivative. */
 static void run_if(tangent t, program_instruction i) {
     uint32_t taken = t.w[program_a(i)] != 0 ? program_b(i) : program_c(i);
@@ -153,10 +162,14 @@ static void run_if(tangent t, program_instruction i) {
 }
 
 /* One loop a case; the switch is the whole function. */
-static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, tangent t) {
+static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, tangent t,
+                     const graph_table *const *tables) {
     for (; run < end; run++) {
         const program_instruction *stop = i + run->count;
         switch (run->op) {
+        case GRAPH_TABLE:
+            for (; i < stop; i++) run_table(t, tables, *i);
+            break;
         case PROGRAM_SINCOS:
             for (; i < stop; i++) run_sincos(t, *i);
             break;
@@ -204,8 +217,8 @@ void program_tangent(const program *p, const program_inputs *inputs, const progr
     load_seeds(p, seeds, t);
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
     /* the prepared part moves only with the parameters */
-    if (seeds->values[SYMBOL_PARAMETER]) run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, t);
-    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, t);
+    if (seeds->values[SYMBOL_PARAMETER]) run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, t, p->tables);
+    run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, t, p->tables);
     for (size_t i = 0; i < p->output_count; i++) {
         uint32_t slot = p->output_slots[i];
         double *out = outputs_dot + i * LANES;

@@ -96,12 +96,19 @@ static graph_node known(graph *g, graph_node node, graph_node direction, unsigne
     return m->node == GRAPH_NONE ? GRAPH_NONE : m->result;
 }
 
+/* The table's next derivative at the same place. */
+static graph_node next_of_table(graph *g, const graph_node operand[3]) {
+    graph_node order = graph_add(g, operand[2], graph_number(g, 1));
+    return graph_apply(g, GRAPH_TABLE, operand[0], operand[1], order);
+}
+
 /* Chain rule, all operands' derivatives known. */
 static graph_node combine(graph *g, graph_node node, const graph_node dot[3]) {
     graph_cell cell = g->cells[node];
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
     if (cell.op == GRAPH_IF) return graph_apply(g, GRAPH_IF, x, dot[1], dot[2]);
     graph_node sum = graph_number(g, 0);
+    if (cell.op == GRAPH_TABLE) return graph_mul(g, next_of_table(g, cell.as.operand), dot[0]);
     for (int k = 0; k < graph_arity(&cell) && k < 2; k++) {
         if (graph_is_zero(g, dot[k])) continue;
         sum = graph_add(g, sum, graph_mul(g, partial_of(g, (graph_op)cell.op, k, x, y, node), dot[k]));

@@ -133,6 +133,22 @@ graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_
     return graph_simplify(g, op, x, arity > 1 ? y : GRAPH_NONE, arity > 2 ? z : GRAPH_NONE);
 }
 
+int32_t graph_add_table(graph *g, const graph_table *table) {
+    const graph_table **all = arena_grow(g->memory, g->tables, &g->table_capacity, g->table_count + 1, sizeof *all);
+    if (!all) return (void)fail(g, HAMEL_NO_MEMORY), -1;
+    g->tables = all;
+    all[g->table_count] = table;
+    return (int32_t)g->table_count++;
+}
+
+const graph_table *const *graph_tables(const graph *g) {
+    return g->tables;
+}
+
+graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order) {
+    return graph_apply(g, GRAPH_TABLE, x, graph_number(g, table), graph_number(g, order));
+}
+
 bool graph_walk_begin(graph *g) {
     if (g->mark_capacity < g->capacity) {
         g->mark = arena_alloc(g->memory, g->capacity, sizeof *g->mark);

@@ -12,6 +12,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/text_buffer.h"
 #include "engine/graph/operators.h"
+#include "engine/graph/table.h"
 
 #include <stdint.h>
 
@@ -57,9 +58,16 @@ hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT or HAMEL_NO_
 size_t graph_count(const graph *g);
 const graph_cell *graph_at(const graph *g, graph_node node);
 
+/* Takes a table in (borrowed, must outlive the graph and its programs); returns its number, or −1 without memory. */
+int32_t graph_add_table(graph *g, const graph_table *table);
+const graph_table *const *graph_tables(const graph *g); /* by number */
+
 graph_node graph_number(graph *g, double value);
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index);
 graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
+
+/* The order-th derivative of a table at x; 0 when it is that of a polynomial of lower degree. */
+graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order);
 
 static inline graph_node graph_unary(graph *g, graph_op op, graph_node x) {
     return graph_apply(g, op, x, GRAPH_NONE, GRAPH_NONE);

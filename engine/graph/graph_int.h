@@ -16,6 +16,8 @@ struct graph {
     hamel_status status; /* sticky */
     graph_cell *cells;
     size_t count, capacity, max_nodes;
+    const graph_table **tables;
+    size_t table_count, table_capacity;
     graph_node *slots; /* open addressing over cells; GRAPH_NONE empty */
     size_t slot_count;
     graph_memo *memo;

@@ -12,6 +12,7 @@ static const graph_op_info OPERATORS[GRAPH_OP_COUNT] = {
 #define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = {text, arity, kind},
     GRAPH_OPERATOR_LIST(OP)
 #undef OP
+        [GRAPH_TABLE] = {"table", 3, NUM},
 };
 
 const graph_op_info *graph_op_get(graph_op op) {
@@ -25,6 +26,7 @@ double graph_op_value(graph_op op, double x, double y, double z) {
     case GRAPH_##name: return value;
         GRAPH_OPERATOR_LIST(OP)
 #undef OP
+    case GRAPH_TABLE:
     case GRAPH_OP_COUNT: break;
     }
     assert(0 && "an operator of the table");

@@ -11,6 +11,7 @@
  * (ADD_, MUL_, SIN_, ...), over X, Y, Z and the result F, so that the graph expands them into nodes and the tape into
  * arithmetic: each rule stands once. IF passes the derivative of the branch taken; MOD, MIN, MAX, ABS take the one-sided
  * derivative of the piece in force; SIGN, FLOOR and conditions have derivative zero (their kinks are found as events).
+ * TABLE needs its graph to be evaluated and stands in no list: each pass knows it by name.
  *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #ifndef HAMEL_GRAPH_OPERATORS_H
@@ -74,7 +75,9 @@ typedef enum graph_op {
 #define OP(name, text, arity, kind, value, dx, dy) GRAPH_##name,
     GRAPH_OPERATOR_LIST(OP)
 #undef OP
-        GRAPH_OP_COUNT
+        GRAPH_LISTED_COUNT,
+    GRAPH_TABLE = GRAPH_LISTED_COUNT, /* of x and two numbers: which table of the graph, which derivative of it */
+    GRAPH_OP_COUNT
 } graph_op;
 
 typedef struct graph_op_info {
@@ -85,7 +88,7 @@ typedef struct graph_op_info {
 
 const graph_op_info *graph_op_get(graph_op op);
 
-/* The value of `op` at numbers; unused operands are ignored. */
+/* The value of `op` (not TABLE) at numbers; unused operands are ignored. */
 double graph_op_value(graph_op op, double x, double y, double z);
 
 #endif

@@ -67,6 +67,19 @@ static const char *spaced(graph_op op) {
     }
 }
 
+/* table(NAME, x); its derivatives, which have no name in expressions, as table'(NAME, x). */
+static void push_table(pieces *p, const graph *g, const graph_node *operand) {
+    static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
+    double table = 0, order = 0;
+    (void)graph_is_number(g, operand[1], &table);
+    (void)graph_is_number(g, operand[2], &order);
+    push(p, GRAPH_NONE, 0, ")");
+    push(p, operand[0], LOOSE, NULL);
+    push(p, GRAPH_NONE, 0, ", ");
+    push(p, GRAPH_NONE, 0, g->tables[(size_t)table]->name);
+    push(p, GRAPH_NONE, 0, calls[(size_t)order]);
+}
+
 /* Pieces are pushed last first. */
 static void push_operator(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op), arity = graph_op_get(op)->arity;
@@ -113,6 +126,8 @@ void graph_print(const graph *g, graph_node node, graph_namer *name, void *conte
             print_number(cell->as.number, at.precedence, out);
         else if (cell->op == GRAPH_IS_SYMBOL)
             name(context, (graph_symbol_kind)cell->kind, cell->as.index, out);
+        else if (cell->op == GRAPH_TABLE)
+            push_table(&p, g, cell->as.operand);
         else
             push_operator(&p, (graph_op)cell->op, cell, at.precedence);
     }

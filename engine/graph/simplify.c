@@ -182,8 +182,19 @@ static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_
                            : GRAPH_NONE; /* else left to be evaluated, and reported, at run time */
 }
 
+/* A number where the argument is one and the table has a value there. */
+static graph_node look_up(graph *g, graph_node x, graph_node table, graph_node order) {
+    double at, index, n;
+    if (!graph_is_number(g, table, &index) || !graph_is_number(g, order, &n)) return GRAPH_NONE;
+    const graph_table *t = g->tables[(size_t)index];
+    if (n > t->degree) return graph_number(g, 0);
+    double value = graph_is_number(g, x, &at) ? table_value(t, at, (int)n) : NAN;
+    return isfinite(value) ? graph_number(g, value) : keep(g, GRAPH_TABLE, x, table, order);
+}
+
 graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
     double condition;
+    if (op == GRAPH_TABLE) return look_up(g, x, y, z);
     graph_node folded = fold(g, op, x, y, z);
     if (folded != GRAPH_NONE || g->status != HAMEL_OK) return folded;
     switch (op) {

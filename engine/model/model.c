@@ -449,19 +449,3 @@ double hamel_model_derive_seconds(const hamel_model *model) {
 size_t hamel_model_bytes(const hamel_model *model) {
     return model->memory.used;
 }
-
-hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
-                              double *workspace, double t, const char *pointer, const char *place, hamel_error *error) {
-    graph_node node = program_first_fault(p, inputs, workspace);
-    text_buffer text;
-    text_buffer_init(&text, 4096);
-    if (node >= 0) graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
-    const char *shown = text.failed || !text.bytes ? NULL : text.bytes;
-    if (shown)
-        (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite: `%.300s`", t, place,
-                         shown);
-    else
-        (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite", t, place);
-    text_buffer_free(&text);
-    return HAMEL_NOT_FINITE;
-}

@@ -306,6 +306,15 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
     return push(m, node, NULL);
 }
 
+/* table(NAME, x); 0 while the table waits for its values, or is faulty: that was reported where it is written. */
+static bool run_table(machine *m, const syntax_item *item, const char *name, graph_node x) {
+    int32_t table;
+    graph *g = m->s->graph;
+    if (!element_argument(m, item, &m->s->binder->table_names, "table", name, &table)) return false;
+    bool made = binder_need_table(m->s, table);
+    return push(m, made ? graph_lookup(g, x, m->s->binder->tables[table].index, 0) : graph_number(g, 0), NULL);
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
     machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     const char *signature = signatures[item->op];
@@ -318,7 +327,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_ACCELERATION:
     case QUANTITY_ANGULAR_VELOCITY:
     case QUANTITY_ANGULAR_VELOCITY_BODY: return run_motion(m, item, argument[0].name, argument[1].node);
-    case QUANTITY_TABLE: return fault(m, item, "there is no table named `%s`", argument[0].name);
+    case QUANTITY_TABLE: return run_table(m, item, argument[0].name, argument[1].node);
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:
     case QUANTITY_NONIDEAL:
@@ -573,12 +582,23 @@ graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place 
     return node;
 }
 
-bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
-    graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
-    if (node < 0) return false;
-    if (binder_number(s, node, value)) return true;
+/* Why an expression of parameters has no number. */
+static bool not_finite(hamel_system *s, const hamel_expression *e) {
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
     (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value is not finite");
     if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
     return false;
+}
+
+bool binder_slot_number(hamel_system *s, int32_t index, double *value) {
+    const bind_slot *slot = &s->binder->slots[index];
+    const hamel_expression *e = &slot->value->items[0];
+    if (slot->state != SLOT_BOUND) return false;
+    return binder_number(s, slot->nodes[0], value) || not_finite(s, e);
+}
+
+bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
+    graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
+    if (node < 0) return false;
+    return binder_number(s, node, value) || not_finite(s, e);
 }

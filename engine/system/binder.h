@@ -22,6 +22,14 @@ typedef struct bind_slot {
     loop_variable *loops;
 } bind_slot;
 
+/* A table: made when first needed; the slots hold those of its values that are expressions, in their order. */
+typedef struct system_table {
+    const hamel_table *described;
+    uint8_t state; /* slot_state, never open */
+    int32_t index; /* in the graph, when bound */
+    int32_t first_slot, end_slot;
+} system_table;
+
 typedef struct machine_value {
     graph_node node;  /* GRAPH_NONE: `name` */
     const char *name; /* a bare name, in the arena */
@@ -31,6 +39,9 @@ struct system_binder {
     symbol_table quantities;                         /* value = kind + ENTRY_KINDS · index */
     symbol_table coordinates, elements, constraints; /* name → index; elements: of `located` */
     symbol_table links;                              /* names of springs and dampers */
+    symbol_table table_names;
+    system_table *tables;
+    size_t table_count;
     bind_slot *slots;
     size_t slot_count, slot_capacity;
     int32_t *quasi_slots; /* definitions of the quasi-velocities */
@@ -49,6 +60,9 @@ static inline int32_t entry_make(entry_kind kind, size_t index) {
     return (int32_t)(index * ENTRY_KINDS + (size_t)kind);
 }
 
+/* Whether a name has the form of one; an index may follow. False with a fault. */
+bool binder_check_name(hamel_system *s, const char *name, const char *pointer);
+
 /* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
 bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer);
 
@@ -61,6 +75,9 @@ bool binder_resolve_slot(hamel_system *s, int32_t slot);
 
 /* Notes that the expression being walked needs this slot bound first; true when it is already. */
 bool binder_need_slot(hamel_system *s, int32_t slot);
+
+/* The number of a bound slot that is made of parameters. False with a fault when it is not finite. */
+bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
 /* One more item of an array in the arena; NULL with a fault. */
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
@@ -91,6 +108,15 @@ bool binder_step(hamel_system *s, const char *pointer, int column);
 
 /* A fault for memory, node budget or cancellation, whichever stopped the graph. Always returns false. */
 bool binder_graph_fault(hamel_system *s, const char *pointer);
+
+/* --- tables.c ----------------------------------------------------------------------------------------------------- */
+
+void tables_declare(hamel_system *s); /* names, and slots of their values */
+void tables_resolve(hamel_system *s); /* makes those that nothing needs */
+
+/* True when the table is made. False when its slots have to be bound first, which are then noted, or with a fault told
+ * where the table stands. */
+bool binder_need_table(hamel_system *s, int32_t table);
 
 /* --- families.c -------------------------------------------------------------------------------------------------- */
 

@@ -196,6 +196,17 @@ typedef struct hamel_simulation {
     bool certify;
 } hamel_simulation;
 
+typedef enum hamel_table_kind { HAMEL_TABLE_LINEAR, HAMEL_TABLE_CUBIC } hamel_table_kind;
+typedef enum hamel_table_outside { HAMEL_TABLE_ERROR, HAMEL_TABLE_HOLD } hamel_table_outside;
+
+/* Format section 7. */
+typedef struct hamel_table {
+    const char *pointer, *name;
+    hamel_expressions x, y; /* of parameters */
+    hamel_table_kind kind;
+    hamel_table_outside outside;
+} hamel_table;
+
 typedef struct hamel_description {
     const char *name, *text, *source; /* `text` is the key "description" */
     const char *hash;                 /* of the canonical description, for the manifest; may be NULL */
@@ -205,6 +216,8 @@ typedef struct hamel_description {
     size_t coordinate_count;
     hamel_quasi_velocity *quasi_velocities;
     size_t quasi_velocity_count;
+    hamel_table *tables;
+    size_t table_count;
     hamel_named_list definitions;
     hamel_expressions kinetic_energy, potential_energy;
     hamel_expression lagrangian, dissipation, acceleration_energy;

@@ -30,13 +30,16 @@ void scope_from(loop_scope *scope, const loop_variable *loops, size_t count) {
     if (count) memcpy(scope->variables, loops, count * sizeof *loops);
 }
 
+bool binder_check_name(hamel_system *s, const char *name, const char *pointer) {
+    if (syntax_is_name(name, strcspn(name, "["))) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
+    hamel_suggest(s->error, "a name has letters, digits and _, and does not start with a digit");
+    return false;
+}
+
 static bool name_is_free(hamel_system *s, const char *name, const char *pointer) {
     size_t length = strlen(name), base = strcspn(name, "[");
-    if (!syntax_is_name(name, base)) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
-        hamel_suggest(s->error, "a name has letters, digits and _, and does not start with a digit");
-        return false;
-    }
+    if (!binder_check_name(s, name, pointer)) return false;
     if (syntax_is_reserved(name, base)) {
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%.*s` is reserved: it has a meaning in expressions",
                          (int)base, name);
@@ -111,7 +114,11 @@ static void declare_parameters(hamel_system *s) {
         if (binder_add_slot(s, p->name, p->value.pointer, &values[i], PLACE_PARAMETERS, NULL) < 0) return;
     }
     s->parameter_count = n;
-    for (size_t i = 0; i < n; i++) binder_resolve_slot(s, (int32_t)i);
+}
+
+/* When the tables are known, too: parameters may look things up in them. */
+static void resolve_parameters(hamel_system *s) {
+    for (size_t i = 0; i < s->parameter_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
 
 /* --- names of coordinates and elements -------------------------------------------------------------------------- */
@@ -536,7 +543,8 @@ static bool create_binder(hamel_system *s) {
            symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
            symbol_table_init(&b->elements, s->memory) == HAMEL_OK &&
            symbol_table_init(&b->links, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->constraints, s->memory) == HAMEL_OK;
+           symbol_table_init(&b->constraints, s->memory) == HAMEL_OK &&
+           symbol_table_init(&b->table_names, s->memory) == HAMEL_OK;
 }
 
 static void resolve_slots(hamel_system *s) {
@@ -546,11 +554,12 @@ static void resolve_slots(hamel_system *s) {
 /* In this order: names before expressions, constraints before the forces that ask for their reactions. */
 typedef void system_step(hamel_system *s);
 static system_step *const steps[] = {
-    declare_parameters, declare_coordinates, declare_quasi_velocities, declare_definitions,
-    located_declare,    declare_constraints, joints_declare,           located_find_parents,
-    resolve_slots,      located_resolve,     resolve_quasi_velocities, bind_energies,
-    elements_lower,     joints_lower,        bind_constraints,         bind_forces,
-    bind_nonideals,     bind_initial_values, declare_outputs,
+    declare_parameters,  tables_declare,           resolve_parameters,   tables_resolve,
+    declare_coordinates, declare_quasi_velocities, declare_definitions,  located_declare,
+    declare_constraints, joints_declare,           located_find_parents, resolve_slots,
+    located_resolve,     resolve_quasi_velocities, bind_energies,        elements_lower,
+    joints_lower,        bind_constraints,         bind_forces,          bind_nonideals,
+    bind_initial_values, declare_outputs,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

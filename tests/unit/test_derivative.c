@@ -89,7 +89,7 @@ static graph_node operand_of(graph_fixture *f, graph_op op, int k) {
 static void every_operator_has_the_rate_that_differences_show(void **state) {
     graph_fixture *f = *state;
     uint64_t seed = 77;
-    for (int op = 0; op < GRAPH_OP_COUNT; op++) {
+    for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         graph_node node = graph_apply(f->g, (graph_op)op, operand_of(f, (graph_op)op, 0),
                                       operand_of(f, (graph_op)op, 1), operand_of(f, (graph_op)op, 2));
         graph_node rate = graph_rate(f->g, node);
@@ -109,7 +109,7 @@ static void partial_derivatives_sum_up_to_the_rate(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     uint64_t seed = 78;
-    for (int op = 0; op < GRAPH_OP_COUNT; op++) {
+    for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         graph_node node = graph_apply(g, (graph_op)op, operand_of(f, (graph_op)op, 0), operand_of(f, (graph_op)op, 1),
                                       operand_of(f, (graph_op)op, 2));
         motion_point p;

@@ -37,6 +37,7 @@ static const struct {
 } pairs[] = {
     {"system", &system_kind},
     {"parameter", &parameter_kind},
+    {"table", &table_kind},
     {"coordinate", &coordinate_kind},
     {"quasi_velocity", &quasi_velocity_kind},
     {"definition", &definition_kind},

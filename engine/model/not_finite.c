@@ -1,0 +1,59 @@
+/* not_finite.c — which expression is at fault when a value is not finite, told by its text. */
+#include "engine/model/model.h"
+
+#include <stdlib.h>
+
+/* The value of a node at these inputs; NaN without memory. */
+static double node_value(const hamel_model *model, graph_node node, const program_inputs *inputs) {
+    arena memory;
+    program *p;
+    double value = NAN;
+    arena_init(&memory, model->limits.memory);
+    if (program_compile(&p, &memory, model->system->graph, &node, 1, NULL) == HAMEL_OK) {
+        double *workspace = arena_alloc(&memory, program_workspace_doubles(p), sizeof *workspace);
+        if (workspace) program_prepare(p, inputs, workspace);
+        if (workspace) program_evaluate(p, inputs, workspace, &value);
+    }
+    arena_free(&memory);
+    return value;
+}
+
+/* A table asked for a value outside its points: which one, and where. */
+static void outside_table(const hamel_model *model, const graph_cell *cell, const program_inputs *inputs,
+                          text_buffer *out) {
+    const graph *g = model->system->graph;
+    double index = 0;
+    (void)graph_is_number(g, cell->as.operand[1], &index);
+    const graph_table *table = graph_tables(g)[(size_t)index];
+    text_buffer_printf(out, "the table `%s` has no value at ", table->name);
+    text_buffer_number(out, node_value(model, cell->as.operand[0], inputs));
+    text_buffer_puts(out, ", only from ");
+    text_buffer_number(out, table->x[0]);
+    text_buffer_puts(out, " to ");
+    text_buffer_number(out, table->x[table->count - 1]);
+}
+
+hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
+                              double *workspace, double t, const char *pointer, const char *place, hamel_error *error) {
+    graph_node node = program_first_fault(p, inputs, workspace);
+    bool lookup = node >= 0 && graph_at(model->system->graph, node)->op == GRAPH_TABLE;
+    text_buffer text;
+    text_buffer_init(&text, 4096);
+    if (lookup) {
+        outside_table(model, graph_at(model->system->graph, node), inputs, &text);
+        text_buffer_puts(&text, ": `");
+    } else {
+        text_buffer_printf(&text, "%s is not finite%s", place, node >= 0 ? ": `" : "");
+    }
+    size_t before = text.length;
+    if (node >= 0) graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
+    bool shown = !text.failed && text.bytes;
+    if (shown)
+        (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %.*s%.300s%s", t, (int)before, text.bytes,
+                         text.bytes + before, node >= 0 ? "`" : "");
+    else
+        (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite", t, place);
+    if (lookup) hamel_suggest(error, "give it further points, or \"outside\": \"hold\"");
+    text_buffer_free(&text);
+    return HAMEL_NOT_FINITE;
+}

@@ -1,0 +1,125 @@
+/* tables.c — tables of the description to tables of the graph.
+ *
+ * Their values may be expressions of parameters, and parameters may look things up in tables. So each value that is an
+ * expression waits in a slot, and a table is made when something first needs it and its slots are bound; a circle is found
+ * as one among slots. */
+#include "engine/system/binder.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TABLE_POINTS_MAX = 1000000 };
+
+static bool declare_values(hamel_system *s, const char *name, const hamel_expressions *values) {
+    for (size_t i = 0; i < values->count; i++) {
+        if (values->items[i].is_number) continue;
+        hamel_expressions *one = arena_alloc(s->memory, 1, sizeof *one);
+        if (!one) return binder_graph_fault(s, values->pointer);
+        *one = (hamel_expressions){values->items[i].pointer, &values->items[i], 1};
+        if (binder_add_slot(s, name, one->pointer, one, PLACE_PARAMETERS, NULL) < 0) return false;
+    }
+    return true;
+}
+
+/* The description is worth reading further. */
+static bool check_lengths(hamel_system *s, const hamel_table *t) {
+    const hamel_expressions *x = &t->x, *y = &t->y;
+    hamel_error *e = s->error;
+    if (x->count < 2 && y->count < 2)
+        (void)hamel_fail(e, HAMEL_INVALID, t->pointer, 0, "the table `%s` needs 2 points or more", t->name);
+    else if (x->count != y->count)
+        (void)hamel_fail(e, HAMEL_INVALID, t->pointer, 0, "the table `%s` has %zu values of x, but %zu of y", t->name,
+                         x->count, y->count);
+    else if (x->count > TABLE_POINTS_MAX)
+        (void)hamel_fail(e, HAMEL_LIMIT, t->pointer, 0, "the table `%s` has %zu points; the most are %d", t->name,
+                         x->count, TABLE_POINTS_MAX);
+    else
+        return true;
+    return false;
+}
+
+void tables_declare(hamel_system *s) {
+    const hamel_description *d = s->description;
+    system_binder *b = s->binder;
+    b->tables = arena_alloc(s->memory, d->table_count, sizeof *b->tables);
+    if (!b->tables) {
+        binder_graph_fault(s, "/tables");
+        return;
+    }
+    for (size_t i = 0; i < d->table_count; i++) {
+        const hamel_table *t = &d->tables[i];
+        system_table *table = &b->tables[b->table_count];
+        *table = (system_table){.described = t, .state = SLOT_WAITING, .first_slot = (int32_t)b->slot_count};
+        if (!t->name) continue;
+        if (!binder_check_name(s, t->name, t->pointer)) continue;
+        if (!binder_declare_element(s, &b->table_names, t->name, b->table_count, t->pointer, "tables")) continue;
+        b->table_count++;
+        bool whole = t->x.pointer && t->y.pointer; /* else the reader has said so */
+        if (!whole || !check_lengths(s, t) || !declare_values(s, t->name, &t->x) || !declare_values(s, t->name, &t->y))
+            table->state = SLOT_FAULTY;
+        table->end_slot = (int32_t)b->slot_count;
+    }
+}
+
+/* Numbers as they stand, expressions from their slots in turn. */
+static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t *slot, double *to) {
+    for (size_t i = 0; i < from->count; i++) {
+        const hamel_expression *e = &from->items[i];
+        if (!e->is_number) {
+            if (!binder_slot_number(s, (*slot)++, &to[i])) return false;
+        } else if (!isfinite(to[i] = e->number)) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the number is not finite");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_increasing(hamel_system *s, const hamel_table *t, const double *x) {
+    for (size_t i = 1; i < t->x.count; i++) {
+        if (x[i] > x[i - 1]) continue;
+        (void)hamel_fail(s->error, HAMEL_INVALID, t->x.items[i].pointer, 0,
+                         "the x of the table `%s` must increase, but %.17g follows %.17g", t->name, x[i], x[i - 1]);
+        return false;
+    }
+    return true;
+}
+
+static bool make(hamel_system *s, system_table *table) {
+    const hamel_table *t = table->described;
+    int32_t slot = table->first_slot;
+    size_t count = t->x.count;
+    double *x = arena_alloc(s->memory, 2 * count, sizeof *x), *y = x + count;
+    graph_table *made = arena_alloc(s->memory, 1, sizeof *made);
+    if (!x || !made) return binder_graph_fault(s, t->pointer);
+    if (!take_values(s, &t->x, &slot, x) || !take_values(s, &t->y, &slot, y) || !check_increasing(s, t, x))
+        return false;
+    *made = (graph_table){.name = arena_text(s->memory, t->name, strlen(t->name)),
+                          .degree = t->kind == HAMEL_TABLE_CUBIC ? 3 : 1,
+                          .hold = t->outside == HAMEL_TABLE_HOLD};
+    hamel_status status = made->name ? table_make(made, s->memory, x, y, count) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_NOT_FINITE)
+        (void)hamel_fail(s->error, HAMEL_INVALID, t->pointer, 0,
+                         "the points of the table `%s` lie so close that its slope is not finite", t->name);
+    if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY && binder_graph_fault(s, t->pointer);
+    table->index = graph_add_table(s->graph, made);
+    return table->index >= 0 || binder_graph_fault(s, t->pointer);
+}
+
+bool binder_need_table(hamel_system *s, int32_t index) {
+    system_table *table = &s->binder->tables[index];
+    bool complete = true;
+    if (table->state != SLOT_WAITING) return table->state == SLOT_BOUND;
+    for (int32_t k = table->first_slot; k < table->end_slot; k++) complete = binder_need_slot(s, k) && complete;
+    if (complete) table->state = make(s, table) ? SLOT_BOUND : SLOT_FAULTY;
+    return table->state == SLOT_BOUND;
+}
+
+void tables_resolve(hamel_system *s) {
+    for (size_t i = 0; i < s->binder->table_count; i++) {
+        const system_table *table = &s->binder->tables[i];
+        bool good = true;
+        for (int32_t k = table->first_slot; k < table->end_slot; k++) good = binder_resolve_slot(s, k) && good;
+        if (good) (void)binder_need_table(s, (int32_t)i);
+    }
+}
