@@ -31,6 +31,7 @@ typedef struct option {
 static const option options[] = {
     {"config",      "FILE",      OPTION_TEXT,   AT(config),         0, 0,    "",               "JSON file with these options as keys"},
     {"listen",      "ADDR:PORT", OPTION_TEXT,   AT(listen),         0, 0,    "127.0.0.1:8080", "loopback address to serve on; port 0 takes a free one"},
+    {"cors",        "ORIGINS",   OPTION_TEXT,   AT(cors),           0, 0,    "",               "pages that may call from a browser: * or https://host[:port],..."},
     {"workers",     "N",         OPTION_COUNT,  AT(workers),        1, 1024, "",               "runs that compute at the same time (default: cores)"},
     {"store",       "URL",       OPTION_TEXT,   AT(store),          0, 0,    "",               "sqlite:PATH or memory: (default: sqlite:DATA/hamel.db)"},
     {"data",        "DIR",       OPTION_TEXT,   AT(data),           0, 0,    "",               "data directory (default: ~/.local/state/hamel)"},
@@ -273,6 +274,21 @@ static bool take_data_directory(server_config *config, char message[CONFIG_MESSA
     return fail(message, "--data: the directory's name is too long");
 }
 
+/* `*`, or origins as a browser sends them: scheme://host[:port], without a path. */
+static bool check_origins(const char *list, char message[CONFIG_MESSAGE_BYTES]) {
+    if (strcmp(list, "*") == 0) return true;
+    for (const char *at = list + strspn(list, ", "); *at; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ", ");
+        size_t scheme = strncmp(at, "http://", 7) == 0 ? 7 : strncmp(at, "https://", 8) == 0 ? 8 : 0;
+        if (scheme == 0 || scheme >= length || memchr(at + scheme, '/', length - scheme)) {
+            return fail(message, "--cors: expected * or origins such as https://example.org, found '%.*s'",
+                        length < 200 ? (int)length : 200, at);
+        }
+        at += length;
+    }
+    return true;
+}
+
 static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) {
     if (config->workers < 1) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -283,7 +299,7 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
                     config->log_level_text);
     }
     if (config->quiet && config->level < LOG_WARNING) config->level = LOG_WARNING;
-    if (!take_data_directory(config, message)) return false;
+    if (!check_origins(config->cors, message) || !take_data_directory(config, message)) return false;
     if (!config->store[0]) {
         int length = snprintf(config->store, CONFIG_TEXT_BYTES, "sqlite:%s/hamel.db", config->data);
         if (length >= CONFIG_TEXT_BYTES) return fail(message, "--data: the directory's name is too long");

@@ -19,6 +19,7 @@ typedef struct server_config {
     char listen[CONFIG_TEXT_BYTES];
     char store[CONFIG_TEXT_BYTES];
     char data[CONFIG_TEXT_BYTES];
+    char cors[CONFIG_TEXT_BYTES]; /* origins; see http/cors.h */
     char log_level_text[CONFIG_TEXT_BYTES];
     double workers;     /* runs that compute at the same time, and as many jobs */
     double streams;     /* streams open at the same time */

@@ -9,6 +9,7 @@
 #include "server/http/http.h"
 
 #include "server/http/request_check.h"
+#include "server/http/response.h"
 #include "server/http/routes.h"
 #include "server/pool.h"
 #include "server/stamp.h"
@@ -21,9 +22,8 @@
 #include <unistd.h>
 
 enum {
-    CONNECTION_MEMORY = 32 * 1024, /* headers beyond that are answered 431 */
-    READ_BLOCK = 32 * 1024,
-    SEND_BUFFER = 256 * 1024, /* of a socket */
+    CONNECTION_MEMORY = 64 * 1024, /* twice what headers may have: then it is us who answer 431 */
+    SEND_BUFFER = 256 * 1024,      /* of a socket */
     BRIEF_THREADS = 4,
     BRIEF_QUEUE = 1024,
     DISCARD_BYTES = 16 * 1024 * 1024, /* of a refused body: read to the end, so that the client reads our answer */
@@ -219,10 +219,11 @@ static void look_at_headers(request *r, const char *method, const char *version)
     r->method = method_named(method);
     snprintf(r->method_text, sizeof r->method_text, "%s", method);
     take_id(r);
-    const char *fault = r->target_fault ? r->target_fault : request_check_headers(r->connection, version);
+    int status = 400;
+    const char *fault = r->target_fault ? r->target_fault : request_check_headers(r->connection, version, &status);
     if (fault) {
         r->reply.closes = true;
-        reply_problem(r, 400, "bad-request", "Bad request", "%s", fault);
+        reply_problem(r, status, "bad-request", "Bad request", "%s", fault);
         return;
     }
     find_route(r);
@@ -249,47 +250,10 @@ static enum MHD_Result take_body(request *r, const char *bytes, size_t length) {
 
 /* ---- the answer ------------------------------------------------------------------------------------------------- */
 
-static void add_headers(const request *r, struct MHD_Response *response) {
-    const reply *a = &r->reply;
-    char number[16];
-    if (a->media_type) MHD_add_response_header(response, "Content-Type", a->media_type);
-    MHD_add_response_header(response, "X-Request-Id", r->id);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    if (a->location[0]) MHD_add_response_header(response, "Location", a->location);
-    if (a->etag[0]) MHD_add_response_header(response, "ETag", a->etag);
-    if (a->allow[0] && (a->status == 405 || a->status == 204)) MHD_add_response_header(response, "Allow", a->allow);
-    if (a->waited) MHD_add_response_header(response, "Preference-Applied", "wait");
-    if (a->retry_after) {
-        snprintf(number, sizeof number, "%d", a->retry_after);
-        MHD_add_response_header(response, "Retry-After", number);
-    }
-    if (a->closes || http_draining(r->server)) MHD_add_response_header(response, "Connection", "close");
-}
-
-static void release_streamed(void *context) {
-    stream *s = context;
-    stream_abandon(s); /* whoever still writes: nobody reads any more */
-    stream_release(s);
-}
-
-static struct MHD_Response *make_response(request *r) {
-    if (r->reply.streamed) {
-        stream_attach(r->stream, r->connection);
-        struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, stream_read,
-                                                                          stream_hold(r->stream), release_streamed);
-        if (!response) stream_release(r->stream);
-        return response;
-    }
-    /* The bytes live in the request, which ends after the response. */
-    return MHD_create_response_from_buffer(r->reply.length, r->reply.bytes, MHD_RESPMEM_PERSISTENT);
-}
-
 static enum MHD_Result send_reply(request *r) {
     sockets_expect(r->server->sockets, r->socket, r->reply.streamed ? 0 : IDLE_SECONDS);
-    struct MHD_Response *response = make_response(r);
+    struct MHD_Response *response = response_make(r);
     if (!response) return MHD_NO;
-    add_headers(r, response);
     enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned)r->reply.status, response);
     MHD_destroy_response(response);
     return queued;
@@ -307,13 +271,18 @@ static void complete(request *r) {
 static void run_handler(void *argument) {
     request *r = argument;
     stream *s = r->stream ? stream_hold(r->stream) : NULL;
-    if (r->route->handle(r) == REPLY_READY) complete(r);
+    if (r->route->handle(r) == REPLY_READY) {
+        response_finish(r);
+        complete(r);
+    }
     stream_release(s);
 }
 
 bool request_stream(request *r, const char *media_type) {
-    if (!stream_begin(r->stream)) return false;
+    bool coded = response_coded(r, media_type);
+    if (!stream_begin(r->stream, coded)) return false;
     r->reply.status = 200;
+    r->reply.coded = coded;
     r->reply.media_type = media_type;
     r->reply.streamed = true;
     complete(r);

@@ -49,19 +49,6 @@ void job_etag(const job *j, char *out, size_t room) {
     snprintf(out, room, "\"%llx-%llx\"", (unsigned long long)j->number, (unsigned long long)j->revision);
 }
 
-bool etag_matches(const char *header, const char *etag) {
-    size_t wanted = strlen(etag);
-    while (header && *header) {
-        header += strspn(header, " \t,");
-        if (*header == '*') return true;
-        if (strncmp(header, "W/", 2) == 0) header += 2; /* weak comparison */
-        size_t length = strcspn(header, ", \t");
-        if (length == wanted && memcmp(header, etag, wanted) == 0) return true;
-        header += length;
-    }
-    return false;
-}
-
 double prefer_wait(const char *header, double most) {
     while (header && *header) {
         header += strspn(header, " \t,;");

@@ -12,9 +12,6 @@ cJSON *job_json(const job *j);
 /* A strong validator that changes with every change of the job. */
 void job_etag(const job *j, char *out, size_t room);
 
-/* RFC 9110 13.1.2: true when a 304 is the answer. `header` may be NULL. */
-bool etag_matches(const char *header, const char *etag);
-
 /* Seconds of `wait` in a Prefer header (RFC 7240), at most `most`; 0 when there is none. */
 double prefer_wait(const char *header, double most);
 

@@ -30,6 +30,7 @@ handled reply_static(request *r, int status, const char *media_type, const char 
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length) {
     if (!bytes) return reply_no_memory(r);
     forget(&r->reply);
+    if (status >= 400) r->reply.etag[0] = '\0'; /* it was of another answer */
     r->reply.status = status;
     r->reply.media_type = media_type;
     r->reply.bytes = bytes;

@@ -47,6 +47,7 @@ typedef struct reply {
     size_t length;
     bool is_static;
     bool streamed;   /* the body is the request's stream */
+    bool coded;      /* with gzip */
     bool closes;     /* the connection ends with this reply */
     bool waited;     /* Preference-Applied: wait */
     int retry_after; /* seconds; 0: none */

@@ -7,6 +7,7 @@
 
 typedef struct header_count {
     int lengths, codings, hosts;
+    size_t bytes; /* of names and values */
     const char *fault;
 } header_count;
 
@@ -40,6 +41,7 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
                                       const char *value, size_t value_size) {
     header_count *h = context;
     (void)kind;
+    h->bytes += name_size + value_size;
     if (!is_token(name, name_size)) {
         h->fault = "a header name holds a character that is not allowed there";
     } else if (value && !is_field_text(value, value_size)) {
@@ -57,10 +59,15 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
     return h->fault ? MHD_NO : MHD_YES;
 }
 
-const char *request_check_headers(struct MHD_Connection *connection, const char *version) {
+const char *request_check_headers(struct MHD_Connection *connection, const char *version, int *status) {
     header_count h = {0};
+    *status = 400;
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
     if (h.fault) return h.fault;
+    if (h.bytes > REQUEST_HEADERS_BYTES) {
+        *status = 431;
+        return "the headers are longer than 24 KiB";
+    }
     if (h.lengths && h.codings) return "Content-Length and Transfer-Encoding are given together";
     bool needs_host = strcmp(version, "HTTP/1.0") != 0;
     if (needs_host && h.hosts == 0) return "the Host header is missing";

@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* NULL when the headers are sound, else what is wrong in one line. */
-const char *request_check_headers(struct MHD_Connection *connection, const char *version);
+enum { REQUEST_HEADERS_BYTES = 24 * 1024 }; /* names and values together */
+
+/* NULL when the headers are sound, else what is wrong in one line, with the status to answer: 400, or 431. */
+const char *request_check_headers(struct MHD_Connection *connection, const char *version, int *status);
 
 /* Splits the request target as it was sent into the decoded path (NUL-terminated) and checks all of it. NULL when sound. */
 const char *request_check_target(const char *target, char *path, size_t room);

@@ -19,10 +19,10 @@ static const route routes[] = {
     {METHOD_GET,    "/v1/jobs/{}/system",  RUN_BRIEF,  false, jobs_get_system,    NULL},
     {METHOD_GET,    "/v1/jobs/{}/results", RUN_STREAM, false, jobs_get_results,   results_query},
     {METHOD_POST,   "/v1/jobs/{}/cancel",  RUN_BRIEF,  false, jobs_cancel,        NULL},
-    {METHOD_GET,    "/v1/examples",        RUN_INLINE, false, examples_list,      NULL},
-    {METHOD_GET,    "/v1/examples/{}",     RUN_INLINE, false, examples_get,       NULL},
+    {METHOD_GET,    "/v1/examples",        RUN_BRIEF,  false, examples_list,      NULL},
+    {METHOD_GET,    "/v1/examples/{}",     RUN_BRIEF,  false, examples_get,       NULL},
     {METHOD_GET,    "/",                   RUN_INLINE, false, service_index,      NULL},
-    {METHOD_GET,    "/openapi.json",       RUN_INLINE, false, service_openapi,    NULL},
+    {METHOD_GET,    "/openapi.json",       RUN_BRIEF,  false, service_openapi,    NULL},
     {METHOD_GET,    "/healthz",            RUN_INLINE, false, service_healthz,    NULL},
     {METHOD_GET,    "/readyz",             RUN_BRIEF,  false, service_readyz,     NULL},
 };

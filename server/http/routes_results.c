@@ -2,6 +2,7 @@
  *
  * Rows are read chunk by chunk and leave through the same ring as those of a live run; a slow client holds up nobody.
  * Without `follow`, a job that still runs is answered with the rows there are and a summary with status `running`. */
+#include "server/http/response.h"
 #include "server/http/routes.h"
 #include "server/stamp.h"
 
@@ -231,7 +232,7 @@ static bool follow_rows(results *x) {
         if (write_stored(x) != STORE_ABSENT) return false;
         if (atomic_load(stream_cancel_flag(x->stream))) return false;
         if (!x->filter.follow || x->past_end || job_ended(x->job.status)) return true;
-        if (!write_progress(x)) return false;
+        if (!write_progress(x) || (!x->r && !stream_flush(x->stream))) return false;
         kind_of(x)->wait(x->services->store, &seen, POLL_SECONDS);
     }
 }
@@ -317,6 +318,15 @@ static handled serve(results *x) {
     return write_all(x);
 }
 
+/* What an ended job answers to one URL in one format never changes. */
+static bool known_to_client(const results *x) {
+    reply *a = &x->r->reply;
+    if (!job_ended(x->job.status)) return false;
+    snprintf(a->etag, sizeof a->etag, "\"%llx-%llx-%.10s\"", (unsigned long long)x->job.number,
+             (unsigned long long)x->job.revision, x->format->name);
+    return etag_matches(request_header(x->r, "If-None-Match"), a->etag);
+}
+
 handled jobs_get_results(request *r) {
     results x = {.r = r, .services = r->services, .stream = r->stream};
     const char *fault = parse_filter(r, &x.filter);
@@ -335,7 +345,7 @@ handled jobs_get_results(request *r) {
         r->reply.retry_after = 5;
         return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
     }
-    handled replied = serve(&x);
+    handled replied = known_to_client(&x) ? reply_static(r, 304, NULL, NULL, 0) : serve(&x);
     row_writer_close(x.writer);
     cJSON_Delete(x.header);
     free(x.names);

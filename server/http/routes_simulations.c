@@ -47,6 +47,7 @@ static bool on_progress(void *context, const char *json, double fraction) {
     (void)fraction;
     bool going = row_writer_progress(run->writer, json);
     if (going && stream_quiet_seconds(run->stream) > HEARTBEAT_SECONDS) going = row_writer_heartbeat(run->writer);
+    if (going && !run->r) going = stream_flush(run->stream);
     cpu_pass(run->slots, stream_turn(run->stream));
     return going;
 }

@@ -7,6 +7,7 @@
  * Lock order: a stream's lock is taken first, the locks inside libmicrohttpd after it (resume and suspend only). */
 #include "server/http/stream.h"
 
+#include "server/http/gzip.h"
 #include "server/stamp.h"
 
 #include <pthread.h>
@@ -15,12 +16,15 @@
 
 enum { ENOUGH_BYTES = 16 * 1024 };
 #define PAUSE_SECONDS 0.01
+#define CODED_SECONDS 0.1 /* between flushes of a coding: each costs some bytes */
 
 struct stream {
     atomic_uint holders;
     atomic_bool cancel, stopped;
     cpu_slots *slots;
-    cpu_turn turn; /* of the producer's thread only */
+    cpu_turn turn;     /* this and the next two are of the producer's thread only */
+    gzip *coding;      /* or NULL */
+    double last_flush; /* of the coding */
 
     pthread_mutex_t lock;
     pthread_cond_t room;
@@ -54,6 +58,7 @@ void stream_release(stream *s) {
     if (!s || atomic_fetch_sub(&s->holders, 1) != 1) return;
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->room);
+    gzip_close(s->coding);
     free(s->ring);
     free(s);
 }
@@ -66,9 +71,10 @@ cpu_turn *stream_turn(stream *s) {
     return &s->turn;
 }
 
-bool stream_begin(stream *s) {
+bool stream_begin(stream *s, bool coded) {
     s->ring = malloc(STREAM_RING_BYTES);
-    return s->ring != NULL;
+    if (coded) s->coding = gzip_open();
+    return s->ring != NULL && (!coded || s->coding);
 }
 
 /* With the lock held. */
@@ -102,7 +108,7 @@ static void wait_for_room(stream *s) {
     pthread_mutex_lock(&s->lock);
 }
 
-bool stream_write(void *context, const char *bytes, size_t length) {
+static bool write_plain(void *context, const char *bytes, size_t length) {
     stream *s = context;
     pthread_mutex_lock(&s->lock);
     for (size_t done = 0; !s->gone; wait_for_room(s)) {
@@ -117,7 +123,20 @@ bool stream_write(void *context, const char *bytes, size_t length) {
     return !gone;
 }
 
+bool stream_flush(stream *s) {
+    s->last_flush = stamp_seconds();
+    return !s->coding || gzip_flush(s->coding, (byte_sink){s, write_plain});
+}
+
+bool stream_write(void *context, const char *bytes, size_t length) {
+    stream *s = context;
+    if (!s->coding) return write_plain(s, bytes, length);
+    if (!gzip_write(s->coding, bytes, length, (byte_sink){s, write_plain})) return false;
+    return stamp_seconds() - s->last_flush < CODED_SECONDS || stream_flush(s);
+}
+
 void stream_end(stream *s, bool whole) {
+    if (s->coding && whole) whole = gzip_end(s->coding, (byte_sink){s, write_plain});
     pthread_mutex_lock(&s->lock);
     s->ended = true;
     s->whole = whole;

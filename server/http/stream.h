@@ -32,8 +32,9 @@ const atomic_bool *stream_cancel_flag(const stream *s);
 
 /* The producer's side. stream_write waits while the ring is full (giving up the thread's CPU slot) and returns false
  * when the client is gone. */
-bool stream_begin(stream *s); /* makes the ring; false without memory */
+bool stream_begin(stream *s, bool coded); /* makes the ring; coded: with gzip. False without memory */
 bool stream_write(void *context, const char *bytes, size_t length);
+bool stream_flush(stream *s); /* what is written can now be read: a coding holds bytes back. False as stream_write */
 void stream_end(stream *s, bool whole); /* not whole: the client sees a broken response, not a short one */
 cpu_turn *stream_turn(stream *s);
 double stream_quiet_seconds(stream *s); /* since the last write, or the opening */

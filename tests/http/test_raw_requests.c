@@ -126,6 +126,7 @@ static void headers_that_are_too_long_are_431(void **state) {
     exchange(&d, bytes, (size_t)head + 40004, 10, out, 1 << 16, &closed);
     assert_int_equal(status_of(out), 431);
     assert_true(closed);
+    assert_non_null(strstr(out, "application/problem+json"));
     free(bytes);
     free(out);
 }

@@ -1,0 +1,36 @@
+/* cors.c — see cors.h. */
+#include "server/http/cors.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char allowed_headers[] =
+    "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id";
+static const char exposed_headers[] = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
+static const char preflight_seconds[] = "600";
+
+static bool is_listed(const char *list, const char *origin) {
+    size_t wanted = strlen(origin);
+    while (*list) {
+        list += strspn(list, ", ");
+        size_t length = strcspn(list, ", ");
+        if (length == wanted && strncasecmp(list, origin, length) == 0) return length > 0;
+        list += length;
+    }
+    return false;
+}
+
+void cors_add_headers(const request *r, struct MHD_Response *response) {
+    const char *list = r->services->config->cors;
+    const char *origin = request_header(r, "Origin");
+    if (!list[0]) return;
+    bool any = strcmp(list, "*") == 0;
+    if (!any) MHD_add_response_header(response, "Vary", "Origin");
+    if (!origin || (!any && !is_listed(list, origin))) return;
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", any ? "*" : origin);
+    MHD_add_response_header(response, "Access-Control-Expose-Headers", exposed_headers);
+    if (r->method != METHOD_OPTIONS || !request_header(r, "Access-Control-Request-Method")) return;
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", r->reply.allow);
+    MHD_add_response_header(response, "Access-Control-Allow-Headers", allowed_headers);
+    MHD_add_response_header(response, "Access-Control-Max-Age", preflight_seconds);
+}

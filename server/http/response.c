@@ -1,0 +1,123 @@
+/* response.c — see response.h. */
+#include "server/http/response.h"
+
+#include "api/accept.h"
+#include "server/http/cors.h"
+#include "server/http/gzip.h"
+
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READ_BLOCK = 32 * 1024, CODED_BYTES_MIN = 1024, TAG_BYTES = 12 };
+
+bool etag_matches(const char *header, const char *etag) {
+    size_t wanted = strlen(etag);
+    while (header && *header) {
+        header += strspn(header, " \t,");
+        if (*header == '*') return true;
+        if (strncmp(header, "W/", 2) == 0) header += 2; /* weak comparison */
+        size_t length = strcspn(header, ", \t");
+        if (length == wanted && memcmp(header, etag, wanted) == 0) return true;
+        header += length;
+    }
+    return false;
+}
+
+bool response_coded(const request *r, const char *media_type) {
+    if (strcmp(media_type, "application/x-npy") == 0) return false; /* binary numbers hardly shrink */
+    return accept_allows(request_header(r, "Accept-Encoding"), "gzip");
+}
+
+static void tag_by_content(reply *a) {
+    struct sha256_ctx hash;
+    uint8_t digest[TAG_BYTES];
+    char *out = a->etag;
+    sha256_init(&hash);
+    sha256_update(&hash, a->length, (const uint8_t *)a->bytes);
+    sha256_digest(&hash, sizeof digest, digest);
+    *out++ = '"';
+    for (size_t i = 0; i < sizeof digest; i++) out += snprintf(out, 3, "%02x", digest[i]);
+    *out++ = '"';
+    *out = '\0';
+}
+
+static void compress_body(reply *a) {
+    size_t length = 0;
+    char *coded = gzip_whole(a->bytes, a->length, &length);
+    if (!coded) return;
+    if (!a->is_static) free(a->bytes);
+    a->bytes = coded;
+    a->length = length;
+    a->is_static = false;
+    a->coded = true;
+}
+
+void response_finish(request *r) {
+    reply *a = &r->reply;
+    if (a->streamed || !a->media_type) return;
+    if (a->status == 200 && r->route->method == METHOD_GET) {
+        if (!a->etag[0]) tag_by_content(a);
+        if (etag_matches(request_header(r, "If-None-Match"), a->etag)) {
+            reply_static(r, 304, NULL, NULL, 0);
+            return;
+        }
+    }
+    if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(a);
+}
+
+static void add_validator(const reply *a, struct MHD_Response *response) {
+    char weak[sizeof a->etag + 2];
+    /* The bytes of a coding are others than those without: the tag then names the content, not the bytes. */
+    snprintf(weak, sizeof weak, "%s%s", a->coded ? "W/" : "", a->etag);
+    MHD_add_response_header(response, "ETag", weak);
+    MHD_add_response_header(response, "Cache-Control", "private, no-cache");
+}
+
+static void add_headers(const request *r, struct MHD_Response *response) {
+    const reply *a = &r->reply;
+    char number[16];
+    if (a->media_type) MHD_add_response_header(response, "Content-Type", a->media_type);
+    if (a->media_type) MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
+    if (a->coded) MHD_add_response_header(response, "Content-Encoding", "gzip");
+    MHD_add_response_header(response, "X-Request-Id", r->id);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (a->etag[0]) {
+        add_validator(a, response);
+    } else {
+        MHD_add_response_header(response, "Cache-Control", "no-store");
+    }
+    if (a->location[0]) MHD_add_response_header(response, "Location", a->location);
+    if (a->allow[0] && (a->status == 405 || a->status == 204)) MHD_add_response_header(response, "Allow", a->allow);
+    if (a->waited) MHD_add_response_header(response, "Preference-Applied", "wait");
+    if (a->retry_after) {
+        snprintf(number, sizeof number, "%d", a->retry_after);
+        MHD_add_response_header(response, "Retry-After", number);
+    }
+    if (a->closes || http_draining(r->server)) MHD_add_response_header(response, "Connection", "close");
+    cors_add_headers(r, response);
+}
+
+static void release_streamed(void *context) {
+    stream *s = context;
+    stream_abandon(s); /* whoever still writes: nobody reads any more */
+    stream_release(s);
+}
+
+static struct MHD_Response *make_streamed(request *r) {
+    stream_attach(r->stream, r->connection);
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, stream_read,
+                                                                      stream_hold(r->stream), release_streamed);
+    if (!response) stream_release(r->stream);
+    return response;
+}
+
+struct MHD_Response *response_make(request *r) {
+    struct MHD_Response *response =
+        r->reply.streamed ? make_streamed(r)
+                          /* The bytes live in the request, which ends after the response. */
+                          : MHD_create_response_from_buffer(r->reply.length, r->reply.bytes, MHD_RESPMEM_PERSISTENT);
+    if (response) add_headers(r, response);
+    return response;
+}
