@@ -64,9 +64,9 @@ static bool make_directory(const char *path, char *message, size_t room) {
     return true;
 }
 
-static store *open_store(const server_config *config, server_log *log, char *message, size_t room) {
+static store *open_store(const server_config *config, server_log *log, metrics *counters, char *message, size_t room) {
     if (strncmp(config->store, "memory:", 7) != 0 && !make_directory(config->data, message, room)) return NULL;
-    return store_open(config->store, log, message, room);
+    return store_open(config->store, log, counters, message, room);
 }
 
 static void log_start(server_log *log, const server_config *config, const http_server *server) {
@@ -109,14 +109,16 @@ static int fail(server_log *log, const char *message) {
 static int serve(const server_config *config, server_log *log, const sigset_t *ending) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
-    http_services services = {.config = config, .log = log, .slots = &slots, .limits = limits_of(config)};
+    static metrics counters; /* of this process; too many for the stack */
+    http_services services = {
+        .config = config, .log = log, .slots = &slots, .metrics = &counters, .limits = limits_of(config)};
     if (!raise_descriptor_limit(config, message, sizeof message)) return fail(log, message);
-    services.store = open_store(config, log, message, sizeof message);
+    services.store = open_store(config, log, services.metrics, message, sizeof message);
     if (!services.store) return fail(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);
     int code = EXIT_SUCCESS;
     services.workers =
-        workers_start(services.store, log, &services.limits, config->time_limit, (size_t)config->workers);
+        workers_start(services.store, log, &counters, &services.limits, config->time_limit, (size_t)config->workers);
     http_server *server = services.workers ? http_start(&services, message, sizeof message) : NULL;
     if (server) {
         log_start(log, config, server);

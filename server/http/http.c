@@ -49,6 +49,10 @@ unsigned http_port(const http_server *server) {
     return server->port;
 }
 
+http_load http_load_of(const http_server *server) {
+    return (http_load){.connections = sockets_count(server->sockets), .streams = pool_load(server->streams)};
+}
+
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
 const char *request_header(const request *r, const char *name) {
@@ -77,8 +81,11 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     return r;
 }
 
-static void log_request(const request *r, bool whole) {
+static void note_request(const request *r, bool whole) {
     const char *trace = request_header(r, "traceparent");
+    if (trace && !trace_parent_sane(trace)) trace = NULL;
+    metrics_request(r->services->metrics, r->route ? route_index(r->route) : METRIC_ROUTES, r->reply.status,
+                    stamp_seconds() - r->received_at);
     log_write(r->services->log, LOG_INFO, "request",
               LOG_FIELDS(log_text("request_id", r->id), log_text("method", r->method_text), log_text("path", r->path),
                          log_number("status", r->reply.status), log_number("seconds", stamp_seconds() - r->received_at),
@@ -96,7 +103,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **con_
     sockets_watch(server->sockets, r->socket, NULL);
     sockets_expect(server->sockets, r->socket, IDLE_SECONDS);
     if (r->stream) stream_abandon(r->stream);
-    if (r->headers_seen) log_request(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    if (r->headers_seen) note_request(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     stream_release(r->stream);
     if (!r->reply.is_static) free(r->reply.bytes);
     text_buffer_free(&r->body);
@@ -303,6 +310,7 @@ static bool give_to_pool(request *r) {
     sockets_watch(r->server->sockets, r->socket, r->stream);
     if (pool_give(streams ? r->server->streams : r->server->brief, run_handler, r)) return true;
     r->reply.retry_after = 2;
+    metrics_reject(r->services->metrics, REJECT_BUSY);
     reply_problem(r, 503, "busy", "Busy", "all places for runs are taken; try again in a moment");
     complete(r);
     return true;

@@ -8,6 +8,7 @@
 #include "server/jobs/store.h"
 #include "server/jobs/workers.h"
 #include "server/log.h"
+#include "server/metrics.h"
 
 typedef struct http_server http_server;
 
@@ -18,12 +19,18 @@ typedef struct http_services {
     store *store;
     workers *workers;
     cpu_slots *slots;
+    metrics *metrics;
     api_limits limits;
 } http_services;
 
 /* Listens and serves until http_stop. NULL with a message when it cannot. */
 http_server *http_start(const http_services *services, char *message, size_t room);
 unsigned http_port(const http_server *server);
+
+typedef struct http_load {
+    size_t connections, streams;
+} http_load;
+http_load http_load_of(const http_server *server);
 bool http_draining(const http_server *server);
 
 /* Ends in order: no new connections; every run is told to stop and says so to its client; what is not done after

@@ -136,3 +136,15 @@ bool request_id_sane(const char *text) {
     }
     return true;
 }
+
+bool trace_parent_sane(const char *text) {
+    static const size_t lengths[] = {2, 32, 16, 2};
+    for (size_t part = 0; part < 4; part++) {
+        size_t length = strspn(text, "0123456789abcdef");
+        if (length != lengths[part]) return false;
+        text += length;
+        if (*text != (part < 3 ? '-' : '\0')) return false;
+        text++;
+    }
+    return true;
+}

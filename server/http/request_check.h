@@ -21,4 +21,7 @@ const char *request_check_target(const char *target, char *path, size_t room);
 /* True when `text` may stand in a header, a log and a problem: 1..128 visible characters that need no quoting. */
 bool request_id_sane(const char *text);
 
+/* W3C Trace Context: VERSION-TRACE-PARENT-FLAGS in lower-case hexadecimal. */
+bool trace_parent_sane(const char *text);
+
 #endif

@@ -25,12 +25,17 @@ static const route routes[] = {
     {METHOD_GET,    "/openapi.json",       RUN_BRIEF,  false, service_openapi,    NULL},
     {METHOD_GET,    "/healthz",            RUN_INLINE, false, service_healthz,    NULL},
     {METHOD_GET,    "/readyz",             RUN_BRIEF,  false, service_readyz,     NULL},
+    {METHOD_GET,    "/metrics",            RUN_BRIEF,  false, service_metrics,    NULL},
 };
 /* clang-format on */
 enum { ROUTE_TOTAL = sizeof routes / sizeof routes[0] };
 
 const route *route_at(size_t index) {
     return index < ROUTE_TOTAL ? &routes[index] : NULL;
+}
+
+size_t route_index(const route *row) {
+    return (size_t)(row - routes);
 }
 
 static bool matches(const char *pattern, const char *path, char parameter[PARAMETER_BYTES]) {

@@ -10,6 +10,7 @@ const route *route_find(http_method method, const char *path, char parameter[PAR
 
 /* By position, for the test that compares the table with the API description; NULL past the end. */
 const route *route_at(size_t index);
+size_t route_index(const route *row);
 
 handled simulations_create(request *r);
 handled analyses_create(request *r);
@@ -25,6 +26,7 @@ handled examples_list(request *r);
 handled examples_get(request *r);
 handled service_index(request *r);
 handled service_openapi(request *r);
+handled service_metrics(request *r);
 handled service_healthz(request *r);
 handled service_readyz(request *r);
 

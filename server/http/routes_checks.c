@@ -68,10 +68,12 @@ static bool on_progress(void *context, const char *json, double fraction) {
     return on_row(context, NULL, 0);
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *unused) {
+static bool on_summary(void *context, const char *json, const hamel_summary *s) {
     const check_run *run = context;
     cJSON *summary = cJSON_Parse(json);
-    (void)unused;
+    bool complete = s->outcome == HAMEL_COMPLETED || s->outcome == HAMEL_TERMINATED;
+    metrics_run(run->r->services->metrics, RUN_KIND_CHECK, complete ? RUN_COMPLETED : RUN_INCOMPLETE, s->steps, s->rows,
+                s->wall_seconds);
     if (!summary) {
         reply_no_memory(run->r);
     } else if (run->form == FORM_JUNIT) {
@@ -86,6 +88,8 @@ static bool on_summary(void *context, const char *json, const hamel_summary *unu
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     const check_run *run = context;
     (void)summary_json;
+    bool canceled = atomic_load(stream_cancel_flag(run->r->stream));
+    metrics_run(run->r->services->metrics, RUN_KIND_CHECK, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
     reply_run_problem(run->r, json, failure);
     return true;
 }

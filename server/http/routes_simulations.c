@@ -13,6 +13,7 @@
 typedef struct live_run {
     request *r; /* NULL once the answer is a stream */
     stream *stream;
+    const http_services *services;
     cpu_slots *slots;
     row_writer *writer;
     const row_format *format;
@@ -54,7 +55,9 @@ static bool on_progress(void *context, const char *json, double fraction) {
 
 static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
     live_run *run = context;
-    (void)summary;
+    bool complete = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
+    metrics_run(run->services->metrics, RUN_KIND_LIVE, complete ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps,
+                summary->rows, summary->wall_seconds);
     run->whole = row_writer_summary(run->writer, json);
     return run->whole;
 }
@@ -80,6 +83,8 @@ handled reply_run_problem(request *r, const char *json, const api_failure *failu
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     live_run *run = context;
     (void)summary_json;
+    bool canceled = atomic_load(stream_cancel_flag(run->stream));
+    metrics_run(run->services->metrics, RUN_KIND_LIVE, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
     cJSON *own = own_problem(run);
     if (run->r && own && !stream_stopped(run->stream)) {
         reply_problem_tree(run->r, 413, own);
@@ -142,7 +147,8 @@ handled simulations_create(request *r) {
                              "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
                              "application/x-npy");
     }
-    live_run run = {.r = r, .stream = r->stream, .slots = r->services->slots, .format = format};
+    live_run run = {
+        .r = r, .stream = r->stream, .services = r->services, .slots = r->services->slots, .format = format};
     api_failure failure = {0};
     cpu_take(run.slots, stream_turn(run.stream));
     hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,

@@ -133,6 +133,14 @@ void sockets_watch(sockets *set, socket_entry *entry, stream *s) {
     pthread_mutex_unlock(&set->lock);
 }
 
+size_t sockets_count(sockets *set) {
+    size_t count = 0;
+    pthread_mutex_lock(&set->lock);
+    for (const socket_entry *entry = set->first; entry; entry = entry->next) count++;
+    pthread_mutex_unlock(&set->lock);
+    return count;
+}
+
 size_t sockets_streaming(sockets *set) {
     size_t count = 0;
     pthread_mutex_lock(&set->lock);

@@ -30,6 +30,7 @@ void sockets_expect(sockets *set, socket_entry *entry, double seconds);
 /* The stream that the connection waits for or reads, or NULL. Borrowed: withdrawn before it is released. */
 void sockets_watch(sockets *set, socket_entry *entry, stream *s);
 
+size_t sockets_count(sockets *set);
 size_t sockets_streaming(sockets *set); /* connections with a stream */
 void sockets_stop_streams(sockets *set);
 void sockets_abandon_streams(sockets *set);

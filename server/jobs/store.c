@@ -48,9 +48,9 @@ bool store_known(const char *url) {
     return kind_of_url(url) != NULL;
 }
 
-store *store_open(const char *url, struct server_log *log, char *message, size_t room) {
+store *store_open(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room) {
     const store_kind *kind = kind_of_url(url);
-    if (kind) return kind->open(url, log, message, room);
+    if (kind) return kind->open(url, log, metrics, message, room);
     snprintf(message, room, "no store is known by '%.200s'", url);
     return NULL;
 }

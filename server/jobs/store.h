@@ -76,12 +76,19 @@ typedef struct job_query {
     size_t limit;
 } job_query;
 
+typedef struct store_counts {
+    int64_t queued, running;
+    int64_t oldest_queued; /* when it was submitted, ms since 1970; 0: none */
+    int64_t bytes;         /* of the database, without what is free in it */
+} store_counts;
+
 typedef struct store store;
 struct server_log;
+struct metrics;
 
 typedef struct store_kind {
     const char *scheme; /* "sqlite:" */
-    store *(*open)(const char *url, struct server_log *log, char *message, size_t room);
+    store *(*open)(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room);
     void (*close)(store *s);
 
     /* Durable when it returns. *out is the job, new or known, to be cleared by the caller. */
@@ -112,6 +119,7 @@ typedef struct store_kind {
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
     store_status (*row_at_time)(store *s, int64_t number, double t,
                                 int64_t *row); /* first row of the chunk that has t */
+    store_status (*counts)(store *s, store_counts *out);
     bool (*healthy)(store *s);
 
     /* Waits until something has changed since *seen, or for so long; *seen is then up to date. Start with 0. */
@@ -126,6 +134,6 @@ struct store {
 bool store_known(const char *url);
 
 /* Opens by URL. NULL with a message. */
-store *store_open(const char *url, struct server_log *log, char *message, size_t room);
+store *store_open(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room);
 
 #endif

@@ -157,10 +157,16 @@ static void run_operation(sqlite_store *s, sql_operation *operation) {
     sql_run(c, SQL_KEEP);
 }
 
+static bool any_durable(const sql_operation *first) {
+    for (const sql_operation *o = first; o; o = o->next) {
+        if (o->durable) return true;
+    }
+    return false;
+}
+
 static void run_batch(sqlite_store *s, sql_operation *first) {
     sql_connection *c = &s->writer;
-    bool durable = false, committed = false;
-    for (sql_operation *o = first; o; o = o->next) durable = durable || o->durable;
+    bool durable = any_durable(first), committed = false;
     if (!s->in_memory) sql_run(c, durable ? SQL_SYNC_FULL : SQL_SYNC_NORMAL);
     if (sql_run(c, SQL_BEGIN)) {
         for (sql_operation *o = first; o; o = o->next) run_operation(s, o);
@@ -183,7 +189,11 @@ static void *write_changes(void *context) {
         if (!batch) break;
         s->first = s->last = NULL;
         pthread_mutex_unlock(&s->lock);
+        double begin = stamp_seconds();
         run_batch(s, batch);
+        size_t changes = 0;
+        for (const sql_operation *o = batch; o; o = o->next) changes++;
+        metrics_commit(s->metrics, changes, stamp_seconds() - begin);
         pthread_mutex_lock(&s->lock);
         for (sql_operation *o = batch, *next; o; o = next) {
             next = o->next; /* read before its owner may go on */
@@ -344,11 +354,12 @@ static void destroy(sqlite_store *s) {
     free(s);
 }
 
-static sqlite_store *create(const store_kind *kind, server_log *log) {
+static sqlite_store *create(const store_kind *kind, server_log *log, metrics *counters) {
     sqlite_store *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->base.kind = kind;
     s->log = log;
+    s->metrics = counters;
     s->lock_file = s->crash_file = -1;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -420,7 +431,7 @@ static bool take_lock(sqlite_store *s, const char *path, char *message, size_t r
     return false;
 }
 
-static store *open_file(const char *url, server_log *log, char *message, size_t room) {
+static store *open_file(const char *url, server_log *log, metrics *counters, char *message, size_t room) {
     const char *path = url + strlen(store_kind_sqlite.scheme);
     char name[PATH_ROOM];
     if (!*path || strlen(path) > PATH_ROOM - 64 || strpbrk(path, "?#%")) {
@@ -428,7 +439,7 @@ static store *open_file(const char *url, server_log *log, char *message, size_t 
         return NULL;
     }
     snprintf(name, sizeof name, "file:%s", path);
-    sqlite_store *s = create(&store_kind_sqlite, log);
+    sqlite_store *s = create(&store_kind_sqlite, log, counters);
     if (!s) {
         snprintf(message, room, "out of memory");
         return NULL;
@@ -438,9 +449,9 @@ static store *open_file(const char *url, server_log *log, char *message, size_t 
     return NULL;
 }
 
-static store *open_memory(const char *url, server_log *log, char *message, size_t room) {
+static store *open_memory(const char *url, server_log *log, metrics *counters, char *message, size_t room) {
     char name[80], id[STAMP_ID_BYTES];
-    sqlite_store *s = create(&store_kind_memory, log);
+    sqlite_store *s = create(&store_kind_memory, log, counters);
     (void)url;
     if (!s || !stamp_id(id)) {
         snprintf(message, room, "out of memory");
@@ -467,7 +478,7 @@ static void close_store(store *base) {
     .close = close_store, .submit = sql_submit, .claim = sql_claim, .begin = sql_begin, .append = sql_append,       \
     .finish = sql_finish, .hand_back = sql_hand_back, .cancel = sql_cancel, .forget = sql_forget, .find = sql_find, \
     .list = sql_list, .description = sql_description, .known_key = sql_known_key, .chunk_at = sql_chunk_at,         \
-    .row_at_time = sql_row_at_time, .healthy = sql_healthy, .wait = sql_wait
+    .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy, .wait = sql_wait
 
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};

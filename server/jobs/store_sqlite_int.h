@@ -4,6 +4,7 @@
 
 #include "server/jobs/store_sqlite.h"
 #include "server/log.h"
+#include "server/metrics.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -62,6 +63,9 @@
                  "ORDER BY number DESC LIMIT ?2")                                                                      \
     X(CHUNK, "SELECT first, rows, columns, data FROM chunks WHERE job=?1 AND first<=?2 ORDER BY first DESC LIMIT 1")   \
     X(CHUNK_AT_TIME, "SELECT first FROM chunks WHERE job=?1 AND t_last>=?2 ORDER BY first LIMIT 1")                    \
+    X(COUNT_STATUS, "SELECT count(*), coalesce(min(created), 0) FROM jobs WHERE status=?1")                            \
+    X(COUNT_BYTES, "SELECT (page_count - freelist_count) * page_size "                                                 \
+                   "FROM pragma_page_count, pragma_freelist_count, pragma_page_size")                                  \
     X(HEALTH, "SELECT 1 FROM sqlite_schema LIMIT 1")
 /* clang-format on */
 
@@ -91,6 +95,7 @@ typedef struct sql_operation {
 typedef struct sqlite_store {
     store base;
     server_log *log;
+    metrics *metrics;
     int lock_file;  /* -1: none */
     int crash_file; /* of crash marks; -1: none */
     bool in_memory;
@@ -139,6 +144,7 @@ store_status sql_description(store *s, const char *id, char **body, size_t *leng
 store_status sql_known_key(store *s, const job_submission *submission, job *out);
 store_status sql_chunk_at(store *s, int64_t number, int64_t row, row_chunk *out);
 store_status sql_row_at_time(store *s, int64_t number, double t, int64_t *row);
+store_status sql_counts(store *s, store_counts *out);
 bool sql_healthy(store *s);
 void sql_wait(store *s, uint64_t *seen, double seconds);
 

@@ -128,6 +128,26 @@ store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row
     return status;
 }
 
+store_status sql_counts(store *base, store_counts *out) {
+    sqlite_store *s = (sqlite_store *)base;
+    sql_connection *c = sql_reader(s);
+    int rc = SQLITE_ROW;
+    *out = (store_counts){0};
+    for (int status = JOB_QUEUED; rc == SQLITE_ROW && status <= JOB_RUNNING; status++) {
+        sqlite3_stmt *statement = sql_use(c, SQL_COUNT_STATUS);
+        rc = statement && sqlite3_bind_int(statement, 1, status) == SQLITE_OK ? sqlite3_step(statement) : SQLITE_ERROR;
+        if (rc != SQLITE_ROW) break;
+        *(status == JOB_QUEUED ? &out->queued : &out->running) = sqlite3_column_int64(statement, 0);
+        if (status == JOB_QUEUED) out->oldest_queued = sqlite3_column_int64(statement, 1);
+    }
+    sqlite3_stmt *size = rc == SQLITE_ROW ? sql_use(c, SQL_COUNT_BYTES) : NULL;
+    rc = size ? sqlite3_step(size) : SQLITE_ERROR;
+    if (rc == SQLITE_ROW) out->bytes = sqlite3_column_int64(size, 0);
+    store_status status = row_status(s, c, rc, true);
+    sql_reader_back(s, c);
+    return status;
+}
+
 bool sql_healthy(store *base) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = sql_reader(s);

@@ -31,6 +31,7 @@ typedef struct place {
 struct workers {
     store *store;
     server_log *log;
+    metrics *metrics;
     api_limits limits;
     double time_limit;
 
@@ -178,6 +179,8 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
 static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
     job_run *run = context;
     bool whole = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
+    metrics_run(run->place->owner->metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps,
+                summary->rows, summary->wall_seconds);
     finish(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
                            .progress = whole ? 1 : run->progress,
                            .summary = json});
@@ -185,7 +188,10 @@ static bool on_summary(void *context, const char *json, const hamel_summary *sum
 }
 
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    const job_run *run = context;
     (void)failure;
+    bool canceled = atomic_load(&run->place->cancel);
+    metrics_run(run->place->owner->metrics, RUN_KIND_JOB, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
     end_early(context, json, summary_json);
     return true;
 }
@@ -275,7 +281,8 @@ static bool start_thread(place *p) {
     return started;
 }
 
-workers *workers_start(store *s, server_log *log, const api_limits *limits, double time_limit, size_t count) {
+workers *workers_start(store *s, server_log *log, metrics *counters, const api_limits *limits, double time_limit,
+                       size_t count) {
     workers *w = calloc(1, sizeof *w);
     place *places = calloc(count, sizeof *places);
     if (!w || !places) {
@@ -283,7 +290,8 @@ workers *workers_start(store *s, server_log *log, const api_limits *limits, doub
         free(places);
         return NULL;
     }
-    *w = (workers){.store = s, .log = log, .limits = *limits, .time_limit = time_limit, .places = places};
+    *w = (workers){
+        .store = s, .log = log, .metrics = counters, .limits = *limits, .time_limit = time_limit, .places = places};
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

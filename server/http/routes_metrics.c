@@ -1,0 +1,44 @@
+/* routes_metrics.c — GET /metrics: the counters, and the state of queue, connections and process at this moment. */
+#include "server/http/routes.h"
+#include "server/stamp.h"
+
+#include <stdio.h>
+
+enum { TEXT_MAX = 4 * 1024 * 1024 };
+
+static const char *route_label(size_t index, char *out, size_t room) {
+    const route *row = route_at(index);
+    if (!row) return NULL;
+    const char *method = row->method == METHOD_GET ? "GET" : row->method == METHOD_POST ? "POST" : "DELETE";
+    snprintf(out, room, "%s %s", method, row->path);
+    return out;
+}
+
+static void write_queue(const http_services *services, text_buffer *out) {
+    store_counts counts;
+    if (services->store->kind->counts(services->store, &counts) != STORE_OK) return;
+    double age = counts.oldest_queued ? 1e-3 * (double)(stamp_wall_ms() - counts.oldest_queued) : 0;
+    metrics_write_value(out, "hamel_jobs_queued", "gauge", "Jobs that wait.", (double)counts.queued);
+    metrics_write_value(out, "hamel_jobs_running", "gauge", "Jobs that run.", (double)counts.running);
+    metrics_write_value(out, "hamel_queue_age_seconds", "gauge", "How long the oldest queued job has been waiting.",
+                        age > 0 ? age : 0);
+    metrics_write_value(out, "hamel_store_bytes", "gauge", "Size of what is stored.", (double)counts.bytes);
+}
+
+handled service_metrics(request *r) {
+    text_buffer out;
+    size_t length = 0;
+    http_load load = http_load_of(r->server);
+    text_buffer_init(&out, TEXT_MAX);
+    metrics_write(r->services->metrics, route_label, &out);
+    write_queue(r->services, &out);
+    metrics_write_value(&out, "hamel_http_connections", "gauge", "Open connections.", (double)load.connections);
+    metrics_write_value(&out, "hamel_http_streams", "gauge", "Requests that hold or wait for a place of a stream.",
+                        (double)load.streams);
+    text_buffer_puts(&out, "# HELP hamel_build_info Version of the daemon.\n# TYPE hamel_build_info gauge\n"
+                           "hamel_build_info{version=\"" HAMEL_VERSION "\"} 1\n");
+    metrics_write_process(&out);
+    char *text = text_buffer_take(&out, &length);
+    text_buffer_free(&out);
+    return reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", text, length);
+}

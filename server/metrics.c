@@ -1,0 +1,176 @@
+/* metrics.c — see metrics.h. */
+#include "server/metrics.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Upper bounds in seconds: from a status line to a run of minutes. */
+static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                              0.1,    0.25,  1,      2.5,   10,   60,    600};
+/* The last one stands for all others. */
+static const int statuses[METRIC_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 409,
+                                              410, 411, 413, 415, 422, 429, 431, 500, 501, 503, 507, 0};
+static const char *const kind_names[RUN_KINDS] = {"simulation", "check", "job"};
+static const char *const outcome_names[RUN_OUTCOMES] = {"completed", "incomplete", "failed", "canceled"};
+static const char *const reject_names[REJECTIONS] = {"busy", "rate", "quota", "token"};
+
+static void add(atomic_uint_fast64_t *counter, double amount) {
+    if (amount > 0) atomic_fetch_add_explicit(counter, (uint_fast64_t)amount, memory_order_relaxed);
+}
+
+static uint64_t count_of(const atomic_uint_fast64_t *counter) {
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void observe(metric_histogram *h, double seconds) {
+    size_t k = 0;
+    while (k < METRIC_BUCKETS && seconds > bounds[k]) k++;
+    add(&h->buckets[k], 1);
+    add(&h->microseconds, seconds * 1e6);
+}
+
+void metrics_request(metrics *m, size_t route, int status, double seconds) {
+    size_t row = route < METRIC_ROUTES ? route : METRIC_ROUTES, column = 0;
+    while (column < METRIC_STATUSES - 1 && statuses[column] != status) column++;
+    add(&m->requests[row][column], 1);
+    observe(&m->latency[row], seconds);
+}
+
+void metrics_run(metrics *m, run_kind kind, run_outcome outcome, double steps, double rows, double seconds) {
+    add(&m->runs[kind][outcome], 1);
+    add(&m->steps, steps);
+    add(&m->rows, rows);
+    add(&m->run_microseconds, seconds * 1e6);
+}
+
+void metrics_commit(metrics *m, size_t changes, double seconds) {
+    observe(&m->commit, seconds);
+    add(&m->changes, (double)changes);
+}
+
+void metrics_reject(metrics *m, rejection reason) {
+    add(&m->rejected[reason], 1);
+}
+
+void metrics_cache(metrics *m, bool hit) {
+    add(hit ? &m->cache_hits : &m->cache_misses, 1);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void family(text_buffer *out, const char *name, const char *type, const char *help) {
+    text_buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+void metrics_write_value(text_buffer *out, const char *name, const char *type, const char *help, double value) {
+    family(out, name, type, help);
+    text_buffer_printf(out, "%s %.17g\n", name, value);
+}
+
+static void write_histogram(text_buffer *out, const char *name, const char *label, const metric_histogram *h) {
+    uint64_t count = 0;
+    const char *comma = *label ? "," : "";
+    for (size_t k = 0; k <= METRIC_BUCKETS; k++) {
+        count += count_of(&h->buckets[k]);
+        if (k < METRIC_BUCKETS) {
+            text_buffer_printf(out, "%s_bucket{%s%sle=\"%g\"} %llu\n", name, label, comma, bounds[k],
+                               (unsigned long long)count);
+        } else {
+            text_buffer_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, label, comma, (unsigned long long)count);
+        }
+    }
+    const char *open = *label ? "{" : "", *close = *label ? "}" : "";
+    text_buffer_printf(out, "%s_sum%s%s%s %.6f\n", name, open, label, close, 1e-6 * (double)count_of(&h->microseconds));
+    text_buffer_printf(out, "%s_count%s%s%s %llu\n", name, open, label, close, (unsigned long long)count);
+}
+
+static uint64_t requests_of(const metrics *m, size_t row) {
+    uint64_t count = 0;
+    for (size_t k = 0; k < METRIC_STATUSES; k++) count += count_of(&m->requests[row][k]);
+    return count;
+}
+
+typedef const char *name_function(size_t route, char *out, size_t room);
+
+static void write_requests(const metrics *m, name_function *route_name, text_buffer *out) {
+    char name[160], label[200];
+    family(out, "hamel_http_requests_total", "counter", "Requests answered, by route and status.");
+    for (size_t row = 0; row <= METRIC_ROUTES; row++) {
+        const char *route = row < METRIC_ROUTES ? route_name(row, name, sizeof name) : "none";
+        for (size_t k = 0; route && k < METRIC_STATUSES; k++) {
+            uint64_t count = count_of(&m->requests[row][k]);
+            if (count == 0) continue;
+            text_buffer_printf(out, "hamel_http_requests_total{route=\"%s\",status=\"%d\"} %llu\n", route, statuses[k],
+                               (unsigned long long)count);
+        }
+    }
+    family(out, "hamel_http_request_seconds", "histogram", "From the request line to the end of the answer.");
+    for (size_t row = 0; row <= METRIC_ROUTES; row++) {
+        const char *route = row < METRIC_ROUTES ? route_name(row, name, sizeof name) : "none";
+        if (!route || requests_of(m, row) == 0) continue;
+        snprintf(label, sizeof label, "route=\"%s\"", route);
+        write_histogram(out, "hamel_http_request_seconds", label, &m->latency[row]);
+    }
+}
+
+static void write_runs(const metrics *m, text_buffer *out) {
+    family(out, "hamel_runs_total", "counter", "Runs that ended, by kind and outcome.");
+    for (size_t k = 0; k < RUN_KINDS; k++) {
+        for (size_t o = 0; o < RUN_OUTCOMES; o++) {
+            text_buffer_printf(out, "hamel_runs_total{kind=\"%s\",outcome=\"%s\"} %llu\n", kind_names[k],
+                               outcome_names[o], (unsigned long long)count_of(&m->runs[k][o]));
+        }
+    }
+    metrics_write_value(out, "hamel_run_steps_total", "counter", "Integration steps of ended runs.",
+                        (double)count_of(&m->steps));
+    metrics_write_value(out, "hamel_run_rows_total", "counter", "Rows of ended runs.", (double)count_of(&m->rows));
+    metrics_write_value(out, "hamel_run_seconds_total", "counter", "Wall time of ended runs.",
+                        1e-6 * (double)count_of(&m->run_microseconds));
+}
+
+void metrics_write(const metrics *m, name_function *route_name, text_buffer *out) {
+    write_requests(m, route_name, out);
+    write_runs(m, out);
+    family(out, "hamel_store_commit_seconds", "histogram", "Transactions of the job store.");
+    write_histogram(out, "hamel_store_commit_seconds", "", &m->commit);
+    metrics_write_value(out, "hamel_store_changes_total", "counter", "Changes made in those transactions.",
+                        (double)count_of(&m->changes));
+    family(out, "hamel_rejected_total", "counter", "Requests turned away before their handler, by reason.");
+    for (size_t k = 0; k < REJECTIONS; k++) {
+        text_buffer_printf(out, "hamel_rejected_total{reason=\"%s\"} %llu\n", reject_names[k],
+                           (unsigned long long)count_of(&m->rejected[k]));
+    }
+    metrics_write_value(out, "hamel_cache_hits_total", "counter", "Descriptions whose model was at hand.",
+                        (double)count_of(&m->cache_hits));
+    metrics_write_value(out, "hamel_cache_misses_total", "counter", "Descriptions that had to be derived.",
+                        (double)count_of(&m->cache_misses));
+}
+
+static double resident_bytes(void) {
+    unsigned long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    int got = file ? fscanf(file, "%lu %lu", &all, &resident) : 0;
+    if (file) fclose(file);
+    return got == 2 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static double open_descriptors(void) {
+    DIR *list = opendir("/proc/self/fd");
+    double count = 0;
+    while (list && readdir(list)) count++;
+    if (list) closedir(list);
+    return count > 3 ? count - 3 : 0; /* `.`, `..` and the one that reads the list */
+}
+
+void metrics_write_process(text_buffer *out) {
+    struct rusage used = {0};
+    getrusage(RUSAGE_SELF, &used);
+    double cpu = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    metrics_write_value(out, "process_cpu_seconds_total", "counter", "User and system time.", cpu);
+    metrics_write_value(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+    metrics_write_value(out, "process_open_fds", "gauge", "Open descriptors.", open_descriptors());
+}
