@@ -14,8 +14,6 @@ static const struct {
     {"a system", "scene"},
     {"a system", "sweep"},
     {"a constraint", "active"},
-    {"a constraint", "friction"},
-    {"a constraint", "on"},
     {"simulation", "scene"},
     {"method", "erk"},
 };

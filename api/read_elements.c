@@ -186,10 +186,31 @@ void read_named(json_reader *r, const cJSON *value, const char *pointer, void *f
     read_map_or_list(r, value, pointer, field, json_read_scalar_list, read_named_item);
 }
 
+static void read_friction_end(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_end *end = field;
+    end->pointer = pointer;
+    json_read_name(r, value, pointer, &end->name);
+}
+
+static const json_key friction_keys[] = {
+    {"coefficient", json_read_expression, offsetof(hamel_friction, coefficient), true},
+    {"static", json_read_expression, offsetof(hamel_friction, limit), false},
+    {"regularization", json_read_expression, offsetof(hamel_friction, regularization), false},
+    {"on", read_friction_end, offsetof(hamel_friction, on), false},
+    {"against", read_friction_end, offsetof(hamel_friction, against), false},
+};
+const json_kind friction_kind = {"friction", friction_keys, COUNT(friction_keys)};
+
+static void read_friction(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_friction *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &friction_kind, field);
+}
+
 static const json_key constraint_keys[] = {
     {"name", json_read_name, offsetof(hamel_constraint, name), true},
     {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
     {"nonideal", read_named, offsetof(hamel_constraint, nonideal), false},
+    {"friction", read_friction, offsetof(hamel_constraint, friction), false},
     {"for", json_read_family, offsetof(hamel_constraint, family), false},
 };
 const json_kind constraint_kind = {"a constraint", constraint_keys, COUNT(constraint_keys)};

@@ -132,6 +132,24 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
+/* The power of prescribed forces and friction: of the whole reaction without Aᵀλ. C itself cannot be written down here,
+ * since λ in it is that of ideal constraints. */
+static graph_node nonideal_power(const hamel_equations *e) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0);
+    for (int32_t i = 0; i < (int32_t)e->n; i++) {
+        graph_node whole = graph_add(g, graph_symbol(g, SYMBOL_IDEAL, i), graph_symbol(g, SYMBOL_NONIDEAL, i));
+        sum = graph_add(g, sum, graph_mul(g, whole, s->v[i]));
+    }
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
+        sum = graph_sub(g, sum, graph_mul(g, force, s->v[a->column]));
+    }
+    return sum;
+}
+
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what) {
     return e->system->acceleration_energy >= 0 ? need_energies(e, what) : node;
 }
@@ -154,10 +172,7 @@ hamel_status energies_derive(hamel_equations *e) {
         if (graph_depends(g, terms[i]) & GRAPH_DEPENDS(SYMBOL_TIME))
             e->jacobi_rate = graph_sub(g, e->jacobi_rate, graph_partial(g, terms[i], time));
     }
-    for (size_t i = 0; e->nonideal && i < e->n; i++) {
-        graph_node power = graph_mul(g, graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i), s->v[i]);
-        e->jacobi_rate = graph_add(g, e->jacobi_rate, power);
-    }
+    e->jacobi_rate = graph_add(g, e->jacobi_rate, e->nonideal ? nonideal_power(e) : friction_power(e));
     for (size_t c = 0; c < e->m; c++) {
         graph_node power = graph_mul(g, constraint_power(e, c), graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
         e->jacobi_rate = graph_add(g, e->jacobi_rate, power);

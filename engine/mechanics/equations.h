@@ -1,10 +1,11 @@
 /* equations.h — the equations of motion as graph expressions.
  *
- *     M(q,t) q'' = Q(q,q',t) + Aᵀ λ        n rows
- *     A q'' = b                            m rows: every constraint at the level of accelerations
+ *     M(q,t) q'' = Q(q,q',t) + Aᵀλ + F|λ|      n rows
+ *     A q'' = b                                m rows: every constraint at the level of accelerations
  *
- * Q holds everything that is neither mass times acceleration nor reaction. M and A are lists of their structural
- * nonzeros. All memory is the arena's of the system. */
+ * Q holds everything that is neither mass times acceleration nor reaction. F|λ| is Coulomb friction: a column belongs to
+ * one constraint, whose |λ| is meant. M, A and F are lists of their structural nonzeros. All memory is the arena's of
+ * the system. */
 #ifndef HAMEL_MECHANICS_EQUATIONS_H
 #define HAMEL_MECHANICS_EQUATIONS_H
 
@@ -31,12 +32,13 @@ typedef struct hamel_equations {
     matrix_pattern W;     /* ∂Q_i/∂λ_c where forces contain multipliers; row i, column c */
 
     matrix_pattern A;     /* row c, column i: direction of the reaction of c */
+    matrix_pattern F;     /* row i, column k: force of the k-th friction for each unit of |λ| of its constraint */
     graph_node *b;        /* m */
     graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
     graph_node *velocity; /* m: dΦ_c/dt or f_c; GRAPH_NONE for an acceleration constraint */
 
     /* The same equations as residuals in (t, q, q', q'', λ), for Newton's matrix:
-     *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ,   m rows  A q'' − b */
+     *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
 
     graph_node *nonideal;   /* n: C of constraints that are not ideal; NULL when all are */
@@ -50,6 +52,14 @@ typedef struct hamel_equations {
 /* Fills A, b, position, velocity and the last m residuals. Faults (acceleration constraints that are not linear in the
  * accelerations) go to the system's error. */
 hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
+
+/* --- friction.c --------------------------------------------------------------------------------------------------- */
+
+/* Fills F and subtracts F|λ| from the residuals. */
+hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
+
+/* Σ F_ik |λ_c| q'_i: what friction takes from the motion, never positive. */
+graph_node friction_power(const hamel_equations *e);
 
 /* --- appell.c ---------------------------------------------------------------------------------------------------- */
 

@@ -102,6 +102,7 @@ static hamel_status derive(hamel_equations *e) {
     if (equations_status(s) != HAMEL_OK || !appell_add(e) || !add_forces(e) || !pattern_finish(s, &e->M))
         return equations_status(s);
     hamel_status status = constraints_derive(e);
+    if (status == HAMEL_OK) status = friction_derive(e);
     return status == HAMEL_OK ? energies_derive(e) : status;
 }
 

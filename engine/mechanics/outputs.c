@@ -44,6 +44,11 @@ static graph_node gauss_function(const hamel_equations *e) {
     return graph_mul(g, graph_number(g, 0.5), sum);
 }
 
+/* The reaction has a part that is not that of ideal constraints. */
+static bool has_nonideal(const hamel_equations *e) {
+    return e->nonideal || e->F.count > 0;
+}
+
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
     const hamel_equations *e = context;
     hamel_system *s = e->system;
@@ -59,8 +64,8 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_MOMENTUM: return energies_need_momentum(e, e->momentum[x], "momenta");
     case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
     case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), entry_of(e, x, y));
-    case QUANTITY_IDEAL: return e->nonideal ? graph_symbol(g, SYMBOL_IDEAL, x) : ideal_reaction(e, x);
-    case QUANTITY_NONIDEAL: return e->nonideal ? graph_symbol(g, SYMBOL_NONIDEAL, x) : graph_number(g, 0);
+    case QUANTITY_IDEAL: return has_nonideal(e) ? graph_symbol(g, SYMBOL_IDEAL, x) : ideal_reaction(e, x);
+    case QUANTITY_NONIDEAL: return has_nonideal(e) ? graph_symbol(g, SYMBOL_NONIDEAL, x) : graph_number(g, 0);
     case QUANTITY_RESIDUAL: return s->constraints[x].equation;
     case QUANTITY_VELOCITY_RESIDUAL:
         if (e->velocity[x] >= 0) return e->velocity[x];

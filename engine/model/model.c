@@ -48,6 +48,15 @@ static bool copy_pattern(hamel_model *model, const matrix_pattern *from, model_p
     return true;
 }
 
+static bool copy_frictions(hamel_model *model) {
+    const hamel_system *s = model->system;
+    model->friction_count = s->friction_count;
+    model->friction_constraint = arena_alloc(&model->memory, s->friction_count, sizeof *model->friction_constraint);
+    for (size_t k = 0; model->friction_constraint && k < s->friction_count; k++)
+        model->friction_constraint[k] = s->frictions[k].constraint;
+    return model->friction_constraint != NULL;
+}
+
 static graph_node *append_pattern(graph_node *at, const matrix_pattern *p) {
     for (size_t k = 0; k < p->count; k++) *at++ = p->entries[k].node;
     return at;
@@ -65,18 +74,20 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     model->at_M = 0;
     model->at_A = e->M.count;
     model->at_W = model->at_A + e->A.count;
-    model->at_Q = model->at_W + e->W.count;
+    model->at_F = model->at_W + e->W.count;
+    model->at_Q = model->at_F + e->F.count;
     model->at_b = model->at_Q + n;
     model->at_velocity = model->at_b + m;
     model->at_position = model->at_velocity + m;
     model->dynamics_count = model->at_position + m;
     graph_node *nodes = arena_alloc(&model->memory, model->dynamics_count, sizeof *nodes), *at = nodes;
     if (!nodes || !copy_pattern(model, &e->M, &model->M) || !copy_pattern(model, &e->A, &model->A) ||
-        !copy_pattern(model, &e->W, &model->W))
+        !copy_pattern(model, &e->W, &model->W) || !copy_pattern(model, &e->F, &model->F) || !copy_frictions(model))
         return no_memory(model, error);
     at = append_pattern(at, &e->M);
     at = append_pattern(at, &e->A);
     at = append_pattern(at, &e->W);
+    at = append_pattern(at, &e->F);
     at = append_nodes(at, e->Q, n, zero);
     at = append_nodes(at, e->b, m, zero);
     at = append_nodes(at, e->velocity, m, zero);

@@ -65,11 +65,13 @@ struct hamel_model {
     const char **quasi_initial_names;
     model_settings settings;
 
-    /* M, A, W, Q, b, ψ (velocity level), Φ (position level) of a state (t, q, q'), in one program: offsets of its
+    /* M, A, W, F, Q, b, ψ (velocity level), Φ (position level) of a state (t, q, q'), in one program: offsets of its
      * outputs. Rows without a level hold 0. */
     program *dynamics;
-    size_t at_M, at_A, at_W, at_Q, at_b, at_velocity, at_position, dynamics_count;
-    model_pattern M, A, W; /* M: lower triangle */
+    size_t at_M, at_A, at_W, at_F, at_Q, at_b, at_velocity, at_position, dynamics_count;
+    model_pattern M, A, W, F; /* M: lower triangle */
+    size_t friction_count;
+    int *friction_constraint; /* whose multiplier presses; column of F → constraint */
 
     program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
     program *residual; /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */

@@ -50,6 +50,7 @@ static double rate_along(newton_solver *s, const double *x) {
     double dots[PROGRAM_LANES];
     program_inputs in = model_inputs(model, &s->t, s->state, s->state + n, NULL, s->lambda, NULL), seeds = {{0}};
     for (size_t i = 0; i < 2 * n + m; i++) s->seeds[i * PROGRAM_LANES] = i < 2 * n ? x[i] : multipliers[i - 2 * n];
+    in.values[SYMBOL_IDEAL] = s->kinetics->ideal;
     in.values[SYMBOL_NONIDEAL] = s->kinetics->nonideal;
     seeds.values[SYMBOL_COORDINATE] = s->seeds;
     seeds.values[SYMBOL_VELOCITY] = s->seeds + n * PROGRAM_LANES;

@@ -41,6 +41,10 @@ kinetics *kinetics_create(const hamel_model *model) {
         calloc((model->energy_rate ? program_workspace_doubles(model->energy_rate) : 0) + 1, sizeof *k->rate_work);
     k->nonideal_work =
         calloc((model->nonideal ? program_workspace_doubles(model->nonideal) : 0) + 1, sizeof *k->nonideal_work);
+    if (model->friction_count && !(k->friction = friction_create(model))) {
+        kinetics_free(k);
+        return NULL;
+    }
     if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work ||
         !create_systems(k)) {
         kinetics_free(k);
@@ -66,6 +70,7 @@ void kinetics_free(kinetics *k) {
     if (k->positions != k->all) kkt_free(k->positions);
     if (k->velocities != k->all) kkt_free(k->velocities);
     kkt_free(k->mass);
+    friction_free(k->friction);
     kkt_free(k->all);
     free(k->values);
     free(k->dynamics_work);
@@ -109,20 +114,28 @@ static void stabilized(kinetics *k, double alpha, double beta) {
     }
 }
 
-/* Q with its linear part in λ taken to the left side: g = Q(λ) − W λ. */
-static hamel_status solve_with_forces(kinetics *k, double alpha, double beta, double *a, double *lambda,
-                                      hamel_error *error) {
+/* Solves the factored system for the forces g; with what is not ideal, when `whole`, Coulomb friction too. */
+static hamel_status solve_factored(kinetics *k, const double *g, bool whole, double *a, double *lambda,
+                                   hamel_error *error) {
+    hamel_status status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
+    if (status != HAMEL_OK || !whole || !k->friction) return status;
+    return friction_solve(k->friction, k->all, k->values, g, k->b, CONTRADICTION, k->t, a, lambda, error);
+}
+
+/* Q with its linear part in λ taken to the left side: g = Q(λ) − W λ, from the multipliers in k->lambda on. C (may be
+ * NULL) acts beside it. */
+static hamel_status solve_with_forces(kinetics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->at_Q; /* overwritten: evaluated afresh in each iteration */
     double change = 0;
     for (int iteration = 0; iteration < FORCE_ITERATIONS; iteration++) {
-        hamel_status status = iteration ? evaluate(k, error) : HAMEL_OK;
+        hamel_status status = iteration || C ? evaluate(k, error) : HAMEL_OK;
         if (status == HAMEL_OK) status = kkt_factor(k->all, k->values);
         if (status != HAMEL_OK) return status;
-        stabilized(k, alpha, beta);
         for (size_t e = 0; e < model->W.count; e++)
             g[model->W.row[e]] -= k->values[model->at_W + e] * k->lambda[model->W.column[e]];
-        status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
+        for (size_t i = 0; C && i < model->n; i++) g[i] += C[i];
+        status = solve_factored(k, g, C != NULL, a, lambda, error);
         if (status != HAMEL_OK) return status;
         double size = 0;
         change = 0;
@@ -148,23 +161,37 @@ static void reaction(const kinetics *k, const double *lambda, double *out) {
         out[model->A.column[e]] += k->values[model->at_A + e] * lambda[model->A.row[e]];
 }
 
+/* k->nonideal := C for the ideal multipliers. */
+static hamel_status prescribed_forces(kinetics *k, const double *lambda, hamel_error *error) {
+    const hamel_model *model = k->model;
+    memset(k->nonideal, 0, model->n * sizeof *k->nonideal);
+    if (!model->nonideal) return HAMEL_OK;
+    program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, lambda, NULL);
+    in.values[SYMBOL_IDEAL] = k->ideal;
+    program_evaluate(model->nonideal, &in, k->nonideal_work, k->nonideal);
+    if (all_finite(k->nonideal, model->n)) return HAMEL_OK;
+    return error ? model_not_finite(model, model->nonideal, &in, k->nonideal_work, k->t, "/constraints",
+                                    "a nonideal force", error)
+                 : HAMEL_NOT_FINITE;
+}
+
 /* Udwadia 2000, eq. 28. On entry a and lambda hold the ideal solution and the system is factored. The prescribed force acts
- * beside Q; the constraints answer it ideally, so what they exert in all is Aᵀλ + C. */
+ * beside Q; the constraints answer it ideally, so what they exert in all is Aᵀλ + C, and F|λ| by friction. */
 static hamel_status add_nonideal(kinetics *k, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->at_Q, *C = k->nonideal, *total = k->project_step;
     reaction(k, lambda, k->ideal);
-    program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, lambda, NULL);
-    in.values[SYMBOL_IDEAL] = k->ideal;
-    program_evaluate(model->nonideal, &in, k->nonideal_work, C);
-    if (!all_finite(C, model->n))
-        return error ? model_not_finite(model, model->nonideal, &in, k->nonideal_work, k->t, "/constraints",
-                                        "a nonideal force", error)
-                     : HAMEL_NOT_FINITE;
-    for (size_t i = 0; i < model->n; i++) g[i] += C[i];
-    hamel_status status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
-    for (size_t i = 0; i < model->n; i++) g[i] -= C[i];
+    hamel_status status = prescribed_forces(k, lambda, error);
+    if (status != HAMEL_OK) return status;
+    if (model->W.count) {
+        status = solve_with_forces(k, C, a, lambda, error);
+    } else {
+        for (size_t i = 0; i < model->n; i++) g[i] += C[i];
+        status = solve_factored(k, g, true, a, lambda, error);
+        for (size_t i = 0; i < model->n; i++) g[i] -= C[i];
+    }
     reaction(k, lambda, total);
+    if (k->friction) friction_add_forces(model, k->values, lambda, total);
     for (size_t i = 0; i < model->n; i++) k->nonideal[i] += total[i] - k->ideal[i];
     return status;
 }
@@ -173,18 +200,17 @@ hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, doub
                                     hamel_error *error) {
     const hamel_model *model = k->model;
     hamel_status status;
+    size_t faults = error ? error->count : 0;
+    stabilized(k, alpha, beta);
     if (model->W.count) {
-        status = solve_with_forces(k, alpha, beta, a, lambda, error);
-        return status == HAMEL_OK && model->nonideal ? add_nonideal(k, a, lambda, error) : status;
+        status = solve_with_forces(k, NULL, a, lambda, error);
+    } else {
+        status = kkt_factor(k->all, k->values);
+        if (status == HAMEL_OK) status = solve_factored(k, k->values + model->at_Q, false, a, lambda, error);
     }
-    status = kkt_factor(k->all, k->values);
-    if (status == HAMEL_OK) {
-        stabilized(k, alpha, beta);
-        status = kkt_solve(k->all, k->values + model->at_Q, k->b, CONTRADICTION, a, lambda);
-    }
-    if (status == HAMEL_OK && model->nonideal) status = add_nonideal(k, a, lambda, error);
-    if (status == HAMEL_NOT_FINITE) return status;
-    return status == HAMEL_OK || !error ? status : kinetics_explain(k, status, error);
+    if (status == HAMEL_OK && (model->nonideal || k->friction)) status = add_nonideal(k, a, lambda, error);
+    if (status == HAMEL_NOT_FINITE || model->W.count) return status;
+    return status == HAMEL_OK || !error || error->count > faults ? status : kinetics_explain(k, status, error);
 }
 
 /* Σ |A_ci| max(1, |x_i|): a residual of the size of rounding is ε of it. */
@@ -286,6 +312,7 @@ double kinetics_energy_rate(kinetics *k, double t, const double *q, const double
     double rate = 0;
     if (!k->model->energy_rate) return 0;
     program_inputs in = model_inputs(k->model, &t, q, v, NULL, lambda, NULL);
+    in.values[SYMBOL_IDEAL] = k->ideal;
     in.values[SYMBOL_NONIDEAL] = k->nonideal;
     program_evaluate(k->model->energy_rate, &in, k->rate_work, &rate);
     return rate;

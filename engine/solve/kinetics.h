@@ -6,6 +6,7 @@
 #define HAMEL_SOLVE_KINETICS_H
 
 #include "engine/model/model.h"
+#include "engine/solve/friction.h"
 #include "engine/solve/kkt.h"
 
 typedef struct kinetics {
@@ -14,12 +15,13 @@ typedef struct kinetics {
     double *lambda; /* m: multipliers that the forces were evaluated with */
     double *b;      /* m: right side with stabilization */
     double *ideal,
-        *nonideal; /* n: the two parts of the constraints' reaction after kinetics_accelerations, where C is given */
+        *nonideal; /* n: the two parts of the constraints' reaction after kinetics_accelerations, where they differ */
     double *project_step;                    /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: size of |A||q|-like terms, for residuals without dimension */
     /* workspaces of the programs */
     double *dynamics_work, *observed_work, *rate_work, *nonideal_work;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
+    friction *friction;                       /* NULL when there is none */
     double t;
     const double *q, *v; /* of the state evaluated last, borrowed */
 } kinetics;
@@ -43,7 +45,7 @@ static inline const double *kinetics_velocity(const kinetics *k) {
 /* a[n], lambda[m] of the state evaluated last, where A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods Appl. Mech.
  * Eng. 1 (1972) 1); α = β = 0 for the equations as they are. Forces that contain multipliers are solved for by Newton's
  * method on the pair. Constraints that are not ideal: the ideal reaction first, then C, then the motion under Q + C
- * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
+ * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28), and with it Coulomb friction (friction.h). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
 hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
 

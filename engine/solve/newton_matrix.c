@@ -15,7 +15,8 @@ struct newton_matrix {
     size_t n, m, all;
     int *color, color_count;                    /* of the n columns */
     double *Rq, *Rv;                            /* entries of model->residual_pattern */
-    double *dynamics;                           /* M, A, W of the linearization */
+    double *dynamics;                           /* M, A, W, F of the linearization */
+    double *sign;                               /* of the multipliers that press, by friction */
     double *work, *tangent_work, *dots, *seeds; /* of the residual program */
     double gamma;
     size_t entry_count;
@@ -44,6 +45,7 @@ static size_t list_entries(const hamel_model *m, int *row, int *column) {
         ENTRY(m->A.column[e], n + m->A.row[e]);
     }
     for (size_t e = 0; e < m->W.count; e++) ENTRY(m->W.row[e], n + m->W.column[e]);
+    for (size_t e = 0; e < m->F.count; e++) ENTRY(m->F.row[e], n + m->friction_constraint[m->F.column[e]]);
     for (size_t e = 0; e < m->residual_pattern.count; e++)
         ENTRY(m->residual_pattern.row[e], m->residual_pattern.column[e]);
 #undef ENTRY
@@ -63,6 +65,7 @@ static void fill_entries(newton_matrix *w, double gamma) {
         *out++ = -d[m->at_A + e];
     }
     for (size_t e = 0; e < m->W.count; e++) *out++ = -d[m->at_W + e];
+    for (size_t e = 0; e < m->F.count; e++) *out++ = -d[m->at_F + e] * w->sign[m->F.column[e]];
     for (size_t e = 0; e < m->residual_pattern.count; e++) *out++ = gamma * w->Rv[e] + gamma * gamma * w->Rq[e];
 }
 
@@ -141,7 +144,9 @@ newton_matrix *newton_create(const hamel_model *model) {
     w->dots = calloc(w->all * PROGRAM_LANES + 1, sizeof *w->dots);
     w->seeds = calloc(w->n * PROGRAM_LANES + 1, sizeof *w->seeds);
     w->x = calloc(w->all + 1, sizeof *w->x);
-    bool good = w->color && w->Rq && w->Rv && w->dynamics && w->work && w->tangent_work && w->dots && w->seeds && w->x;
+    w->sign = calloc(model->friction_count + 1, sizeof *w->sign);
+    bool good = w->sign && w->color && w->Rq && w->Rv && w->dynamics && w->work && w->tangent_work && w->dots &&
+                w->seeds && w->x;
     if (!good || !colour_columns(w) || !create_solver(w)) {
         newton_free(w);
         return NULL;
@@ -155,7 +160,7 @@ void newton_free(newton_matrix *w) {
     if (!w) return;
     sparse_free(w->sparse);
     free(w->color), free(w->Rq), free(w->Rv), free(w->dynamics), free(w->work), free(w->tangent_work);
-    free(w->dots), free(w->seeds), free(w->x), free(w->row), free(w->column), free(w->value);
+    free(w->sign), free(w->dots), free(w->seeds), free(w->x), free(w->row), free(w->column), free(w->value);
     free(w->lu), free(w->scale), free(w->pivot);
     free(w);
 }
@@ -187,6 +192,10 @@ hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const
     tangents(w, &in, SYMBOL_COORDINATE, w->Rq);
     tangents(w, &in, SYMBOL_VELOCITY, w->Rv);
     memcpy(w->dynamics, dynamics_values, model->dynamics_count * sizeof *w->dynamics);
+    for (size_t k = 0; k < model->friction_count; k++) {
+        double pressing = lambda[model->friction_constraint[k]];
+        w->sign[k] = (pressing > 0) - (pressing < 0);
+    }
     for (size_t e = 0; e < model->residual_pattern.count; e++)
         if (!isfinite(w->Rq[e]) || !isfinite(w->Rv[e])) return HAMEL_NOT_FINITE;
     return HAMEL_OK;

@@ -8,7 +8,7 @@
  *
  * one system of n + m rows with the sparsity of the equations of motion, so its cost stays O(N) where theirs is. R_q and
  * R_v come from the tangent of the residual program, columns that share no row being seeded together (Curtis, Powell &
- * Reid, J. Inst. Math. Appl. 13 (1974) 117); R_a and R_λ are M, A and W. Nothing is a finite difference. */
+ * Reid, J. Inst. Math. Appl. 13 (1974) 117); R_a and R_λ are M, A, W and F with the signs of λ. Nothing is a finite difference. */
 #ifndef HAMEL_SOLVE_NEWTON_MATRIX_H
 #define HAMEL_SOLVE_NEWTON_MATRIX_H
 

@@ -282,6 +282,15 @@ static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
     return push(m, rate, NULL);
 }
 
+static bool note_element(hamel_system *s, int32_t element) {
+    system_binder *b = s->binder;
+    int32_t *noted = binder_grow(s, b->noted, &b->noted_capacity, b->noted_count, sizeof *noted, "");
+    if (!noted) return false;
+    b->noted = noted;
+    noted[b->noted_count++] = element;
+    return true;
+}
+
 /* position(P, k) and its rates, angular_velocity(B, k); the third component of a position in the plane is 0. */
 static bool run_motion(machine *m, const syntax_item *item, const char *name, graph_node k) {
     int32_t element;
@@ -291,6 +300,7 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
     if (!element_argument(m, item, &m->s->binder->elements, turns ? "body or frame" : "particle, body, point or frame",
                           name, &element))
         return false;
+    if (m->s->binder->noting && !note_element(m->s, element)) return false;
     if (!integer_value(m, item, k, "the component", &component)) return false;
     if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
     if (!located_need(m->s, element, &complete)) return false;

@@ -51,6 +51,9 @@ struct system_binder {
     size_t stack_capacity;
     int32_t *waiting; /* slots found unbound while an expression was walked */
     size_t waiting_count, waiting_capacity;
+    int32_t *noted; /* elements asked for by position(P, k) and its like, while `noting` */
+    size_t noted_count, noted_capacity;
+    bool noting;
     graph_node *parameter_numbers; /* replacement for PARAMETER symbols; GRAPH_NONE until known */
     double steps;                  /* of the postfix machine and of families so far; bounded */
     bool canceled;

@@ -142,10 +142,19 @@ typedef struct hamel_joint {
     hamel_family family;
 } hamel_joint;
 
+/* Coulomb friction of a particle or point on its constraint. */
+typedef struct hamel_friction {
+    const char *pointer;                 /* NULL: none */
+    hamel_expression coefficient, limit; /* sliding; sticking (`static`), absent: the same */
+    hamel_expression regularization;     /* a speed of parameters; absent: 0 */
+    hamel_end on, against;               /* what slides, and the body or frame it slides on; names NULL: absent */
+} hamel_friction;
+
 typedef struct hamel_constraint {
     const char *pointer, *name;
     hamel_expression equation;
     hamel_named_list nonideal; /* coordinate → component of C, the prescribed work */
+    hamel_friction friction;
     hamel_family family;
 } hamel_constraint;
 

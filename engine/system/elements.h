@@ -32,6 +32,9 @@ bool located_need(hamel_system *s, int32_t element, bool *complete);
 /* An end of a spring or joint as an element: its index, or that of a nameless one made for a position. −1 with a fault. */
 int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *scope);
 
+/* Velocity of the matter of e at the place p: v + ω × (p − r). */
+void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]);
+
 /* --- rotation.c ------------------------------------------------------------------------------------------------------ */
 
 /* Rotation matrix and angular velocities (by outer and by own axes) of an orientation with these values. False with a
@@ -51,5 +54,9 @@ graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3
 void elements_lower(hamel_system *s); /* particles, bodies, gravity, springs, dampers, loads */
 void joints_declare(hamel_system *s); /* the names of their constraints, and of the quaternions' norms */
 void joints_lower(hamel_system *s);
+
+/* --- friction.c ------------------------------------------------------------------------------------------------------- */
+
+void frictions_lower(hamel_system *s); /* of constraints, which are bound */
 
 #endif

@@ -224,15 +224,6 @@ static int turning(const hamel_system *s, const system_located *e) {
     return turns + (e->turns && strcmp(e->kind, "body") == 0);
 }
 
-/* Velocity of the matter of e at the place p. */
-static void carried(joint_work *w, const system_located *e, const graph_node p[3], graph_node out[3]) {
-    graph *g = w->s->graph;
-    graph_node arm[3], turn[3];
-    for (int k = 0; k < 3; k++) arm[k] = graph_sub(g, p[k], e->position[k]);
-    node_vector_cross(g, e->omega, arm, turn);
-    for (int k = 0; k < 3; k++) out[k] = graph_add(g, graph_rate(g, e->position[k]), turn[k]);
-}
-
 static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
     hamel_system *s = w->s;
     graph *g = s->graph;
@@ -251,8 +242,8 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
     graph_node arm = graph_div(g, radius, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, n, n)));
     node_matrix_apply(g, surface->rotation, n, outer);
     for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, arm, outer[k]));
-    carried(w, wheel, place, own);
-    carried(w, surface, place, under);
+    located_carried(w->s, wheel, place, own);
+    located_carried(w->s, surface, place, under);
     for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
 }
 
@@ -265,7 +256,7 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     node_matrix_apply(g, w->a->rotation, side, outer);
     for (int k = 0; k < 3; k++) velocity[k] = graph_rate(g, w->a->position[k]);
     if (w->b) {
-        carried(w, w->b, w->a->position, under);
+        located_carried(w->s, w->b, w->a->position, under);
         for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);
     }
     equation(w, node_vector_dot(g, outer, velocity));

@@ -228,3 +228,11 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;
 }
+
+void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]) {
+    graph *g = s->graph;
+    graph_node arm[3], turn[3];
+    for (int k = 0; k < 3; k++) arm[k] = graph_sub(g, p[k], e->position[k]);
+    node_vector_cross(g, e->omega, arm, turn);
+    for (int k = 0; k < 3; k++) out[k] = graph_add(g, graph_rate(g, e->position[k]), turn[k]);
+}

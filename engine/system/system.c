@@ -559,7 +559,7 @@ static system_step *const steps[] = {
     declare_constraints, joints_declare,           located_find_parents, resolve_slots,
     located_resolve,     resolve_quasi_velocities, bind_energies,        elements_lower,
     joints_lower,        bind_constraints,         bind_forces,          bind_nonideals,
-    bind_initial_values, declare_outputs,
+    bind_initial_values, frictions_lower,          declare_outputs,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

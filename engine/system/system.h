@@ -57,6 +57,18 @@ typedef struct system_constraint {
     loop_variable *loops;
 } system_constraint;
 
+/* Coulomb friction: the point that slips has the force −μ |λ| |g| along its slip. */
+typedef struct system_friction {
+    int32_t constraint; /* whose reaction presses */
+    const char *pointer;
+    graph_node coefficient;
+    double regularization; /* a speed */
+    graph_node normal[3];  /* g: λ g is the reaction as a force on the point, by inertial components */
+    graph_node slip[3];    /* velocity of the point relative to what it slides on */
+    int32_t *coordinates;  /* whose velocities are in `slip` */
+    size_t count;
+} system_friction;
+
 enum { SCOPE_MAX = 24 };
 typedef struct loop_scope {
     size_t count;
@@ -107,6 +119,8 @@ typedef struct hamel_system {
     system_rotor *rotors;
     size_t constraint_count, constraint_capacity;
     system_constraint *constraints;
+    size_t friction_count, friction_capacity;
+    system_friction *frictions;
     size_t output_count, output_capacity;
     system_output *outputs;
 

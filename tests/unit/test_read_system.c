@@ -346,8 +346,6 @@ static void sections_of_later_releases_are_refused_by_name(void **state) {
     (void)state;
     expect_fault(SYSTEM("'scene':[]"), "/scene", "does not support `scene` yet");
     expect_fault(SYSTEM("'sweep':{}"), "/sweep", "does not support `sweep` yet");
-    expect_fault(SYSTEM("'constraints':[{'name':'c','equation':'x','friction':{}}]"), "/constraints/0/friction",
-                 "does not support `friction` yet");
     expect_fault(SIMULATION("'method':'erk'"), "/simulation/method", "does not support the method `erk` yet");
 }
 
@@ -367,6 +365,8 @@ static void faults_of_shape_say_what_was_found_and_expected(void **state) {
     expect_fault(SYSTEM("'particles':[{'name':'P','mass':1,'position':'x'}]"), "/particles/0/position",
                  "list of 2 or 3");
     expect_fault(SYSTEM("'constraints':[{'equation':'x'}]"), "/constraints/0", "a constraint needs the key `name`");
+    expect_fault(SYSTEM("'constraints':[{'name':'c','equation':'x','friction':{}}]"), "/constraints/0/friction",
+                 "friction needs the key `coefficient`");
     expect_fault(SYSTEM("'constraints':{'name':'c'}"), "/constraints",
                  "expected a list of constraints, found an object");
     expect_fault(SYSTEM("'outputs':{'a':['x','y']}"), "/outputs/a", "found a list");

@@ -54,6 +54,7 @@ static const struct {
     {"load", &load_kind},
     {"joint", &joint_kind},
     {"constraint", &constraint_kind},
+    {"friction", &friction_kind},
     {"invariant", &invariant_kind},
     {"check", &check_kind},
     {"simulation", &simulation_kind},

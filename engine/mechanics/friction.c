@@ -1,0 +1,74 @@
+/* friction.c — Coulomb friction as a force for each unit of the magnitude of a multiplier.
+ *
+ *     M q'' = Q + Aᵀλ + F |λ|,     F_ik = −μ |g| s_t·∂s/∂q'_i / √(|s_t|² + ε²)          Udwadia 2000, eq. 36-39
+ *
+ * with λ the multiplier that really acts, not that of ideal constraints: the two agree only where A M⁻¹F = 0, as for a
+ * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along the
+ * surface: all of it where only the point itself moves in f, and then s_t·g = 0 is not computed. */
+#include "engine/mechanics/equations.h"
+
+/* True when s·g may differ from 0: the surface moves with time or with other coordinates. */
+static bool surface_moves(const hamel_equations *e, const system_friction *f) {
+    hamel_system *s = e->system;
+    graph_node equation = s->constraints[f->constraint].equation;
+    if (graph_depends(s->graph, equation) & GRAPH_DEPENDS(SYMBOL_TIME)) return true;
+    const int32_t *support;
+    size_t count = graph_support(s->graph, equation, SYMBOL_COORDINATE, &support);
+    for (size_t i = 0, at = 0; i < count; i++) { /* both lists increase */
+        while (at < f->count && f->coordinates[at] < support[i]) at++;
+        if (at == f->count || f->coordinates[at] != support[i]) return true;
+    }
+    return false;
+}
+
+static graph_node dot(graph *g, const graph_node x[3], const graph_node y[3]) {
+    graph_node sum = graph_mul(g, x[0], y[0]);
+    for (int k = 1; k < 3; k++) sum = graph_add(g, sum, graph_mul(g, x[k], y[k]));
+    return sum;
+}
+
+static bool add_entry(hamel_equations *e, const system_friction *f, int32_t column, int32_t i, graph_node force) {
+    graph *g = e->system->graph;
+    graph_node magnitude = graph_unary(g, GRAPH_ABS, graph_symbol(g, SYMBOL_MULTIPLIER, f->constraint));
+    e->residual[i] = graph_sub(g, e->residual[i], graph_mul(g, force, magnitude));
+    return e->residual[i] >= 0 && pattern_add(e->system, &e->F, i, column, force);
+}
+
+static bool add_friction(hamel_equations *e, size_t index) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    const system_friction *f = &s->frictions[index];
+    graph_node square = dot(g, f->normal, f->normal), along[3];
+    graph_node part = surface_moves(e, f) ? graph_div(g, dot(g, f->slip, f->normal), square) : graph_number(g, 0);
+    for (int k = 0; k < 3; k++) along[k] = graph_sub(g, f->slip[k], graph_mul(g, part, f->normal[k]));
+    graph_node floor = graph_number(g, f->regularization * f->regularization);
+    graph_node speed = graph_unary(g, GRAPH_SQRT, graph_add(g, dot(g, along, along), floor));
+    graph_node pressure = graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square));
+    graph_node factor = graph_neg(g, graph_div(g, pressure, speed));
+    for (size_t i = 0; i < f->count; i++) {
+        graph_node slope[3];
+        for (int k = 0; k < 3; k++) slope[k] = graph_partial(g, f->slip[k], s->v[f->coordinates[i]]);
+        graph_node force = graph_mul(g, factor, dot(g, along, slope));
+        if (!add_entry(e, f, (int32_t)index, f->coordinates[i], force)) return false;
+    }
+    return true;
+}
+
+hamel_status friction_derive(hamel_equations *e) {
+    for (size_t k = 0; k < e->system->friction_count; k++)
+        if (!add_friction(e, k)) return equations_status(e->system);
+    if (!pattern_finish(e->system, &e->F)) return equations_status(e->system);
+    return equations_status(e->system);
+}
+
+graph_node friction_power(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < e->F.count; k++) {
+        const matrix_entry *f = &e->F.entries[k];
+        int32_t c = e->system->frictions[f->column].constraint;
+        graph_node force = graph_mul(g, f->node, graph_unary(g, GRAPH_ABS, graph_symbol(g, SYMBOL_MULTIPLIER, c)));
+        sum = graph_add(g, sum, graph_mul(g, force, e->system->v[f->row]));
+    }
+    return sum;
+}

@@ -1,0 +1,340 @@
+/* friction.c — the geometry of Coulomb friction: which point a constraint presses upon, and how it slips (format
+ * section 4).
+ *
+ * The reaction of f = 0 on the point P is λ g. Where f is written with position(P, k), g is its gradient by these.
+ * Where f is written in coordinates, λ ∂f/∂q is the force λ g on P, J = ∂s/∂q' with s the velocity with which P slips:
+ *
+ *     Jᵀ g = ∂f/∂q,     g = (J Jᵀ)⁻¹ J ∂f/∂q                (for P in Cartesian coordinates g = ∇f)
+ *
+ * s is the velocity of P, or that relative to the matter of the body it slides on, which then bears the opposite force.
+ * Coordinates of other elements may stand in f beside those of P (a relaxed constraint such as θ − φ = 0, Baruh
+ * example 4.12); on the coordinates that move P the reaction must be that of a force at P, or no point is pressed. */
+#include "engine/system/elements.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMED = 8 };
+static const double NO_FORCE = 1e-6; /* relative to the largest ∂f/∂q_i */
+
+/* Which elements each coordinate moves: items[first[i]] to items[first[i+1] − 1]. */
+typedef struct moved {
+    int32_t *items;
+    size_t *first;
+} moved;
+
+typedef struct friction_work {
+    hamel_system *s;
+    moved moved;           /* items NULL until needed */
+    graph_node *start;     /* initial values of the coordinates */
+    graph_node start_time; /* simulation.start */
+    bool *seen;            /* scratch, of located elements */
+} friction_work;
+
+static bool can_be_pressed(const system_located *e) {
+    return *e->name && strcmp(e->kind, "frame") != 0;
+}
+
+/* Walks the coordinates of all elements; counts them when `count` is given, lists them otherwise. */
+static void walk_moved(hamel_system *s, size_t *count, moved *out) {
+    const system_binder *b = s->binder;
+    for (size_t e = 0; e < b->located_count; e++) {
+        if (!can_be_pressed(&b->located[e])) continue;
+        const graph_node *r = b->located[e].position;
+        graph_node sum = graph_add(s->graph, r[0], graph_add(s->graph, r[1], r[2]));
+        const int32_t *support;
+        size_t n = graph_support(s->graph, sum, SYMBOL_COORDINATE, &support);
+        for (size_t k = 0; k < n; k++) {
+            if (count) count[support[k]]++;
+            if (out) out->items[out->first[support[k]]++] = (int32_t)e;
+        }
+    }
+}
+
+static bool find_moved(friction_work *w) {
+    hamel_system *s = w->s;
+    size_t n = s->coordinate_count, total = 0;
+    size_t *first = arena_alloc(s->memory, n + 1, sizeof *first);
+    if (!first) return binder_graph_fault(s, "/constraints");
+    walk_moved(s, first, NULL);
+    for (size_t i = 0; i <= n; i++) {
+        size_t here = i < n ? first[i] : 0;
+        first[i] = total;
+        total += here;
+    }
+    w->moved.first = first;
+    w->moved.items = arena_alloc(s->memory, total + 1, sizeof *w->moved.items);
+    if (!w->moved.items) return binder_graph_fault(s, "/constraints");
+    walk_moved(s, NULL, &w->moved);
+    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* the walk has moved each start to the next one */
+    first[0] = 0;
+    return true;
+}
+
+/* Adds an element that is not in the list yet; *count may grow beyond NAMED, the list does not. */
+static void add_candidate(friction_work *w, int32_t element, int32_t list[NAMED], size_t *count) {
+    if (w->seen[element]) return;
+    w->seen[element] = true;
+    if (*count < NAMED) list[*count] = element;
+    ++*count;
+}
+
+/* Notes the elements that the equation asks for by position(P, k). */
+static void note_elements(friction_work *w, const system_constraint *c, const loop_scope *scope) {
+    system_binder *b = w->s->binder;
+    b->noting = true;
+    b->noted_count = 0;
+    (void)system_bind(w->s, c->written, PLACE_CONSTRAINT, scope, SYNTAX_EQUATION, NULL);
+    b->noting = false;
+}
+
+static bool is_noted(const friction_work *w, int32_t element) {
+    const system_binder *b = w->s->binder;
+    for (size_t k = 0; k < b->noted_count; k++)
+        if (b->noted[k] == element) return true;
+    return false;
+}
+
+/* The elements noted, or else those that its coordinates move. */
+static size_t candidates(friction_work *w, const system_constraint *c, int32_t list[NAMED]) {
+    hamel_system *s = w->s;
+    system_binder *b = s->binder;
+    size_t count = 0;
+    memset(w->seen, 0, b->located_count * sizeof *w->seen);
+    for (size_t k = 0; k < b->noted_count; k++)
+        if (can_be_pressed(&b->located[b->noted[k]])) add_candidate(w, b->noted[k], list, &count);
+    if (count > 0 || (!w->moved.items && !find_moved(w))) return count;
+    const int32_t *support;
+    size_t n = graph_support(s->graph, c->equation, SYMBOL_COORDINATE, &support);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = w->moved.first[support[k]]; i < w->moved.first[support[k] + 1]; i++)
+            add_candidate(w, w->moved.items[i], list, &count);
+    return count;
+}
+
+/* The element that the constraint presses upon; −1 with a fault. */
+static int32_t pressed(friction_work *w, const system_constraint *c, const hamel_friction *f, const loop_scope *scope) {
+    hamel_system *s = w->s;
+    if (f->on.name) return located_end(s, &f->on, scope);
+    int32_t list[NAMED];
+    size_t count = candidates(w, c, list);
+    if (count == 1) return list[0];
+    if (s->error->status != HAMEL_OK) return -1;
+    char names[400] = "";
+    for (size_t k = 0, at = 0; k < count && k < NAMED && at < sizeof names; k++)
+        at +=
+            (size_t)snprintf(names + at, sizeof names - at, "%s`%s`", k ? ", " : "", s->binder->located[list[k]].name);
+    if (count == 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0,
+                         "friction acts on a particle or point, and `%s` contains the coordinates of none", c->name);
+        hamel_suggest(s->error, "declare the point that slides under `points` and name it in `on`");
+    } else {
+        (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0, "`%s` may press upon %s%s", c->name, names,
+                         count > NAMED ? " and others" : "");
+        hamel_suggest(s->error, "name the one that slides in `on`");
+    }
+    return -1;
+}
+
+/* The value at the initial coordinates; false when it is not finite. */
+static bool at_start(friction_work *w, graph_node node, double *value) {
+    hamel_system *s = w->s;
+    node = graph_substitute(s->graph, node, SYMBOL_COORDINATE, w->start, s->coordinate_count);
+    node = graph_substitute(s->graph, node, SYMBOL_TIME, &w->start_time, 1);
+    return node >= 0 && binder_number(s, node, value);
+}
+
+/* The coordinates that move the point, in the arena. */
+static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *count) {
+    const int32_t *support;
+    graph_node sum = graph_add(s->graph, slip[0], graph_add(s->graph, slip[1], slip[2]));
+    *count = graph_support(s->graph, sum, SYMBOL_VELOCITY, &support);
+    int32_t *list = arena_alloc(s->memory, *count + 1, sizeof *list);
+    if (list) memcpy(list, support, *count * sizeof *list);
+    return list;
+}
+
+/* g of the head of this file; a component in which the point cannot move is left out. False when J Jᵀ is singular. */
+static bool find_normal(friction_work *w, const system_constraint *c, system_friction *f) {
+    graph *g = w->s->graph;
+    graph_node G[3][3], h[3], cross[3][3], zero = graph_number(g, 0);
+    for (int k = 0; k < 3; k++) h[k] = G[k][0] = G[k][1] = G[k][2] = zero;
+    for (size_t i = 0; i < f->count; i++) {
+        graph_node slope = graph_partial(g, c->equation, w->s->q[f->coordinates[i]]), J[3];
+        for (int k = 0; k < 3; k++) J[k] = graph_partial(g, f->slip[k], w->s->v[f->coordinates[i]]);
+        for (int k = 0; k < 3; k++) {
+            h[k] = graph_add(g, h[k], graph_mul(g, J[k], slope));
+            for (int l = 0; l < 3; l++) G[k][l] = graph_add(g, G[k][l], graph_mul(g, J[k], J[l]));
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        if (graph_is_zero(g, G[k][k])) G[k][k] = graph_number(g, 1);
+    for (int k = 0; k < 3; k++) node_vector_cross(g, G[(k + 1) % 3], G[(k + 2) % 3], cross[k]);
+    graph_node determinant = node_vector_dot(g, G[0], cross[0]);
+    for (int k = 0; k < 3; k++) {
+        graph_node sum = zero;
+        for (int l = 0; l < 3; l++) sum = graph_add(g, sum, graph_mul(g, h[l], cross[l][k]));
+        f->normal[k] = graph_div(g, sum, determinant);
+    }
+    double value, size = 1;
+    for (int k = 0; k < 3; k++) {
+        if (!at_start(w, G[k][k], &value)) return false;
+        size *= value;
+    }
+    return at_start(w, determinant, &value) && value > 1e-12 * size;
+}
+
+/* g where f is written with the element's position: bound again with symbols in place of the position, for which free
+ * accelerations serve, since they stand in no constraint. */
+static bool find_gradient(friction_work *w, const system_constraint *c, int32_t element, const loop_scope *scope,
+                          graph_node normal[3]) {
+    hamel_system *s = w->s;
+    graph_node place[3], *position = s->binder->located[element].position;
+    memcpy(place, position, sizeof place);
+    for (int k = 0; k < 3; k++) position[k] = graph_symbol(s->graph, SYMBOL_FREE, k);
+    graph_node f = system_bind(s, c->written, PLACE_OUTPUT, scope, SYNTAX_EQUATION, NULL);
+    position = s->binder->located[element].position;
+    memcpy(position, place, sizeof place);
+    for (int k = 0; f >= 0 && k < 3; k++) {
+        graph_node slope = graph_partial(s->graph, f, graph_symbol(s->graph, SYMBOL_FREE, k));
+        normal[k] = graph_substitute(s->graph, slope, SYMBOL_FREE, place, 3);
+    }
+    return f >= 0;
+}
+
+/* Jᵀ g = ∂f/∂q at the start? */
+static bool is_force_at_point(friction_work *w, const system_constraint *c, const system_friction *f, int32_t *worst) {
+    graph *g = w->s->graph;
+    double most = 0, size = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        graph_node slope = graph_partial(g, c->equation, w->s->q[f->coordinates[i]]), miss = graph_neg(g, slope);
+        for (int k = 0; k < 3; k++) {
+            graph_node J = graph_partial(g, f->slip[k], w->s->v[f->coordinates[i]]);
+            miss = graph_add(g, miss, graph_mul(g, J, f->normal[k]));
+        }
+        double a, b;
+        if (!at_start(w, slope, &a) || !at_start(w, miss, &b)) return false;
+        size = fmax(size, fabs(a));
+        if (fabs(b) > most) most = fabs(b), *worst = f->coordinates[i];
+    }
+    return most <= NO_FORCE * size;
+}
+
+static bool check_point(friction_work *w, const system_constraint *c, const hamel_friction *in,
+                        const system_friction *f, const char *name) {
+    hamel_system *s = w->s;
+    int32_t worst = -1;
+    if (is_force_at_point(w, c, f, &worst)) return true;
+    if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, in->pointer);
+    (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
+                     "the reaction of `%s` is no force at `%s`: they differ in `%s`", c->name, name,
+                     worst >= 0 ? s->coordinates[worst].name : "the initial state");
+    hamel_suggest(s->error, "name in `on` the point that the constraint keeps in place");
+    return false;
+}
+
+/* The velocity with which the element slips: its own, or that relative to the matter of what it slides on. */
+static bool find_slip(friction_work *w, const hamel_friction *in, const system_located *e, const loop_scope *scope,
+                      graph_node slip[3]) {
+    hamel_system *s = w->s;
+    graph_node matter[3], place[3];
+    memcpy(place, e->position, sizeof place);
+    for (int k = 0; k < 3; k++) slip[k] = graph_rate(s->graph, place[k]);
+    if (!in->against.name) return true;
+    int32_t carrier = located_end(s, &in->against, scope);
+    if (carrier < 0) return false;
+    located_carried(s, &s->binder->located[carrier], place, matter);
+    for (int k = 0; k < 3; k++) slip[k] = graph_sub(s->graph, slip[k], matter[k]);
+    return true;
+}
+
+/* A coefficient, absent or not negative as far as that is known. */
+static graph_node coefficient(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
+    double value;
+    graph_node node = system_bind(s, e, PLACE_ENERGY, scope, SYNTAX_EXPRESSION, NULL);
+    if (node < 0 || !binder_number(s, node, &value) || value >= 0) return node;
+    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "a coefficient of friction is not negative, found %.9g",
+                     value);
+    return GRAPH_NONE;
+}
+
+static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {
+    out->coefficient = coefficient(s, &in->coefficient, scope);
+    if (out->coefficient < 0) return false;
+    if (hamel_expression_given(&in->regularization) &&
+        !system_number(s, &in->regularization, scope, &out->regularization))
+        return false;
+    if (out->regularization > 0 && !hamel_expression_given(&in->limit)) return true;
+    if (out->regularization > 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
+                         "nothing sticks where friction is regularized, so `static` has no meaning");
+        hamel_suggest(s->error, "leave out `regularization`, or `static`");
+    } else if (out->regularization < 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->regularization.pointer, 0,
+                         "the regularization is a speed, and none is negative");
+    } else {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "this release does not serve friction that sticks");
+        hamel_suggest(s->error, "give `regularization`, a speed below which friction fades");
+    }
+    return false;
+}
+
+static void lower_friction(friction_work *w, size_t index) {
+    hamel_system *s = w->s;
+    const system_constraint *c = &s->constraints[index];
+    const hamel_friction *in = &c->described->friction;
+    loop_scope scope;
+    scope_from(&scope, c->loops, c->loop_count);
+    if (c->order != CONSTRAINT_HOLONOMIC) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
+                         "friction needs a constraint on positions, and `%s` contains velocities", c->name);
+        return;
+    }
+    system_friction f = {.constraint = (int32_t)index, .pointer = c->pointer};
+    bool numbers = bind_numbers(s, in, &scope, &f);
+    note_elements(w, c, &scope);
+    int32_t element = pressed(w, c, in, &scope);
+    if (!numbers || element < 0 || !find_slip(w, in, &s->binder->located[element], &scope, f.slip)) return;
+    const char *name = s->binder->located[element].name;
+    f.coordinates = slipping(s, f.slip, &f.count);
+    system_friction *all =
+        binder_grow(s, s->frictions, &s->friction_capacity, s->friction_count, sizeof *all, in->pointer);
+    if (!f.coordinates || !all) return;
+    s->frictions = all;
+    if (is_noted(w, element)) {
+        if (find_gradient(w, c, element, &scope, f.normal)) all[s->friction_count++] = f;
+    } else if (!find_normal(w, c, &f)) {
+        if (graph_status(s->graph) != HAMEL_OK) return;
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
+                         "the coordinates do not let `%s` move in every direction, so its normal force is not known",
+                         name);
+        hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name);
+    } else if (check_point(w, c, in, &f, name)) {
+        all[s->friction_count++] = f;
+    }
+}
+
+static bool prepare(friction_work *w) {
+    hamel_system *s = w->s;
+    double start = 0;
+    if (hamel_expression_given(&s->description->simulation.start))
+        (void)system_number(s, &s->description->simulation.start, NULL, &start);
+    w->start_time = graph_number(s->graph, start);
+    w->start = arena_alloc(s->memory, s->coordinate_count, sizeof *w->start);
+    w->seen = arena_alloc(s->memory, s->binder->located_count + 1, sizeof *w->seen);
+    if (!w->start || !w->seen) return binder_graph_fault(s, "/constraints");
+    for (size_t i = 0; i < s->coordinate_count; i++) w->start[i] = graph_number(s->graph, s->coordinates[i].initial);
+    return true;
+}
+
+void frictions_lower(hamel_system *s) {
+    friction_work w = {.s = s};
+    bool prepared = false;
+    for (size_t c = 0; c < s->constraint_count; c++) {
+        const struct hamel_constraint *d = s->constraints[c].described;
+        if (!d || !d->friction.pointer || s->constraints[c].equation < 0) continue;
+        if (!prepared && !(prepared = prepare(&w))) return;
+        lower_friction(&w, c);
+    }
+}
