@@ -81,6 +81,12 @@ bool family_next(family_iterator *f) {
     }
 }
 
+static const char *no_name(hamel_system *s, const char *name, const char *pointer) {
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
+    hamel_suggest(s->error, "a name has letters, digits and _, and may be followed by an index: x, x[1], x[i]");
+    return NULL;
+}
+
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     size_t length = strlen(name);
     if (length > NAME_BYTES / 2) {
@@ -88,16 +94,15 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
         return NULL;
     }
     if (syntax_is_name(name, length)) return arena_text(s->memory, name, length);
+    size_t stem = strcspn(name, "[");
+    if (stem == length || !syntax_is_name(name, stem)) return no_name(s, name, pointer);
     syntax code;
     if (syntax_parse(&code, s->memory, name, length, SYNTAX_EXPRESSION, pointer, s->error) != HAMEL_OK) return NULL;
     const syntax_item *last = &code.items[code.count - 1];
     long long index[INDEX_MAX];
     if (last->kind != SYNTAX_NAME || last->primes || last->count < 1 || last->count > INDEX_MAX ||
-        last->as.name != name) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
-        hamel_suggest(s->error, "a name has letters, digits and _, and may be followed by an index: x, x[1], x[i]");
-        return NULL;
-    }
+        last->as.name != name)
+        return no_name(s, name, pointer);
     if (!binder_integers(s, &code, code.count - 1, scope, pointer, index, (size_t)last->count)) return NULL;
     char text[NAME_BYTES + 128];
     int at = snprintf(text, sizeof text, "%.*s", (int)last->length, name);
