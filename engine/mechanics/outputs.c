@@ -2,6 +2,7 @@
 #include "engine/mechanics/outputs.h"
 
 #include "engine/system/binder.h"
+#include "engine/system/units.h"
 
 static graph_node entry_of(const hamel_equations *e, int32_t c, int32_t i) {
     size_t first, count = pattern_row(&e->A, c, &first);
@@ -79,6 +80,19 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     }
 }
 
+/* What a check compares its expression with is in that expression's unit. */
+static void check_units(hamel_system *s, const hamel_observed *o) {
+    const hamel_description *d = s->description;
+    for (size_t i = 0; i < d->check_count; i++) {
+        const hamel_expression *against[] = {&d->checks[i].equals, &d->checks[i].tolerance, &d->checks[i].min,
+                                             &d->checks[i].max};
+        for (size_t k = 0; k < 4 && o->checks[i] >= 0; k++)
+            units_note_number(s, against[k], NULL, UNIT_LIKE, (size_t)o->checks[i]);
+        units_note_number(s, &d->checks[i].time, NULL, UNIT_TIME, 0);
+    }
+    units_check(s);
+}
+
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e) {
     const hamel_description *d = s->description;
     system_quantities provider = {(void *)e, get}, *quantities = e ? &provider : NULL;
@@ -96,5 +110,6 @@ hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equa
             system_bind(s, &d->invariants[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
     for (size_t i = 0; i < d->check_count; i++)
         out->checks[i] = system_bind(s, &d->checks[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
+    if (e) check_units(s, out);
     return equations_status(s);
 }

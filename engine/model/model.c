@@ -5,6 +5,7 @@
 #include "engine/model/model.h"
 
 #include "engine/system/binder.h"
+#include "engine/system/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +206,7 @@ static const char *rate_unit(hamel_model *model, const char *unit) {
     return text ? text : "";
 }
 
-static bool all_columns(hamel_model *model, const char **columns, const char **units) {
+static bool all_columns(hamel_model *model, const hamel_observed *o, const char **columns, const char **units) {
     hamel_system *s = model->system;
     size_t n = model->n, at = 1;
     columns[0] = "t";
@@ -218,8 +219,9 @@ static bool all_columns(hamel_model *model, const char **columns, const char **u
         if (!columns[at + n + i]) return false;
     }
     for (size_t i = 0; i < model->output_count; i++) {
+        graph_node node = i < s->quasi_count ? s->quasi[i].definition : o->outputs[i - s->quasi_count];
         columns[at + 2 * n + i] = model_output_name(model, i);
-        units[at + 2 * n + i] = "";
+        units[at + 2 * n + i] = units_text(s, node);
     }
     return true;
 }
@@ -262,14 +264,15 @@ static hamel_status choose_columns(hamel_model *model, const hamel_simulation *i
     return error->status;
 }
 
-static hamel_status make_header(hamel_model *model, const hamel_description *d, hamel_error *error) {
+static hamel_status make_header(hamel_model *model, const hamel_description *d, const hamel_observed *o,
+                                hamel_error *error) {
     hamel_system *s = model->system;
     symbol_table table;
     model->output_count = s->quasi_count + s->output_count;
     model->all_column_count = 1 + 2 * model->n + model->output_count;
     const char **columns = arena_alloc(&model->memory, model->all_column_count, sizeof *columns);
     const char **units = arena_alloc(&model->memory, model->all_column_count, sizeof *units);
-    if (!columns || !units || !all_columns(model, columns, units)) return no_memory(model, error);
+    if (!columns || !units || !all_columns(model, o, columns, units)) return no_memory(model, error);
     if (index_columns(model, columns, &table, error) != HAMEL_OK ||
         choose_columns(model, &d->simulation, &table, error) != HAMEL_OK)
         return error->status;
@@ -385,7 +388,7 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     if (status == HAMEL_OK) status = model->formulation->derive(&e);
     if (status == HAMEL_OK) status = outputs_bind(&observed, s, &e);
     if (status == HAMEL_OK) status = copy_state(model, error);
-    if (status == HAMEL_OK) status = make_header(model, d, error);
+    if (status == HAMEL_OK) status = make_header(model, d, &observed, error);
     if (status == HAMEL_OK) status = compile_programs(model, &e, &observed, error);
     if (status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) return equations_status(s);
     return status;

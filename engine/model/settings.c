@@ -1,6 +1,8 @@
 /* settings.c — the `simulation` section: defaults, ranges, output times. */
 #include "engine/model/model.h"
 
+#include "engine/system/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +21,12 @@ static bool number_or(hamel_system *s, const hamel_expression *e, double otherwi
     return !hamel_expression_given(e) || system_number(s, e, NULL, value);
 }
 
+static bool time_of(hamel_system *s, const hamel_expression *e, double *value) {
+    if (!system_number(s, e, NULL, value)) return false;
+    units_note_number(s, e, NULL, UNIT_TIME, 0);
+    return true;
+}
+
 static hamel_status bad(hamel_system *s, const hamel_expression *e, const char *message) {
     return hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
 }
@@ -29,7 +37,8 @@ static void resolve_span(hamel_system *s, const hamel_simulation *in, model_sett
                          "the time at which the simulation stops is missing");
         return;
     }
-    if (!number_or(s, &in->start, 0, &out->start) || !system_number(s, &in->stop, NULL, &out->stop)) return;
+    if (hamel_expression_given(&in->start) && !time_of(s, &in->start, &out->start)) return;
+    if (!time_of(s, &in->stop, &out->stop)) return;
     if (!(out->stop > out->start))
         (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0,
                          "stop must be later than start: %.15g is not after %.15g", out->stop, out->start);
@@ -41,7 +50,7 @@ static void resolve_times(hamel_system *s, const hamel_simulation *in, model_set
     if (!times) return;
     for (size_t i = 0; i < in->times.count; i++) {
         const hamel_expression *e = &in->times.items[i];
-        if (!system_number(s, e, NULL, &times[i])) return;
+        if (!time_of(s, e, &times[i])) return;
         if (times[i] < out->start || times[i] > out->stop) {
             (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g lies outside the span from start to stop",
                              times[i]);
@@ -67,7 +76,7 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
     if (in->times.pointer) {
         resolve_times(s, in, out);
     } else if (hamel_expression_given(&in->step)) {
-        if (!system_number(s, &in->step, NULL, &out->step)) return;
+        if (!time_of(s, &in->step, &out->step)) return;
         if (!(out->step > 0)) {
             (void)bad(s, &in->step, "step must be greater than 0");
             return;

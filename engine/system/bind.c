@@ -4,6 +4,7 @@
  * bound yet is noted and stands for 0 in this walk; the caller then binds what was noted and walks again, so chains of
  * definitions of any length need no recursion and each expression is walked at most twice. */
 #include "engine/system/elements.h"
+#include "engine/system/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -514,6 +515,11 @@ static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
         }
     }
     if (good && (size_t)index < s->parameter_count) good = bind_parameter(s, index, slot.nodes[0]);
+    for (size_t k = 0; k < slot.count; k++) {
+        bool parameter = (size_t)index < s->parameter_count;
+        units_note(s, slot.nodes[k], slot.value->items[k].pointer, parameter ? UNIT_PARAMETER : UNIT_ANY_ONE,
+                   (size_t)index);
+    }
     bind_slot *at = &s->binder->slots[index];
     memcpy(at->nodes, slot.nodes, sizeof at->nodes);
     at->state = good ? SLOT_BOUND : SLOT_FAULTY;
@@ -589,6 +595,7 @@ graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place 
         node = bind_walk(s, e, place, scope, goal, quantities, &complete);
     }
     if (node < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, e->pointer);
+    units_note(s, node, e->pointer, UNIT_ANY_ONE, 0);
     return node;
 }
 

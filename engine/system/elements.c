@@ -4,6 +4,7 @@
  *   T of a body  ½ m v·v + ½ ω·Iω by body axes                                        (Greenwood 3.91; Papastavridis A26)
  *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
 #include "engine/system/elements.h"
+#include "engine/system/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,10 +21,11 @@ static graph_node half_square(graph *g, graph_node factor, graph_node x) {
 }
 
 /* force · ∂x/∂(symbol) onto each coordinate whose symbol of that kind x contains. */
-static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind) {
+static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind, const char *pointer) {
     graph *g = s->graph;
     const int32_t *support;
     if (graph_is_zero(g, force)) return;
+    if (s->units) units_note(s, graph_mul(g, force, x), pointer, kind == SYMBOL_COORDINATE ? UNIT_WORK : UNIT_POWER, 0);
     size_t n = graph_support(g, x, kind, &support);
     int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL; /* the list dies when nodes are made */
     if (!list) return;
@@ -33,11 +35,11 @@ static void add_along(hamel_system *s, graph_node force, graph_node x, graph_sym
 }
 
 /* F·∂r/∂q_i for one component of r, and M·∂ω/∂q'_i for one of ω. */
-static void add_force_along(hamel_system *s, graph_node force, graph_node r) {
-    add_along(s, force, r, SYMBOL_COORDINATE);
+static void add_force_along(hamel_system *s, graph_node force, graph_node r, const char *pointer) {
+    add_along(s, force, r, SYMBOL_COORDINATE, pointer);
 }
-static void add_torque_along(hamel_system *s, graph_node torque, graph_node omega) {
-    add_along(s, torque, omega, SYMBOL_VELOCITY);
+static void add_torque_along(hamel_system *s, graph_node torque, graph_node omega, const char *pointer) {
+    add_along(s, torque, omega, SYMBOL_VELOCITY, pointer);
 }
 
 /* --- masses ---------------------------------------------------------------------------------------------------------- */
@@ -81,9 +83,10 @@ static void lower_mass(hamel_system *s, const gravity_field *field, graph_node m
         if (!graph_is_zero(g, kinetic)) binder_add_energy(s, kinetic, true, pointer);
         if (graph_is_zero(g, weight)) continue;
         if (potential)
-            binder_add_energy(s, graph_neg(g, graph_mul(g, weight, position[k])), false, pointer);
+            binder_add_energy(s, graph_neg(g, graph_mul(g, weight, position[k])), false,
+                              s->description->gravity.pointer);
         else
-            add_force_along(s, weight, position[k]);
+            add_force_along(s, weight, position[k], s->description->gravity.pointer);
     }
 }
 
@@ -245,9 +248,10 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
                                : half_square(g, k, graph_sub(g, distance, length));
         binder_add_energy(s, v, false, l->pointer);
     } else if (natural) {
-        for (int i = 0; i < 3; i++) add_force_along(s, graph_neg(g, graph_mul(g, k, difference[i])), difference[i]);
+        for (int i = 0; i < 3; i++)
+            add_force_along(s, graph_neg(g, graph_mul(g, k, difference[i])), difference[i], l->pointer);
     } else {
-        add_force_along(s, graph_neg(g, graph_mul(g, k, graph_sub(g, distance, length))), distance);
+        add_force_along(s, graph_neg(g, graph_mul(g, k, graph_sub(g, distance, length))), distance, l->pointer);
     }
 }
 
@@ -258,7 +262,7 @@ static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope 
     graph_node c = system_bind(s, &l->strength, PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
     if (c < 0 || !bind_ends(s, l, scope, difference)) return;
     graph_node distance = graph_unary(g, GRAPH_SQRT, square_of(g, difference));
-    add_force_along(s, graph_neg(g, graph_mul(g, c, graph_rate(g, distance))), distance);
+    add_force_along(s, graph_neg(g, graph_mul(g, c, graph_rate(g, distance))), distance, l->pointer);
 }
 
 static void bind_vector(hamel_system *s, const hamel_expressions *e, const loop_scope *scope, graph_node out[3]) {
@@ -294,8 +298,8 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
         (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0,
                          "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
     for (int k = 0; k < 3; k++) {
-        add_force_along(s, force[k], e->position[k]);
-        add_torque_along(s, torque[k], e->omega[k]);
+        add_force_along(s, force[k], e->position[k], l->force.pointer);
+        add_torque_along(s, torque[k], e->omega[k], l->torque.pointer);
     }
 }
 

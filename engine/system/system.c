@@ -4,6 +4,7 @@
  * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
  * faults at once. Elements that came without a name or an expression were reported by the reader and are passed over. */
 #include "engine/system/elements.h"
+#include "engine/system/units.h"
 
 #include <string.h>
 #include <time.h>
@@ -143,7 +144,8 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
     if (!all) return false;
     s->coordinates = all;
     const char *unit = c->unit ? arena_text(s->memory, c->unit, strlen(c->unit)) : "";
-    all[s->coordinate_count++] = (system_coordinate){.name = name, .unit = unit ? unit : ""};
+    size_t described = (size_t)(c - s->description->coordinates);
+    all[s->coordinate_count++] = (system_coordinate){.name = name, .unit = unit ? unit : "", .described = described};
     return true;
 }
 
@@ -246,6 +248,7 @@ void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const cha
     size_t *capacity = kinetic ? &s->kinetic_capacity : &s->potential_capacity;
     signed char *signs;
     if (node < 0) return;
+    units_note(s, node, pointer, UNIT_ENERGY, 0);
     size_t n = graph_terms(s->graph, node, s->memory, &terms, &signs);
     if (n == 0) binder_graph_fault(s, pointer);
     for (size_t i = 0; i < n; i++) {
@@ -270,6 +273,9 @@ static void bind_energies(hamel_system *s) {
     s->acceleration_energy = system_bind(s, &d->acceleration_energy, PLACE_CONSTRAINT, NULL, SYNTAX_EXPRESSION, NULL);
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     s->dissipation = system_bind(s, &d->dissipation, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
+    units_note(s, s->acceleration_energy, d->acceleration_energy.pointer, UNIT_ACCELERATED, 0);
+    units_note(s, s->lagrangian, d->lagrangian.pointer, UNIT_ENERGY, 0);
+    units_note(s, s->dissipation, d->dissipation.pointer, UNIT_POWER, 0);
     if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
     bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
     if (both) {
@@ -393,8 +399,9 @@ static void bind_nonideal(hamel_system *s, const system_constraint *c) {
         if (!name) continue;
         int32_t index = force_coordinate(s, item, name);
         graph_node C = system_bind(s, &item->value.items[0], PLACE_NONIDEAL, &scope, SYNTAX_EXPRESSION, &quantities);
-        if (index >= 0 && C >= 0)
-            s->coordinates[index].nonideal = graph_add(s->graph, s->coordinates[index].nonideal, C);
+        if (index < 0 || C < 0) continue;
+        units_note(s, C, item->value.items[0].pointer, UNIT_FORCE, (size_t)index);
+        s->coordinates[index].nonideal = graph_add(s->graph, s->coordinates[index].nonideal, C);
     }
 }
 
@@ -420,8 +427,10 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
     graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION,
                                s->error->count ? NULL : &quantities);
     if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
+    if (quasi >= 0) units_note(s, Q, force->pointer, UNIT_QUASI_FORCE, (size_t)quasi);
     if (quasi >= 0) return true;
     if (index < 0) return false;
+    units_note(s, Q, force->pointer, UNIT_FORCE, (size_t)index);
     if (Q >= 0) binder_add_force(s, index, Q);
     return true;
 }
@@ -441,6 +450,15 @@ static void bind_nonideals(hamel_system *s) {
         if (s->constraints[c].described) bind_nonideal(s, &s->constraints[c]);
 }
 
+/* The number of an expression of parameters, when one is given, with its unit noted. */
+static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
+                       size_t index, double *value) {
+    if (!hamel_expression_given(e)) return true;
+    if (!system_number(s, e, scope, value)) return false;
+    units_note_number(s, e, scope, rule, index);
+    return true;
+}
+
 static void bind_initial_values(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
@@ -451,10 +469,10 @@ static void bind_initial_values(hamel_system *s) {
             const char *name = family_name(s, c->name, c->pointer, &f.scope);
             int32_t k = name ? system_coordinate_index(s, name) : -1;
             if (k < 0) break;
-            bool good = (!hamel_expression_given(&c->initial) ||
-                         system_number(s, &c->initial, &f.scope, &s->coordinates[k].initial)) &&
-                        (!(s->coordinates[k].velocity_given = hamel_expression_given(&c->velocity)) ||
-                         system_number(s, &c->velocity, &f.scope, &s->coordinates[k].velocity));
+            system_coordinate *at = &s->coordinates[k];
+            at->velocity_given = hamel_expression_given(&c->velocity);
+            bool good = bind_value(s, &c->initial, &f.scope, UNIT_INITIAL, (size_t)k, &at->initial) &&
+                        bind_value(s, &c->velocity, &f.scope, UNIT_VELOCITY, (size_t)k, &at->velocity);
             if (!good && c->family.count) break; /* one member's fault speaks for the family */
         }
     }
@@ -554,12 +572,11 @@ static void resolve_slots(hamel_system *s) {
 /* In this order: names before expressions, constraints before the forces that ask for their reactions. */
 typedef void system_step(hamel_system *s);
 static system_step *const steps[] = {
-    declare_parameters,  tables_declare,           resolve_parameters,   tables_resolve,
-    declare_coordinates, declare_quasi_velocities, declare_definitions,  located_declare,
-    declare_constraints, joints_declare,           located_find_parents, resolve_slots,
-    located_resolve,     resolve_quasi_velocities, bind_energies,        elements_lower,
-    joints_lower,        bind_constraints,         bind_forces,          bind_nonideals,
-    bind_initial_values, frictions_lower,          declare_outputs,
+    units_declare,       declare_parameters,       tables_declare,      resolve_parameters, tables_resolve,
+    declare_coordinates, declare_quasi_velocities, declare_definitions, located_declare,    declare_constraints,
+    joints_declare,      located_find_parents,     resolve_slots,       located_resolve,    resolve_quasi_velocities,
+    bind_energies,       elements_lower,           joints_lower,        bind_constraints,   bind_forces,
+    bind_nonideals,      bind_initial_values,      frictions_lower,     declare_outputs,    units_check,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

@@ -19,6 +19,7 @@ typedef struct loop_variable {
 
 typedef struct system_coordinate {
     const char *name, *unit;
+    size_t described; /* which of the description's coordinates it is a member of */
     double initial, velocity;
     bool velocity_given;
     graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
@@ -84,6 +85,7 @@ typedef struct system_output {
 } system_output;
 
 typedef struct system_binder system_binder;
+typedef struct system_units system_units;
 
 typedef struct hamel_system {
     arena *memory;
@@ -124,6 +126,7 @@ typedef struct hamel_system {
     size_t output_count, output_capacity;
     system_output *outputs;
 
+    system_units *units; /* NULL when the description has none */
     system_binder *binder;
 } hamel_system;
 

@@ -1,0 +1,53 @@
+/* unit.c — the algebra of units. */
+#include "engine/system/unit.h"
+
+#include <math.h>
+
+static const char *const symbols[UNIT_BASES] = {"kg", "m", "s", "A", "K", "mol", "cd"};
+
+/* Powers are sums of a few fractions, scales products of a few factors: what differs by rounding is the same. */
+static const double ROUNDING = 1e-9;
+
+const unit unit_one = {.scale = 1};
+
+unit unit_times(unit a, unit b, double power) {
+    unit out = {.scale = a.scale * pow(b.scale, power)};
+    for (int k = 0; k < UNIT_BASES; k++) out.power[k] = a.power[k] + power * b.power[k];
+    return out;
+}
+
+bool unit_same_dimension(const unit *a, const unit *b) {
+    for (int k = 0; k < UNIT_BASES; k++)
+        if (!(fabs(a->power[k] - b->power[k]) <= ROUNDING)) return false;
+    return true;
+}
+
+bool unit_same(const unit *a, const unit *b) {
+    return unit_same_dimension(a, b) && fabs(a->scale - b->scale) <= ROUNDING * fmax(a->scale, b->scale);
+}
+
+static void print_power(const char *symbol, double power, text_buffer *out) {
+    text_buffer_puts(out, symbol);
+    if (power == 1) return;
+    text_buffer_puts(out, "^");
+    text_buffer_number(out, fabs(power - round(power)) <= ROUNDING ? round(power) : power);
+}
+
+void unit_print(const unit *u, text_buffer *out) {
+    const char *gap = "";
+    bool whole = fabs(u->scale - 1) <= ROUNDING;
+    if (!whole) text_buffer_printf(out, "%.9g", u->scale);
+    if (!whole) gap = " ";
+    for (int k = 0; k < UNIT_BASES; k++) {
+        if (!(u->power[k] > ROUNDING)) continue;
+        text_buffer_puts(out, gap);
+        print_power(symbols[k], u->power[k], out);
+        gap = " ";
+    }
+    if (!*gap) text_buffer_puts(out, "1");
+    for (int k = 0; k < UNIT_BASES; k++) {
+        if (!(u->power[k] < -ROUNDING)) continue;
+        text_buffer_puts(out, "/");
+        print_power(symbols[k], -u->power[k], out);
+    }
+}
