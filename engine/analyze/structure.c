@@ -103,6 +103,11 @@ static bool test_forces(analysis *a, findings *f) {
     }
     for (size_t k = 0; k < e->A.count; k++)
         if (!zero_test_add(a, e->A.entries[k].node, &f->forced[e->A.entries[k].column])) return false;
+    for (size_t k = 0; k < e->F.count; k++) {
+        const matrix_entry *friction = &e->F.entries[k];
+        if (!test_presence(a, f, friction->node) || !zero_test_add(a, friction->node, &f->forced[friction->row]))
+            return false;
+    }
     return zero_test_add(a, e->jacobi_rate, &f->energy_flows);
 }
 
@@ -177,7 +182,7 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
         facts->time_dependent = f->time_dependent[c];
         facts->catastatic = !f->moving[c];
         if (a->linear[c]) facts->homogeneous = facts->catastatic;
-        facts->ideal = !described || described->nonideal.count == 0;
+        facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer);
         facts->conservative = facts->ideal && facts->homogeneous;
     }
     return status;

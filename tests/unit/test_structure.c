@@ -128,13 +128,20 @@ static void accelerations_are_outside_the_test(void **state) {
 
 static void friction_is_not_ideal(void **state) {
     (void)state;
-    hamel_report *r = report_of(
+    static const char *const descriptions[] = {
         "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
-        "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `nonideal`: {`x`: `-0.3*abs(lambda(floor))`}}]");
-    expect_flags(r, 0, "holonomic", "LCH");
-    assert_false(r->conservative);
-    expect_names(&r->conserved, "");
-    hamel_report_free(r);
+        "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `nonideal`: {`x`: `-0.3*abs(lambda(floor))`}}]",
+        "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`],"
+        "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}],"
+        "`constraints`: [{`name`: `floor`, `equation`: `y = 0`,"
+        "`friction`: {`coefficient`: 0.3, `regularization`: 1e-6}}]"};
+    for (size_t k = 0; k < 2; k++) {
+        hamel_report *r = report_of(descriptions[k]);
+        expect_flags(r, 0, "holonomic", "LCH");
+        assert_false(r->conservative);
+        expect_names(&r->conserved, "");
+        hamel_report_free(r);
+    }
 }
 
 static void of_dependent_constraints_the_later_is_redundant(void **state) {
