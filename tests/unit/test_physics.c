@@ -2,6 +2,7 @@
  *
  * Expected values are computed here by the formula named beside them, never by the engine. Bounds on errors are about
  * a hundred times what a sound integrator makes at the tolerances asked for. HAMEL_TEST_LONG lengthens the runs. */
+#include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
 #include <math.h>
@@ -73,27 +74,10 @@ static void a_projectile_flies_a_parabola(void **state) {
     motion_free(&m);
 }
 
-/* sn(u, k) by the arithmetic-geometric mean (Abramowitz and Stegun 16.4); *quarter becomes K(k). */
-static double jacobi_sn(double u, double k, double *quarter) {
-    double a[16] = {1}, b = sqrt(1 - k * k), c[16] = {k};
-    int n = 0;
-    while (n < 15 && fabs(c[n]) > 1e-16) {
-        a[n + 1] = (a[n] + b) / 2;
-        c[n + 1] = (a[n] - b) / 2;
-        b = sqrt(a[n] * b);
-        n++;
-    }
-    double phi = ldexp(a[n] * u, n);
-    for (int i = n; i > 0; i--) phi = (phi + asin(c[i] / a[i] * sin(phi))) / 2;
-    *quarter = acos(-1.0) / (2 * a[n]);
-    return sin(phi);
-}
-
 /* Let go at the angle p[0], frequency of small swings p[1]: sin(theta/2) = k sn(K - w t, k), k = sin(p[0]/2). */
 static double pendulum(double t, const double *p) {
-    double k = sin(p[0] / 2), quarter;
-    jacobi_sn(0, k, &quarter);
-    return 2 * asin(k * jacobi_sn(quarter - p[1] * t, k, &quarter));
+    double k = sin(p[0] / 2);
+    return 2 * asin(k * jacobi_functions(jacobi_quarter(k) - p[1] * t, k).sn);
 }
 
 #define PENDULUM                                                                               \

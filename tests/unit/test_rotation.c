@@ -4,6 +4,7 @@
  * matrix. What the tests compare with is made of plain numbers here: products of elementary rotations, differences of
  * matrices over a small time, and the published components (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
 #include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -183,17 +184,20 @@ static void euler_rates_give_the_published_components(void **state) {
 static void an_extrinsic_sequence_is_the_intrinsic_one_backwards(void **state) {
     (void)state;
     double q[4] = {0.3, -1.1, 2.0, 0}, v[4] = {1, 0.5, -0.7, 0}, x[9], y[9];
-    turned one, other;
-    open_euler(&one, "ZYX", true, "`a`, `b`, `c`");
-    open_euler(&other, "XYZ", false, "`c`, `b`, `a`");
-    values(&one, one.rotation, 9, q, v, x);
-    values(&other, other.rotation, 9, q, v, y);
-    assert_all_near("matrix", x, y, 9, 1e-15);
-    values(&one, one.omega, 3, q, v, x);
-    values(&other, other.omega, 3, q, v, y);
-    assert_all_near("omega", x, y, 3, 1e-15);
-    fixture_close(&one.f);
-    fixture_close(&other.f);
+    for (size_t k = 0; k < SEQUENCES; k++) {
+        const char *s = sequences[k].sequence, backwards[] = {s[2], s[1], s[0], '\0'};
+        turned one, other;
+        open_euler(&one, s, true, "`a`, `b`, `c`");
+        open_euler(&other, backwards, false, "`c`, `b`, `a`");
+        values(&one, one.rotation, 9, q, v, x);
+        values(&other, other.rotation, 9, q, v, y);
+        assert_all_near(s, x, y, 9, 1e-15);
+        values(&one, one.omega, 3, q, v, x);
+        values(&other, other.omega, 3, q, v, y);
+        assert_all_near(s, x, y, 3, 1e-15);
+        fixture_close(&one.f);
+        fixture_close(&other.f);
+    }
 }
 
 /* --- the other forms ----------------------------------------------------------------------------------------------- */
@@ -287,6 +291,82 @@ static void a_matrix_is_taken_row_by_row(void **state) {
     fixture_close(&angles.f);
 }
 
+/* --- a free body in each sequence ---------------------------------------------------------------------------------- */
+
+/* The matrix and the angular velocity by own axes of angles x with rates v, intrinsic about these axes in turn:
+ * R = R1 R2 R3, omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
+static void intrinsic_state(const int axis[3], const double x[3], const double v[3], double R[9], double omega[3]) {
+    double single[3][9], pair[9];
+    for (int i = 0; i < 3; i++) elementary(axis[i], x[i], single[i]);
+    times(single[1], single[2], pair);
+    times(single[0], pair, R);
+    for (int i = 0; i < 3; i++) {
+        omega[i] = pair[3 * axis[0] + i] * v[0] + single[2][3 * axis[1] + i] * v[1] + (i == axis[2] ? v[2] : 0);
+    }
+}
+
+/* The quaternion of R, whose trace must be positive, and its rate e' = e (0, omega')/2. */
+static void quaternion_state(const double R[9], const double omega[3], double e[4], double rate[4]) {
+    e[0] = sqrt(1 + R[0] + R[4] + R[8]) / 2;
+    e[1] = (R[7] - R[5]) / (4 * e[0]);
+    e[2] = (R[2] - R[6]) / (4 * e[0]);
+    e[3] = (R[3] - R[1]) / (4 * e[0]);
+    rate[0] = -(e[1] * omega[0] + e[2] * omega[1] + e[3] * omega[2]) / 2;
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        rate[1 + i] = (e[0] * omega[i] + e[1 + j] * omega[k] - e[1 + k] * omega[j]) / 2;
+    }
+}
+
+/* The motion of a free body, by the place of a point of it and its angular velocity. */
+static motion free_body(const char *orientation, const double *x, const double *v, size_t count) {
+    static const char *const names = "abcd";
+    char text[2000];
+    int length = snprintf(text, sizeof text, "`coordinates`: [");
+    for (size_t i = 0; i < count; i++) {
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length,
+                     "%s{`name`: `%c`, `initial`: %.17g, `velocity`: %.17g}", i > 0 ? ", " : "", names[i], x[i], v[i]);
+    }
+    snprintf(text + length, sizeof text - (size_t)length,
+             "], `bodies`: [{`name`: `B`, `mass`: 1, `position`: [0, 0, 0], `inertia`: [1, 1.6, 2.2],"
+             "`orientation`: {%s}}], `points`: [{`name`: `P`, `body`: `B`, `at`: [0.3, -0.5, 0.8]}], `outputs`: {"
+             "`X`: `position(P, 1)`, `Y`: `position(P, 2)`, `Z`: `position(P, 3)`,"
+             "`WX`: `angular_velocity(B, 1)`, `WY`: `angular_velocity(B, 2)`, `WZ`: `angular_velocity(B, 3)`,"
+             "`V`: `velocity(P, 1)`, `A`: `acceleration(P, 1)`}",
+             orientation);
+    return motion_run(text, "`stop`: 0.6, `samples`: 7, `rtol`: 1e-10, `atol`: 1e-12,"
+                            "`record`: [`t`, `X`, `Y`, `Z`, `WX`, `WY`, `WZ`, `V`, `A`]");
+}
+
+/* Every sequence against the quaternion of the same start; no angle comes near where its sequence is singular. */
+static void a_free_body_moves_alike_in_every_sequence(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 2 * SEQUENCES; k++) {
+        bool intrinsic = k % 2 == 0;
+        const char *sequence = sequences[k / 2].sequence;
+        double x[3] = {0.4, 0.8, -0.3}, v[3] = {0.7, 0.2, -0.9}, R[9], omega[3], e[4], rate[4];
+        int axis[3];
+        for (int i = 0; i < 3; i++) axis[i] = sequence[i] - 'X';
+        char text[100];
+        snprintf(text, sizeof text, "`euler`: {`sequence`: `%c%c%c`, `angles`: [`a`, `b`, `c`]}",
+                 sequence[0] | (intrinsic ? 0 : 32), sequence[1] | (intrinsic ? 0 : 32),
+                 sequence[2] | (intrinsic ? 0 : 32));
+        motion angles = free_body(text, x, v, 3);
+        if (intrinsic) {
+            intrinsic_state(axis, x, v, R, omega);
+        } else {
+            intrinsic_state((int[]){axis[2], axis[1], axis[0]}, (double[]){x[2], x[1], x[0]},
+                            (double[]){v[2], v[1], v[0]}, R, omega);
+        }
+        quaternion_state(R, omega, e, rate);
+        motion quaternion = free_body("`quaternion`: [`a`, `b`, `c`, `d`]", e, rate, 4);
+        assert_below(text, motion_difference(&angles, &quaternion), 1e-8);
+        motion_free(&angles);
+        motion_free(&quaternion);
+    }
+}
+
 static void sequences_that_are_none_are_refused(void **state) {
     (void)state;
     static const char *const bad[] = {"ZZX", "XZZ", "ZX", "ZXZX", "zXz", "ABC", "313", "Z"};
@@ -314,6 +394,7 @@ int main(void) {
         cmocka_unit_test(a_quaternion_has_its_scalar_first),
         cmocka_unit_test(a_body_with_a_quaternion_brings_the_constraint_of_its_norm),
         cmocka_unit_test(a_matrix_is_taken_row_by_row),
+        cmocka_unit_test(a_free_body_moves_alike_in_every_sequence),
         cmocka_unit_test(sequences_that_are_none_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
