@@ -1,6 +1,6 @@
 /* write_analysis.c — what analyses find, as JSON. */
 #include "api/analyze.h"
-#include "api/json_builder.h"
+#include "api/write_redundancy.h"
 
 static void names(json_builder *b, cJSON *object, const char *key, const hamel_names *given) {
     cJSON *items = json_add_list(b, object, key);
@@ -18,6 +18,7 @@ static void add_constraint(json_builder *b, cJSON *to, const hamel_constraint_fa
     json_add_truth(b, object, "ideal", facts->ideal);
     json_add_truth(b, object, "conservative", facts->conservative);
     json_add_truth(b, object, "redundant", facts->redundant);
+    json_add_truth(b, object, "unique", facts->unique);
 }
 
 static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
@@ -45,6 +46,7 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     json_add_number(&b, root, "degrees_of_freedom", (double)r->degrees_of_freedom);
     cJSON *constraints = json_add_list(&b, root, "constraints");
     for (size_t k = 0; k < r->constraint_count && !b.failed; k++) add_constraint(&b, constraints, &r->constraints[k]);
+    api_add_redundancy(&b, root, r->redundancy);
     add_holonomy(&b, root, r);
     names(&b, root, "cyclic", &r->cyclic);
     names(&b, root, "conserved", &r->conserved);

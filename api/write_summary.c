@@ -1,6 +1,7 @@
 /* write_summary.c — header and summary of a run as JSON (format section 11). */
 #include "api/json_builder.h"
 #include "api/simulate.h"
+#include "api/write_redundancy.h"
 
 enum { NAME_MAX_BYTES = 16 * 1024 * 1024 };
 
@@ -137,6 +138,7 @@ cJSON *api_summary_json(const hamel_summary *s) {
     add_checks(&b, summary, s);
     add_initialization(&b, summary, s);
     json_append_texts(&b, json_add_list(&b, summary, "redundant"), s->redundant, s->redundant_count);
+    api_add_redundancy(&b, summary, s->redundancy);
     json_append_texts(&b, json_add_list(&b, summary, "warnings"), (const char *const *)s->warnings, s->warning_count);
     add_manifest(&b, summary, s);
     return finished(&b, summary);

@@ -102,6 +102,19 @@ typedef struct hamel_initial_value {
     double given, used;
 } hamel_initial_value;
 
+typedef struct hamel_names {
+    const char **items;
+    size_t count;
+} hamel_names;
+
+/* Which constraints depend on which others at one state. */
+typedef struct hamel_redundancy {
+    size_t rank;       /* of all constraints */
+    hamel_names *sets; /* smallest dependent sets, one for each redundant constraint, which is its last */
+    size_t set_count;
+    hamel_names not_unique; /* constraints whose multipliers, and so reactions, are not unique */
+} hamel_redundancy;
+
 /* The run's certificate. Arrays and texts belong to the summary: hamel_summary_free. */
 typedef struct hamel_summary {
     hamel_outcome outcome;
@@ -127,6 +140,7 @@ typedef struct hamel_summary {
     double initial_residual; /* largest scaled residual of the given values */
     const char **redundant;  /* names of the dependent constraints */
     size_t redundant_count;
+    hamel_redundancy *redundancy; /* at the start; NULL when no constraint depends on others */
     char **warnings;
     size_t warning_count;
     double *error_estimate; /* per column, with certify; else NULL */
@@ -160,6 +174,7 @@ typedef struct hamel_constraint_facts {
     bool ideal;              /* no prescribed work */
     bool conservative;       /* ideal and without work in every possible motion (Greenwood 4.7) */
     bool redundant;          /* depends on the constraints before it */
+    bool unique;             /* its multiplier is, at the initial state */
 } hamel_constraint_facts;
 
 #define HAMEL_VERDICT_LIST(X)                                                                 \
@@ -176,11 +191,6 @@ typedef enum hamel_verdict {
 } hamel_verdict;
 const char *hamel_verdict_name(hamel_verdict verdict);
 
-typedef struct hamel_names {
-    const char **items;
-    size_t count;
-} hamel_names;
-
 typedef struct hamel_report {
     const char *name;                            /* of the system, or "" */
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
@@ -191,10 +201,11 @@ typedef struct hamel_report {
      * accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
-    hamel_names left_out;  /* constraints not linear in the velocities, or on accelerations */
-    hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
-    hamel_names conserved; /* "jacobi_integral()", "momentum(x)", ...: as outputs are written */
-    bool conservative;     /* Greenwood's sufficient test (4.7) */
+    hamel_redundancy *redundancy; /* at the initial state */
+    hamel_names left_out;         /* constraints not linear in the velocities, or on accelerations */
+    hamel_names cyclic;           /* coordinates absent from the Lagrangian, the forces and the constraints */
+    hamel_names conserved;        /* "jacobi_integral()", "momentum(x)", ...: as outputs are written */
+    bool conservative;            /* Greenwood's sufficient test (4.7) */
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),

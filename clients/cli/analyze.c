@@ -52,6 +52,7 @@ static void print_constraint(const cJSON *c) {
         {"ideal", "ideal", "not ideal"},
         {"conservative", "conservative", "not conservative"},
         {"redundant", "redundant", NULL},
+        {"unique", NULL, "multiplier not unique"},
     };
     printf("  %-20s %s", text_of(c, "name"), text_of(c, "kind"));
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
@@ -59,6 +60,15 @@ static void print_constraint(const cJSON *c) {
         if (word != NULL) printf(", %s", word);
     }
     printf("\n");
+}
+
+static void print_sets(const cJSON *redundancy) {
+    const cJSON *sets = member(redundancy, "sets");
+    if (sets == NULL || sets->child == NULL) return;
+    printf("\ndependent at the start\n");
+    for (const cJSON *set = sets->child; set != NULL; set = set->next)
+        for (const cJSON *item = set->child; item != NULL; item = item->next)
+            printf("%s%s%s", item == set->child ? "  " : "", item->valuestring, item->next != NULL ? ", " : "\n");
 }
 
 static void print_text(const cJSON *answer) {
@@ -78,6 +88,7 @@ static void print_text(const cJSON *answer) {
     }
     printf("\nconstraints\n");
     for (const cJSON *c = constraints->child; c != NULL; c = c->next) print_constraint(c);
+    print_sets(member(answer, "redundancy"));
     printf("\nholonomy\n");
     print_count("  independent holonomic constraints", holonomy, "holonomic_constraints");
     print_count("  independent velocity constraints", holonomy, "velocity_constraints");

@@ -82,13 +82,16 @@ hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;
 hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, const graph_node *nodes, size_t count,
                          double *values) HAMEL_CHECKED;
 
-/* --- structure.c, holonomy.c -------------------------------------------------------------------------------------- */
+/* --- structure.c, dependence.c, holonomy.c -------------------------------------------------------------------------------------- */
 
 /* Kinds and flags of the constraints, cyclic coordinates, conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 
 /* Rank of A and redundant constraints. */
 hamel_status structure_rank(analysis *a) HAMEL_CHECKED;
+
+/* Dependent sets at the initial state. */
+hamel_status dependence_derive(analysis *a) HAMEL_CHECKED;
 
 hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
 

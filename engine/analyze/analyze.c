@@ -89,6 +89,7 @@ static hamel_status analyze(analysis *a) {
     hamel_status status = samples_draw(a);
     if (status == HAMEL_OK) status = structure_derive(a);
     if (status == HAMEL_OK) status = structure_rank(a);
+    if (status == HAMEL_OK) status = dependence_derive(a);
     return status == HAMEL_OK ? holonomy_derive(a) : status;
 }
 
@@ -130,5 +131,6 @@ void hamel_report_free(hamel_report *report) {
     owned_report *owned = (owned_report *)report;
     if (!owned) return;
     arena_free(&owned->memory);
+    free(report->redundancy);
     free(owned);
 }

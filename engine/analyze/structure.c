@@ -101,6 +101,10 @@ static bool test_forces(analysis *a, findings *f) {
             return false;
         if (!zero_test_add(a, e->given[i], &f->any_force)) return false;
     }
+    for (size_t k = 0; k < e->F.count; k++)
+        if (!test_presence(a, f, e->F.entries[k].node) ||
+            !zero_test_add(a, e->F.entries[k].node, &f->forced[e->F.entries[k].row]))
+            return false;
     for (size_t k = 0; k < e->A.count; k++)
         if (!zero_test_add(a, e->A.entries[k].node, &f->forced[e->A.entries[k].column])) return false;
     for (size_t k = 0; k < e->F.count; k++) {

@@ -1,6 +1,8 @@
 /* monitor.c — see the header. The summary itself holds all running values. */
 #include "engine/simulate/monitor.h"
 
+#include "engine/solve/redundancy.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +25,41 @@ bool monitor_start(hamel_summary *s, const hamel_model *model) {
     for (size_t i = 0; i < model->check_count; i++) s->checks[i].name = model->checks[i].name;
     s->initial_energy = NAN;
     return true;
+}
+
+/* Friction needs the normal force of its own constraint. */
+static hamel_status check_friction(const hamel_model *model, const redundancy *found, hamel_error *error) {
+    char names[400];
+    for (size_t k = 0; k < model->friction_count; k++) {
+        size_t c = (size_t)model->friction_constraint[k], set = 0;
+        if (!found->involved[c]) continue;
+        while (!redundancy_holds(found, set, c)) set++;
+        redundancy_names(found, model, set, names, sizeof names);
+        (void)hamel_fail(error, HAMEL_SINGULAR, model->system->constraints[c].pointer, 0,
+                         "friction needs the normal force of `%s`, which is not unique: %s depend on each other",
+                         model->system->constraints[c].name, names);
+        hamel_suggest(error, "remove one of these constraints");
+        return HAMEL_SINGULAR;
+    }
+    return HAMEL_OK;
+}
+
+hamel_status monitor_redundancy(hamel_summary *s, const lane *l, hamel_error *error) {
+    const hamel_model *model = l->model;
+    redundancy found;
+    if (kkt_rank(l->kinetics->all) == model->m) return HAMEL_OK;
+    hamel_status status = redundancy_find(&found, model, l->kinetics->values, NULL);
+    if (status == HAMEL_OK) {
+        s->redundancy = redundancy_report(&found, model);
+        s->redundant = calloc(found.count + 1, sizeof *s->redundant);
+        if (!s->redundancy || !s->redundant) status = HAMEL_NO_MEMORY;
+    }
+    for (size_t k = 0; status == HAMEL_OK && k < found.count; k++)
+        s->redundant[s->redundant_count++] = model->system->constraints[found.dependent[k]].name;
+    if (status == HAMEL_NO_MEMORY) (void)hamel_fail(error, status, "", 0, "no memory for the run");
+    if (status == HAMEL_OK) status = check_friction(model, &found, error);
+    redundancy_free(&found);
+    return status;
 }
 
 static void see_residuals(hamel_summary *s, const lane *l) {

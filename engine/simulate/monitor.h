@@ -7,6 +7,10 @@
 /* Allocates the summary's arrays and names them. False without memory. */
 bool monitor_start(hamel_summary *summary, const hamel_model *model);
 
+/* Finds which constraints depend on which others at the state seen last. HAMEL_SINGULAR when friction needs a multiplier
+ * that is not unique; HAMEL_NO_MEMORY. */
+hamel_status monitor_redundancy(hamel_summary *summary, const lane *l, hamel_error *error) HAMEL_CHECKED;
+
 /* Takes the state seen last by the lane into account. `row`: it is written out (residuals are reported of rows). The
  * first call sets the initial values of invariants and energy. */
 void monitor_see(hamel_summary *summary, const lane *l, bool row);

@@ -69,19 +69,6 @@ static bool record_initial_changes(run *r) {
     return true;
 }
 
-static bool record_redundant(run *r) {
-    hamel_summary *s = r->summary;
-    size_t *list = calloc(r->model->m + 1, sizeof *list);
-    s->redundant = calloc(r->model->m + 1, sizeof *s->redundant);
-    if (list && s->redundant) {
-        s->redundant_count = kkt_dependent(r->main.kinetics->all, list);
-        for (size_t i = 0; i < s->redundant_count; i++) s->redundant[i] = r->model->system->constraints[list[i]].name;
-    }
-    bool good = list && s->redundant;
-    free(list);
-    return good;
-}
-
 static hamel_status no_memory(run *r) {
     return hamel_fail(r->error, HAMEL_NO_MEMORY, "", 0, "no memory for the run");
 }
@@ -133,10 +120,15 @@ static hamel_status start(run *r) {
     if (status == HAMEL_OK) status = lane_see(&r->main, model->settings.start, r->error);
     if (status != HAMEL_OK) return status;
     s->degrees_of_freedom = (int)model->n - (int)kkt_rank(r->main.kinetics->all);
-    if (!record_initial_changes(r) || !record_redundant(r)) return no_memory(r);
+    if (!record_initial_changes(r)) return no_memory(r);
+    status = monitor_redundancy(s, &r->main, r->error);
+    if (status != HAMEL_OK) return status;
     if (s->redundant_count)
-        warn(s, "%zu constraint%s on others; the reaction is unique, the multipliers are those of least norm",
-             s->redundant_count, s->redundant_count == 1 ? " depends" : "s depend");
+        warn(
+            s,
+            "%zu constraint%s on others: %zu of the multipliers are not unique, and those of least norm are given; all "
+            "other multipliers, and what the constraints exert together, are unique",
+            s->redundant_count, s->redundant_count == 1 ? " depends" : "s depend", s->redundancy->not_unique.count);
     if (model->settings.certify) {
         s->error_estimate = calloc(model->header.column_count + 1, sizeof *s->error_estimate);
         if (!s->error_estimate) return no_memory(r);

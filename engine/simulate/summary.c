@@ -17,6 +17,7 @@ void hamel_summary_free(hamel_summary *s) {
     free(s->checks);
     free(s->initial_changes);
     free(s->redundant);
+    free(s->redundancy);
     free(s->error_estimate);
     *s = (hamel_summary){0};
 }

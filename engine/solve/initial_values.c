@@ -64,16 +64,32 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
     return residual[position ? 0 : 1] < REACHED ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
-static hamel_status no_consistent_values(kinetics *k, bool position, hamel_error *error) {
+/* Where constraints depend on each other and disagree, they are named together; otherwise the one that is off most. */
+static hamel_status no_consistent_values(nearest *w, bool position, hamel_error *error) {
+    kinetics *k = w->k;
     const hamel_model *model = k->model;
+    const char *what = position ? "coordinates" : "velocities";
+    const double *f = position ? kinetics_position(k) : kinetics_velocity(k);
     size_t worst = 0;
-    for (size_t c = 1; c < model->m; c++)
+    char names[400];
+    double contradiction;
+    bool *taken = calloc(model->m, sizeof *taken);
+    for (size_t c = 0; taken && c < model->m; c++) {
+        taken[c] = position ? model->order[c] == CONSTRAINT_HOLONOMIC : model->order[c] != CONSTRAINT_ACCELERATION;
         if (kinetics_scaled(k, c, position) > kinetics_scaled(k, worst, position)) worst = c;
-    const system_constraint *c = &model->system->constraints[worst];
-    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, c->pointer, 0,
-                     "no %s near the initial values satisfy all constraints: `%s` is off by %.3g",
-                     position ? "coordinates" : "velocities", c->name,
-                     (position ? kinetics_position(k) : kinetics_velocity(k))[worst]);
+    }
+    double off = f[worst];
+    bool together = taken && kinetics_contradicting(k, taken, f, names, sizeof names, &worst, &contradiction) &&
+                    contradiction > 0.1 * fabs(off);
+    free(taken);
+    if (together)
+        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, model->system->constraints[worst].pointer, 0,
+                         "no %s near the initial values satisfy the constraints %s together: they are %.3g apart", what,
+                         names, contradiction);
+    else
+        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, model->system->constraints[worst].pointer, 0,
+                         "no %s near the initial values satisfy all constraints: `%s` is off by %.3g", what,
+                         model->system->constraints[worst].name, off);
     hamel_suggest(error, "start nearer to the constraints, or check that they do not contradict each other");
     return HAMEL_INCOMPATIBLE;
 }
@@ -132,9 +148,9 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
         given[3 * m + c] = kinetics_scaled(k, c, false);
     }
     status = solve_level(&w, q, v, true, error);
-    if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(k, true, error);
+    if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(&w, true, error);
     if (status == HAMEL_OK) status = solve_level(&w, q, v, false, error);
-    if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(k, false, error);
+    if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(&w, false, error);
     if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && *residual > STRICT)
         status = report(k, given, given + m, given + 2 * m, q, v, error);
     free(w.mass);

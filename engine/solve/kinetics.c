@@ -1,8 +1,9 @@
 /* kinetics.c — one evaluation of the dynamics program serves accelerations, residuals and projections alike. */
 #include "engine/solve/kinetics.h"
 
+#include "engine/solve/redundancy.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,32 +319,44 @@ double kinetics_energy_rate(kinetics *k, double t, const double *q, const double
     return rate;
 }
 
-hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
+bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, char *names, size_t size, size_t *last,
+                            double *contradiction) {
     const hamel_model *model = k->model;
-    size_t list[16], shown = 0;
-    char names[400] = "";
+    redundancy r;
+    *contradiction = 0;
+    if (redundancy_find(&r, model, k->values, taken) == HAMEL_OK)
+        for (size_t set = 0; set < r.count; set++) {
+            double here = redundancy_contradiction(&r, set, right);
+            if (!(here > *contradiction)) continue;
+            *contradiction = here;
+            *last = r.dependent[set];
+            redundancy_names(&r, model, set, names, size);
+        }
+    redundancy_free(&r);
+    return *contradiction > 0;
+}
+
+static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {
+    char names[400];
+    size_t last = 0;
+    double contradiction;
+    if (!kinetics_contradicting(k, NULL, k->b, names, sizeof names, &last, &contradiction))
+        return hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
+                          "at t = %.9g the constraints contradict each other", k->t);
+    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, k->model->system->constraints[last].pointer, 0,
+                     "at t = %.9g the constraints %s contradict each other: their accelerations are %.3g apart", k->t,
+                     names, contradiction);
+    hamel_suggest(error, "remove one of them, or make them agree");
+    return HAMEL_INCOMPATIBLE;
+}
+
+hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
     if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory to solve for the accelerations");
-    size_t *all = calloc(model->m + 1, sizeof *all), count = all ? kkt_dependent(k->all, all) : 0;
-    for (; shown < count && shown < 16; shown++) list[shown] = all[shown];
-    free(all);
-    for (size_t i = 0, at = 0; i < shown && at + 1 < sizeof names; i++) {
-        int n =
-            snprintf(names + at, sizeof names - at, "%s`%s`", i ? ", " : "", model->system->constraints[list[i]].name);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    const char *pointer = shown ? model->system->constraints[list[0]].pointer : "";
-    if (status == HAMEL_INCOMPATIBLE) {
-        (void)hamel_fail(
-            error, status, pointer, 0,
-            "at t = %.9g the constraints contradict each other: %s cannot be satisfied together with the others", k->t,
-            names);
-        hamel_suggest(error, "remove one of them, or make them agree");
-        return status;
-    }
+    if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
     (void)hamel_fail(
-        error, HAMEL_SINGULAR, pointer, 0,
+        error, HAMEL_SINGULAR, "", 0,
         "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
-        model->m ? " in directions that the constraints leave free" : "");
+        k->model->m ? " in directions that the constraints leave free" : "");
     hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
     return HAMEL_SINGULAR;
 }

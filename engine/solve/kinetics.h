@@ -73,6 +73,11 @@ hamel_status kinetics_free_accelerations(kinetics *k, double *out);
 /* dh/dt at (t, q, v) with multipliers lambda; 0 when it is identically 0. */
 double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda);
 
+/* The dependent set of constraints (of the rows taken; m, NULL: all) whose right sides contradict each other most, at the
+ * state evaluated last: its names, its last constraint, and by how much. False when none does. */
+bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, char *names, size_t size, size_t *last,
+                            double *contradiction);
+
 /* A fault for a SINGULAR or INCOMPATIBLE status at the state evaluated last. Returns `status`. */
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error);
 

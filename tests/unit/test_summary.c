@@ -17,6 +17,9 @@ static const double tolerances[] = {1e-9, 1e-9};
 static const char *const columns[] = {"t", "x"};
 static double estimate[] = {0, 1e-7};
 static const char *redundant[] = {"c2"};
+static const char *dependent[] = {"c1", "c2"};
+static hamel_names sets[] = {{dependent, 2}};
+static hamel_redundancy redundancy = {1, sets, 1, {dependent, 2}};
 static char warning[] = "a warning";
 static char *warnings[] = {warning};
 static hamel_residual residuals[] = {{"rod", 1e-12, 1e-11, true}, {"edge", 0, 1e-10, false}};
@@ -56,6 +59,7 @@ static hamel_summary full_summary(void) {
         .initial_residual = 1e-7,
         .redundant = redundant,
         .redundant_count = 1,
+        .redundancy = &redundancy,
         .warnings = warnings,
         .warning_count = 1,
         .error_estimate = estimate,
@@ -82,7 +86,8 @@ static void the_summary_holds_every_field(void **state) {
         "\"checks\":[{\"name\":\"reach\",\"value\":1.5,\"reached\":true,\"passed\":true},"
         "{\"name\":\"late\",\"value\":null,\"reached\":false,\"passed\":false}],"
         "\"initialization\":{\"max_residual\":1e-07,\"changed\":[{\"name\":\"x'\",\"given\":1,\"used\":0.5}]},"
-        "\"redundant\":[\"c2\"],\"warnings\":[\"a warning\"],"
+        "\"redundant\":[\"c2\"],\"redundancy\":{\"sets\":[[\"c1\",\"c2\"]],\"not_unique\":[\"c1\",\"c2\"]},"
+        "\"warnings\":[\"a warning\"],"
         "\"manifest\":{\"system\":\"abc\",\"version\":\"0.1.0\",\"method\":\"bdf\",\"formulation\":\"lagrange\","
         "\"start\":0,\"stop\":10,\"rtol\":1e-06,\"atol\":1e-09,\"coordinates\":2,\"degrees_of_freedom\":1}}");
     free(text);

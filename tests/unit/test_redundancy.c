@@ -1,0 +1,145 @@
+/* test_redundancy.c — dependent sets and unique multipliers, against ranks of submatrices and a door on two ball joints. */
+#include "engine/solve/kinetics.h"
+#include "engine/solve/redundancy.h"
+
+#include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { COLUMNS = 6, ROWS = 9 };
+
+/* Linear constraints with these coefficients, all through the origin. */
+static hamel_model *linear_model(double A[ROWS][COLUMNS]) {
+    static char text[8192];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 "`coordinates`: [`a`, `b`, `c`, `d`, `e`, `f`], `kinetic_energy`:"
+                                 "`a'^2+b'^2+c'^2+d'^2+e'^2+f'^2`, `constraints`: [");
+    for (int i = 0; i < ROWS; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s{`name`: `c%d`, `equation`: `0*a", i ? ", " : "", i);
+        for (int j = 0; j < COLUMNS; j++)
+            if (A[i][j] != 0) at += (size_t)snprintf(text + at, sizeof text - at, " + (%.17g)*%c", A[i][j], 'a' + j);
+        at += (size_t)snprintf(text + at, sizeof text - at, " = 0`}");
+    }
+    snprintf(text + at, sizeof text - at, "]");
+    return fixture_model(text, "`stop`: 1");
+}
+
+/* By Gram–Schmidt, twice; the rows that `left_out` does not name. */
+static int rank_without(double A[ROWS][COLUMNS], int left_out) {
+    double Q[ROWS][COLUMNS];
+    int rank = 0;
+    for (int i = 0; i < ROWS; i++) {
+        if (i == left_out) continue;
+        double x[COLUMNS], length = 0, before = 0;
+        memcpy(x, A[i], sizeof x);
+        for (int j = 0; j < COLUMNS; j++) before += x[j] * x[j];
+        for (int round = 0; round < 2; round++)
+            for (int k = 0; k < rank; k++) {
+                double dot = 0;
+                for (int j = 0; j < COLUMNS; j++) dot += Q[k][j] * x[j];
+                for (int j = 0; j < COLUMNS; j++) x[j] -= dot * Q[k][j];
+            }
+        for (int j = 0; j < COLUMNS; j++) length += x[j] * x[j];
+        if (!(length > 1e-18 * before)) continue;
+        for (int j = 0; j < COLUMNS; j++) Q[rank][j] = x[j] / sqrt(length);
+        rank++;
+    }
+    return rank;
+}
+
+static void check_sets(const redundancy *r, double A[ROWS][COLUMNS]) {
+    for (size_t set = 0; set < r->count; set++) {
+        double worst = 0, part[ROWS][COLUMNS] = {{0}};
+        for (int j = 0; j < COLUMNS; j++) {
+            double sum = 0;
+            for (size_t k = r->first[set]; k < r->first[set + 1]; k++) sum += r->weights[k] * A[r->items[k]][j];
+            worst = fmax(worst, fabs(sum));
+        }
+        assert_below("the combination vanishes", worst, 1e-10);
+        size_t count = r->first[set + 1] - r->first[set];
+        for (size_t k = 0; k < count; k++) memcpy(part[k], A[r->items[r->first[set] + k]], sizeof part[k]);
+        assert_int_equal(rank_without(part, -1), count - 1);
+        for (size_t k = 0; k < count; k++) assert_int_equal(rank_without(part, (int)k), count - 1); /* no smaller one */
+        assert_int_equal(r->items[r->first[set + 1] - 1], r->dependent[set]);
+    }
+}
+
+static void sets_are_smallest_and_unique_multipliers_are_those_that_count(void **state) {
+    (void)state;
+    uint64_t seed = 7;
+    for (int round = 0; round < 40; round++) {
+        double A[ROWS][COLUMNS];
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++)
+                A[i][j] = random_between(&seed, 0, 1) < 0.5 ? 0 : floor(random_between(&seed, -3, 4));
+        for (int i = 0; i < ROWS; i++) A[i][round % COLUMNS] += 1; /* no row is empty */
+        for (int j = 0; j < COLUMNS; j++) A[4][j] = 1e3 * (A[1][j] - 2 * A[3][j]);
+        if (round % 3 == 0) memcpy(A[8], A[0], sizeof A[8]);
+        bool empty = false;
+        for (int i = 0; i < ROWS; i++) {
+            double size = 0;
+            for (int j = 0; j < COLUMNS; j++) size += fabs(A[i][j]);
+            empty = empty || size == 0;
+        }
+        if (empty) continue;
+        hamel_model *model = linear_model(A);
+        kinetics *k = kinetics_create(model);
+        redundancy r;
+        assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+        assert_int_equal(redundancy_find(&r, model, k->values, NULL), HAMEL_OK);
+        int rank = rank_without(A, -1);
+        assert_int_equal(r.rank, rank);
+        assert_int_equal(r.rank + r.count, ROWS);
+        for (int c = 0; c < ROWS; c++) assert_int_equal(r.involved[c], rank_without(A, c) == rank);
+        check_sets(&r, A);
+        redundancy_free(&r);
+        kinetics_free(k);
+        hamel_model_free(model);
+    }
+}
+
+/* A door hangs on two ball joints, P above Q: both keep it from falling, and nobody can say which one bears what. The
+ * forces across the hinge line are unique (Wojtyra, Multibody System Dynamics 14 (2005) 251). */
+static void a_door_on_two_ball_joints_has_one_set(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(
+        "`gravity`: [0, 0, -10], `coordinates`: [{`name`: `x`, `initial`: 0.5}, `y`, `z`, `a`, `b`, `c`],"
+        "`bodies`: [{`name`: `door`, `mass`: 3, `position`: [`x`, `y`, `z`], `inertia`: [1, 1.2, 0.3],"
+        "`orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`a`, `b`, `c`]}}}],"
+        "`points`: [{`name`: `p`, `body`: `door`, `at`: [-0.5, 0, 1]}, {`name`: `q`, `body`: `door`,"
+        "`at`: [-0.5, 0, -1]}], `joints`: [{`name`: `P`, `type`: `coincident`, `between`: [`p`, [0, 0, 1]]},"
+        "{`name`: `Q`, `type`: `coincident`, `between`: [`q`, [0, 0, -1]]}]",
+        "`stop`: 0.1");
+    hamel_summary s;
+    hamel_error error = {0};
+    assert_int_equal(hamel_run(model, NULL, NULL, &s, &error), HAMEL_OK);
+    assert_int_equal(s.degrees_of_freedom, 1);
+    assert_int_equal(s.redundancy->set_count, 1);
+    assert_int_equal(s.redundancy->sets[0].count, 2);
+    assert_string_equal(s.redundancy->sets[0].items[0], "P.3");
+    assert_string_equal(s.redundancy->sets[0].items[1], "Q.3");
+    assert_int_equal(s.redundancy->not_unique.count, 2);
+    assert_int_equal(s.redundant_count, 1);
+    assert_string_equal(s.redundant[0], "Q.3");
+    hamel_summary_free(&s);
+    hamel_error_clear(&error);
+    hamel_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_are_smallest_and_unique_multipliers_are_those_that_count),
+        cmocka_unit_test(a_door_on_two_ball_joints_has_one_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
