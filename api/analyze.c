@@ -15,8 +15,24 @@ static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory for the report could not be allocated");
 }
 
-static hamel_status add_structure(cJSON *answer, const hamel_description *d, const hamel_limits *limits,
-                                  const atomic_bool *cancel, hamel_error *error) {
+static const char *const notations[] = {"text", "latex", "c"}; /* by hamel_notation */
+
+bool api_notation_named(const char *name, hamel_notation *notation) {
+    for (size_t k = 0; k < COUNT(notations); k++)
+        if (strcmp(notations[k], name) == 0) {
+            *notation = (hamel_notation)k;
+            return true;
+        }
+    return false;
+}
+
+const char *api_notation_name(hamel_notation notation) {
+    return notations[notation];
+}
+
+static hamel_status add_structure(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                  const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    (void)options;
     hamel_report *report = NULL;
     hamel_status status = hamel_analyze(&report, d, limits, cancel, error);
     if (status == HAMEL_OK && !api_add_structure(answer, report)) status = no_memory(error);
@@ -24,8 +40,9 @@ static hamel_status add_structure(cJSON *answer, const hamel_description *d, con
     return status;
 }
 
-static hamel_status add_verification(cJSON *answer, const hamel_description *d, const hamel_limits *limits,
-                                     const atomic_bool *cancel, hamel_error *error) {
+static hamel_status add_verification(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                     const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    (void)options;
     hamel_verification *verification = NULL;
     hamel_status status = hamel_verify(&verification, d, limits, cancel, error);
     if (status == HAMEL_OK && !api_add_verification(answer, verification)) status = no_memory(error);
@@ -33,25 +50,35 @@ static hamel_status add_verification(cJSON *answer, const hamel_description *d, 
     return status;
 }
 
+static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                  const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    char *text = NULL;
+    hamel_status status = hamel_write_equations(&text, d, options->notation, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_equations(answer, options->notation, text)) status = no_memory(error);
+    free(text);
+    return status;
+}
+
 static const struct {
     const char *name;
     api_analyses bit;
     /* Adds its members to the answer. */
-    hamel_status (*add)(cJSON *answer, const hamel_description *d, const hamel_limits *limits,
-                        const atomic_bool *cancel, hamel_error *error);
+    hamel_status (*add)(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                        const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error);
 } known_analyses[] = {
     {"structure", API_STRUCTURE, add_structure},
     {"verification", API_VERIFICATION, add_verification},
+    {"equations", API_EQUATIONS, add_equations},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                            unsigned analyses, const api_limits *limits, const atomic_bool *cancel,
+                            const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
                             hamel_error *error) {
     api_description d;
     hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, cancel, error);
     for (size_t k = 0; k < COUNT(known_analyses) && status == HAMEL_OK; k++)
-        if ((analyses & known_analyses[k].bit) != 0)
-            status = known_analyses[k].add(answer, &d.description, &limits->engine, cancel, error);
+        if ((options->analyses & known_analyses[k].bit) != 0)
+            status = known_analyses[k].add(answer, &d.description, options, &limits->engine, cancel, error);
     api_description_free(&d);
     return status;
 }
@@ -69,8 +96,8 @@ static cJSON *finish(cJSON *answer, hamel_status status, hamel_error *error, con
 }
 
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                   unsigned analyses, const api_limits *limits, const atomic_bool *cancel, const char *file,
-                   api_failure *failure) {
+                   const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
+                   const char *file, api_failure *failure) {
     json_fault fault;
     cJSON *tree = json_parse(body, length, &limits->json, &fault);
     if (tree == NULL) {
@@ -81,18 +108,23 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
     cJSON *answer = cJSON_CreateObject();
     hamel_status status = answer == NULL
                               ? no_memory(&error)
-                              : analyze(answer, tree, assignments, assignment_count, analyses, limits, cancel, &error);
+                              : analyze(answer, tree, assignments, assignment_count, options, limits, cancel, &error);
     cJSON_Delete(tree);
     return finish(answer, status, &error, file, failure);
 }
 
 /* --- requests ------------------------------------------------------------------------------------------------------ */
 
-cJSON *api_analysis_request(unsigned analyses, cJSON *system) {
+cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) {
     json_builder b = {0};
     cJSON *request = json_kept(&b, cJSON_CreateObject()), *list = json_add_list(&b, request, "analyses");
     for (size_t k = 0; k < COUNT(known_analyses); k++)
-        if ((analyses & known_analyses[k].bit) != 0) json_append_texts(&b, list, &known_analyses[k].name, 1);
+        if ((options->analyses & known_analyses[k].bit) != 0) json_append_texts(&b, list, &known_analyses[k].name, 1);
+    if ((options->analyses & API_EQUATIONS) != 0) {
+        cJSON *given = json_kept(&b, b.failed ? NULL : cJSON_AddObjectToObject(request, "options"));
+        cJSON *own = json_kept(&b, b.failed ? NULL : cJSON_AddObjectToObject(given, "equations"));
+        json_add_text(&b, own, "format", notations[options->notation]);
+    }
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
     return NULL;
@@ -145,20 +177,36 @@ static unsigned read_analyses(const cJSON *list, hamel_error *error) {
     return asked;
 }
 
+/* {"equations": {"format": "latex"}} */
+static void read_options(const cJSON *given, api_analysis_options *options, hamel_error *error) {
+    if (given != NULL && !cJSON_IsObject(given))
+        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "expected an object of options by analysis");
+    for (const cJSON *item = cJSON_IsObject(given) ? given->child : NULL; item != NULL; item = item->next) {
+        const cJSON *format = cJSON_GetObjectItemCaseSensitive(item, "format");
+        if (strcmp(item->string, "equations") != 0 || !cJSON_IsObject(item))
+            (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "only `equations` has options: {\"format\": ...}");
+        else if (item->child != NULL && (item->child->next != NULL || format == NULL))
+            (void)hamel_fail(error, HAMEL_INVALID, "/options/equations", 0, "the one option of equations is `format`");
+        else if (format != NULL &&
+                 (!cJSON_IsString(format) || !api_notation_named(format->valuestring, &options->notation)))
+            (void)hamel_fail(error, HAMEL_INVALID, "/options/equations/format", 0,
+                             "expected \"text\", \"latex\" or \"c\"");
+    }
+}
+
 /* Which analyses are asked for; faults of the request. */
-static unsigned read_request(const cJSON *request, hamel_error *error) {
+static api_analysis_options read_request(const cJSON *request, hamel_error *error) {
+    api_analysis_options options = {0};
     if (!cJSON_IsObject(request)) {
         (void)hamel_fail(error, HAMEL_INVALID, "", 0, "expected an object with the keys system and analyses");
-        return 0;
+        return options;
     }
-    const cJSON *options = cJSON_GetObjectItemCaseSensitive(request, "options");
     check_keys(request, error);
-    unsigned asked = read_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
-    if (options != NULL && (!cJSON_IsObject(options) || options->child != NULL))
-        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "the analyses have no options");
+    options.analyses = read_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
+    read_options(cJSON_GetObjectItemCaseSensitive(request, "options"), &options, error);
     if (cJSON_GetObjectItemCaseSensitive(request, "system") == NULL)
         (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the key `system` is missing: the description to analyse");
-    return asked;
+    return options;
 }
 
 /* Pointers into the description become pointers into the body. */
@@ -185,13 +233,13 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
         return NULL;
     }
     hamel_error error = {0};
-    unsigned asked = read_request(request, &error);
+    api_analysis_options options = read_request(request, &error);
     hamel_status status = error.status;
     if (status == HAMEL_OK) answer = cJSON_CreateObject();
     if (status == HAMEL_OK && answer == NULL) status = no_memory(&error);
     if (status == HAMEL_OK) {
         cJSON *system = cJSON_GetObjectItemCaseSensitive(request, "system");
-        status = analyze(answer, system, NULL, 0, asked, limits, cancel, &error);
+        status = analyze(answer, system, NULL, 0, &options, limits, cancel, &error);
         move_pointers(&error);
     }
     cJSON_Delete(request);

@@ -4,23 +4,33 @@
 
 #include "api/simulate.h"
 
-typedef enum api_analyses { API_STRUCTURE = 1, API_VERIFICATION = 2 } api_analyses; /* bits */
+typedef enum api_analyses { API_STRUCTURE = 1, API_VERIFICATION = 2, API_EQUATIONS = 4 } api_analyses; /* bits */
+
+typedef struct api_analysis_options {
+    unsigned analyses;       /* bits of api_analyses */
+    hamel_notation notation; /* of the equations */
+} api_analysis_options;
+
+/* "text", "latex" or "c"; false when it is none of them. */
+bool api_notation_named(const char *name, hamel_notation *notation);
+const char *api_notation_name(hamel_notation notation);
 
 /* Adds members to the answer; their keys are those of schema `Analysis` in openapi.json. False without memory. */
 bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
+bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text);
 
-/* Makes the analyses asked for (bits) of a description: body[length] with assignments, as api_prepare takes them. NULL
+/* Makes the analyses asked for of a description: body[length] with assignments, as api_prepare takes them. NULL
  * with *failure filled, or the answer (cJSON_Delete). */
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                   unsigned analyses, const api_limits *limits, const atomic_bool *cancel, const char *file,
-                   api_failure *failure);
+                   const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
+                   const char *file, api_failure *failure);
 
-/* The request for analyses (bits) of a system, which stays the caller's and must live as long: {"analyses":
- * ["structure"], "system": {...}}. The caller deletes it. NULL without memory. */
-cJSON *api_analysis_request(unsigned analyses, cJSON *system);
+/* The request for analyses of a system, which stays the caller's and must live as long: {"analyses": ["equations"],
+ * "options": {"equations": {"format": "latex"}}, "system": {...}}. The caller deletes it. NULL without memory. */
+cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 
-/* Answers such a request; it may also have empty "options". Pointers of faults are those in the body. */
+/* Answers such a request. Pointers of faults are those in the body. */
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, const atomic_bool *cancel,
                            api_failure *failure);
 

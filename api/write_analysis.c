@@ -81,3 +81,11 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     }
     return !b.failed;
 }
+
+bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text) {
+    json_builder b = {0};
+    cJSON *object = json_kept(&b, cJSON_AddObjectToObject(answer, "equations"));
+    json_add_text(&b, object, "format", api_notation_name(notation));
+    json_add_text(&b, object, "text", text);
+    return !b.failed;
+}

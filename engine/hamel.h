@@ -250,6 +250,17 @@ hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, 
                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
 
+typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
+
+/* The equations of motion of `d` in the formulation that its simulation asks for, to be read: text in the notation of
+ * descriptions, LaTeX (an align environment for each part), or C (a function that computes the rates of the state; it
+ * needs nothing but <math.h>). Coefficients are collected, factored and reduced by the identities of sines and cosines.
+ * `limits`, `cancel` and `error` as for hamel_model_create; HAMEL_INVALID when the formulation's equations cannot be
+ * written out, with the reason. *text is the caller's: free(). */
+hamel_status hamel_write_equations(char **text, const hamel_description *d, hamel_notation notation,
+                                   const hamel_limits *limits, const atomic_bool *cancel,
+                                   hamel_error *error) HAMEL_CHECKED;
+
 /* Facts of a model that need no run. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
 double hamel_model_derive_seconds(const hamel_model *model);

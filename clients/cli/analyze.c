@@ -119,8 +119,9 @@ static int verdict_of(const cJSON *answer) {
     return verification == NULL || cJSON_IsTrue(member(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;
 }
 
-static int print_answer(const cJSON *answer, bool as_json) {
-    if (as_json) {
+static int print_answer(void *context, const cJSON *answer) {
+    const bool *as_json = context;
+    if (*as_json) {
         char *json = json_text(answer);
         if (json == NULL) {
             cli_say("memory could not be allocated");
@@ -136,62 +137,6 @@ static int print_answer(const cJSON *answer, bool as_json) {
     return status != CLI_OK ? status : verdict_of(answer);
 }
 
-static unsigned analyses_of(const cli_arguments *arguments) {
-    return API_STRUCTURE | (cli_option_value(arguments, "verify") != NULL ? API_VERIFICATION : 0);
-}
-
-static int analyze_here(const cli_arguments *arguments, const cli_input *input, bool as_json) {
-    api_limits limits = api_limits_default();
-    api_failure failure = {0};
-    cJSON *answer =
-        api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
-                    arguments->assignment_count, analyses_of(arguments), &limits, NULL, input->file, &failure);
-    int status = failure.exit_code;
-    if (answer != NULL) {
-        status = print_answer(answer, as_json);
-    } else {
-        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
-    }
-    cJSON_Delete(answer);
-    api_failure_clear(&failure);
-    return status;
-}
-
-/* What a server has answered. */
-typedef struct listener {
-    bool as_json;
-    int status;
-} listener;
-
-static bool on_answer(void *context, const char *json, const hamel_summary *unused) {
-    listener *l = context;
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    (void)unused;
-    cJSON *answer = json_parse(json, strlen(json), &limits, &fault);
-    if (answer != NULL) l->status = print_answer(answer, l->as_json);
-    cJSON_Delete(answer);
-    return true;
-}
-
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
-    listener *l = context;
-    (void)json;
-    (void)summary_json;
-    l->status = failure->exit_code;
-    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
-    return true;
-}
-
-static int analyze_input(const cli_arguments *arguments, const cli_input *input, bool as_json) {
-    cli_place place = cli_place_of(arguments);
-    if (place.server == NULL) return analyze_here(arguments, input, as_json);
-    listener l = {.as_json = as_json, .status = CLI_IO};
-    api_observer observer = {.context = &l, .summary = on_answer, .problem = on_problem};
-    int status = cli_analyze_remote(&place, input, arguments, analyses_of(arguments), &observer);
-    return status != CLI_OK ? status : l.status;
-}
-
 static int analyze_file(const cli_arguments *arguments) {
     const char *format = cli_option_value(arguments, "format");
     bool as_json = format != NULL && strcmp(format, "json") == 0;
@@ -199,11 +144,9 @@ static int analyze_file(const cli_arguments *arguments) {
         cli_say("unknown format `%s`: text or json", format);
         return CLI_USAGE;
     }
-    cli_input input;
-    int status = cli_input_read(&input, arguments->operands[0]);
-    if (status == CLI_OK) status = analyze_input(arguments, &input, as_json);
-    cli_input_free(&input);
-    return status;
+    api_analysis_options asked = {.analyses = API_STRUCTURE};
+    if (cli_option_value(arguments, "verify") != NULL) asked.analyses |= API_VERIFICATION;
+    return cli_analyses(arguments, &asked, print_answer, &as_json);
 }
 
 static const cli_option options[] = {

@@ -24,9 +24,9 @@ typedef struct stream {
     CURL *curl;
     const api_observer *observer;
     const cli_input *input;
-    cJSON *tree;       /* the description as sent */
-    unsigned analyses; /* asked for instead of a run (api_analyses), or 0 */
-    text_buffer line;  /* of the stream; the whole body of any other answer */
+    cJSON *tree;                          /* the description as sent */
+    const api_analysis_options *analyses; /* asked for instead of a run, or NULL */
+    text_buffer line;                     /* of the stream; the whole body of any other answer */
     double *row;
     size_t row_capacity;
     bool streaming, known; /* whether the answer is a stream is known with its first bytes */
@@ -171,10 +171,10 @@ static int take_answer(stream *s, const cli_place *place) {
     json_fault fault;
     cJSON *problem = s->line.length > 0 ? json_parse(s->line.bytes, s->line.length, &limits, &fault) : NULL;
     int status = CLI_OK;
-    if (s->analyses != 0 && http == 200 && cJSON_IsObject(problem)) {
+    if (s->analyses != NULL && http == 200 && cJSON_IsObject(problem)) {
         take_summary(s, problem);
     } else if (remote_problem_is_of_description(problem)) {
-        if (s->analyses != 0) move_pointers(problem);
+        if (s->analyses != NULL) move_pointers(problem);
         tell_problem(s, problem);
     } else {
         const cJSON *detail = cJSON_GetObjectItemCaseSensitive(problem, "detail");
@@ -207,9 +207,10 @@ static int transfer(stream *s, const cli_place *place, const char *body) {
         cli_say("%.60s...: the address is too long", place->server);
         return CLI_SERVER;
     }
-    snprintf(url, sizeof url, "%.*s/v1/%s", (int)length, place->server, s->analyses != 0 ? "analyses" : "simulations");
+    snprintf(url, sizeof url, "%.*s/v1/%s", (int)length, place->server,
+             s->analyses != NULL ? "analyses" : "simulations");
     struct curl_slist *headers =
-        headers_of(place, s->analyses != 0 ? "Accept: application/json" : "Accept: application/x-ndjson");
+        headers_of(place, s->analyses != NULL ? "Accept: application/json" : "Accept: application/x-ndjson");
     if (headers == NULL) {
         cli_say("memory could not be allocated");
         return CLI_IO;
@@ -224,7 +225,7 @@ static int transfer(stream *s, const cli_place *place, const char *body) {
     curl_easy_setopt(s->curl, CURLOPT_WRITEDATA, s);
     curl_easy_setopt(s->curl, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(s->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    if (s->analyses == 0) { /* the daemon gives a sign of life every ten seconds, however long a run takes */
+    if (s->analyses == NULL) { /* the daemon gives a sign of life every ten seconds, however long a run takes */
         curl_easy_setopt(s->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(s->curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
     }
@@ -270,7 +271,7 @@ static cJSON *read_tree(const cli_input *input, const cli_arguments *arguments, 
 
 /* The body of the request; free() it. */
 static char *body_of(const stream *s) {
-    if (s->analyses == 0) return json_text(s->tree);
+    if (s->analyses == NULL) return json_text(s->tree);
     cJSON *request = api_analysis_request(s->analyses, s->tree);
     char *body = json_text(request);
     cJSON_Delete(request);
@@ -278,7 +279,7 @@ static char *body_of(const stream *s) {
 }
 
 static int ask(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-               const api_observer *observer, unsigned analyses) {
+               const api_observer *observer, const api_analysis_options *analyses) {
     cJSON *tree = read_tree(input, arguments, observer);
     if (tree == NULL) return CLI_OK; /* told */
     stream s = {.observer = observer, .input = input, .tree = tree, .analyses = analyses, .curl = curl_easy_init()};
@@ -300,10 +301,10 @@ static int ask(const cli_place *place, const cli_input *input, const cli_argumen
 
 int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                         const api_observer *observer) {
-    return ask(place, input, arguments, observer, 0);
+    return ask(place, input, arguments, observer, NULL);
 }
 
 int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                       unsigned analyses, const api_observer *observer) {
-    return ask(place, input, arguments, observer, analyses);
+                       const api_analysis_options *options, const api_observer *observer) {
+    return ask(place, input, arguments, observer, options);
 }

@@ -5,6 +5,7 @@
 #ifndef HAMEL_CLI_SIMULATION_H
 #define HAMEL_CLI_SIMULATION_H
 
+#include "api/analyze.h"
 #include "api/simulate.h"
 #include "clients/cli/input.h"
 #include "clients/cli/options.h"
@@ -28,9 +29,16 @@ int cli_simulate(const cli_place *place, const cli_input *input, const cli_argum
 int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                         const api_observer *observer);
 
-/* The same for analyses (bits of api_analyses): the observer is told the answer as `summary`, or a `problem`. */
+/* The same for analyses: the observer is told the answer as `summary`, or a `problem`. */
 int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                       unsigned analyses, const api_observer *observer);
+                       const api_analysis_options *options, const api_observer *observer);
+
+/* What one answer to an analysis is worth: prints it, returns the exit code. */
+typedef int cli_answer_printer(void *context, const cJSON *answer);
+
+/* Makes the analyses of a file here or on a server and gives the answer to `print`. Returns the exit code. */
+int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
+                 void *context);
 
 /* The options of commands that run: one text for each. */
 #define CLI_RUN_OPTIONS                                                                                       \

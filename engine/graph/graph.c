@@ -203,3 +203,31 @@ size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const in
     *indices = g->found;
     return found;
 }
+
+size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes) {
+    size_t depth = 0, found = 0, capacity = 0;
+    *nodes = NULL;
+    if (!graph_walk_begin(g)) return 0;
+    for (size_t i = 0; i < count; i++)
+        if (roots[i] < 0 || !graph_walk_push(g, &depth, roots[i])) return 0;
+    while (depth > 0) {
+        graph_node at = g->stack[--depth];
+        if (g->mark[at] == g->stamp) continue;
+        g->mark[at] = g->stamp;
+        graph_cell cell = g->cells[at];
+        graph_node *list = arena_grow(memory, *nodes, &capacity, found + 1, sizeof *list);
+        if (!list) return 0;
+        *nodes = list;
+        list[found++] = at;
+        for (int k = 0; k < graph_arity(&cell); k++)
+            if (g->mark[cell.as.operand[k]] != g->stamp && !graph_walk_push(g, &depth, cell.as.operand[k])) return 0;
+    }
+    if (found > 0) qsort(*nodes, found, sizeof **nodes, by_index);
+    return found;
+}
+
+graph_node graph_literal(graph *g, graph_op op, graph_node x, graph_node y) {
+    graph_cell cell = {.op = (uint8_t)op, .as.operand = {x, y, GRAPH_NONE}};
+    bool missing = x < 0 || (y < 0 && graph_op_get(op)->arity == 2);
+    return missing || g->status != HAMEL_OK ? GRAPH_NONE : graph_intern(g, &cell);
+}

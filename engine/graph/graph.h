@@ -69,6 +69,9 @@ graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_
 /* The order-th derivative of a table at x; 0 when it is that of a polynomial of lower degree. */
 graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order);
 
+/* The node for exactly this operation: nothing is simplified or put in order. For expressions that are to be read. */
+graph_node graph_literal(graph *g, graph_op op, graph_node x, graph_node y);
+
 static inline graph_node graph_unary(graph *g, graph_op op, graph_node x) {
     return graph_apply(g, op, x, GRAPH_NONE, GRAPH_NONE);
 }
@@ -110,6 +113,10 @@ graph_node graph_rate_bias(graph *g, graph_node node);
  * the graph below `node`. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
+/* All nodes at or below the roots, increasing, so that operands stand before results. A new array in `memory`; returns
+ * their number, 0 when a root is GRAPH_NONE or without memory. */
+size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes);
+
 /* --- substitute.c ------------------------------------------------------------------------------------------------ */
 
 /* `node` with every symbol of `kind` replaced by replacement[index] (GRAPH_NONE: kept). */
@@ -128,5 +135,11 @@ typedef void graph_namer(void *context, graph_symbol_kind kind, int32_t index, t
 
 /* Infix text that the parser reads back to the same expression; iterative; the buffer's maximum bounds it. */
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
+
+/* The same in LaTeX, for math mode; the namer writes LaTeX, too. */
+void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
+
+/* The same as an expression of C in double; beside <math.h> it may call sign(x) and mod(x, y). */
+void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
 #endif

@@ -1,11 +1,13 @@
-/* print.c — nodes as infix text that the parser reads back.
+/* print.c — nodes as infix text that the parser reads back, as LaTeX, or as C.
  *
  * A stack of pending pieces (a node with the precedence its place asks for, or a piece of text) replaces recursion. The
  * text of a shared node is repeated at each use, so it can be far longer than the graph: the buffer's maximum bounds it,
  * and the loop ends when the buffer has failed. */
 #include "engine/graph/graph_int.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LOOSE = 0, CONDITION_OR, CONDITION_AND, CONDITION_NOT, COMPARISON, SUM, PRODUCT, SIGNED, POWER, ATOM };
 
@@ -81,7 +83,7 @@ static void push_table(pieces *p, const graph *g, const graph_node *operand) {
 }
 
 /* Pieces are pushed last first. */
-static void push_operator(pieces *p, graph_op op, const graph_cell *cell, int outer) {
+static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op), arity = graph_op_get(op)->arity;
     const graph_node *o = cell->as.operand;
     bool parenthesize = own < outer;
@@ -94,7 +96,7 @@ static void push_operator(pieces *p, graph_op op, const graph_cell *cell, int ou
         }
         push(p, GRAPH_NONE, 0, graph_op_get(op)->text);
     } else if (arity == 1) {
-        push(p, o[0], op == GRAPH_NEG ? POWER : own, NULL);
+        push(p, o[0], op == GRAPH_NEG ? PRODUCT : own, NULL); /* -a*b is (-a)*b: the same */
         push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "not " : "-");
     } else {
         /* the right operand of -, / and comparisons needs parentheses at equal precedence; of ^ the left one */
@@ -105,14 +107,200 @@ static void push_operator(pieces *p, graph_op op, const graph_cell *cell, int ou
     if (parenthesize) push(p, GRAPH_NONE, 0, "(");
 }
 
-static void print_number(double value, int outer, text_buffer *out) {
+static void text_number(double value, int outer, text_buffer *out) {
     bool parenthesize = value < 0 && outer > SUM;
     if (parenthesize) text_buffer_puts(out, "(");
-    text_buffer_number(out, value);
+    if (value == M_PI)
+        text_buffer_puts(out, "pi");
+    else
+        text_buffer_number(out, value);
     if (parenthesize) text_buffer_puts(out, ")");
 }
 
-void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
+/* --- LaTeX --------------------------------------------------------------------------------------------------------- */
+
+static const char *latex_operator(graph_op op) {
+    switch (op) {
+    case GRAPH_ADD: return " + ";
+    case GRAPH_SUB: return " - ";
+    case GRAPH_MUL: return " \\, ";
+    case GRAPH_LT: return " < ";
+    case GRAPH_LE: return " \\le ";
+    case GRAPH_GT: return " > ";
+    case GRAPH_GE: return " \\ge ";
+    case GRAPH_EQ: return " = ";
+    case GRAPH_NE: return " \\ne ";
+    case GRAPH_AND: return " \\land ";
+    case GRAPH_OR: return " \\lor ";
+    default: return "";
+    }
+}
+
+/* What stands before the operands of a function; those without a command of their own are written upright. */
+static const char *latex_function(graph_op op) {
+    switch (op) {
+    case GRAPH_SIN: return "\\sin";
+    case GRAPH_COS: return "\\cos";
+    case GRAPH_TAN: return "\\tan";
+    case GRAPH_ASIN: return "\\arcsin";
+    case GRAPH_ACOS: return "\\arccos";
+    case GRAPH_ATAN: return "\\arctan";
+    case GRAPH_SINH: return "\\sinh";
+    case GRAPH_COSH: return "\\cosh";
+    case GRAPH_TANH: return "\\tanh";
+    case GRAPH_EXP: return "\\exp";
+    case GRAPH_LOG: return "\\ln";
+    case GRAPH_MIN: return "\\min";
+    case GRAPH_MAX: return "\\max";
+    default: return NULL;
+    }
+}
+
+/* before operand[0] between operand[1] between operand[2] after */
+static void push_around(pieces *p, const graph_cell *cell, int arity, const char *before, const char *between,
+                        const char *after) {
+    push(p, GRAPH_NONE, 0, after);
+    for (int k = arity - 1; k >= 0; k--) {
+        push(p, cell->as.operand[k], LOOSE, NULL);
+        push(p, GRAPH_NONE, 0, k ? between : before);
+    }
+}
+
+static void push_latex_function(pieces *p, graph_op op, const graph_cell *cell) {
+    int arity = graph_op_get(op)->arity;
+    const char *command = latex_function(op);
+    switch (op) {
+    case GRAPH_DIV: push_around(p, cell, arity, "\\frac{", "}{", "}"); return;
+    case GRAPH_SQRT: push_around(p, cell, arity, "\\sqrt{", "", "}"); return;
+    case GRAPH_CBRT: push_around(p, cell, arity, "\\sqrt[3]{", "", "}"); return;
+    case GRAPH_ABS: push_around(p, cell, arity, "\\left|", "", "\\right|"); return;
+    case GRAPH_FLOOR: push_around(p, cell, arity, "\\left\\lfloor ", "", "\\right\\rfloor "); return;
+    case GRAPH_CEIL: push_around(p, cell, arity, "\\left\\lceil ", "", "\\right\\rceil "); return;
+    default: break;
+    }
+    push_around(p, cell, arity, "\\left(", ", ", "\\right)");
+    push(p, GRAPH_NONE, 0, command ? command : "}");
+    if (!command) push(p, GRAPH_NONE, 0, graph_op_get(op)->text);
+    if (!command) push(p, GRAPH_NONE, 0, "\\operatorname{");
+}
+
+static void push_latex(pieces *p, graph_op op, const graph_cell *cell, int outer) {
+    int own = op == GRAPH_DIV ? ATOM : precedence_of(op);
+    const graph_node *o = cell->as.operand;
+    if (own == ATOM) {
+        push_latex_function(p, op, cell);
+        return;
+    }
+    bool parenthesize = own < outer;
+    if (parenthesize) push(p, GRAPH_NONE, 0, "\\right)");
+    if (op == GRAPH_POW) {
+        push(p, GRAPH_NONE, 0, "}");
+        push(p, o[1], LOOSE, NULL);
+        push(p, GRAPH_NONE, 0, "^{");
+        push(p, o[0], ATOM, NULL);
+    } else if (graph_op_get(op)->arity == 1) {
+        push(p, o[0], op == GRAPH_NEG ? PRODUCT : own, NULL);
+        push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "\\lnot " : "-");
+    } else {
+        push(p, o[1], own + 1, NULL);
+        push(p, GRAPH_NONE, 0, latex_operator(op));
+        push(p, o[0], own == COMPARISON ? own + 1 : own, NULL);
+    }
+    if (parenthesize) push(p, GRAPH_NONE, 0, "\\left(");
+}
+
+/* 1.5e-7 is 1.5 \cdot 10^{-7} */
+static void latex_number(double value, int outer, text_buffer *out) {
+    text_buffer plain;
+    if (value == M_PI) {
+        text_buffer_puts(out, "\\pi ");
+        return;
+    }
+    text_buffer_init(&plain, 64);
+    text_buffer_number(&plain, value);
+    const char *text = plain.bytes ? plain.bytes : "", *e = strchr(text, 'e');
+    bool parenthesize = (value < 0 && outer > SUM) || (e && outer > PRODUCT);
+    if (parenthesize) text_buffer_puts(out, "\\left(");
+    if (e)
+        text_buffer_printf(out, "%.*s \\cdot 10^{%ld}", (int)(e - text), text, strtol(e + 1, NULL, 10));
+    else
+        text_buffer_puts(out, text);
+    if (parenthesize) text_buffer_puts(out, "\\right)");
+    text_buffer_free(&plain);
+}
+
+/* --- C ------------------------------------------------------------------------------------------------------------- */
+
+static const char *c_operator(graph_op op) {
+    switch (op) {
+    case GRAPH_AND: return " && ";
+    case GRAPH_OR: return " || ";
+    case GRAPH_MUL: return "*";
+    case GRAPH_DIV: return "/";
+    default: return spaced(op);
+    }
+}
+
+/* sign and mod are the program's own. */
+static const char *c_function(graph_op op) {
+    switch (op) {
+    case GRAPH_ABS: return "fabs";
+    case GRAPH_MIN: return "fmin";
+    case GRAPH_MAX: return "fmax";
+    default: return graph_op_get(op)->text;
+    }
+}
+
+static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
+    int own = precedence_of(op), arity = graph_op_get(op)->arity;
+    const graph_node *o = cell->as.operand;
+    if (op == GRAPH_IF) {
+        push(p, GRAPH_NONE, 0, ")");
+        push(p, o[2], COMPARISON, NULL);
+        push(p, GRAPH_NONE, 0, " : ");
+        push(p, o[1], COMPARISON, NULL);
+        push(p, GRAPH_NONE, 0, " ? ");
+        push(p, o[0], COMPARISON, NULL);
+        push(p, GRAPH_NONE, 0, "(");
+        return;
+    }
+    if (own == ATOM || op == GRAPH_POW) {
+        push_around(p, cell, arity, "(", ", ", ")");
+        push(p, GRAPH_NONE, 0, op == GRAPH_POW ? "pow" : c_function(op));
+        return;
+    }
+    bool parenthesize = own < outer || (own <= COMPARISON && outer > LOOSE);
+    if (parenthesize) push(p, GRAPH_NONE, 0, ")");
+    if (arity == 1) {
+        push(p, o[0], op == GRAPH_NEG ? POWER : ATOM, NULL);
+        push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "!" : "-");
+    } else {
+        push(p, o[1], own + 1, NULL);
+        push(p, GRAPH_NONE, 0, c_operator(op));
+        push(p, o[0], own, NULL);
+    }
+    if (parenthesize) push(p, GRAPH_NONE, 0, "(");
+}
+
+/* 1 is 1.0: 1/2 must not be 0. */
+static void c_number(double value, int outer, text_buffer *out) {
+    size_t before = out->length;
+    bool parenthesize = value < 0 && outer > SUM;
+    if (parenthesize) text_buffer_puts(out, "(");
+    text_buffer_number(out, value);
+    if (!out->failed && !strpbrk(out->bytes + before, ".en")) text_buffer_puts(out, ".0");
+    if (parenthesize) text_buffer_puts(out, ")");
+}
+
+/* --- all ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct notation {
+    void (*push)(pieces *p, graph_op op, const graph_cell *cell, int outer);
+    void (*number)(double value, int outer, text_buffer *out);
+} notation;
+
+static void print(const graph *g, graph_node node, const notation *as, graph_namer *name, void *context,
+                  text_buffer *out) {
     pieces p = {0};
     push(&p, node, LOOSE, NULL);
     while (p.count > 0 && !p.failed && !out->failed) {
@@ -123,13 +311,28 @@ void graph_print(const graph *g, graph_node node, graph_namer *name, void *conte
         }
         const graph_cell *cell = graph_at(g, at.node);
         if (cell->op == GRAPH_IS_NUMBER)
-            print_number(cell->as.number, at.precedence, out);
+            as->number(cell->as.number, at.precedence, out);
         else if (cell->op == GRAPH_IS_SYMBOL)
             name(context, (graph_symbol_kind)cell->kind, cell->as.index, out);
         else if (cell->op == GRAPH_TABLE)
             push_table(&p, g, cell->as.operand);
         else
-            push_operator(&p, (graph_op)cell->op, cell, at.precedence);
+            as->push(&p, (graph_op)cell->op, cell, at.precedence);
     }
     free(p.items);
+}
+
+void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
+    static const notation text = {push_text, text_number};
+    print(g, node, &text, name, context, out);
+}
+
+void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
+    static const notation latex = {push_latex, latex_number};
+    print(g, node, &latex, name, context, out);
+}
+
+void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
+    static const notation c = {push_c, c_number};
+    print(g, node, &c, name, context, out);
 }

@@ -47,7 +47,7 @@ call; code_is 2 && grep -q 'usage: hamel' err
 report $? "without a command it tells how to use it"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
-for command in run check analyze examples new; do
+for command in run check analyze equations examples new; do
     call "$command" --help; code_is 0 && grep -q 'Example' out
     report $? "help of $command has an example"
 done
@@ -121,6 +121,14 @@ report $? "the comparison is in the JSON, too"
 cp out verification.json
 call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
 report $? "formulations that disagree give exit code 1"
+call equations system.json; code_is 0 && grep -q "^rod: " out && cp out equations.txt
+report $? "equations are written out"
+call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}' out
+report $? "equations are written as LaTeX"
+call equations system.json --format c; code_is 0 && grep -q '^int rates(' out
+report $? "equations are written as C"
+call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
+report $? "a format that equations do not have is named"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
 report $? "an analysis tells faults like a run"
 
@@ -162,6 +170,8 @@ call run system.json; code_is 0 && cmp -s out rows.csv
 report $? "a server's rows are the same bytes"
 call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
 report $? "a server's analysis is the same bytes"
+call equations system.json; code_is 0 && cmp -s out equations.txt
+report $? "a server's equations are the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json
 report $? "a server's comparison of formulations is the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err

@@ -31,8 +31,8 @@ verdict() {
 includes_that_run_upward() {
     sources 'engine/*.[ch]' 'api/*.[ch]' 'server/*.[ch]' 'clients/*.[ch]' | xargs -r awk '
         BEGIN {
-            split("engine/base 0 description 2 hamel.h 5 engine/graph 10 engine/text 20 engine/compile 30 " \
-                  "engine/system 30 engine/mechanics 40 engine/model 50 engine/solve 60 engine/analyze 70 engine/simulate 70 api 100 server 200 clients 200", f)
+            split("engine/base 0 description 2 hamel.h 5 engine/graph 10 engine/algebra 15 engine/text 20 engine/compile 30 " \
+                  "engine/system 30 engine/mechanics 40 engine/model 50 engine/solve 60 engine/analyze 70 engine/equations 70 engine/simulate 70 api 100 server 200 clients 200", f)
             for (i = 1; i in f; i += 2) floor[f[i]] = f[i + 1]
         }
         function room_of(path,  part) {

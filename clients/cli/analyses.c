@@ -1,0 +1,67 @@
+/* analyses.c — analyses of a file, in this process or on a server: the answer is the same JSON either way. */
+#include "clients/cli/simulation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int analyze_here(const cli_arguments *arguments, const cli_input *input, const api_analysis_options *options,
+                        cli_answer_printer *print, void *context) {
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    cJSON *answer = api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
+                                arguments->assignment_count, options, &limits, NULL, input->file, &failure);
+    int status = failure.exit_code;
+    if (answer != NULL)
+        status = print(context, answer);
+    else
+        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
+    cJSON_Delete(answer);
+    api_failure_clear(&failure);
+    return status;
+}
+
+/* What a server has answered. */
+typedef struct listener {
+    cli_answer_printer *print;
+    void *context;
+    int status;
+} listener;
+
+static bool on_answer(void *context, const char *json, const hamel_summary *unused) {
+    listener *l = context;
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    (void)unused;
+    cJSON *answer = json_parse(json, strlen(json), &limits, &fault);
+    if (answer != NULL) l->status = l->print(l->context, answer);
+    cJSON_Delete(answer);
+    return true;
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    listener *l = context;
+    (void)json;
+    (void)summary_json;
+    l->status = failure->exit_code;
+    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
+    return true;
+}
+
+static int analyze_input(const cli_arguments *arguments, const cli_input *input, const api_analysis_options *options,
+                         cli_answer_printer *print, void *context) {
+    cli_place place = cli_place_of(arguments);
+    if (place.server == NULL) return analyze_here(arguments, input, options, print, context);
+    listener l = {.print = print, .context = context, .status = CLI_IO};
+    api_observer observer = {.context = &l, .summary = on_answer, .problem = on_problem};
+    int status = cli_analyze_remote(&place, input, arguments, options, &observer);
+    return status != CLI_OK ? status : l.status;
+}
+
+int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
+                 void *context) {
+    cli_input input;
+    int status = cli_input_read(&input, arguments->operands[0]);
+    if (status == CLI_OK) status = analyze_input(arguments, &input, options, print, context);
+    cli_input_free(&input);
+    return status;
+}

@@ -1,0 +1,145 @@
+/* angles.c — arguments of sines and cosines as sums of terms, and which of them are sums of others. */
+#include "engine/algebra/ring.h"
+
+#include <math.h>
+
+/* node = *factor · rest */
+static graph_node split(const ring *r, graph_node node, double *factor) {
+    const graph_cell *cell = graph_at(r->graph, node);
+    if (graph_is_number(r->graph, node, factor)) return graph_number(r->graph, 1);
+    *factor = 1;
+    if (cell->op == GRAPH_MUL && graph_is_number(r->graph, cell->as.operand[0], factor)) return cell->as.operand[1];
+    return node;
+}
+
+static void add_term(ring_angle *angle, graph_node term, double factor) {
+    size_t at = 0;
+    while (at < angle->count && angle->term[at] < term) at++;
+    if (at < angle->count && angle->term[at] == term) {
+        angle->factor[at] += factor;
+        if (angle->factor[at] != 0) return;
+        angle->count--;
+        for (size_t i = at; i < angle->count; i++) {
+            angle->term[i] = angle->term[i + 1];
+            angle->factor[i] = angle->factor[i + 1];
+        }
+        return;
+    }
+    for (size_t i = angle->count++; i > at; i--) {
+        angle->term[i] = angle->term[i - 1];
+        angle->factor[i] = angle->factor[i - 1];
+    }
+    angle->term[at] = term;
+    angle->factor[at] = factor;
+}
+
+/* The first factor positive; returns the sign that was taken out. */
+static int take_sign(ring_angle *angle) {
+    if (angle->count == 0 || angle->factor[0] > 0) return 1;
+    for (size_t i = 0; i < angle->count; i++) angle->factor[i] = -angle->factor[i];
+    return -1;
+}
+
+static bool equal(const ring_angle *x, const ring_angle *y) {
+    if (x->count != y->count) return false;
+    for (size_t i = 0; i < x->count; i++)
+        if (x->term[i] != y->term[i] || x->factor[i] != y->factor[i]) return false;
+    return true;
+}
+
+static int find(const ring *r, const ring_angle *angle) {
+    for (int i = 0; i < r->angle_count; i++)
+        if (equal(&r->angles[i], angle)) return i;
+    return -1;
+}
+
+static int find_or_add(ring *r, const ring_angle *angle) {
+    int at = find(r, angle);
+    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* an open ring has all its variables */
+    r->angles[r->angle_count] = *angle;
+    return r->angle_count++;
+}
+
+int ring_angle_of(ring *r, graph_node argument, int *sign) {
+    graph_node *terms;
+    signed char *signs;
+    ring_angle angle = {0};
+    size_t count = graph_terms(r->graph, argument, r->memory, &terms, &signs);
+    for (size_t k = 0; k < count && count <= ANGLE_TERMS; k++) {
+        double factor;
+        graph_node term = split(r, terms[k], &factor);
+        add_term(&angle, term, signs[k] * factor);
+    }
+    if (angle.count == 0) {
+        angle.count = 1;
+        angle.term[0] = argument;
+        angle.factor[0] = 1;
+    }
+    *sign = take_sign(&angle);
+    int at = find_or_add(r, &angle);
+    if (at < 0) r->failed = true;
+    return at;
+}
+
+graph_node ring_angle_node(ring *r, const ring_angle *angle) {
+    graph *g = r->graph;
+    graph_node sum = GRAPH_NONE;
+    for (size_t i = 0; i < angle->count; i++) {
+        double factor = fabs(angle->factor[i]), one;
+        graph_node term = angle->term[i];
+        if (graph_is_number(g, term, &one))
+            term = graph_number(g, factor);
+        else if (factor != 1)
+            term = graph_literal(g, GRAPH_MUL, graph_number(g, factor), term);
+        if (sum < 0)
+            sum = term;
+        else
+            sum = graph_literal(g, angle->factor[i] < 0 ? GRAPH_SUB : GRAPH_ADD, sum, term);
+    }
+    return sum;
+}
+
+static ring_angle combine(const ring_angle *a, const ring_angle *b, int sign) {
+    ring_angle sum = *a;
+    for (size_t i = 0; i < b->count && sum.count < ANGLE_TERMS; i++) add_term(&sum, b->term[i], sign * b->factor[i]);
+    return sum;
+}
+
+/* The angles of single terms behind a written sum. */
+static void add_parts(ring *r, const ring_angle *angle) {
+    for (size_t i = 0; i < angle->count && angle->count > 1; i++) {
+        ring_angle part = {.count = 1, .term = {angle->term[i]}, .factor = {fabs(angle->factor[i])}};
+        (void)find_or_add(r, &part);
+    }
+}
+
+static void add_pair(ring *r, int a, int b, size_t *capacity) {
+    ring_angle_pair pair = {a, b, -1, -1, 1};
+    const ring_angle *x = &r->angles[a], *y = &r->angles[b];
+    bool fits = x->count + y->count <= ANGLE_TERMS;
+    ring_angle sum = combine(x, y, 1), difference = combine(x, y, -1);
+    if (a != b && difference.count > 0 && fits) {
+        pair.difference_sign = take_sign(&difference);
+        pair.difference = x->count == 1 && y->count == 1 && a < r->angle_given && b < r->angle_given
+                              ? find_or_add(r, &difference)
+                              : find(r, &difference);
+    }
+    if (sum.count > 0 && fits && take_sign(&sum) > 0) pair.sum = find(r, &sum);
+    if (pair.sum < 0 && pair.difference < 0) return;
+    ring_angle_pair *pairs = arena_grow(r->memory, r->pairs, capacity, r->pair_count + 1, sizeof *pairs);
+    if (!pairs) {
+        r->failed = true;
+        return;
+    }
+    r->pairs = pairs;
+    pairs[r->pair_count++] = pair;
+}
+
+void ring_angles_finish(ring *r) {
+    size_t capacity = 0;
+    int written = r->angle_count;
+    for (int i = 0; i < written; i++) add_parts(r, &r->angles[i]);
+    r->angle_given = r->angle_count;
+    for (int a = 0; a < r->angle_given; a++)
+        for (int b = a; b < r->angle_given; b++) add_pair(r, a, b, &capacity);
+}

@@ -1,0 +1,243 @@
+/* arrange.c — polynomials back to expressions: collected, factored, in the order of print. */
+#include "engine/algebra/arrange.h"
+
+#include "engine/algebra/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FACTOR_TERMS = 200, SMALL_DENOMINATOR = 12 };
+
+/* A sum or a product under construction. */
+typedef struct writer {
+    ring *r;
+    graph_node sum;
+} writer;
+
+/* x·y with the factors of y in a row: a*(b*c) would print its parentheses. GRAPH_NONE is 1. */
+static graph_node times(graph *g, graph_node x, graph_node y) {
+    graph_node factors[RING_ATOMS];
+    int count = 0;
+    if (x < 0 || y < 0) return x < 0 ? y : x;
+    while (graph_at(g, y)->op == GRAPH_MUL && count < RING_ATOMS - 1) {
+        factors[count++] = graph_at(g, y)->as.operand[1];
+        y = graph_at(g, y)->as.operand[0];
+    }
+    x = graph_literal(g, GRAPH_MUL, x, y);
+    while (count > 0) x = graph_literal(g, GRAPH_MUL, x, factors[--count]);
+    return x;
+}
+
+static double to_double(const fmpq_t c) {
+    char *text = fmpz_get_str(NULL, 10, fmpq_numref(c)), *below = fmpz_get_str(NULL, 10, fmpq_denref(c));
+    double value = strtod(text, NULL) / strtod(below, NULL);
+    flint_free(text);
+    flint_free(below);
+    return value;
+}
+
+/* |c| · body, as `p*body/q` when q is small, with a decimal otherwise. body may be GRAPH_NONE. */
+static graph_node scaled(graph *g, const fmpq_t c, graph_node body) {
+    fmpq_t size;
+    fmpq_init(size);
+    fmpq_abs(size, c);
+    bool fraction = fmpz_cmp_ui(fmpq_denref(size), SMALL_DENOMINATOR) <= 0;
+    double above = fraction ? fmpz_get_d(fmpq_numref(size)) : to_double(size);
+    graph_node node = above == 1 && body >= 0 ? body : times(g, graph_number(g, above), body);
+    if (fraction && !fmpz_is_one(fmpq_denref(size)))
+        node = graph_literal(g, GRAPH_DIV, node, graph_number(g, fmpz_get_d(fmpq_denref(size))));
+    fmpq_clear(size);
+    return node;
+}
+
+/* Π atom^exponent over the variables from..to, GRAPH_NONE when all are 0: what does not move first, then velocities
+ * and accelerations. */
+static graph_node monomial(ring *r, const ulong *exponents, slong from, slong to) {
+    graph *g = r->graph;
+    graph_node product = GRAPH_NONE;
+    for (slong i = to; i-- > from;) { /* parameters are the last variables */
+        slong first = i;
+        while (first > from && graph_at(g, r->atoms[first - 1])->op == graph_at(g, r->atoms[i])->op &&
+               graph_at(g, r->atoms[first - 1])->kind == graph_at(g, r->atoms[i])->kind)
+            first--;
+        for (slong k = first; k <= i; k++) { /* within a kind, as declared */
+            if (exponents[k] == 0) continue;
+            graph_node x = r->atoms[k];
+            if (exponents[k] > 1) x = graph_literal(g, GRAPH_POW, x, graph_number(g, (double)exponents[k]));
+            product = times(g, product, x);
+        }
+        i = first;
+    }
+    return product;
+}
+
+/* sum ± node */
+static void add(writer *w, graph_node node, bool negative) {
+    graph *g = w->r->graph;
+    if (w->sum < 0)
+        w->sum = negative ? graph_literal(g, GRAPH_NEG, node, GRAPH_NONE) : node;
+    else
+        w->sum = graph_literal(g, negative ? GRAPH_SUB : GRAPH_ADD, w->sum, node);
+}
+
+/* The terms of p one by one. */
+static void add_terms(writer *w, const fmpq_mpoly_t p) {
+    ring *r = w->r;
+    ulong exponents[RING_ATOMS];
+    fmpq_t c;
+    fmpq_init(c);
+    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+        fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
+        add(w, scaled(r->graph, c, monomial(r, exponents, 0, r->atom_count)), fmpq_sgn(c) < 0);
+    }
+    fmpq_clear(c);
+}
+
+static graph_node sum_of(ring *r, const fmpq_mpoly_t p) {
+    writer w = {r, GRAPH_NONE};
+    add_terms(&w, p);
+    return w.sum;
+}
+
+/* Integer coefficients without a common factor, the first positive; what was taken out multiplies `constant`. */
+static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_t constant) {
+    fmpq_t content, first;
+    fmpq_init(content);
+    fmpq_init(first);
+    fmpq_mpoly_content(content, p, r->context);
+    fmpq_mpoly_get_term_coeff_fmpq(first, p, 0, r->context);
+    if (fmpq_sgn(first) < 0) fmpq_neg(content, content);
+    if (!fmpq_is_zero(content)) fmpq_mpoly_scalar_div_fmpq(p, p, content, r->context);
+    (void)fmpq_pow_fmpz(content, content, exponent);
+    fmpq_mul(constant, constant, content);
+    fmpq_clear(first);
+    fmpq_clear(content);
+}
+
+static bool is_monomial(const ring *r, const fmpq_mpoly_t p) {
+    return fmpq_mpoly_length(p, r->context) == 1;
+}
+
+/* Π of the factors: monomials gathered in front, sums behind; the constant apart. GRAPH_NONE for a constant. */
+static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant) {
+    graph *g = r->graph;
+    fmpq_mpoly_factor_t factors;
+    graph_node sums = GRAPH_NONE;
+    ulong gathered[RING_ATOMS] = {0}, exponents[RING_ATOMS];
+    fmpq_mpoly_factor_init(factors, r->context);
+    bool whole = fmpq_mpoly_length(p, r->context) > FACTOR_TERMS || !fmpq_mpoly_factor(factors, p, r->context);
+    if (whole) {
+        fmpq_one(constant);
+        fmpq_mpoly_factor_clear(factors, r->context);
+        return sum_of(r, p);
+    }
+    fmpq_set(constant, factors->constant);
+    for (slong i = 0; i < factors->num; i++) {
+        fmpq_mpoly_struct *base = factors->poly + i;
+        ulong power = fmpz_get_ui(factors->exp + i);
+        make_primitive(r, base, factors->exp + i, constant);
+        if (is_monomial(r, base)) {
+            fmpq_mpoly_get_term_exp_ui(exponents, base, 0, r->context);
+            for (slong k = 0; k < r->atom_count; k++) gathered[k] += power * exponents[k];
+            continue;
+        }
+        graph_node sum = sum_of(r, base);
+        if (power > 1) sum = graph_literal(g, GRAPH_POW, sum, graph_number(g, (double)power));
+        sums = times(g, sums, sum);
+    }
+    fmpq_mpoly_factor_clear(factors, r->context);
+    return times(g, monomial(r, gathered, 0, r->atom_count), sums);
+}
+
+static bool is_minus_one(const fmpq_t c) {
+    return fmpz_is_one(fmpq_denref(c)) && fmpz_equal_si(fmpq_numref(c), -1);
+}
+
+static bool is_sum(const graph *g, graph_node node) {
+    return node >= 0 && (graph_at(g, node)->op == GRAPH_ADD || graph_at(g, node)->op == GRAPH_SUB);
+}
+
+/* coefficient / below · moving, without common factors, added to the sum. */
+static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_mpoly_t below, graph_node moving) {
+    graph *g = w->r->graph;
+    fmpq_t constant, divisor;
+    fmpq_init(constant);
+    fmpq_init(divisor);
+    graph_node under = factored(w->r, below, divisor), body = factored(w->r, coefficient, constant);
+    fmpq_div(constant, constant, divisor);
+    if (moving < 0 && under < 0 && is_sum(g, body) && (fmpq_is_one(constant) || is_minus_one(constant))) {
+        add_terms(w, coefficient);
+    } else {
+        body = scaled(g, constant, times(g, body, moving));
+        add(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
+    }
+    fmpq_clear(divisor);
+    fmpq_clear(constant);
+}
+
+static void add_group(writer *w, fmpq_mpoly_t coefficient, const fmpq_mpoly_t denominator, graph_node moving) {
+    ring *r = w->r;
+    fmpq_mpoly_t below, common;
+    ring_reduce(r, coefficient);
+    if (r->failed || fmpq_mpoly_is_zero(coefficient, r->context)) return;
+    fmpq_mpoly_init(below, r->context);
+    fmpq_mpoly_init(common, r->context);
+    if (fmpq_mpoly_gcd_cofactors(common, coefficient, below, coefficient, denominator, r->context))
+        add_quotient(w, coefficient, below, moving);
+    else
+        r->failed = true;
+    fmpq_mpoly_clear(common, r->context);
+    fmpq_mpoly_clear(below, r->context);
+}
+
+static bool same_motion(const ring *r, const ulong *x, const ulong *y) {
+    return memcmp(x, y, (size_t)r->moving * sizeof *x) == 0;
+}
+
+/* Terms that move alike follow each other: the moving variables are the most significant. */
+static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly_t denominator) {
+    ring *r = w->r;
+    ulong first[RING_ATOMS], at[RING_ATOMS];
+    slong length = fmpq_mpoly_length(numerator, r->context);
+    fmpq_t c;
+    fmpq_init(c);
+    for (slong i = 0; i < length && !r->failed;) {
+        fmpq_mpoly_t coefficient;
+        fmpq_mpoly_init(coefficient, r->context);
+        fmpq_mpoly_get_term_exp_ui(first, numerator, i, r->context);
+        for (; i < length; i++) {
+            fmpq_mpoly_get_term_exp_ui(at, numerator, i, r->context);
+            if (!same_motion(r, first, at)) break;
+            memset(at, 0, (size_t)r->moving * sizeof *at);
+            fmpq_mpoly_get_term_coeff_fmpq(c, numerator, i, r->context);
+            fmpq_mpoly_push_term_fmpq_ui(coefficient, c, at, r->context);
+        }
+        add_group(w, coefficient, denominator, monomial(r, first, 0, r->moving));
+        fmpq_mpoly_clear(coefficient, r->context);
+    }
+    fmpq_clear(c);
+}
+
+graph_node arrange(graph *g, graph_node expression, arena *memory) {
+    ring r;
+    writer w = {&r, GRAPH_NONE};
+    const quotient *value = NULL;
+    if (ring_open(&r, g, &expression, 1, memory)) value = ring_value(&r, expression);
+    if (value) {
+        fmpq_mpoly_t numerator, denominator;
+        fmpq_mpoly_init(numerator, r.context);
+        fmpq_mpoly_init(denominator, r.context);
+        fmpq_mpoly_set(numerator, value->numerator, r.context);
+        fmpq_mpoly_set(denominator, value->denominator, r.context);
+        if (!fmpq_mpoly_is_fmpq(denominator, r.context)) ring_reduce(&r, denominator);
+        add_groups(&w, numerator, denominator);
+        fmpq_mpoly_clear(numerator, r.context);
+        fmpq_mpoly_clear(denominator, r.context);
+    }
+    bool arranged = value && !r.failed;
+    ring_close(&r);
+    if (graph_status(g) != HAMEL_OK) return GRAPH_NONE;
+    if (!arranged) return expression;
+    return w.sum < 0 ? graph_number(g, 0) : w.sum;
+}

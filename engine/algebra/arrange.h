@@ -1,0 +1,13 @@
+/* arrange.h — expressions put in the form a book would print. */
+#ifndef HAMEL_ALGEBRA_ARRANGE_H
+#define HAMEL_ALGEBRA_ARRANGE_H
+
+#include "engine/graph/graph.h"
+
+/* An equal expression, collected by what moves (accelerations, multipliers, velocities), with coefficients reduced by
+ * the relations of sines and cosines and factored: (m1 + m2)*l^2*x'' + m2*g*l*sin(x). The number 0 where it is 0
+ * identically as far as the relations tell. Returns the expression itself when it is too long to be arranged (ring.h),
+ * GRAPH_NONE only when the graph failed. Scratch memory is taken from `memory`. */
+graph_node arrange(graph *g, graph_node expression, arena *memory);
+
+#endif

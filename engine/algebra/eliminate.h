@@ -1,0 +1,13 @@
+/* eliminate.h — linear systems with expressions as coefficients. */
+#ifndef HAMEL_ALGEBRA_ELIMINATE_H
+#define HAMEL_ALGEBRA_ELIMINATE_H
+
+#include "engine/graph/graph.h"
+
+/* Gauss–Jordan elimination on `rows` rows of `columns` coefficients and one right side, row by row in `table`
+ * (rows · (columns + 1) nodes, overwritten). pivot_column[row] is written: the column that is the unit column of that
+ * row afterwards, −1 for a row that became 0 = right side. Of the entries at hand the simplest is taken as pivot: ±1,
+ * then numbers, parameters, and what else is not 0 identically. False when the graph or memory failed. */
+bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, int *pivot_column, arena *memory);
+
+#endif

@@ -1,0 +1,175 @@
+/* relations.c — polynomials in sines and cosines, made short.
+ *
+ * Several ways are tried, each a rewriting that never lengthens: squares of sines into cosines or the other way, angles
+ * taken apart into their terms, products of two angles put together. The shortest result stays. */
+#include "engine/algebra/ring.h"
+
+static slong length_of(const ring *r, const fmpq_mpoly_t p) {
+    return fmpq_mpoly_length(p, r->context);
+}
+
+/* In every term, x^a y^b with k = min(a / x_power, b / y_power) becomes x^(a − k x_power) y^(b − k y_power) · by^k.
+ * y may be −1: there is none. */
+static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, const fmpq_mpoly_t by) {
+    ulong exponents[RING_ATOMS];
+    fmpq_mpoly_t parts[RING_POWER + 1], factor;
+    fmpq_t coefficient;
+    ulong most = 0;
+    fmpq_init(coefficient);
+    fmpq_mpoly_init(factor, r->context);
+    for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_init(parts[k], r->context);
+    for (slong i = 0; i < length_of(r, p); i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+        ulong k = exponents[x] / x_power;
+        if (y >= 0 && exponents[y] < k) k = exponents[y];
+        if (k > RING_POWER) k = RING_POWER;
+        exponents[x] -= k * x_power;
+        if (y >= 0) exponents[y] -= k;
+        if (k > most) most = k;
+        fmpq_mpoly_get_term_coeff_fmpq(coefficient, p, i, r->context);
+        fmpq_mpoly_push_term_fmpq_ui(parts[k], coefficient, exponents, r->context);
+    }
+    for (ulong k = 0; k <= most; k++) {
+        fmpq_mpoly_sort_terms(parts[k], r->context);
+        fmpq_mpoly_combine_like_terms(parts[k], r->context);
+    }
+    for (ulong k = most; k > 0 && !r->failed; k--) { /* Horner */
+        if (ring_too_long(r, length_of(r, parts[k]), length_of(r, by))) break;
+        fmpq_mpoly_mul(factor, parts[k], by, r->context);
+        fmpq_mpoly_add(parts[k - 1], parts[k - 1], factor, r->context);
+    }
+    fmpq_mpoly_swap(p, parts[0], r->context);
+    for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_clear(parts[k], r->context);
+    fmpq_mpoly_clear(factor, r->context);
+    fmpq_clear(coefficient);
+}
+
+/* by = sign1·a·b + sign2·c·d, a factor −1 being none */
+static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int sign2, slong c, slong d) {
+    slong variables[4] = {a, b, c, d};
+    fmpq_mpoly_t term[2], x;
+    fmpq_mpoly_init(x, r->context);
+    for (int i = 0; i < 2; i++) {
+        fmpq_mpoly_init(term[i], r->context);
+        fmpq_mpoly_set_si(term[i], i == 0 ? sign1 : sign2, r->context);
+        for (int k = 2 * i; k < 2 * i + 2; k++) {
+            if (variables[k] < 0) continue;
+            fmpq_mpoly_gen(x, variables[k], r->context);
+            fmpq_mpoly_mul(term[i], term[i], x, r->context);
+        }
+    }
+    fmpq_mpoly_add(by, term[0], term[1], r->context);
+    fmpq_mpoly_clear(x, r->context);
+    for (int i = 0; i < 2; i++) fmpq_mpoly_clear(term[i], r->context);
+}
+
+/* p with x^x_power·y replaced by sign1·a·b + sign2·c·d, if that has fewer terms; true when it had. */
+static bool attempt(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, int sign1, slong a, slong b, int sign2,
+                    slong c, slong d) {
+    fmpq_mpoly_t trial, by;
+    if (r->failed) return false;
+    fmpq_mpoly_init(trial, r->context);
+    fmpq_mpoly_init(by, r->context);
+    products(r, by, sign1, a, b, sign2, c, d);
+    fmpq_mpoly_set(trial, p, r->context);
+    replace(r, trial, x, x_power, y, by);
+    bool shorter = !r->failed && length_of(r, trial) < length_of(r, p);
+    if (shorter) fmpq_mpoly_swap(p, trial, r->context);
+    fmpq_mpoly_clear(by, r->context);
+    fmpq_mpoly_clear(trial, r->context);
+    return shorter;
+}
+
+/* The canonical form in single angles: no power of a sine beyond the first (A&S 4.3.10). */
+static void only_cosines(ring *r, fmpq_mpoly_t p) {
+    fmpq_mpoly_t by;
+    fmpq_mpoly_init(by, r->context);
+    for (int i = 0; i < r->angle_count && !r->failed; i++) {
+        slong cosine = r->angles[i].cosine;
+        products(r, by, 1, -1, -1, -1, cosine, cosine);
+        replace(r, p, r->angles[i].sine, 2, -1, by);
+    }
+    fmpq_mpoly_clear(by, r->context);
+}
+
+/* sin and cos of a + b and a − b by those of a and b (A&S 4.3.16, 4.3.17). */
+static void take_apart(ring *r, fmpq_mpoly_t p) {
+    fmpq_mpoly_t by;
+    fmpq_mpoly_init(by, r->context);
+    for (size_t k = r->pair_count; k-- > 0 && !r->failed;) {
+        const ring_angle_pair *pair = &r->pairs[k];
+        const ring_angle *a = &r->angles[pair->a], *b = &r->angles[pair->b];
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            int index = sign > 0 ? pair->sum : pair->difference;
+            if (index < 0 || r->angles[index].count < 2) continue;
+            int turn = sign > 0 ? 1 : pair->difference_sign;
+            products(r, by, turn, a->sine, b->cosine, turn * sign, a->cosine, b->sine);
+            replace(r, p, r->angles[index].sine, 1, -1, by);
+            products(r, by, 1, a->cosine, b->cosine, -sign, a->sine, b->sine);
+            replace(r, p, r->angles[index].cosine, 1, -1, by);
+        }
+    }
+    fmpq_mpoly_clear(by, r->context);
+}
+
+static bool shorten_pair(ring *r, fmpq_mpoly_t p, const ring_angle_pair *pair) {
+    slong sa = r->angles[pair->a].sine, ca = r->angles[pair->a].cosine;
+    slong sb = r->angles[pair->b].sine, cb = r->angles[pair->b].cosine;
+    bool shorter = false;
+    if (pair->a == pair->b) return false;
+    if (pair->difference >= 0) {
+        const ring_angle *d = &r->angles[pair->difference];
+        int turn = pair->difference_sign;
+        shorter |= attempt(r, p, sa, 1, sb, 1, d->cosine, -1, -1, ca, cb);
+        shorter |= attempt(r, p, sa, 1, cb, turn, d->sine, -1, 1, ca, sb);
+        shorter |= attempt(r, p, ca, 1, sb, -turn, d->sine, -1, 1, sa, cb);
+    }
+    if (pair->sum >= 0) {
+        const ring_angle *s = &r->angles[pair->sum];
+        shorter |= attempt(r, p, sa, 1, sb, 1, ca, cb, -1, s->cosine, -1);
+        shorter |= attempt(r, p, sa, 1, cb, 1, s->sine, -1, -1, ca, sb);
+    }
+    return shorter;
+}
+
+static void shorten(ring *r, fmpq_mpoly_t p) {
+    bool shorter = true;
+    while (shorter && !r->failed) { /* each round has fewer terms */
+        shorter = false;
+        for (int i = 0; i < r->angle_count; i++) {
+            slong sine = r->angles[i].sine, cosine = r->angles[i].cosine;
+            shorter |= attempt(r, p, sine, 2, -1, 1, -1, -1, -1, cosine, cosine);
+            shorter |= attempt(r, p, cosine, 2, -1, 1, -1, -1, -1, sine, sine);
+        }
+        for (size_t k = 0; k < r->pair_count; k++) shorter |= shorten_pair(r, p, &r->pairs[k]);
+    }
+}
+
+/* √x² = x where x is a polynomial. */
+static void square_roots(ring *r, fmpq_mpoly_t p) {
+    for (slong i = 0; i < r->atom_count && !r->failed; i++) {
+        const graph_cell *cell = graph_at(r->graph, r->atoms[i]);
+        const quotient *x = cell->op == GRAPH_SQRT ? ring_value(r, cell->as.operand[0]) : NULL;
+        if (x && fmpq_mpoly_is_one(x->denominator, r->context)) replace(r, p, i, 2, -1, x->numerator);
+    }
+}
+
+void ring_reduce(ring *r, fmpq_mpoly_t p) {
+    fmpq_mpoly_t apart, cosines;
+    square_roots(r, p);
+    if (r->angle_count == 0 || r->failed) return;
+    fmpq_mpoly_init(apart, r->context);
+    fmpq_mpoly_init(cosines, r->context);
+    fmpq_mpoly_set(apart, p, r->context);
+    fmpq_mpoly_set(cosines, p, r->context);
+    take_apart(r, apart);
+    only_cosines(r, apart);
+    only_cosines(r, cosines);
+    shorten(r, p);
+    shorten(r, cosines);
+    shorten(r, apart);
+    if (!r->failed && length_of(r, cosines) < length_of(r, p)) fmpq_mpoly_swap(p, cosines, r->context);
+    if (!r->failed && length_of(r, apart) < length_of(r, p)) fmpq_mpoly_swap(p, apart, r->context);
+    fmpq_mpoly_clear(apart, r->context);
+    fmpq_mpoly_clear(cosines, r->context);
+}

@@ -1,0 +1,353 @@
+/* ring.c — atoms found, and every needed node brought to a quotient, operands before results. */
+#include "engine/algebra/ring.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool ring_too_long(ring *r, slong x, slong y) {
+    if (x > 0 && y > RING_TERMS / x) r->failed = true;
+    return r->failed;
+}
+
+static graph_node operand(const ring *r, graph_node node, int k) {
+    return graph_at(r->graph, node)->as.operand[k];
+}
+
+static bool integer_power(const ring *r, graph_node node, slong *exponent) {
+    double e;
+    if (!graph_is_number(r->graph, operand(r, node, 1), &e) || e != floor(e) || fabs(e) > RING_POWER) return false;
+    *exponent = (slong)e;
+    return true;
+}
+
+/* What the ring computes with; everything else is an atom. */
+static bool is_structure(const ring *r, graph_node node) {
+    slong exponent;
+    switch (graph_at(r->graph, node)->op) {
+    case GRAPH_ADD:
+    case GRAPH_SUB:
+    case GRAPH_MUL:
+    case GRAPH_DIV:
+    case GRAPH_NEG: return true;
+    case GRAPH_POW: return integer_power(r, node, &exponent);
+    default: return false;
+    }
+}
+
+static bool is_angular(const ring *r, graph_node node) {
+    uint8_t op = graph_at(r->graph, node)->op;
+    return op == GRAPH_SIN || op == GRAPH_COS || op == GRAPH_TAN;
+}
+
+/* --- atoms --------------------------------------------------------------------------------------------------------- */
+
+/* Order of significance: what moves first, so that terms that share it stand together. */
+static int rank_of(const ring *r, graph_node node) {
+    const graph_cell *cell = graph_at(r->graph, node);
+    if (cell->op != GRAPH_IS_SYMBOL) return cell->op == GRAPH_COS ? 7 : cell->op == GRAPH_SIN ? 8 : 9;
+    switch (cell->kind) {
+    case SYMBOL_ACCELERATION: return 0;
+    case SYMBOL_MULTIPLIER: return 1;
+    case SYMBOL_FREE:
+    case SYMBOL_IDEAL:
+    case SYMBOL_NONIDEAL: return 2;
+    case SYMBOL_VELOCITY: return 3;
+    case SYMBOL_COORDINATE: return 10;
+    case SYMBOL_TIME: return 11;
+    default: return 12;
+    }
+}
+enum { MOVING_RANKS = 4 };
+
+static void add_atom(ring *r, graph_node node) {
+    for (slong i = 0; i < r->atom_count; i++)
+        if (r->atoms[i] == node) return;
+    if (r->atom_count == RING_ATOMS) {
+        r->failed = true;
+        return;
+    }
+    int rank = rank_of(r, node);
+    slong at = r->atom_count++;
+    for (; at > 0; at--) { /* kept sorted by rank, then as declared */
+        int other = rank_of(r, r->atoms[at - 1]);
+        bool symbols = rank == other && graph_at(r->graph, node)->op == GRAPH_IS_SYMBOL;
+        bool before = symbols ? graph_at(r->graph, r->atoms[at - 1])->as.index < graph_at(r->graph, node)->as.index
+                              : r->atoms[at - 1] < node;
+        if (other < rank || (other == rank && before)) break;
+        r->atoms[at] = r->atoms[at - 1];
+    }
+    r->atoms[at] = node;
+    if (rank < MOVING_RANKS) r->moving++;
+}
+
+static slong variable_of(const ring *r, graph_node atom) {
+    for (slong i = 0; i < r->atom_count; i++)
+        if (r->atoms[i] == atom) return i;
+    return -1;
+}
+
+static size_t position_of(const ring *r, graph_node node) {
+    size_t low = 0, high = r->node_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->nodes[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* From the expressions down to the atoms. */
+static void mark_needed(ring *r, const graph_node *expressions, size_t count) {
+    for (size_t i = 0; i < count; i++) r->needed[position_of(r, expressions[i])] = true;
+    for (size_t k = r->node_count; k-- > 0;) {
+        graph_node node = r->nodes[k];
+        if (r->needed[k] && graph_at(r->graph, node)->op == GRAPH_SQRT) /* its square will be wanted */
+            r->needed[position_of(r, operand(r, node, 0))] = true;
+        if (!r->needed[k] || !is_structure(r, node)) continue;
+        r->needed[position_of(r, operand(r, node, 0))] = true;
+        slong exponent;
+        bool one = graph_at(r->graph, node)->op == GRAPH_NEG ||
+                   (graph_at(r->graph, node)->op == GRAPH_POW && integer_power(r, node, &exponent));
+        if (!one) r->needed[position_of(r, operand(r, node, 1))] = true;
+    }
+}
+
+static void collect_atoms(ring *r) {
+    int sign;
+    for (size_t k = 0; k < r->node_count && !r->failed; k++)
+        if (r->needed[k] && is_angular(r, r->nodes[k])) (void)ring_angle_of(r, operand(r, r->nodes[k], 0), &sign);
+    ring_angles_finish(r);
+    for (int i = 0; i < r->angle_count && !r->failed; i++) {
+        graph_node angle = ring_angle_node(r, &r->angles[i]);
+        add_atom(r, graph_literal(r->graph, GRAPH_SIN, angle, GRAPH_NONE));
+        add_atom(r, graph_literal(r->graph, GRAPH_COS, angle, GRAPH_NONE));
+    }
+    for (size_t k = 0; k < r->node_count && !r->failed; k++) {
+        graph_node node = r->nodes[k];
+        bool number = graph_is_number(r->graph, node, NULL);
+        if (r->needed[k] && !number && !is_structure(r, node) && !is_angular(r, node)) add_atom(r, node);
+    }
+    for (int i = 0; i < r->angle_count && !r->failed; i++) {
+        graph_node angle = ring_angle_node(r, &r->angles[i]);
+        r->angles[i].sine = variable_of(r, graph_literal(r->graph, GRAPH_SIN, angle, GRAPH_NONE));
+        r->angles[i].cosine = variable_of(r, graph_literal(r->graph, GRAPH_COS, angle, GRAPH_NONE));
+    }
+}
+
+bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, arena *memory) {
+    *r = (ring){.graph = g, .memory = memory};
+    r->node_count = graph_below(g, expressions, count, memory, &r->nodes);
+    if (r->node_count == 0) return false;
+    r->needed = arena_alloc(memory, r->node_count, sizeof *r->needed);
+    r->known = arena_alloc(memory, r->node_count, sizeof *r->known);
+    r->values = arena_alloc(memory, r->node_count, sizeof *r->values);
+    if (!r->needed || !r->known || !r->values) return false;
+    mark_needed(r, expressions, count);
+    collect_atoms(r);
+    if (r->failed || graph_status(g) != HAMEL_OK) return false;
+    fmpq_mpoly_ctx_init(r->context, r->atom_count, ORD_LEX);
+    r->open = true;
+    return true;
+}
+
+void ring_close(ring *r) {
+    if (!r->open) return;
+    for (size_t k = 0; k < r->node_count; k++) {
+        if (!r->known[k]) continue;
+        fmpq_mpoly_clear(r->values[k].numerator, r->context);
+        fmpq_mpoly_clear(r->values[k].denominator, r->context);
+    }
+    fmpq_mpoly_ctx_clear(r->context);
+    r->open = false;
+}
+
+/* --- arithmetic ---------------------------------------------------------------------------------------------------- */
+
+/* The decimal that the number prints as, as a fraction: 0.1 is 1/10. */
+static void set_number(ring *r, fmpq_mpoly_t out, double value) {
+    text_buffer text;
+    text_buffer_init(&text, 64);
+    text_buffer_number(&text, value);
+    long exponent = 0;
+    char digits[64] = {0};
+    size_t length = 0;
+    bool fraction = false;
+    for (const char *c = text.bytes; c && *c; c++) {
+        if (*c == 'e' || *c == 'E') {
+            exponent += strtol(c + 1, NULL, 10);
+            break;
+        }
+        if (*c == '.')
+            fraction = true;
+        else if (length + 1 < sizeof digits) {
+            digits[length++] = *c;
+            exponent -= fraction;
+        }
+    }
+    text_buffer_free(&text);
+    fmpz_t mantissa, power;
+    fmpq_t number;
+    fmpz_init(mantissa);
+    fmpz_init(power);
+    fmpq_init(number);
+    (void)fmpz_set_str(mantissa, digits, 10);
+    fmpz_set_ui(power, 10);
+    fmpz_pow_ui(power, power, (ulong)labs(exponent));
+    if (exponent < 0)
+        fmpq_set_fmpz_frac(number, mantissa, power);
+    else {
+        fmpz_mul(mantissa, mantissa, power);
+        fmpq_set_fmpz(number, mantissa);
+    }
+    fmpq_mpoly_set_fmpq(out, number, r->context);
+    fmpq_clear(number);
+    fmpz_clear(power);
+    fmpz_clear(mantissa);
+}
+
+static slong length_of(const ring *r, const fmpq_mpoly_t p) {
+    return fmpq_mpoly_length(p, r->context);
+}
+
+static void multiply(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
+    if (!ring_too_long(r, length_of(r, x), length_of(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
+}
+
+/* out = x + sign·y over the least common denominator. */
+static void add(ring *r, quotient *out, const quotient *x, const quotient *y, int sign) {
+    fmpq_mpoly_t common, left, right;
+    fmpq_mpoly_init(common, r->context);
+    fmpq_mpoly_init(left, r->context);
+    fmpq_mpoly_init(right, r->context);
+    if (fmpq_mpoly_equal(x->denominator, y->denominator, r->context)) {
+        fmpq_mpoly_set(left, x->numerator, r->context);
+        fmpq_mpoly_set(right, y->numerator, r->context);
+        fmpq_mpoly_set(out->denominator, x->denominator, r->context);
+    } else if (fmpq_mpoly_gcd_cofactors(common, left, right, x->denominator, y->denominator, r->context)) {
+        multiply(r, out->denominator, x->denominator, right);
+        multiply(r, right, x->numerator, right);
+        multiply(r, left, y->numerator, left);
+        fmpq_mpoly_swap(left, right, r->context);
+    } else
+        r->failed = true;
+    if (sign < 0)
+        fmpq_mpoly_sub(out->numerator, left, right, r->context);
+    else
+        fmpq_mpoly_add(out->numerator, left, right, r->context);
+    fmpq_mpoly_clear(common, r->context);
+    fmpq_mpoly_clear(left, r->context);
+    fmpq_mpoly_clear(right, r->context);
+}
+
+/* out = n1/d1 · n2/d2, common factors taken out crosswise. */
+static void product(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mpoly_t d1, const fmpq_mpoly_t n2,
+                    const fmpq_mpoly_t d2) {
+    fmpq_mpoly_t common, a, b, c, d;
+    fmpq_mpoly_struct *all[] = {common, a, b, c, d};
+    for (int i = 0; i < 5; i++) fmpq_mpoly_init(all[i], r->context);
+    if (fmpq_mpoly_gcd_cofactors(common, a, d, n1, d2, r->context) &&
+        fmpq_mpoly_gcd_cofactors(common, c, b, n2, d1, r->context)) {
+        multiply(r, out->numerator, a, c);
+        multiply(r, out->denominator, b, d);
+    } else
+        r->failed = true;
+    for (int i = 0; i < 5; i++) fmpq_mpoly_clear(all[i], r->context);
+}
+
+static void divide(ring *r, quotient *out, const quotient *x, const quotient *y) {
+    if (fmpq_mpoly_is_zero(y->numerator, r->context))
+        r->failed = true; /* left as it stands, to be reported when it is evaluated */
+    else
+        product(r, out, x->numerator, x->denominator, y->denominator, y->numerator);
+}
+
+static void power(ring *r, quotient *out, const quotient *x, slong exponent) {
+    ulong e = (ulong)labs(exponent);
+    double longest = (double)length_of(r, x->numerator);
+    longest = fmax(longest, (double)length_of(r, x->denominator));
+    bool by_zero = exponent < 0 && fmpq_mpoly_is_zero(x->numerator, r->context);
+    if (by_zero || pow(longest, (double)e) > RING_TERMS) {
+        r->failed = true;
+        return;
+    }
+    fmpq_mpoly_t above, below;
+    fmpq_mpoly_init(above, r->context);
+    fmpq_mpoly_init(below, r->context);
+    if (!fmpq_mpoly_pow_ui(above, x->numerator, e, r->context) ||
+        !fmpq_mpoly_pow_ui(below, x->denominator, e, r->context))
+        r->failed = true;
+    if (exponent < 0) fmpq_mpoly_swap(above, below, r->context);
+    fmpq_mpoly_swap(out->numerator, above, r->context);
+    fmpq_mpoly_swap(out->denominator, below, r->context);
+    fmpq_mpoly_clear(above, r->context);
+    fmpq_mpoly_clear(below, r->context);
+}
+
+static void set_variable(ring *r, fmpq_mpoly_t out, slong variable, int sign) {
+    if (variable < 0) {
+        r->failed = true;
+        return;
+    }
+    fmpq_mpoly_gen(out, variable, r->context);
+    if (sign < 0) fmpq_mpoly_neg(out, out, r->context);
+}
+
+static void set_angular(ring *r, quotient *out, graph_node node) {
+    int sign, index = ring_angle_of(r, operand(r, node, 0), &sign);
+    if (index < 0) {
+        r->failed = true;
+        return;
+    }
+    const ring_angle *angle = &r->angles[index];
+    uint8_t op = graph_at(r->graph, node)->op;
+    set_variable(r, out->numerator, op == GRAPH_COS ? angle->cosine : angle->sine, op == GRAPH_COS ? 1 : sign);
+    if (op == GRAPH_TAN) set_variable(r, out->denominator, angle->cosine, 1);
+}
+
+static void evaluate(ring *r, quotient *out, graph_node node) {
+    const graph_cell *cell = graph_at(r->graph, node);
+    double number;
+    slong exponent;
+    fmpq_mpoly_one(out->denominator, r->context);
+    if (graph_is_number(r->graph, node, &number)) {
+        set_number(r, out->numerator, number);
+        return;
+    }
+    if (is_angular(r, node)) {
+        set_angular(r, out, node);
+        return;
+    }
+    if (!is_structure(r, node)) {
+        set_variable(r, out->numerator, variable_of(r, node), 1);
+        return;
+    }
+    const quotient *x = &r->values[position_of(r, cell->as.operand[0])], *y = x;
+    if (cell->as.operand[1] >= 0) y = &r->values[position_of(r, cell->as.operand[1])];
+    switch (cell->op) {
+    case GRAPH_ADD: add(r, out, x, y, 1); break;
+    case GRAPH_SUB: add(r, out, x, y, -1); break;
+    case GRAPH_MUL: product(r, out, x->numerator, x->denominator, y->numerator, y->denominator); break;
+    case GRAPH_DIV: divide(r, out, x, y); break;
+    case GRAPH_POW:
+        if (integer_power(r, node, &exponent)) power(r, out, x, exponent);
+        break;
+    default:
+        fmpq_mpoly_neg(out->numerator, x->numerator, r->context);
+        fmpq_mpoly_set(out->denominator, x->denominator, r->context);
+    }
+}
+
+const quotient *ring_value(ring *r, graph_node expression) {
+    size_t last = position_of(r, expression);
+    for (size_t k = 0; k <= last && !r->failed; k++) {
+        if (!r->needed[k] || r->known[k]) continue;
+        fmpq_mpoly_init(r->values[k].numerator, r->context);
+        fmpq_mpoly_init(r->values[k].denominator, r->context);
+        r->known[k] = true;
+        evaluate(r, &r->values[k], r->nodes[k]);
+    }
+    return r->failed ? NULL : &r->values[last];
+}

@@ -1,0 +1,82 @@
+/* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
+ *
+ * The variables of the ring are atoms: symbols, sines and cosines of angles, and whatever else is no sum, product,
+ * quotient or integer power. Arithmetic is FLINT's (fmpq_mpoly); numbers are taken as the decimals they were written
+ * as, so that 0.1 is one tenth. A ring serves the expressions it was made for.
+ *
+ * Everything is bounded: beyond RING_TERMS terms, RING_ATOMS atoms or exponents of RING_POWER a ring gives up (`failed`,
+ * sticky), and the caller keeps the expression as it was. */
+#ifndef HAMEL_ALGEBRA_RING_H
+#define HAMEL_ALGEBRA_RING_H
+
+#include "engine/graph/graph.h"
+
+#include <flint/fmpq_mpoly.h>
+#include <flint/fmpq_mpoly_factor.h>
+
+enum { RING_ATOMS = 256, RING_TERMS = 20000, RING_POWER = 16, RING_ANGLES = 24, ANGLE_TERMS = 4 };
+
+/* Σ factor·term, the terms increasing, the first factor positive: sin(b − a) is −sin(a − b). */
+typedef struct ring_angle {
+    size_t count;
+    graph_node term[ANGLE_TERMS];
+    double factor[ANGLE_TERMS];
+    slong sine, cosine; /* variables */
+} ring_angle;
+
+/* sum = a + b, difference = a − b as far as they are angles of this ring; −1 otherwise. */
+typedef struct ring_angle_pair {
+    int a, b, sum, difference;
+    int difference_sign; /* of sin(a − b) against the angle's own */
+} ring_angle_pair;
+
+typedef struct quotient {
+    fmpq_mpoly_t numerator, denominator;
+} quotient;
+
+typedef struct ring {
+    graph *graph;
+    arena *memory;
+    graph_node *nodes; /* below the expressions, increasing */
+    size_t node_count;
+    bool *needed;     /* one a node: not hidden in an atom */
+    quotient *values; /* one a node, once asked for */
+    bool *known;
+    graph_node atoms[RING_ATOMS]; /* the variables: the first are the most significant */
+    slong atom_count, moving;     /* the first `moving` are accelerations, multipliers, velocities */
+    ring_angle angles[RING_ANGLES];
+    int angle_count, angle_given; /* the first are written, the others are made from them */
+    ring_angle_pair *pairs;
+    size_t pair_count;
+    fmpq_mpoly_ctx_t context;
+    bool open, failed;
+} ring;
+
+/* The ring of `count` expressions. False without memory or when they do not fit; close it in any case. */
+bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, arena *memory);
+void ring_close(ring *r);
+
+/* The value of one of the expressions, borrowed from the ring. NULL when it failed. */
+const quotient *ring_value(ring *r, graph_node expression);
+
+/* True, with the ring failed, when polynomials of these lengths are too long to be multiplied. */
+bool ring_too_long(ring *r, slong x, slong y);
+
+/* --- angles.c ------------------------------------------------------------------------------------------------------ */
+
+/* The angle of an argument of sine or cosine, found or added; −1 when there are too many. *sign is −1 when the argument
+ * is the negative of it. */
+int ring_angle_of(ring *r, graph_node argument, int *sign);
+
+/* Adds the angles that the written ones are made of, and the pairs whose sums or differences are angles. */
+void ring_angles_finish(ring *r);
+
+graph_node ring_angle_node(ring *r, const ring_angle *angle);
+
+/* --- relations.c --------------------------------------------------------------------------------------------------- */
+
+/* Rewrites `p` by sin² + cos² = 1 and the sums of angles (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17) into what has the
+ * fewest terms among what it tries; 0 where it is 0. */
+void ring_reduce(ring *r, fmpq_mpoly_t p);
+
+#endif

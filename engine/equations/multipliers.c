@@ -1,0 +1,67 @@
+/* multipliers.c — equations in the accelerations of all coordinates: Lagrange's with multipliers (Greenwood 2.36),
+ * and M, Q, A, b of the formulations that find the reaction by linear algebra (Udwadia & Kalaba 1992; Gauss). */
+#include "engine/equations/written.h"
+
+#include <string.h>
+
+static bool motion(written *w) {
+    written_begin(w, "motion: d/dt dL/dq' - dL/dq = forces + reactions");
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node right = graph_add(w->system->graph, written_force(w, i), written_reaction(w, i));
+        if (!written_equation(w, w->system->coordinates[i].name, written_inertia(w, i), right)) return false;
+    }
+    return true;
+}
+
+static bool pattern_lines(written *w, const char *letter, const matrix_pattern *p, bool rows_are_constraints) {
+    hamel_system *s = w->system;
+    for (size_t k = 0; k < p->count; k++) {
+        const matrix_entry *entry = &p->entries[k];
+        const char *row = rows_are_constraints ? s->constraints[entry->row].name : s->coordinates[entry->row].name;
+        const char *name = written_text(w, "%s[%s, %s]", letter, row, s->coordinates[entry->column].name);
+        if (!name || !written_definition(w, row, name, entry->node)) return false;
+    }
+    return true;
+}
+
+static bool vector_lines(written *w, const char *letter, const graph_node *values, size_t count, bool constraints) {
+    for (size_t i = 0; i < count; i++) {
+        const char *of = constraints ? w->system->constraints[i].name : w->system->coordinates[i].name;
+        const char *name = written_text(w, "%s[%s]", letter, of);
+        if (graph_is_zero(w->system->graph, values[i])) continue;
+        if (!name || !written_definition(w, of, name, values[i])) return false;
+    }
+    return true;
+}
+
+static bool matrices(written *w, const char *title) {
+    written_begin(w, title);
+    return pattern_lines(w, "M", &w->equations.M, false) && vector_lines(w, "Q", w->equations.Q, w->n, false) &&
+           pattern_lines(w, "A", &w->equations.A, true) && vector_lines(w, "b", w->equations.b, w->m, true);
+}
+
+static bool machine(written *w) {
+    hamel_system *s = w->system;
+    if (!written_machine(w, w->n, w->n + w->m)) return false;
+    w->with_multipliers = true;
+    for (size_t i = 0; i < w->n; i++) {
+        w->rates[i] = w->w[i] = w->w_given[i] = s->v[i];
+        w->unknowns[i] = s->a[i];
+    }
+    for (size_t c = 0; c < w->m; c++) w->unknowns[w->n + c] = graph_symbol(s->graph, SYMBOL_MULTIPLIER, (int32_t)c);
+    memcpy(w->residuals, w->equations.residual, (w->n + w->m) * sizeof *w->residuals);
+    return true;
+}
+
+bool write_multipliers(written *w, const char *name) {
+    bool done;
+    if (strcmp(name, "lagrange") == 0)
+        done = motion(w);
+    else if (strcmp(name, "gauss") == 0)
+        done = matrices(w, "motion: the q'' with A q'' = b for which (q'' - a)^T M (q'' - a)/2 is least, M a = Q "
+                           "(M is symmetric; entries not listed are 0)");
+    else
+        done = matrices(w, "motion: M q'' = Q + A^T (A M^-1 A^T)^+ (b - A M^-1 Q) "
+                           "(M is symmetric; entries not listed are 0)");
+    return done && written_constraints(w) && machine(w);
+}

@@ -1,0 +1,249 @@
+/* print_c.c — a C program's part that computes the rates of the state.
+ *
+ * q' is written out; w' and λ solve K z = f with K = ∂residual/∂z, f = −residual(z = 0), evaluated and eliminated at each
+ * state. What recurs is computed once. */
+#include "engine/equations/written.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char preamble[] =
+    "#include <math.h>\n"
+    "\n"
+    "static inline double sign(double x) {\n"
+    "    return (x > 0) - (x < 0);\n"
+    "}\n"
+    "static inline double mod(double x, double y) {\n"
+    "    return x - y * floor(x / y);\n"
+    "}\n"
+    "\n"
+    "/* K z = f, n by n, row by row, by elimination with complete pivoting; K and f are overwritten. Unknowns that "
+    "the\n"
+    " * equations leave open (multipliers of redundant constraints) become 0. Returns the number of them. */\n"
+    "static int solve(int n, double *K, double *f, double *z) {\n"
+    "    int column[SIZE], rank = 0;\n"
+    "    double largest = 0;\n"
+    "    for (int j = 0; j < n; j++) column[j] = j;\n"
+    "    for (; rank < n; rank++) {\n"
+    "        int row = rank, at = rank;\n"
+    "        for (int i = rank; i < n; i++)\n"
+    "            for (int j = rank; j < n; j++)\n"
+    "                if (fabs(K[i * n + column[j]]) > fabs(K[row * n + column[at]])) row = i, at = j;\n"
+    "        double pivot = K[row * n + column[at]];\n"
+    "        if (rank == 0) largest = fabs(pivot);\n"
+    "        if (!(fabs(pivot) > 1e-13 * largest)) break;\n"
+    "        int swapped = column[rank];\n"
+    "        column[rank] = column[at];\n"
+    "        column[at] = swapped;\n"
+    "        for (int j = 0; j < n && row != rank; j++) {\n"
+    "            double x = K[row * n + j];\n"
+    "            K[row * n + j] = K[rank * n + j];\n"
+    "            K[rank * n + j] = x;\n"
+    "        }\n"
+    "        double right = f[row];\n"
+    "        f[row] = f[rank];\n"
+    "        f[rank] = right;\n"
+    "        for (int i = rank + 1; i < n; i++) {\n"
+    "            double factor = K[i * n + column[rank]] / pivot;\n"
+    "            if (factor == 0) continue;\n"
+    "            for (int j = rank; j < n; j++) K[i * n + column[j]] -= factor * K[rank * n + column[j]];\n"
+    "            f[i] -= factor * f[rank];\n"
+    "        }\n"
+    "    }\n"
+    "    for (int j = 0; j < n; j++) z[j] = 0;\n"
+    "    for (int i = rank - 1; i >= 0; i--) {\n"
+    "        double sum = f[i];\n"
+    "        for (int j = i + 1; j < rank; j++) sum -= K[i * n + column[j]] * z[column[j]];\n"
+    "        z[column[i]] = sum / K[i * n + column[i]];\n"
+    "    }\n"
+    "    return n - rank;\n"
+    "}\n"
+    "\n";
+
+/* A name as part of an identifier: other characters become '_', and the index keeps different names apart. */
+static void identifier(const char *prefix, const char *name, int32_t index, text_buffer *out) {
+    bool changed = false;
+    text_buffer_puts(out, prefix);
+    for (const char *c = name; *c; c++) {
+        bool plain = isalnum((unsigned char)*c) || *c == '_';
+        changed |= !plain;
+        text_buffer_add(out, plain ? c : "_", 1);
+    }
+    if (changed) text_buffer_printf(out, "_%d", (int)index);
+}
+
+static void c_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
+    const written *w = context;
+    const hamel_system *s = w->system;
+    bool extra = kind == SYMBOL_VELOCITY && (size_t)index >= w->n;
+    switch (kind) {
+    case SYMBOL_TIME: text_buffer_puts(out, "t"); return;
+    case SYMBOL_COORDINATE: identifier("q_", s->coordinates[index].name, index, out); return;
+    case SYMBOL_VELOCITY:
+        identifier("v_", extra ? w->extra_names[(size_t)index - w->n] : s->coordinates[index].name, index, out);
+        return;
+    case SYMBOL_PARAMETER:
+        if ((size_t)index < s->parameter_count)
+            identifier("p_", s->parameter_names[index], index, out);
+        else
+            text_buffer_printf(out, "z%d", (int)((size_t)index - s->parameter_count) + 1);
+        return;
+    default: text_buffer_printf(out, "unknown_%d_%d", (int)kind, (int)index); return;
+    }
+}
+
+static void print_node(const written *w, graph_node node, text_buffer *out) {
+    graph_print_c(w->system->graph, node, c_namer, (void *)w, out);
+}
+
+/* A text inside a comment: one line, no end of comment. */
+static void comment(const char *text, text_buffer *out) {
+    for (const char *c = text; *c && *c != '\n' && *c != '\r'; c++)
+        if (!(c[0] == '/' && c > text && c[-1] == '*') && !(c[0] == '/' && c[1] == '*')) text_buffer_add(out, c, 1);
+}
+
+/* const double q_x = q[0]; … for the symbols of `kind` that occur; velocities are those of `values`. */
+static void locals(const written *w, const graph_node *below, size_t count, graph_symbol_kind kind,
+                   const graph_node *values, size_t value_count, const char *array, text_buffer *out) {
+    const graph *g = w->system->graph;
+    for (size_t i = 0; i < value_count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const graph_cell *cell = graph_at(g, below[k]);
+            if (below[k] != values[i] || cell->kind != kind) continue;
+            text_buffer_puts(out, "    const double ");
+            c_namer((void *)w, kind, cell->as.index, out);
+            text_buffer_printf(out, " = %s[%zu];\n", array, i);
+        }
+}
+
+static void parameters(const written *w, const graph_node *below, size_t count, text_buffer *out) {
+    const graph *g = w->system->graph;
+    for (size_t k = 0; k < count; k++) {
+        const graph_cell *cell = graph_at(g, below[k]);
+        if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) continue;
+        if ((size_t)cell->as.index >= w->system->parameter_count) continue;
+        text_buffer_puts(out, "    const double ");
+        c_namer((void *)w, SYMBOL_PARAMETER, cell->as.index, out);
+        text_buffer_puts(out, " = ");
+        text_buffer_number(out, w->system->parameter_values[cell->as.index]);
+        text_buffer_puts(out, ";\n");
+    }
+}
+
+/* The body of a function that computes values[count]: locals, shared parts; the values themselves are the caller's. */
+static bool body(written *w, graph_node *values, size_t count, const graph_node *velocities, size_t velocity_count,
+                 const char *array, text_buffer *out) {
+    graph_node *below, *definitions, **places = arena_alloc(w->memory, count, sizeof *places);
+    size_t found, below_count = count ? graph_below(w->system->graph, values, count, w->memory, &below) : 0;
+    if (!places || (count && below_count == 0)) return false;
+    for (size_t k = 0; k < below_count; k++) {
+        const graph_cell *cell = graph_at(w->system->graph, below[k]);
+        bool beyond = cell->op == GRAPH_IS_SYMBOL && cell->kind != SYMBOL_PARAMETER && cell->kind > SYMBOL_VELOCITY;
+        if (beyond)
+            return written_cannot(w, "forces depend on reactions otherwise than linearly",
+                                  "text and LaTeX can be had: --format text");
+    }
+    parameters(w, below, below_count, out);
+    locals(w, below, below_count, SYMBOL_COORDINATE, w->system->q, w->n, "q", out);
+    locals(w, below, below_count, SYMBOL_VELOCITY, velocities, velocity_count, array, out);
+    for (size_t k = 0; k < count; k++) places[k] = &values[k];
+    if (!written_share(w, places, count, 0, 2, &definitions, &found)) return false;
+    for (size_t k = 0; k < found; k++) {
+        text_buffer_printf(out, "    const double z%zu = ", k + 1);
+        print_node(w, definitions[k], out);
+        text_buffer_puts(out, ";\n");
+    }
+    return true;
+}
+
+static void assign(const written *w, const char *array, size_t index, graph_node node, text_buffer *out) {
+    text_buffer_printf(out, "    %s[%zu] = ", array, index);
+    print_node(w, node, out);
+    text_buffer_puts(out, ";\n");
+}
+
+static void heading(const written *w, text_buffer *out) {
+    const hamel_system *s = w->system;
+    text_buffer_puts(out, "/* ");
+    comment(w->model->header.name ? w->model->header.name : "", out);
+    text_buffer_printf(out, ": equations of motion, %s.\n *\n * q:", w->model->formulation->name);
+    for (size_t i = 0; i < w->n; i++) text_buffer_printf(out, " %s", s->coordinates[i].name);
+    text_buffer_puts(out, "\n * w:");
+    for (size_t r = 0; r < w->w_count; r++) {
+        text_buffer_puts(out, " ");
+        written_namer((void *)w, SYMBOL_VELOCITY, graph_at(s->graph, w->w[r])->as.index, out);
+    }
+    text_buffer_puts(out, w->with_multipliers ? "\n * lambda:" : "\n * lambda: none in this formulation");
+    for (size_t c = 0; c < w->m && w->with_multipliers; c++) text_buffer_printf(out, " %s", s->constraints[c].name);
+    text_buffer_printf(out, " */\nenum { COORDINATES = %zu, VELOCITIES = %zu, MULTIPLIERS = %zu, SIZE = %zu };\n", w->n,
+                       w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
+}
+
+/* void velocities(t, q, v, w): w of given q'. */
+static bool print_velocities(written *w, text_buffer *out) {
+    text_buffer_puts(out, "/* w of the coordinates' velocities v = q'. */\n"
+                          "void velocities(double t, const double *q, const double *v, double *w) {\n"
+                          "    (void)t, (void)q, (void)v;\n");
+    if (!body(w, w->w_given, w->w_count, w->system->v, w->n, "v", out)) return false;
+    for (size_t r = 0; r < w->w_count; r++) assign(w, "w", r, w->w_given[r], out);
+    text_buffer_puts(out, "}\n\n");
+    return true;
+}
+
+/* What is left of a linear residual at z = 0. */
+static bool at_zero(written *w, graph_node *f) {
+    graph *g = w->system->graph;
+    size_t most = w->n + w->extra_count, count = most > w->m ? most : w->m;
+    graph_node *zeros = arena_alloc(w->memory, count, sizeof *zeros);
+    if (!zeros) return false;
+    for (size_t i = 0; i < count; i++) zeros[i] = graph_number(g, 0);
+    for (size_t i = 0; i < w->unknown_count; i++) {
+        f[i] = graph_substitute(g, w->residuals[i], SYMBOL_ACCELERATION, zeros, most);
+        f[i] = graph_neg(g, graph_substitute(g, f[i], SYMBOL_MULTIPLIER, zeros, w->m));
+    }
+    return graph_status(g) == HAMEL_OK;
+}
+
+/* K, f and q' in one list, so that they share their parts. */
+static graph_node *machine_values(written *w, size_t *count) {
+    graph *g = w->system->graph;
+    size_t z = w->unknown_count;
+    *count = w->n + z * z + z;
+    graph_node *values = arena_alloc(w->memory, *count, sizeof *values);
+    if (!values) return NULL;
+    memcpy(values, w->rates, w->n * sizeof *values);
+    for (size_t i = 0; i < z; i++)
+        for (size_t j = 0; j < z; j++) values[w->n + i * z + j] = graph_partial(g, w->residuals[i], w->unknowns[j]);
+    return at_zero(w, values + w->n + z * z) ? values : NULL;
+}
+
+static bool print_rates(written *w, text_buffer *out) {
+    size_t count, z = w->unknown_count;
+    graph_node *values = machine_values(w, &count);
+    if (!values) return false;
+    text_buffer_puts(out, "/* q', w' and the multipliers of a state. Returns 0, or 1 where w' is not determined. */\n"
+                          "int rates(double t, const double *q, const double *w, double *q_dot, double *w_dot, "
+                          "double *lambda) {\n    double K[SIZE * SIZE] = {0}, f[SIZE], z[SIZE];\n"
+                          "    (void)t, (void)q, (void)w, (void)lambda;\n");
+    if (!body(w, values, count, w->w, w->w_count, "w", out)) return false;
+    for (size_t i = 0; i < w->n; i++) assign(w, "q_dot", i, values[i], out);
+    for (size_t k = 0; k < z * z; k++)
+        if (!graph_is_zero(w->system->graph, values[w->n + k])) assign(w, "K", k, values[w->n + k], out);
+    for (size_t i = 0; i < z; i++) assign(w, "f", i, values[w->n + z * z + i], out);
+    text_buffer_puts(out, "    int open = solve(SIZE, K, f, z);\n"
+                          "    for (int i = 0; i < VELOCITIES; i++) w_dot[i] = z[i];\n"
+                          "    for (int i = 0; i < MULTIPLIERS; i++) lambda[i] = z[VELOCITIES + i];\n"
+                          "    return open > MULTIPLIERS;\n}\n");
+    return true;
+}
+
+bool print_c(written *w, text_buffer *out) {
+    enum { MOST_UNKNOWNS = 200 }; /* the matrix is dense */
+    if (w->unknown_count > MOST_UNKNOWNS)
+        return written_cannot(
+            w, written_text(w, "C is made for %d unknowns at most, here are %zu", (int)MOST_UNKNOWNS, w->unknown_count),
+            "text and LaTeX can be had: --format text");
+    heading(w, out);
+    text_buffer_puts(out, preamble);
+    return print_velocities(w, out) && print_rates(w, out);
+}

@@ -1,0 +1,132 @@
+/* print_text.c — equations in the notation of descriptions, and in LaTeX. */
+#include "engine/equations/written.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void say(const written *w, graph_node node, text_buffer *out) {
+    graph_print(w->system->graph, node, written_namer, (void *)w, out);
+}
+
+void print_text(const written *w, text_buffer *out) {
+    const char *name = w->model->header.name;
+    text_buffer_printf(out, "# %s: %s\n", name && *name ? name : "system", w->model->formulation->name);
+    for (size_t p = 0; p < w->part_count; p++) {
+        const written_part *part = &w->parts[p];
+        if (part->count == 0) continue;
+        text_buffer_printf(out, "\n# %s\n", part->title);
+        for (size_t k = 0; k < part->count; k++) {
+            const written_line *line = &part->lines[k];
+            if (line->defines)
+                text_buffer_printf(out, "%s", line->defines);
+            else {
+                text_buffer_printf(out, "%s: ", line->name);
+                say(w, line->left, out);
+            }
+            text_buffer_puts(out, " = ");
+            say(w, line->right, out);
+            text_buffer_puts(out, "\n");
+        }
+    }
+}
+
+/* --- LaTeX --------------------------------------------------------------------------------------------------------- */
+
+static const char *const greek[][2] = {
+    {"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"},  {"epsilon", "ε"}, {"zeta", "ζ"},   {"eta", "η"},
+    {"theta", "θ"}, {"iota", "ι"},  {"kappa", "κ"}, {"lambda", "λ"}, {"mu", "μ"},      {"nu", "ν"},     {"xi", "ξ"},
+    {"pi", "π"},    {"rho", "ρ"},   {"sigma", "σ"}, {"tau", "τ"},    {"upsilon", "υ"}, {"phi", "φ"},    {"chi", "χ"},
+    {"psi", "ψ"},   {"omega", "ω"}, {"Gamma", "Γ"}, {"Delta", "Δ"},  {"Theta", "Θ"},   {"Lambda", "Λ"}, {"Xi", "Ξ"},
+    {"Pi", "Π"},    {"Sigma", "Σ"}, {"Phi", "Φ"},   {"Psi", "Ψ"},    {"Omega", "Ω"},
+};
+
+/* Letters of a name: a Greek letter by its name or itself, one letter as it is, a word upright. */
+static void latex_stem(const char *text, size_t length, text_buffer *out) {
+    for (size_t k = 0; k < sizeof greek / sizeof *greek; k++)
+        for (int i = 0; i < 2; i++)
+            if (strlen(greek[k][i]) == length && memcmp(greek[k][i], text, length) == 0) {
+                text_buffer_printf(out, "\\%s", greek[k][0]);
+                return;
+            }
+    if (length == 1)
+        text_buffer_add(out, text, 1);
+    else
+        text_buffer_printf(out, "\\mathrm{%.*s}", (int)length, text);
+}
+
+/* m1, l_max, x[3], J.1: what follows the letters is an index. */
+static void latex_name(const char *name, text_buffer *out) {
+    size_t stem = strcspn(name, "0123456789_[.'");
+    if (stem == 0) stem = strlen(name);
+    latex_stem(name, stem, out);
+    const char *index = name + stem;
+    while (*index == '_' || *index == '[' || *index == '.') index++;
+    size_t length = strcspn(index, "]'");
+    if (length == 0) return;
+    text_buffer_puts(out, "_{");
+    for (size_t k = 0; k < length; k++) {
+        if (index[k] == '_' || index[k] == '[' || index[k] == ']')
+            text_buffer_puts(out, ",");
+        else
+            text_buffer_add(out, index + k, 1);
+    }
+    text_buffer_puts(out, "}");
+}
+
+void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
+    const written *w = context;
+    text_buffer plain;
+    bool extra = (size_t)index >= w->n;
+    int dots = kind == SYMBOL_VELOCITY ? !extra : kind == SYMBOL_ACCELERATION ? (extra ? 1 : 2) : 0;
+    bool multiplier = kind == SYMBOL_MULTIPLIER;
+    text_buffer_init(&plain, 4096);
+    if (multiplier)
+        text_buffer_puts(&plain, w->system->constraints[index].name);
+    else
+        written_namer((void *)w, kind, index, &plain);
+    if (plain.bytes && multiplier) {
+        text_buffer_puts(out, "\\lambda_{");
+        latex_name(plain.bytes, out);
+        text_buffer_puts(out, "}");
+    } else if (plain.bytes) {
+        text_buffer_puts(out, dots == 2 ? "\\ddot{" : dots == 1 ? "\\dot{" : "");
+        latex_name(plain.bytes, out);
+        text_buffer_puts(out, dots ? "}" : "");
+    }
+    text_buffer_free(&plain);
+}
+
+/* "q'", "M[x, y]", "gamma[c; u, v]" on the left of a definition. */
+static void latex_defined(const written_line *line, text_buffer *out) {
+    const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
+    if (bracket && strchr(line->name, '[') == NULL) {
+        latex_stem(line->defines, (size_t)(bracket - line->defines), out);
+        text_buffer_printf(out, "_{\\mathrm{%.*s}}", (int)strcspn(bracket + 1, "]"), bracket + 1);
+        return;
+    }
+    if (prime) text_buffer_puts(out, "\\dot{");
+    latex_name(line->defines, out);
+    if (prime) text_buffer_puts(out, "}");
+}
+
+void print_latex(const written *w, text_buffer *out) {
+    const graph *g = w->system->graph;
+    const char *name = w->model->header.name;
+    text_buffer_printf(out, "%% %s: %s\n", name && *name ? name : "system", w->model->formulation->name);
+    for (size_t p = 0; p < w->part_count; p++) {
+        const written_part *part = &w->parts[p];
+        if (part->count == 0) continue;
+        text_buffer_printf(out, "%% %s\n\\begin{align}\n", part->title);
+        for (size_t k = 0; k < part->count; k++) {
+            const written_line *line = &part->lines[k];
+            if (line->defines)
+                latex_defined(line, out);
+            else
+                graph_print_latex(g, line->left, written_latex_namer, (void *)w, out);
+            text_buffer_puts(out, " &= ");
+            graph_print_latex(g, line->right, written_latex_namer, (void *)w, out);
+            text_buffer_puts(out, k + 1 < part->count ? " \\\\\n" : "\n");
+        }
+        text_buffer_puts(out, "\\end{align}\n");
+    }
+}

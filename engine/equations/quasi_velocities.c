@@ -1,0 +1,260 @@
+/* quasi_velocities.c — equations free of reactions, in as many velocities as there are freedoms.
+ *
+ * The constraints on velocities and the definitions of the quasi-velocities are solved for q' = Φ u + Φ_t by
+ * elimination. With E_i = d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i the equations are Σ_i Φ_ir E_i = 0 (Maggi; Greenwood 4.8,
+ * Papastavridis 3.5.24): in q'' for Maggi, and with q'' = d/dt (Φ u + Φ_t) put in for the others, which lead to the
+ * same equations on other ways (Kane 4.297; Gibbs–Appell 4.283 with S; Boltzmann–Hamel 4.383 with γ). */
+#include "engine/equations/written.h"
+
+#include "engine/algebra/eliminate.h"
+#include "engine/mechanics/formulation.h"
+
+#include <string.h>
+
+typedef struct freedoms {
+    graph_node *velocity, *acceleration; /* n: q' and q'' by the free ones; GRAPH_NONE: the coordinate's own is free */
+    graph_node *symbol;                  /* of the free velocities, n at most */
+    const char **name;
+    size_t count;
+} freedoms;
+
+static graph_node *at_rest(written *w) {
+    return node_array(w->system, w->n);
+}
+
+/* One row of a table: Σ ∂f/∂q'_j q'_j = right − f(q' = 0). */
+static bool fill_row(written *w, graph_node *row, graph_node f, graph_node right, const graph_node *rest) {
+    graph *g = w->system->graph;
+    for (size_t j = 0; j < w->n; j++) {
+        row[j] = graph_partial(g, f, w->system->v[j]);
+        if (graph_depends(g, row[j]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false;
+    }
+    row[w->n] = graph_sub(g, right, graph_substitute(g, f, SYMBOL_VELOCITY, rest, w->n));
+    return true;
+}
+
+static bool fill_constraints(written *w, graph_node *table, const graph_node *rest) {
+    for (size_t c = 0; c < w->m; c++) {
+        graph_node f = w->equations.velocity[c];
+        if (f < 0)
+            return written_cannot(w, "a constraint on accelerations leaves the velocities free",
+                                  "write the equations with multipliers: --formulation lagrange");
+        if (!fill_row(w, table + c * (w->n + 1), f, graph_number(w->system->graph, 0), rest))
+            return written_cannot(w, "a constraint is not linear in the velocities and cannot be solved for them",
+                                  "write the equations with multipliers: --formulation lagrange");
+    }
+    return true;
+}
+
+/* Puts the velocities that the constraints determine into a row. */
+static void substitute_pivots(written *w, graph_node *row, const graph_node *table, const int *pivots) {
+    graph *g = w->system->graph;
+    for (size_t c = 0; c < w->m; c++) {
+        if (pivots[c] < 0 || graph_is_zero(g, row[pivots[c]])) continue;
+        const graph_node *solved = table + c * (w->n + 1);
+        graph_node factor = row[pivots[c]];
+        for (size_t j = 0; j <= w->n; j++) {
+            bool pivot = (int)j == pivots[c];
+            row[j] = pivot ? graph_number(g, 0) : graph_sub(g, row[j], graph_mul(g, factor, solved[j]));
+        }
+    }
+}
+
+/* The velocities that a table has solved for, by those it has not. */
+static bool read_solution(written *w, freedoms *f, const graph_node *table, const int *pivots, size_t rows) {
+    graph *g = w->system->graph;
+    for (size_t r = 0; r < rows; r++) {
+        const graph_node *row = table + r * (w->n + 1);
+        if (pivots[r] < 0) continue;
+        graph_node sum = row[w->n];
+        for (size_t j = 0; j < w->n; j++)
+            if ((int)j != pivots[r]) sum = graph_sub(g, sum, graph_mul(g, row[j], w->system->v[j]));
+        f->velocity[pivots[r]] = sum;
+    }
+    return true;
+}
+
+static void add_free(freedoms *f, graph_node velocity, const char *name) {
+    f->symbol[f->count] = velocity;
+    f->name[f->count++] = name;
+}
+
+/* The system's quasi-velocities that the constraints leave free become symbols; their rows are appended. */
+static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, const int *constraint_pivots,
+                        const graph_node *rest) {
+    hamel_system *s = w->system;
+    size_t count = s->quasi_count, width = w->n + 1;
+    graph_node *table = arena_alloc(w->memory, count * width, sizeof *table);
+    int *pivots = arena_alloc(w->memory, count, sizeof *pivots);
+    if (!table || !pivots) return false;
+    for (size_t k = 0; k < count; k++) {
+        int32_t index = written_symbol(w, s->quasi[k].name);
+        if (index < 0) return false;
+        graph_node u = graph_symbol(s->graph, SYMBOL_VELOCITY, index);
+        if (!fill_row(w, table + k * width, s->quasi[k].definition, u, rest)) return false;
+        substitute_pivots(w, table + k * width, constraints, constraint_pivots);
+    }
+    if (!eliminate(s->graph, table, count, w->n, pivots, w->memory)) return false;
+    for (size_t k = 0; k < count; k++) {
+        if (pivots[k] < 0)
+            return written_cannot(
+                w,
+                written_text(w, "the quasi-velocity `%s` depends on the others and the constraints", s->quasi[k].name),
+                "leave it out of quasi_velocities, as an output it may stay");
+        add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), s->quasi[k].name);
+    }
+    return read_solution(w, f, table, pivots, count);
+}
+
+/* Velocities solved from the constraints may still contain some that the quasi-velocities determine. */
+static void close_velocities(written *w, freedoms *f) {
+    graph *g = w->system->graph;
+    for (size_t i = 0; i < w->n; i++)
+        if (f->velocity[i] >= 0)
+            f->velocity[i] = graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, w->n);
+}
+
+static bool solve(written *w, freedoms *f) {
+    hamel_system *s = w->system;
+    graph_node *table = arena_alloc(w->memory, w->m * (w->n + 1), sizeof *table), *rest = at_rest(w);
+    int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
+    f->velocity = arena_alloc(w->memory, w->n, sizeof *f->velocity);
+    f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
+    f->symbol = arena_alloc(w->memory, w->n + s->quasi_count, sizeof *f->symbol);
+    f->name = arena_alloc(w->memory, w->n + s->quasi_count, sizeof *f->name);
+    if (!table || !rest || !pivots || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
+    for (size_t i = 0; i < w->n; i++) f->velocity[i] = f->acceleration[i] = GRAPH_NONE;
+    if (!fill_constraints(w, table, rest) || !eliminate(s->graph, table, w->m, w->n, pivots, w->memory)) return false;
+    if (!read_solution(w, f, table, pivots, w->m)) return false;
+    if (s->quasi_count > 0 && !solve_quasi(w, f, table, pivots, rest)) return false;
+    for (size_t i = 0; i < w->n; i++) /* what nothing determines stays its own */
+        if (f->velocity[i] < 0) add_free(f, s->v[i], written_text(w, "%s'", s->coordinates[i].name));
+    close_velocities(w, f);
+    for (size_t i = 0; i < w->n; i++)
+        if (f->velocity[i] >= 0)
+            f->acceleration[i] =
+                graph_substitute(s->graph, graph_rate(s->graph, f->velocity[i]), SYMBOL_VELOCITY, f->velocity, w->n);
+    return graph_status(s->graph) == HAMEL_OK;
+}
+
+/* An expression of (t, q, q', q'') in the free velocities and their rates. */
+static graph_node in_free(written *w, const freedoms *f, graph_node node) {
+    graph *g = w->system->graph;
+    node = graph_substitute(g, node, SYMBOL_ACCELERATION, f->acceleration, w->n);
+    return graph_substitute(g, node, SYMBOL_VELOCITY, f->velocity, w->n);
+}
+
+/* Σ_i Φ_ir x_i with Φ_ir = ∂q'_i/∂u_r */
+static graph_node project(written *w, const freedoms *f, size_t r, graph_node (*x)(written *, size_t)) {
+    graph *g = w->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node velocity = f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
+        graph_node phi = graph_partial(g, velocity, f->symbol[r]);
+        if (!graph_is_zero(g, phi)) sum = graph_add(g, sum, graph_mul(g, phi, x(w, i)));
+    }
+    return sum;
+}
+
+static bool kinematics(written *w, const freedoms *f) {
+    written_begin(w, "kinematics: q' by the free velocities");
+    for (size_t i = 0; i < w->n; i++) {
+        const char *name = w->system->coordinates[i].name, *rate = written_text(w, "%s'", name);
+        if (f->velocity[i] >= 0 && (!rate || !written_definition(w, name, rate, f->velocity[i]))) return false;
+    }
+    return true;
+}
+
+static bool motion(written *w, const freedoms *f, bool eliminated) {
+    written_begin(w, eliminated ? "motion: one equation for each free velocity"
+                                : "motion: the equations of Lagrange, projected on the free velocities");
+    for (size_t r = 0; r < f->count; r++) {
+        graph_node left = project(w, f, r, written_inertia), right = project(w, f, r, written_force);
+        if (eliminated) left = in_free(w, f, left);
+        if (eliminated) right = in_free(w, f, right);
+        if (!written_equation(w, f->name[r], left, right)) return false;
+    }
+    return true;
+}
+
+/* γ^j_rs = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_ks Φ_ir (Greenwood 4.383) for the row Ψ_j of a velocity form. */
+static graph_node hamel_coefficient(written *w, const freedoms *f, graph_node form, size_t r, size_t s) {
+    graph *g = w->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node vi = f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
+        graph_node phi_i = graph_partial(g, vi, f->symbol[r]);
+        graph_node row_i = graph_partial(g, form, w->system->v[i]);
+        for (size_t k = 0; k < w->n && !graph_is_zero(g, phi_i); k++) {
+            graph_node vk = f->velocity[k] >= 0 ? f->velocity[k] : w->system->v[k];
+            graph_node phi_k = graph_partial(g, vk, f->symbol[s]), row_k = graph_partial(g, form, w->system->v[k]);
+            graph_node curl =
+                graph_sub(g, graph_partial(g, row_i, w->system->q[k]), graph_partial(g, row_k, w->system->q[i]));
+            sum = graph_add(g, sum, graph_mul(g, curl, graph_mul(g, phi_k, phi_i)));
+        }
+    }
+    return sum;
+}
+
+static bool coefficients_of(written *w, const freedoms *f, const char *name, graph_node form) {
+    for (size_t r = 0; r < f->count; r++)
+        for (size_t s = r + 1; s < f->count; s++) {
+            const char *line = written_text(w, "gamma[%s; %s, %s]", name, f->name[r], f->name[s]);
+            if (!line || !written_definition(w, name, line, hamel_coefficient(w, f, form, r, s))) return false;
+        }
+    return true;
+}
+
+static bool hamel_coefficients(written *w, const freedoms *f) {
+    hamel_system *s = w->system;
+    written_begin(w, "Hamel coefficients (antisymmetric in the lower indices; those not listed are 0)");
+    for (size_t k = 0; k < s->quasi_count; k++)
+        if (!coefficients_of(w, f, s->quasi[k].name, s->quasi[k].definition)) return false;
+    for (size_t c = 0; c < w->m; c++)
+        if (!coefficients_of(w, f, s->constraints[c].name, w->equations.velocity[c])) return false;
+    return true;
+}
+
+static bool acceleration_energy(written *w, const freedoms *f) {
+    graph_node S = energies_acceleration(&w->equations);
+    if (S < 0) return false;
+    written_begin(w, "acceleration energy, up to terms without accelerations");
+    graph *g = w->system->graph;
+    graph_node *rest = at_rest(w), *rates = at_rest(w), whole = in_free(w, f, S), bias = whole;
+    size_t most = w->n + w->extra_count;
+    graph_node *zeros = arena_alloc(w->memory, most, sizeof *zeros);
+    if (!rest || !rates || !zeros) return false;
+    for (size_t i = 0; i < most; i++) zeros[i] = graph_number(g, 0);
+    bias = graph_substitute(g, whole, SYMBOL_ACCELERATION, zeros, most);
+    return written_definition(w, "S", "S", graph_sub(g, whole, bias));
+}
+
+static bool machine(written *w, const freedoms *f) {
+    graph *g = w->system->graph;
+    if (!written_machine(w, f->count, f->count)) return false;
+    for (size_t i = 0; i < w->n; i++) w->rates[i] = f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
+    for (size_t r = 0; r < f->count; r++) {
+        int32_t index = graph_at(g, f->symbol[r])->as.index;
+        w->w[r] = f->symbol[r];
+        w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : w->system->quasi[(size_t)index - w->n].definition;
+        w->unknowns[r] = graph_symbol(g, SYMBOL_ACCELERATION, index);
+        w->residuals[r] =
+            in_free(w, f, graph_sub(g, project(w, f, r, written_inertia), project(w, f, r, written_force)));
+    }
+    return true;
+}
+
+bool write_quasi_velocities(written *w, const char *as) {
+    freedoms f = {0};
+    if (w->n > WRITTEN_SOLVED)
+        return written_cannot(w,
+                              written_text(w, "velocities are solved for by hand up to %d coordinates, here are %zu",
+                                           (int)WRITTEN_SOLVED, w->n),
+                              "write the equations with multipliers: --formulation lagrange");
+    if (!solve(w, &f)) return false;
+    bool maggi = strcmp(as, "maggi") == 0;
+    if (!maggi && !kinematics(w, &f)) return false;
+    if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
+    if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
+    return motion(w, &f, !maggi) && (!maggi || written_constraints(w)) && machine(w, &f);
+}

@@ -1,0 +1,242 @@
+/* written.c — what all writers of equations share. */
+#include "engine/equations/written.h"
+
+#include "engine/algebra/arrange.h"
+#include "engine/mechanics/formulation.h"
+#include "engine/system/binder.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *written_text(written *w, const char *format, ...) {
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (length < 0) return NULL;
+    return arena_text(w->memory, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+void written_begin(written *w, const char *title) {
+    if (w->part_count < WRITTEN_PARTS) w->parts[w->part_count++].title = title;
+}
+
+static bool add_line(written *w, written_line line) {
+    written_part *part = &w->parts[w->part_count - 1];
+    written_line *lines = arena_grow(w->memory, part->lines, &part->capacity, part->count + 1, sizeof *lines);
+    if (!lines || line.right < 0 || (!line.defines && line.left < 0)) return false;
+    part->lines = lines;
+    lines[part->count++] = line;
+    return true;
+}
+
+bool written_equation(written *w, const char *name, graph_node left, graph_node right) {
+    graph *g = w->system->graph;
+    return add_line(w, (written_line){name, NULL, arrange(g, left, w->memory), arrange(g, right, w->memory)});
+}
+
+bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
+    graph_node arranged = arrange(w->system->graph, right, w->memory);
+    bool coefficient = strchr(defines, '[') != NULL; /* of a matrix: zeros are not listed */
+    if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
+    return add_line(w, (written_line){name, defines, GRAPH_NONE, arranged});
+}
+
+int32_t written_symbol(written *w, const char *name) {
+    const char **names = arena_grow(w->memory, w->extra_names, &w->extra_capacity, w->extra_count + 1, sizeof *names);
+    if (!names) return -1;
+    w->extra_names = names;
+    names[w->extra_count] = name;
+    return (int32_t)(w->n + w->extra_count++);
+}
+
+graph_node written_reaction(written *w, size_t i) {
+    return w->reactions[i];
+}
+
+static bool add_reactions(written *w) {
+    graph *g = w->system->graph;
+    w->reactions = node_array(w->system, w->n);
+    for (size_t k = 0; w->reactions && k < w->equations.A.count; k++) {
+        const matrix_entry *a = &w->equations.A.entries[k];
+        graph_node part = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
+        w->reactions[a->column] = graph_add(g, w->reactions[a->column], part);
+    }
+    return w->reactions != NULL;
+}
+
+graph_node written_force(written *w, size_t i) {
+    graph_node force = w->equations.given[i];
+    return w->equations.nonideal ? graph_add(w->system->graph, force, w->equations.nonideal[i]) : force;
+}
+
+/* The residual without forces and reactions; they cancel when it is arranged. */
+graph_node written_inertia(written *w, size_t i) {
+    graph *g = w->system->graph;
+    graph_node right = graph_add(g, written_force(w, i), written_reaction(w, i));
+    return graph_add(g, w->equations.residual[i], right);
+}
+
+bool written_constraints(written *w) {
+    graph_node zero = graph_number(w->system->graph, 0);
+    if (w->m > 0) written_begin(w, "constraints");
+    for (size_t c = 0; c < w->m; c++)
+        if (!written_equation(w, w->system->constraints[c].name, w->system->constraints[c].equation, zero))
+            return false;
+    return true;
+}
+
+bool written_machine(written *w, size_t w_count, size_t unknown_count) {
+    w->w_count = w_count;
+    w->unknown_count = unknown_count;
+    w->rates = arena_alloc(w->memory, w->n, sizeof *w->rates);
+    w->w = arena_alloc(w->memory, w_count, sizeof *w->w);
+    w->w_given = arena_alloc(w->memory, w_count, sizeof *w->w_given);
+    w->unknowns = arena_alloc(w->memory, unknown_count, sizeof *w->unknowns);
+    w->residuals = arena_alloc(w->memory, unknown_count, sizeof *w->residuals);
+    return w->rates && w->w && w->w_given && w->unknowns && w->residuals;
+}
+
+bool written_cannot(written *w, const char *why, const char *hint) {
+    (void)hamel_fail(w->error, HAMEL_INVALID, "", 0, "these equations cannot be written out: %s",
+                     why ? why : "no memory");
+    hamel_suggest(w->error, "%s", hint);
+    return false;
+}
+
+/* --- names --------------------------------------------------------------------------------------------------------- */
+
+/* The name of a symbol that the system does not have; NULL for one that it has. */
+static const char *extra_name(const written *w, graph_symbol_kind kind, int32_t index) {
+    bool velocity = kind == SYMBOL_VELOCITY || kind == SYMBOL_ACCELERATION;
+    return velocity && (size_t)index >= w->n ? w->extra_names[(size_t)index - w->n] : NULL;
+}
+
+static bool is_shared(const written *w, graph_symbol_kind kind, int32_t index) {
+    return kind == SYMBOL_PARAMETER && (size_t)index >= w->system->parameter_count;
+}
+
+static int shared_number(const written *w, int32_t index) {
+    return (int)((size_t)index - w->system->parameter_count) + 1;
+}
+
+void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
+    written *w = context;
+    const char *extra = extra_name(w, kind, index);
+    if (is_shared(w, kind, index))
+        text_buffer_printf(out, "%s%d", w->shared_name, shared_number(w, index));
+    else if (extra)
+        text_buffer_printf(out, "%s%s", extra, kind == SYMBOL_ACCELERATION ? "'" : "");
+    else
+        system_name_symbol(w->system, kind, index, out);
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------------------- */
+
+typedef struct writer_kind {
+    const char *name;
+    bool (*write)(written *w, const char *as);
+} writer_kind;
+
+static const writer_kind writers[] = {
+    {"lagrange", write_multipliers},
+    {"udwadia-kalaba", write_multipliers},
+    {"gauss", write_multipliers},
+    {"maggi", write_quasi_velocities},
+    {"kane", write_quasi_velocities},
+    {"gibbs-appell", write_quasi_velocities},
+    {"boltzmann-hamel", write_quasi_velocities},
+};
+
+static bool write(written *w) {
+    const char *name = w->model->formulation->name;
+    for (size_t k = 0; k < sizeof writers / sizeof *writers; k++)
+        if (strcmp(writers[k].name, name) == 0) return writers[k].write(w, name);
+    return written_cannot(w, written_text(w, "there is no written form for `%s`", name), "--formulation lagrange");
+}
+
+/* A letter that no name of the description begins with, followed by digits. */
+static const char *free_name(const written *w) {
+    static const char *const candidates[] = {"z", "s", "k", "zz", "ss", "kk"};
+    for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
+        const char *c = candidates[k];
+        bool taken = false;
+        for (size_t i = 0; i < w->n; i++) taken |= strncmp(w->system->coordinates[i].name, c, strlen(c)) == 0;
+        for (size_t i = 0; i < w->system->parameter_count; i++)
+            taken |= strncmp(w->system->parameter_names[i], c, strlen(c)) == 0;
+        for (size_t i = 0; i < w->system->quasi_count; i++)
+            taken |= strncmp(w->system->quasi[i].name, c, strlen(c)) == 0;
+        if (!taken) return c;
+    }
+    return "shared_";
+}
+
+/* Long texts become readable when what recurs has a name. */
+static bool share_lines(written *w) {
+    enum { LONG = 1000, WORTH = 9 }; /* symbols and operations: about two screens; as much as a name must save */
+    size_t count = 0, found;
+    for (size_t p = 0; p < w->part_count; p++) count += 2 * w->parts[p].count;
+    graph_node **nodes = arena_alloc(w->memory, count, sizeof *nodes), *definitions;
+    if (!nodes) return false;
+    count = 0;
+    for (size_t p = 0; p < w->part_count; p++)
+        for (size_t k = 0; k < w->parts[p].count; k++) {
+            written_line *line = &w->parts[p].lines[k];
+            if (line->left >= 0) nodes[count++] = &line->left;
+            nodes[count++] = &line->right;
+        }
+    if (!written_share(w, nodes, count, LONG, WORTH, &definitions, &found)) return false;
+    if (found == 0 || w->part_count == WRITTEN_PARTS) return true;
+    written_begin(w, "with");
+    for (size_t k = 0; k < found; k++) {
+        const char *name = written_text(w, "%s%zu", w->shared_name, k + 1);
+        if (!name || !add_line(w, (written_line){name, name, GRAPH_NONE, definitions[k]})) return false;
+    }
+    return true;
+}
+
+static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
+    hamel_system *s = w->system;
+    s->error = w->error;
+    w->equations = (hamel_equations){.system = s, .n = w->n, .m = w->m};
+    hamel_status status = formulation_lagrange.derive(&w->equations);
+    if (status != HAMEL_OK) return status;
+    w->shared_name = free_name(w);
+    bool done = add_reactions(w) && write(w) && (notation == HAMEL_NOTATION_C || share_lines(w));
+    if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
+    if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
+    if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);
+    if (w->error->status != HAMEL_OK) return w->error->status;
+    if (done && !out->failed) return HAMEL_OK;
+    return hamel_fail(w->error, HAMEL_LIMIT, "", 0, "the equations are longer than %zu MiB, or memory ran out",
+                      out->maximum >> 20);
+}
+
+hamel_status hamel_write_equations(char **text, const hamel_description *d, hamel_notation notation,
+                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    enum { MOST = 64 << 20 };
+    hamel_limits taken = limits ? *limits : hamel_limits_default();
+    hamel_model *model = NULL;
+    hamel_error own = {0};
+    text_buffer out;
+    arena memory;
+    if (!error) error = &own;
+    *text = NULL;
+    arena_init(&memory, taken.memory);
+    text_buffer_init(&out, MOST);
+    hamel_status status = hamel_model_create(&model, d, &taken, cancel, error);
+    if (status == HAMEL_OK) {
+        written w = {
+            .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
+        model->system->cancel = cancel;
+        status = write_in(&w, notation, &out);
+    }
+    if (status == HAMEL_OK) *text = text_buffer_take(&out, NULL);
+    text_buffer_free(&out);
+    arena_free(&memory);
+    hamel_model_free(model);
+    hamel_error_clear(&own);
+    return status;
+}

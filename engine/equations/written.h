@@ -1,0 +1,106 @@
+/* written.h — equations of motion as they would stand on paper, in the variables of a formulation.
+ *
+ * Lines are gathered in parts with a title. Beside them the same equations stand in a form for machines: q' as
+ * expressions of (t, q, w), and residuals that are linear in the unknowns w' and λ. Symbols beyond those of the system
+ * (quasi-velocities, momenta) are velocities with indices n, n + 1, ...: their rates are accelerations of the same
+ * index, so that the graph differentiates them along the motion as it does all others. */
+#ifndef HAMEL_EQUATIONS_WRITTEN_H
+#define HAMEL_EQUATIONS_WRITTEN_H
+
+#include "engine/mechanics/equations.h"
+#include "engine/model/model.h"
+
+typedef struct written_line {
+    const char *name;       /* what the line is about: a coordinate, a constraint */
+    const char *defines;    /* "x'": the line reads `defines = right`; NULL: `left = right` */
+    graph_node left, right; /* left GRAPH_NONE where `defines` stands for it */
+} written_line;
+
+typedef struct written_part {
+    const char *title;
+    written_line *lines;
+    size_t count, capacity;
+} written_part;
+
+enum { WRITTEN_PARTS = 8 };
+
+typedef struct written {
+    arena *memory;
+    hamel_model *model; /* whose graph is extended */
+    hamel_system *system;
+    hamel_error *error;
+    hamel_equations equations; /* Lagrange's, derived in that graph */
+    size_t n, m;
+    written_part parts[WRITTEN_PARTS];
+    size_t part_count;
+    const char **extra_names; /* of velocities n, n + 1, ... */
+    size_t extra_count, extra_capacity;
+    const char *shared_name; /* "z" in z1, z2, ... of named subexpressions: parameters beyond the system's */
+    graph_node *reactions;   /* n: Σ λ_c A_ci */
+
+    /* For machines: */
+    graph_node *rates;   /* n: q' of (t, q, w) */
+    graph_node *w;       /* the symbols of the velocity variables */
+    graph_node *w_given; /* the same as expressions of (t, q, q') */
+    size_t w_count;
+    graph_node *unknowns;  /* symbols of w', then of λ where they are found */
+    graph_node *residuals; /* as many; linear in the unknowns */
+    size_t unknown_count;
+    bool with_multipliers;
+} written;
+
+/* The number of coordinates up to which velocities are solved for by hand. */
+enum { WRITTEN_SOLVED = 24 };
+
+/* Adds an empty part; the lines that follow belong to it. */
+void written_begin(written *w, const char *title);
+
+/* Adds `name: left = right`; both sides are arranged first. False without memory. */
+bool written_equation(written *w, const char *name, graph_node left, graph_node right);
+
+/* Adds `defines = right`. */
+bool written_definition(written *w, const char *name, const char *defines, graph_node right);
+
+/* A new velocity-like symbol: an index, or −1 without memory. */
+int32_t written_symbol(written *w, const char *name);
+
+/* The text in the arena; NULL without memory. */
+const char *written_text(written *w, const char *format, ...) HAMEL_PRINTF(2, 3);
+
+/* d/dt ∂L/∂q'_i − ∂L/∂q_i; generalized force on q_i that is no reaction; Σ λ_c A_ci. */
+graph_node written_inertia(written *w, size_t i);
+graph_node written_force(written *w, size_t i);
+graph_node written_reaction(written *w, size_t i);
+
+/* The constraints as given, f = 0. */
+bool written_constraints(written *w);
+
+/* Sets `unknowns` and `residuals` to count and room for them. */
+bool written_machine(written *w, size_t w_count, size_t unknown_count);
+
+/* Fails with HAMEL_INVALID: why these equations cannot be written out. Always false. */
+bool written_cannot(written *w, const char *why, const char *hint);
+
+/* Names symbols as the description does, and the new ones: a graph_namer whose context is the written. */
+void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
+void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
+
+/* shared.c: gives names to subexpressions of nodes[count] that occur more than once and have `worth` symbols and
+ * operations, when all together have more than `most`. Nodes are rewritten; the named ones follow as definitions[*found], each made of earlier ones. A name is
+ * that of parameter number parameter_count + index. False without memory. */
+bool written_share(written *w, graph_node **nodes, size_t count, double most, double worth, graph_node **definitions,
+                   size_t *found);
+
+/* --- one writer a family of formulations ------------------------------------------------------------------------------ */
+
+bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
+bool write_quasi_velocities(written *w, const char *as); /* quasi_velocities.c: maggi, kane, ... */
+bool write_canonical(written *w, const char *as);        /* canonical.c: hamilton, routh */
+
+/* --- printers --------------------------------------------------------------------------------------------------------- */
+
+void print_text(const written *w, text_buffer *out);
+void print_latex(const written *w, text_buffer *out);
+bool print_c(written *w, text_buffer *out); /* false without memory */
+
+#endif

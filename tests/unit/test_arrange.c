@@ -1,0 +1,102 @@
+/* test_arrange.c — engine/algebra: expressions in the form a book would print, equal to what they were. */
+#include "engine/algebra/arrange.h"
+#include "tests/unit/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const names = "`parameters`: {`m`: 2, `M`: 3, `l`: 0.7, `g`: 9.81, `r`: 0.4, `J`: 0.3},"
+                                 "`coordinates`: [`x`, `y`, `a`, `b`], `kinetic_energy`: `x'^2 + y'^2 + a'^2 + b'^2`";
+
+static void text_of(fixture *f, graph_node node, text_buffer *out) {
+    text_buffer_init(out, 100000);
+    graph_print(f->system->graph, node, system_name_symbol, f->system, out);
+    assert_false(out->failed);
+}
+
+static void assert_same_value(fixture *f, graph_node x, graph_node y) {
+    uint64_t seed = 11;
+    for (int k = 0; k < 5; k++) {
+        double t, q[4], v[4], a[4];
+        random_fill(&seed, &t, 1, -2, 2);
+        random_fill(&seed, q, 4, -2, 2);
+        random_fill(&seed, v, 4, -2, 2);
+        random_fill(&seed, a, 4, -2, 2);
+        program_inputs in = {{f->system->parameter_values, &t, q, v, a, NULL, NULL, NULL, NULL}};
+        assert_near("arranged", fixture_value(f->system->graph, y, &in), fixture_value(f->system->graph, x, &in),
+                    1e-11);
+    }
+}
+
+static void assert_arranged(const char *from, const char *expected) {
+    fixture f;
+    text_buffer text;
+    fixture_open(&f, names);
+    graph_node node = fixture_node(&f, from), result = arrange(f.system->graph, node, &f.memory);
+    assert_true(result >= 0);
+    text_of(&f, result, &text);
+    assert_string_equal(text.bytes, expected);
+    assert_same_value(&f, node, result);
+    text_buffer_free(&text);
+    fixture_close(&f);
+}
+
+static void terms_are_collected_by_what_moves(void **state) {
+    (void)state;
+    assert_arranged("m*l*x'' + M*l*x'' - m*g*sin(x)", "l*(m + M)*x'' - m*g*sin(x)");
+    assert_arranged("x*(x' + y')*x' - y'*x*x'", "x*x'^2");
+}
+
+static void squares_of_sine_and_cosine_join(void **state) {
+    (void)state;
+    assert_arranged("m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2", "m*x'^2 + m*y'^2");
+    assert_arranged("(J*sin(a)^2 + J*cos(a)^2 + m*r^2)*a'' + 0.5*m*r^2*a''", "(3*m*r^2 + 2*J)*a''/2");
+    assert_arranged("x'/(1 - sin(a)^2) + y'/cos(a)", "x'/cos(a)^2 + y'/cos(a)");
+    assert_arranged("1 - sin(a)^2 - cos(a)^2", "0");
+}
+
+static void sums_of_angles_are_put_together(void **state) {
+    (void)state;
+    assert_arranged("m*l^2*(cos(a)*cos(b) + sin(a)*sin(b))*x''", "m*l^2*cos(a - b)*x''");
+    assert_arranged("m*l*(sin(2*a)*cos(a) - cos(2*a)*sin(a))*x'", "m*l*sin(a)*x'");
+    assert_arranged("m*(l*cos(a)*a' + r*cos(a+b)*(a'+b'))^2 + m*(l*sin(a)*a' + r*sin(a+b)*(a'+b'))^2",
+                    "m*(2*l*r*cos(b) + l^2 + r^2)*a'^2 + 2*m*r*(l*cos(b) + r)*a'*b' + m*r^2*b'^2");
+}
+
+static void roots_quotients_and_numbers_stay_exact(void **state) {
+    (void)state;
+    assert_arranged("sqrt(x^2+y^2)*x' + x'/sqrt(x^2+y^2)", "(x^2 + y^2 + 1)*x'/sqrt(x^2 + y^2)");
+    assert_arranged("0.4*m*r^2*x'' + 9.81*m*sin(pi*t) + tan(a)*cos(a)*y'",
+                    "2*m*r^2*x''/5 + sin(a)*y' + 9.81*m*sin(pi*t)");
+    assert_arranged("(m + M)*(x+y)^2/(x+y)", "(m + M)*(x + y)");
+    assert_arranged("x/3 + x/6 - x/2", "0"); /* fractions, not the doubles nearest to them */
+}
+
+/* Beyond its bounds an expression is left as it is: 2^40 terms would be the end. */
+static void what_is_too_long_is_left_alone(void **state) {
+    (void)state;
+    fixture f;
+    char text[2000] = "1";
+    for (int k = 0; k < 40; k++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "*(x + y + sin(a*%d))", k + 2);
+    fixture_open(&f, names);
+    graph_node node = fixture_node(&f, text);
+    assert_true(node >= 0);
+    assert_int_equal(arrange(f.system->graph, node, &f.memory), node);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_are_collected_by_what_moves), cmocka_unit_test(squares_of_sine_and_cosine_join),
+        cmocka_unit_test(sums_of_angles_are_put_together),   cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
+        cmocka_unit_test(what_is_too_long_is_left_alone),
+    };
+    return cmocka_run_group_tests_name("arrange", tests, NULL, NULL);
+}

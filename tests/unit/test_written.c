@@ -1,0 +1,248 @@
+/* test_written.c — engine/equations: what is written out says what is computed. The text is read back by the parser, the
+ * C is compiled and run. */
+#include "api/describe.h"
+#include "api/strict_json.h"
+#include "engine/solve/kinetics.h"
+#include "engine/system/binder.h"
+#include "tests/unit/fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
+
+#include <cmocka.h>
+
+typedef struct example {
+    api_description description;
+    cJSON *tree;
+    hamel_model *model;
+} example;
+
+static char *read_all(const char *path) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    (void)!fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+static void open_example(example *e, const char *name, const char *as) {
+    char path[256], assignment[64];
+    json_limits json = json_limits_default();
+    api_limits limits = api_limits_default();
+    json_fault fault;
+    hamel_error error = {0};
+    snprintf(path, sizeof path, "api/examples/%s.json", name);
+    snprintf(assignment, sizeof assignment, "simulation.formulation=%s", as);
+    const char *assignments[] = {assignment};
+    char *text = read_all(path);
+    e->tree = json_parse(text, strlen(text), &json, &fault);
+    free(text);
+    assert_non_null(e->tree);
+    assert_int_equal(api_describe(&e->description, e->tree, assignments, 1, &limits, NULL, &error), HAMEL_OK);
+    assert_int_equal(hamel_model_create(&e->model, &e->description.description, NULL, NULL, &error), HAMEL_OK);
+}
+
+static void close_example(example *e) {
+    hamel_model_free(e->model);
+    api_description_free(&e->description);
+    cJSON_Delete(e->tree);
+}
+
+static char *equations_of(example *e, hamel_notation notation) {
+    char *text = NULL;
+    hamel_error error = {0};
+    hamel_status status = hamel_write_equations(&text, &e->description.description, notation, NULL, NULL, &error);
+    if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "");
+    assert_int_equal(status, HAMEL_OK);
+    return text;
+}
+
+/* A state on the constraints: the model's own start, with its accelerations. */
+typedef struct motion_state {
+    double t, q[64], v[64], a[64], lambda[64];
+} motion_state;
+
+static void start_of(const hamel_model *model, motion_state *s) {
+    hamel_error error = {0};
+    kinetics *k = kinetics_create(model);
+    assert_non_null(k);
+    assert_true(model->n <= 64 && model->m <= 64);
+    s->t = model->settings.start;
+    memcpy(s->q, model->q0, model->n * sizeof *s->q);
+    memcpy(s->v, model->v0, model->n * sizeof *s->v);
+    assert_int_equal(kinetics_evaluate(k, s->t, s->q, s->v, &error), HAMEL_OK);
+    assert_int_equal(kinetics_accelerations(k, 0, 0, s->a, s->lambda, &error), HAMEL_OK);
+    kinetics_free(k);
+}
+
+typedef int rates_function(double t, const double *q, const double *w, double *q_dot, double *w_dot, double *lambda);
+typedef void velocities_function(double t, const double *q, const double *v, double *w);
+
+typedef struct program_of_c {
+    void *library;
+    rates_function *rates;
+    velocities_function *velocities;
+} program_of_c;
+
+static void compile(program_of_c *p, const char *text) {
+    char directory[] = "/tmp/hamel-written-XXXXXX", path[64], library[64], command[512];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/equations.c", directory);
+    snprintf(library, sizeof library, "%s/equations.so", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    snprintf(command, sizeof command,
+             "cc -std=c11 -Wall -Wextra -Werror -Wno-unused-function -O1 -shared -fPIC %s -o %s -lm", path, library);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): the compiler is what is tested */
+    p->library = dlopen(library, RTLD_NOW);
+    assert_non_null(p->library);
+    *(void **)&p->rates = dlsym(p->library, "rates");
+    *(void **)&p->velocities = dlsym(p->library, "velocities");
+    assert_non_null(p->rates);
+    unlink(path);
+    unlink(library);
+    rmdir(directory);
+}
+
+static const char *const systems[] = {
+    "simple_pendulum",
+    "cartesian_pendulum",
+    "spherical_pendulum",
+    "foucault_pendulum",
+    "heavy_top",
+    "chaplygin_sleigh",
+    "coin_on_incline",
+    "suslov_body",
+    "greenwood_4_10_knife_edge_dumbbell",
+    "greenwood_4_11_rolling_disk",
+    "greenwood_4_12_bead_on_hoop",
+    "greenwood_4_13_turning_knife_edge",
+    "baruh_4_4_double_link_on_incline",
+    "baruh_4_11_cart_bar_dashpot",
+    "baruh_4_12_collar_on_rod",
+    "baruh_ex_4_9_rolling_cylinders",
+    "baruh_ex_4_36_four_bar",
+    "papastavridis_2_2_2_ball_in_cylinder",
+    "papastavridis_2_13_5_ball_on_turntable",
+    "papastavridis_3_5_8_double_pendulum",
+    "talamucci_3_1_pendulum_on_skate",
+    "benchmark_andrews_squeezer",
+};
+enum { SYSTEMS = sizeof systems / sizeof *systems };
+
+static void the_c_gives_the_accelerations(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SYSTEMS; k++) {
+        example e;
+        motion_state s;
+        program_of_c p;
+        open_example(&e, systems[k], "lagrange");
+        start_of(e.model, &s);
+        char *text = equations_of(&e, HAMEL_NOTATION_C);
+        compile(&p, text);
+        double w[64], q_dot[64], w_dot[64], lambda[64], largest = 1;
+        p.velocities(s.t, s.q, s.v, w);
+        assert_int_equal(p.rates(s.t, s.q, w, q_dot, w_dot, lambda), 0);
+        for (size_t i = 0; i < e.model->n; i++) largest = fmax(largest, fabs(s.a[i]));
+        for (size_t i = 0; i < e.model->n; i++) {
+            assert_true(q_dot[i] == s.v[i]);
+            assert_near(systems[k], w_dot[i] / largest, s.a[i] / largest, 1e-10);
+        }
+        dlclose(p.library);
+        free(text);
+        close_example(&e);
+    }
+}
+
+/* --- the text, read back --------------------------------------------------------------------------------------------- */
+
+static graph_node multiplier(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    hamel_system *s = context;
+    assert_int_equal(quantity, QUANTITY_LAMBDA);
+    return graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
+}
+
+static graph_node read_back(hamel_system *s, char *text) {
+    hamel_expression expression = {.text = text, .pointer = ""};
+    system_quantities quantities = {s, multiplier};
+    return system_bind(s, &expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, &quantities);
+}
+
+/* Every "coordinate: left = right" against the residual that is integrated. */
+static void compare_text(example *e, char *text) {
+    hamel_system *s = e->model->system;
+    hamel_error error = {0};
+    s->error = &error;
+    hamel_equations equations = {.system = s, .n = e->model->n, .m = e->model->m};
+    assert_int_equal(formulation_lagrange.derive(&equations), HAMEL_OK);
+    size_t found = 0;
+    uint64_t seed = 5;
+    double t = 0.3, q[64], v[64], a[64], lambda[64];
+    random_fill(&seed, q, 64, 0.2, 1.2);
+    random_fill(&seed, v, 64, -1, 1);
+    random_fill(&seed, a, 64, -1, 1);
+    random_fill(&seed, lambda, 64, -1, 1);
+    program_inputs in = model_inputs(e->model, &t, q, v, a, lambda, NULL);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char *colon = strstr(line, ": "), *equal = strstr(line, " = ");
+        if (line[0] == '#' || !colon || !equal) continue;
+        *colon = *equal = '\0';
+        int32_t i = system_coordinate_index(s, line);
+        if (i < 0) continue;
+        graph_node left = read_back(s, colon + 2), right = read_back(s, equal + 3);
+        assert_true(left >= 0 && right >= 0);
+        double value = fixture_value(s->graph, left, &in) - fixture_value(s->graph, right, &in);
+        assert_near(line, value, fixture_value(s->graph, equations.residual[i], &in), 1e-9);
+        found++;
+    }
+    assert_int_equal(found, e->model->n);
+    s->error = NULL;
+}
+
+static void the_text_read_back_is_what_is_integrated(void **state) {
+    (void)state;
+    for (size_t k = 0; k < SYSTEMS; k++) {
+        example e;
+        open_example(&e, systems[k], "lagrange");
+        char *text = equations_of(&e, HAMEL_NOTATION_TEXT);
+        if (strstr(text, "# with\n") == NULL) compare_text(&e, text);
+        free(text);
+        close_example(&e);
+    }
+}
+
+static void a_book_would_print_them_so(void **state) {
+    (void)state;
+    example e;
+    open_example(&e, "papastavridis_3_5_8_double_pendulum", "lagrange");
+    char *text = equations_of(&e, HAMEL_NOTATION_TEXT); /* Papastavridis, example 3.5.8 */
+    assert_non_null(strstr(text, "φ2: m2*l1*l2*cos(φ1 - φ2)*φ1'' + m2*l2^2*φ2'' - m2*l1*l2*sin(φ1 - φ2)*φ1'^2 + "
+                                 "m2*l2*g*sin(φ2) = 0\n"));
+    free(text);
+    text = equations_of(&e, HAMEL_NOTATION_LATEX);
+    assert_non_null(
+        strstr(text, "m_{2} \\, l_{1} \\, l_{2} \\, \\cos\\left(\\phi_{1} - \\phi_{2}\\right) \\, \\ddot{\\phi_{1}}"));
+    free(text);
+    close_example(&e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_book_would_print_them_so),
+        cmocka_unit_test(the_text_read_back_is_what_is_integrated),
+        cmocka_unit_test(the_c_gives_the_accelerations),
+    };
+    return cmocka_run_group_tests_name("written", tests, NULL, NULL);
+}
