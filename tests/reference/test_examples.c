@@ -87,10 +87,11 @@ static double number_of(const cJSON *object, const char *key) {
 static void every_formulation_agrees(void **state) {
     const api_example *example = api_example_at(*(const size_t *)*state);
     api_limits limits = api_limits_default();
+    const api_analysis_options asked = {.analyses = API_VERIFICATION};
     api_failure failure = {0};
     outcome o = {0};
     cJSON *answer =
-        api_analyze(example->json, example->length, NULL, 0, API_VERIFICATION, &limits, NULL, example->name, &failure);
+        api_analyze(example->json, example->length, NULL, 0, &asked, &limits, NULL, example->name, &failure);
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(answer, "verification");
     char *text = cJSON_PrintUnformatted(v);
     bool good = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(v, "agree")) && number_of(v, "states") == 100 &&
