@@ -96,7 +96,8 @@ static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer)
         }
         push(p, GRAPH_NONE, 0, graph_op_get(op)->text);
     } else if (arity == 1) {
-        push(p, o[0], op == GRAPH_NEG ? PRODUCT : own, NULL); /* -a*b is (-a)*b: the same */
+        /* -a/b is read as (-a)/b, which is the same; as a divisor it would not be */
+        push(p, o[0], op == GRAPH_NOT ? own : outer <= PRODUCT ? PRODUCT : POWER, NULL);
         push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "not " : "-");
     } else {
         /* the right operand of -, / and comparisons needs parentheses at equal precedence; of ^ the left one */
@@ -185,7 +186,7 @@ static void push_latex_function(pieces *p, graph_op op, const graph_cell *cell) 
 }
 
 static void push_latex(pieces *p, graph_op op, const graph_cell *cell, int outer) {
-    int own = op == GRAPH_DIV ? ATOM : precedence_of(op);
+    int own = op == GRAPH_DIV ? ATOM : op == GRAPH_NEG ? SUM : precedence_of(op);
     const graph_node *o = cell->as.operand;
     if (own == ATOM) {
         push_latex_function(p, op, cell);
