@@ -49,6 +49,43 @@ graph_node energies_kinetic(const hamel_equations *e) {
     return none ? need_energies(e, "kinetic energy") : sum_of(s->graph, s->kinetic, s->kinetic_count);
 }
 
+/* The part of one term: T0 = T(q' = 0), T1 = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j
+ * (Papastavridis 3.9; Euler on homogeneous functions). GRAPH_NONE with a fault when the term is not quadratic. */
+static graph_node part_of_term(hamel_system *s, graph_node term, int degree, const graph_node *zeros) {
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0);
+    int32_t *list, *second;
+    if (degree == 0) return graph_substitute(g, term, SYMBOL_VELOCITY, zeros, s->coordinate_count);
+    size_t count = node_support(s, term, SYMBOL_VELOCITY, &list);
+    for (size_t i = 0; i < count; i++) {
+        graph_node p = graph_partial(g, term, s->v[list[i]]), factor = GRAPH_NONE;
+        size_t inner = node_support(s, p, SYMBOL_VELOCITY, &second);
+        if (degree == 1) factor = graph_substitute(g, p, SYMBOL_VELOCITY, zeros, s->coordinate_count);
+        if (degree == 2) factor = graph_number(g, 0);
+        for (size_t j = 0; j < inner; j++) {
+            graph_node m = graph_partial(g, p, s->v[second[j]]);
+            if (graph_depends(g, m) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) {
+                (void)hamel_fail(s->error, HAMEL_INVALID, "/kinetic_energy", 0,
+                                 "the kinetic energy is not quadratic in the velocities, so it has no parts by degree");
+                return GRAPH_NONE;
+            }
+            if (degree == 2) factor = graph_add(g, factor, graph_mul(g, m, s->v[second[j]]));
+        }
+        sum = graph_add(g, sum, graph_mul(g, s->v[list[i]], factor));
+    }
+    return degree == 2 ? graph_mul(g, graph_number(g, 0.5), sum) : sum;
+}
+
+graph_node energies_kinetic_part(const hamel_equations *e, int degree) {
+    hamel_system *s = e->system;
+    if (s->lagrangian >= 0 || s->acceleration_energy >= 0) return need_energies(e, "kinetic energy");
+    const graph_node *zeros = node_array(s, s->coordinate_count);
+    graph_node sum = graph_number(s->graph, 0);
+    for (size_t i = 0; zeros && i < s->kinetic_count && sum >= 0; i++)
+        sum = graph_add(s->graph, sum, part_of_term(s, s->kinetic[i], degree, zeros));
+    return zeros ? sum : GRAPH_NONE;
+}
+
 graph_node energies_potential(const hamel_equations *e) {
     hamel_system *s = e->system;
     return s->lagrangian >= 0 ? need_energies(e, "potential energy")

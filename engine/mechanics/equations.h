@@ -76,6 +76,7 @@ hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* T, V and the Gibbs–Appell function S as single nodes; GRAPH_NONE when the system cannot have them (fault added). */
 graph_node energies_kinetic(const hamel_equations *e);
+graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* of T, in the velocities: 0, 1, 2 */
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
 

@@ -56,7 +56,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     graph *g = s->graph;
     int32_t x = arguments[0], y = arguments[1];
     switch (quantity) {
-    case QUANTITY_KINETIC_ENERGY: return energies_kinetic(e);
+    case QUANTITY_KINETIC_ENERGY: return x < 0 ? energies_kinetic(e) : energies_kinetic_part(e, x);
     case QUANTITY_POTENTIAL_ENERGY: return energies_potential(e);
     case QUANTITY_ENERGY:
         return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));

@@ -25,11 +25,6 @@ static const place_info places[] = {
 #undef X
 };
 
-static const char *const signatures[] = {
-#define X(name, text, signature) signature,
-    SYNTAX_QUANTITY_LIST(X)
-#undef X
-};
 static const char *const quantity_texts[] = {
 #define X(name, text, signature) text,
     SYNTAX_QUANTITY_LIST(X)
@@ -326,11 +321,20 @@ static bool run_table(machine *m, const syntax_item *item, const char *name, gra
     return push(m, made ? graph_lookup(g, x, m->s->binder->tables[table].index, 0) : graph_number(g, 0), NULL);
 }
 
+/* k of kinetic_energy(k). */
+static bool degree_argument(machine *m, const syntax_item *item, graph_node k, int32_t *degree) {
+    long long value;
+    if (!integer_value(m, item, k, "the degree", &value)) return false;
+    if (value < 0 || value > 2)
+        return fault(m, item, "kinetic_energy(k) is the part of degree k in the velocities: k is 0, 1 or 2");
+    *degree = (int32_t)value;
+    return true;
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
     machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
-    const char *signature = signatures[item->op];
     int32_t index[2] = {-1, -1};
-    for (size_t k = strlen(signature); k-- > 0;) argument[k] = pop(m);
+    for (int32_t k = item->count; k-- > 0;) argument[k] = pop(m);
     switch (item->op) {
     case QUANTITY_DER: return run_rate(m, item, argument[0].node);
     case QUANTITY_POSITION:
@@ -339,6 +343,9 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_ANGULAR_VELOCITY:
     case QUANTITY_ANGULAR_VELOCITY_BODY: return run_motion(m, item, argument[0].name, argument[1].node);
     case QUANTITY_TABLE: return run_table(m, item, argument[0].name, argument[1].node);
+    case QUANTITY_KINETIC_ENERGY:
+        if (item->count && !degree_argument(m, item, argument[0].node, &index[0])) return false;
+        break;
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:
     case QUANTITY_NONIDEAL:

@@ -349,6 +349,12 @@ static int call_arity(const frame *f) {
     return (int)strlen(quantity_signature((syntax_quantity)f->operation));
 }
 
+/* The arguments that cannot be left out. */
+static int call_least(const frame *f) {
+    if (f->kind != FRAME_QUANTITY) return call_arity(f);
+    return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "o");
+}
+
 /* `found` arguments, or more than it takes when negative. */
 static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     const char *text = call_text(f);
@@ -367,30 +373,15 @@ static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     char arguments[64] = "";
     size_t used = 0;
     for (size_t i = 0; signature[i] != '\0'; i++) {
-        const char *word = signature[i] == 'n' ? "name" : signature[i] == 'k' ? "integer" : "expression";
+        const char *word = signature[i] == 'n'   ? "name"
+                           : signature[i] == 'k' ? "integer"
+                           : signature[i] == 'o' ? "[integer]"
+                                                 : "expression";
         used += (size_t)snprintf(arguments + used, sizeof arguments - used, "%s%s", i > 0 ? ", " : "", word);
         assert(used < sizeof arguments);
     }
     hamel_suggest(p->error, "write %s(%s)", text, arguments);
     return false;
-}
-
-/* The token looked at is the '(' or ',' before an argument of the quantity on top. */
-static bool begin_quantity_argument(parser *p) {
-    const frame *f = top(p);
-    bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
-    p->token = is_name ? lexer_next_dotted(&p->lexer) : lexer_next(&p->lexer);
-    p->want_value = true;
-    if (p->token.kind == TOKEN_CLOSE && f->count == 0) return fail_arity(p, f, f->column, 0);
-    if (!is_name) return true;
-    if (p->token.kind != TOKEN_NAME) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "a name for %s", call_text(f));
-        return fail_expected(p, expected);
-    }
-    token name = p->token;
-    advance(p);
-    return parse_indexed(p, &name, true);
 }
 
 /* A call that has all its arguments: pops its frame and writes it. The token looked at is its ')'. */
@@ -409,6 +400,25 @@ static bool finish_call(parser *p) {
     item.kind = f.kind == FRAME_CALL ? SYNTAX_OPERATOR : SYNTAX_QUANTITY;
     if (f.kind == FRAME_CALL) item.count = 0;
     return emit(p, item, (size_t)f.count, false);
+}
+
+/* The token looked at is the '(' or ',' before an argument of the quantity on top. */
+static bool begin_quantity_argument(parser *p) {
+    const frame *f = top(p);
+    bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
+    p->token = is_name ? lexer_next_dotted(&p->lexer) : lexer_next(&p->lexer);
+    p->want_value = true;
+    if (p->token.kind == TOKEN_CLOSE && f->count == 0)
+        return call_least(f) == 0 ? finish_call(p) : fail_arity(p, f, f->column, 0);
+    if (!is_name) return true;
+    if (p->token.kind != TOKEN_NAME) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "a name for %s", call_text(f));
+        return fail_expected(p, expected);
+    }
+    token name = p->token;
+    advance(p);
+    return parse_indexed(p, &name, true);
 }
 
 /* sum(i, : the variable is read here, so that it is never taken for a value. */
@@ -503,7 +513,7 @@ static bool parse_close(parser *p, bool index) {
         advance(p);
         return emit_name(p, &indexed, suffix);
     }
-    if (f->count != call_arity(f)) return fail_arity(p, f, f->column, f->count);
+    if (f->count < call_least(f) || f->count > call_arity(f)) return fail_arity(p, f, f->column, f->count);
     return finish_call(p);
 }
 

@@ -27,7 +27,7 @@ typedef enum syntax_kind {
 } syntax_kind;
 
 /* Functions whose meaning is not a number-to-number map. Signature: n a name, e an expression, k a literal or
- * index expression that must be an integer. sum is handled by the parser itself. */
+ * index expression that must be an integer, o such a one that may be left out at the end. sum is handled by the parser itself. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -37,7 +37,7 @@ typedef enum syntax_kind {
     X(ACCELERATION, "acceleration", "nk")            \
     X(ANGULAR_VELOCITY, "angular_velocity", "nk")    \
     X(ANGULAR_VELOCITY_BODY, "angular_velocity_body", "nk") \
-    X(KINETIC_ENERGY, "kinetic_energy", "")          \
+    X(KINETIC_ENERGY, "kinetic_energy", "o")         \
     X(POTENTIAL_ENERGY, "potential_energy", "")      \
     X(ENERGY, "energy", "")                          \
     X(JACOBI_INTEGRAL, "jacobi_integral", "")        \

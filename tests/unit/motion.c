@@ -86,6 +86,10 @@ static void describe(char text[TEXT_SIZE], const char *system, const char *simul
 motion motion_run(const char *system, const char *simulation) {
     char text[TEXT_SIZE];
     describe(text, system, simulation);
+    return motion_of(text);
+}
+
+motion motion_of(const char *text) {
     motion m = {0};
     api_limits limits = api_limits_default();
     api_failure failure = {0};

@@ -22,6 +22,7 @@ typedef struct motion {
 /* Runs a system until it is completed. `system` and `simulation` are the members of these two objects. Free the result
  * with motion_free. */
 motion motion_run(const char *system, const char *simulation);
+motion motion_of(const char *text); /* of a whole description, as JSON */
 void motion_free(motion *m);
 
 size_t motion_column(const motion *m, const char *name);

@@ -1,0 +1,178 @@
+/* test_energies.c — engine/mechanics/energies.c: T and its parts, the Jacobi integral and its rate, what constraints do.
+ *
+ *   T = T2 + T1 + T0,  q'·∂L/∂q' − L = T2 − T0 + V                      Papastavridis 3.9
+ *   dh/dt by Greenwood 4.379 is the derivative of h along the motion
+ *   d(T + V)/dt = Σ Q q' + Σ power(c) + ∂V/∂t where T does not contain t    Greenwood 4.357 to 4.364 */
+#include "api/simulate.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
+
+#include <cjson/cJSON.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_column_zero(const motion *m, const char *what, const char *column, double bound) {
+    size_t at = motion_column(m, column);
+    for (size_t i = 0; i < m->row_count; i++)
+        if (!(fabs(motion_value(m, i, at)) <= bound))
+            fail_msg("%s: %s is %.3g in row %zu", what, column, motion_value(m, i, at), i);
+}
+
+/* Coordinates that move with time: T1 and T0 are not 0. */
+static const char *const moving[] = {
+    /* Greenwood 4.12: a bead on a hoop that is turned at the rate W + a t */
+    "`parameters`: {`W`: 2, `a`: 0.7, `g`: 9.81}, `coordinates`: [{`name`: `th`, `initial`: 1, `velocity`: 0.4}],"
+    "`particles`: [{`name`: `P`, `mass`: 0.5, `position`: [`sin(th)*cos(W*t + a*t^2/2)`, `sin(th)*sin(W*t + a*t^2/2)`,"
+    "`cos(th)`]}], `gravity`: [0, 0, `-g`],",
+    /* a pendulum on a driven pivot, with drag */
+    "`parameters`: {`A`: 0.3, `w`: 4, `m`: 2, `l`: 0.8, `g`: 9.81}, `coordinates`: [{`name`: `ph`, `initial`: 0.5}],"
+    "`definitions`: {`x`: `A*sin(w*t) + l*sin(ph)`, `y`: `A*cos(2*t) - l*cos(ph)`},"
+    "`kinetic_energy`: `m*(der(x)^2 + der(y)^2)/2`, `potential_energy`: `m*g*y + t*ph^2`,"
+    "`generalized_forces`: {`ph`: `-0.3*ph'`},",
+    /* two bodies in frames that turn, a spring between them */
+    "`parameters`: {`W`: 1.5}, `coordinates`: [{`name`: `r`, `initial`: 1}, {`name`: `s`, `initial`: 0.4, `velocity`: "
+    "-1}],"
+    "`frames`: [{`name`: `F`, `origin`: [`t^2/5`, 0], `orientation`: {`angle`: `W*t`}}],"
+    "`particles`: [{`name`: `P`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`r`, 0]}}],"
+    "`bodies`: [{`name`: `B`, `mass`: 2, `inertia`: 0.3, `position`: {`frame`: `F`, `at`: [0, `s`]},"
+    "`orientation`: {`angle`: `s - W*t`}}], `springs`: [{`between`: [`P`, `B`], `stiffness`: 20, `length`: 1}],",
+};
+
+/* Rounding only: energies here are below 100, some hundred operations. */
+static void the_parts_of_the_kinetic_energy_add_up(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
+        char text[4000];
+        snprintf(
+            text, sizeof text,
+            "%s `outputs`: {`sum`: `kinetic_energy() - kinetic_energy(2) - kinetic_energy(1) - kinetic_energy(0)`,"
+            "`h`: `jacobi_integral() - kinetic_energy(2) + kinetic_energy(0) - potential_energy()`,"
+            "`rate`: `der(jacobi_integral()) - energy_rate()`, `T1`: `kinetic_energy(1)`, `T0`: `kinetic_energy(0)`}",
+            moving[i]);
+        motion m = motion_run(text, "`stop`: 2, `samples`: 21");
+        assert_column_zero(&m, "parts", "sum", 1e-12);
+        assert_column_zero(&m, "Jacobi integral", "h", 1e-12);
+        assert_column_zero(&m, "rate", "rate", 1e-10);
+        assert_true(motion_last(&m, "T0") > 0.01); /* they are not all in T2 */
+        motion_free(&m);
+    }
+}
+
+/* T = ½ m r² (θ'² + W² sin²θ): T2, T1 = 0, T0, and Greenwood 4.12's rate −m r² W W' sin²θ. */
+static void the_bead_on_a_hoop_has_its_published_rate(void **state) {
+    (void)state;
+    char text[4000];
+    snprintf(text, sizeof text,
+             "%s `outputs`: {`T2`: `kinetic_energy(2) - 0.25*th'^2`, `T1`: `kinetic_energy(1)`,"
+             "`T0`: `kinetic_energy(0) - 0.25*(W + a*t)^2*sin(th)^2`,"
+             "`rate`: `energy_rate() + 0.5*(W + a*t)*a*sin(th)^2`}",
+             moving[0]);
+    motion m = motion_run(text, "`stop`: 2, `samples`: 21");
+    const char *const columns[] = {"T2", "T1", "T0", "rate"};
+    for (size_t i = 0; i < 4; i++) assert_column_zero(&m, "hoop", columns[i], 1e-12);
+    motion_free(&m);
+}
+
+static void an_energy_that_is_not_quadratic_has_no_parts(void **state) {
+    (void)state;
+    fixture f;
+    hamel_model *model;
+    fixture_read(&f,
+                 "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^4 + x'^2`,"
+                 "`outputs`: {`T2`: `kinetic_energy(2)`}",
+                 "`stop`: 1");
+    assert_int_equal(hamel_model_create(&model, &f.description, NULL, NULL, &f.error), HAMEL_INVALID);
+    assert_true(fixture_says(&f, "not quadratic"));
+    fixture_close(&f);
+}
+
+/* Constraints that move: what they do is the rate of T + V beyond that of the forces (named `work`). */
+static const char *const driven[] = {
+    /* Baruh 4.9: a bead on a hoop, turned by a constraint */
+    "`coordinates`: [{`name`: `th`, `initial`: 1}, {`name`: `ps`, `velocity`: 2}],"
+    "`kinetic_energy`: `(th'^2 + ps'^2*sin(th)^2)/2`, `potential_energy`: `-9.81*cos(th)`,"
+    "`constraints`: [{`name`: `c`, `equation`: `ps = 2*t + t^2/4`}], `definitions`: {`work`: 0},",
+    /* Greenwood 4.13: a knife edge that turns on its rod; catastatic, so it does no work */
+    "`coordinates`: [`x`, `y`, {`name`: `ph`, `velocity`: 1}], `parameters`: {`W`: 0.8},"
+    "`kinetic_energy`: `(x'^2 + y'^2) + ph'^2/2 + ph'*(y'*cos(ph) - x'*sin(ph))`, `generalized_forces`: {`x`: `1 - "
+    "x'`},"
+    "`constraints`: [{`name`: `c`, `equation`: `-x'*sin(ph + W*t) + y'*cos(ph + W*t) = 0`}],"
+    "`definitions`: {`work`: `(1 - x')*x'`},",
+    /* Baruh, exercise 4.40: a motor by an acatastatic velocity constraint, with friction in its bearing */
+    "`coordinates`: [{`name`: `a`, `velocity`: 3}, {`name`: `b`, `initial`: 1}],"
+    "`kinetic_energy`: `a'^2 + b'^2/2 + a'*b'*cos(a - b)/2`, `potential_energy`: `-5*cos(a) - 2*cos(b)`,"
+    "`dissipation`: `0.2*(a' - b')^2/2`, `constraints`: [{`name`: `c`, `equation`: `a' = 3 + sin(t)`}],"
+    "`definitions`: {`work`: `-0.2*(a' - b')^2`},",
+    /* Appell and Hamel: not linear in the velocities and homogeneous, so it does no work */
+    "`coordinates`: [{`name`: `x`, `velocity`: 0.6}, {`name`: `y`, `velocity`: 0.8}, {`name`: `z`, `velocity`: 0.5}],"
+    "`kinetic_energy`: `(x'^2 + y'^2 + 2*z'^2)/2`, `potential_energy`: `z`,"
+    "`constraints`: [{`name`: `c`, `equation`: `x'^2 + y'^2 - 4*z'^2 = 0`}], `definitions`: {`work`: 0},",
+};
+
+static void powers_of_constraints_complete_the_balance(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof driven / sizeof *driven; i++) {
+        char text[4000];
+        snprintf(text, sizeof text,
+                 "%s `outputs`: {`balance`: `der(kinetic_energy() + potential_energy()) - work - power(c)`,"
+                 "`P`: `power(c)`, `rate`: `der(jacobi_integral()) - energy_rate()`}",
+                 driven[i]);
+        motion m = motion_run(text, "`stop`: 2, `samples`: 21, `rtol`: 1e-9, `atol`: 1e-11");
+        assert_column_zero(&m, "balance", "balance", 1e-10);
+        assert_column_zero(&m, "rate", "rate", 1e-7); /* takes A q' for −a_t: to within the velocity residual */
+        if (i == 1 || i == 3) assert_column_zero(&m, "power", "P", 1e-7);
+        motion_free(&m);
+    }
+}
+
+/* Every example, a twentieth of its span: the rate that is printed is the derivative of what is printed. */
+static void the_rate_is_the_derivative_in_every_example(void **state) {
+    (void)state;
+    size_t count = 0;
+    for (const api_example *e; (e = api_example_at(count)) != NULL; count++) {
+        cJSON *d = cJSON_Parse(e->json), *simulation = cJSON_GetObjectItem(d, "simulation");
+        assert_non_null(simulation);
+        cJSON *stop = cJSON_GetObjectItem(simulation, "stop");
+        if (!cJSON_IsNumber(stop) || cJSON_HasObjectItem(d, "acceleration_energy") ||
+            cJSON_HasObjectItem(d, "events")) {
+            cJSON_Delete(d);
+            continue;
+        }
+        cJSON_SetNumberValue(stop, stop->valuedouble / 20);
+        cJSON_DeleteItemFromObject(d, "outputs");
+        cJSON_DeleteItemFromObject(d, "checks");
+        cJSON_DeleteItemFromObject(d, "invariants");
+        cJSON_DeleteItemFromObject(simulation, "record");
+        cJSON *outputs = cJSON_AddObjectToObject(d, "outputs");
+        cJSON_AddStringToObject(outputs, "difference of rates", "der(jacobi_integral()) - energy_rate()");
+        cJSON_AddStringToObject(outputs, "speed of energies", "abs(der(kinetic_energy(2)))");
+        if (cJSON_HasObjectItem(d, "lagrangian")) cJSON_DeleteItemFromObject(outputs, "speed of energies");
+        char *text = cJSON_PrintUnformatted(d);
+        motion m = motion_of(text);
+        double scale = 1;
+        size_t size = cJSON_HasObjectItem(d, "lagrangian") ? 0 : motion_column(&m, "speed of energies");
+        for (size_t i = 0; size && i < m.row_count; i++) scale = fmax(scale, motion_value(&m, i, size));
+        assert_column_zero(&m, e->name, "difference of rates", 1e-6 * scale); /* velocity residuals times multipliers */
+        motion_free(&m);
+        free(text);
+        cJSON_Delete(d);
+    }
+    assert_true(count > 40);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_parts_of_the_kinetic_energy_add_up),
+        cmocka_unit_test(the_bead_on_a_hoop_has_its_published_rate),
+        cmocka_unit_test(an_energy_that_is_not_quadratic_has_no_parts),
+        cmocka_unit_test(powers_of_constraints_complete_the_balance),
+        cmocka_unit_test(the_rate_is_the_derivative_in_every_example),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
