@@ -8,6 +8,7 @@
 #include "engine/text/lexer.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -96,4 +97,17 @@ bool syntax_is_reserved(const char *text, size_t length) {
 
 const char *const *syntax_function_names(void) {
     return FUNCTION_NAMES;
+}
+
+void quantity_arguments(syntax_quantity quantity, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *letter = quantity_signature(quantity); *letter != '\0'; letter++) {
+        const char *word = *letter == 'n'   ? "name"
+                           : *letter == 'k' ? "integer"
+                           : *letter == 'o' ? "[integer]"
+                                            : "expression";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", word);
+        assert(used < size);
+    }
 }

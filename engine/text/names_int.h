@@ -23,4 +23,7 @@ const char *quantity_text(syntax_quantity quantity);
 
 bool word_is(const char *text, size_t length, const char *word);
 
+/* What its arguments are, for messages: "name, expression". */
+void quantity_arguments(syntax_quantity quantity, char *text, size_t size);
+
 #endif

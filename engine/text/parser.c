@@ -369,17 +369,8 @@ static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     if (f->kind == FRAME_SUM) hamel_suggest(p->error, "write sum(i, first, last, term)");
     if (f->kind == FRAME_CALL && f->operation == GRAPH_IF) hamel_suggest(p->error, "write if(condition, a, b)");
     if (f->kind != FRAME_QUANTITY) return false;
-    const char *signature = quantity_signature((syntax_quantity)f->operation);
-    char arguments[64] = "";
-    size_t used = 0;
-    for (size_t i = 0; signature[i] != '\0'; i++) {
-        const char *word = signature[i] == 'n'   ? "name"
-                           : signature[i] == 'k' ? "integer"
-                           : signature[i] == 'o' ? "[integer]"
-                                                 : "expression";
-        used += (size_t)snprintf(arguments + used, sizeof arguments - used, "%s%s", i > 0 ? ", " : "", word);
-        assert(used < sizeof arguments);
-    }
+    char arguments[64];
+    quantity_arguments((syntax_quantity)f->operation, arguments, sizeof arguments);
     hamel_suggest(p->error, "write %s(%s)", text, arguments);
     return false;
 }
