@@ -1,7 +1,7 @@
 /* json_unsupported.c — what the format has and this release does not serve.
  *
  * Such a key is refused by name, so that nobody takes its silence for a result. Serving one means: remove its line
- * here, and add it to the table of its kind in read_system.c, read_elements.c, read_bodies.c or read_simulation.c. */
+ * here, and add it to the table of its kind in read_system.c, read_elements.c, read_bodies.c, read_events.c or read_simulation.c. */
 #include "api/json_reader.h"
 
 #include <string.h>
@@ -10,10 +10,8 @@
 static const struct {
     const char *kind, *key;
 } unsupported[] = {
-    {"a system", "events"},
     {"a system", "scene"},
     {"a system", "sweep"},
-    {"a constraint", "active"},
     {"simulation", "scene"},
     {"method", "erk"},
 };

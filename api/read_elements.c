@@ -206,9 +206,16 @@ static void read_friction(json_reader *r, const cJSON *value, const char *pointe
     json_read_object(r, value, pointer, &friction_kind, field);
 }
 
+static void read_active(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    bool active = true;
+    json_read_boolean(r, value, pointer, &active);
+    *(bool *)field = !active;
+}
+
 static const json_key constraint_keys[] = {
     {"name", json_read_name, offsetof(hamel_constraint, name), true},
     {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
+    {"active", read_active, offsetof(hamel_constraint, inactive), false},
     {"nonideal", read_named, offsetof(hamel_constraint, nonideal), false},
     {"friction", read_friction, offsetof(hamel_constraint, friction), false},
     {"for", json_read_family, offsetof(hamel_constraint, family), false},

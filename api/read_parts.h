@@ -27,13 +27,16 @@ json_read_function read_joints;
 json_read_function read_definitions; /* values may be vectors */
 json_read_function read_named;       /* outputs, generalized forces */
 
+/* read_events.c; the field is the hamel_description. */
+json_read_function read_events;
+
 /* read_simulation.c; the field is a hamel_simulation. */
 json_read_function read_simulation;
 
 /* The kinds of objects, for the test that keeps system.schema.json in step. */
 extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind, quasi_velocity_kind, definition_kind,
     named_kind, particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind,
-    spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, invariant_kind, check_kind,
-    simulation_kind, projection_kind;
+    spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, event_kind, impulse_kind,
+    invariant_kind, check_kind, simulation_kind, projection_kind;
 
 #endif

@@ -52,6 +52,7 @@ static const json_key system_keys[] = {
     {"loads",              read_loads,            0,                         false},
     {"joints",             read_joints,           0,                         false},
     {"constraints",        read_constraints,      0,                         false},
+    {"events",             read_events,           0,                         false},
     {"outputs",            read_named,            FIELD(outputs),            false},
     {"invariants",         read_invariants,       0,                         false},
     {"checks",             read_checks,           0,                         false},

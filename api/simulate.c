@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { EVENT_MAX_BYTES = 256 * 1024 * 1024 }; /* two rows of a wide system */
+
 api_limits api_limits_default(void) {
     return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};
 }
@@ -48,6 +50,7 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
 /* One run on its way from the engine's sink to an observer. */
 typedef struct passage {
     const api_observer *observer;
+    text_buffer event; /* reused for each */
     bool no_memory;
 } passage;
 
@@ -70,6 +73,15 @@ static bool pass_header(void *context, const hamel_header *header) {
 static bool pass_row(void *context, const double *values, size_t count) {
     const passage *p = context;
     return p->observer->row == NULL || p->observer->row(p->observer->context, values, count);
+}
+
+static bool pass_event(void *context, const hamel_happening *event) {
+    passage *p = context;
+    if (p->observer->event == NULL) return true;
+    text_buffer_reset(&p->event);
+    api_event_text(&p->event, event);
+    p->no_memory = p->event.failed;
+    return !p->no_memory && p->observer->event(p->observer->context, p->event.bytes);
 }
 
 static bool pass_progress(void *context, const hamel_progress *progress) {
@@ -128,10 +140,13 @@ hamel_status api_run(const hamel_model *model, double time_limit, const atomic_b
                      const api_observer *observer, const char *file) {
     passage p = {.observer = observer};
     hamel_run_options options = {.cancel = cancel, .time_limit = time_limit};
-    hamel_sink sink = {.context = &p, .header = pass_header, .row = pass_row, .progress = pass_progress};
+    hamel_sink sink = {
+        .context = &p, .header = pass_header, .row = pass_row, .event = pass_event, .progress = pass_progress};
     hamel_summary summary = {0};
     hamel_error error = {0};
+    text_buffer_init(&p.event, EVENT_MAX_BYTES);
     hamel_status status = hamel_run(model, &options, &sink, &summary, &error);
+    text_buffer_free(&p.event);
     status = report(&p, status, &summary, &error, file);
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
@@ -144,6 +159,10 @@ static bool write_header(void *context, const row_header *header) {
 
 static bool write_row(void *context, const double *values, size_t count) {
     return row_writer_row(context, values, count);
+}
+
+static bool write_event(void *context, const char *json) {
+    return row_writer_event(context, json);
 }
 
 static bool write_progress(void *context, const char *json, double fraction) {
@@ -167,6 +186,7 @@ api_observer api_observer_of(row_writer *writer) {
         .context = writer,
         .header = write_header,
         .row = write_row,
+        .event = write_event,
         .progress = write_progress,
         .summary = write_summary,
         .problem = write_problem,

@@ -39,6 +39,7 @@ typedef struct api_observer {
     void *context;
     bool (*header)(void *context, const row_header *header);
     bool (*row)(void *context, const double *values, size_t count);
+    bool (*event)(void *context, const char *json);
     bool (*progress)(void *context, const char *json, double fraction);
     bool (*summary)(void *context, const char *json, const hamel_summary *summary);
     bool (*problem)(void *context, const char *json, const api_failure *failure, const char *summary_json);
@@ -54,6 +55,10 @@ api_observer api_observer_of(row_writer *writer);
 /* The summary of format section 11. The caller deletes it. */
 cJSON *api_summary_json(const hamel_summary *summary);
 cJSON *api_header_json(const hamel_header *header);
+
+/* An event of format section 11 as compact text: name, t, the values of the columns before and after, and the impulse
+ * where there was one. */
+void api_event_text(text_buffer *out, const hamel_happening *event);
 
 /* The shipped systems, compiled into the library from api/examples/. NULL past the end. */
 typedef struct api_example {

@@ -1,5 +1,6 @@
-/* write_summary.c — header and summary of a run as JSON (format section 11). */
+/* write_summary.c — header, events and summary of a run as JSON (format section 11). */
 #include "api/json_builder.h"
+#include "api/json_text.h"
 #include "api/simulate.h"
 #include "api/write_redundancy.h"
 
@@ -111,6 +112,7 @@ static void add_counters(json_builder *b, cJSON *summary, const hamel_summary *s
     json_add_text(b, summary, "status", hamel_outcome_name(s->outcome));
     json_add_number(b, summary, "t", s->t);
     json_add_number(b, summary, "rows", s->rows);
+    json_add_number(b, summary, "events", s->events);
     json_add_number(b, summary, "steps", s->steps);
     json_add_number(b, summary, "rhs_evaluations", s->rhs_evaluations);
     json_add_number(b, summary, "jacobian_evaluations", s->jacobian_evaluations);
@@ -142,6 +144,29 @@ cJSON *api_summary_json(const hamel_summary *s) {
     json_append_texts(&b, json_add_list(&b, summary, "warnings"), (const char *const *)s->warnings, s->warning_count);
     add_manifest(&b, summary, s);
     return finished(&b, summary);
+}
+
+static void add_values(text_buffer *out, const char *name, const double *values, size_t count) {
+    text_buffer_printf(out, ",\"%s\":[", name);
+    for (size_t k = 0; k < count; k++) {
+        if (k > 0) text_buffer_add(out, ",", 1);
+        json_text_number(out, values[k]);
+    }
+    text_buffer_add(out, "]", 1);
+}
+
+void api_event_text(text_buffer *out, const hamel_happening *event) {
+    text_buffer_puts(out, "{\"name\":");
+    json_text_string(out, event->name);
+    text_buffer_puts(out, ",\"t\":");
+    json_text_number(out, event->t);
+    add_values(out, "before", event->before, event->count);
+    add_values(out, "after", event->after, event->count);
+    if (event->has_impulse) {
+        text_buffer_puts(out, ",\"impulse\":");
+        json_text_number(out, event->impulse);
+    }
+    text_buffer_add(out, "}", 1);
 }
 
 cJSON *api_header_json(const hamel_header *h) {

@@ -59,6 +59,16 @@ typedef struct hamel_progress {
     double steps;
 } hamel_progress;
 
+/* What happened at an event. Values of the columns, as in a row. */
+typedef struct hamel_happening {
+    const char *name; /* of the event */
+    double t;
+    const double *before, *after;
+    size_t count;
+    bool has_impulse;
+    double impulse; /* multiplier of the impulsive constraint, integrated over the instant */
+} hamel_happening;
+
 /* Receives a run. A callback that returns false ends the run as canceled (the client is gone, the disk is full). They
  * are called from hamel_run, on its thread; any may be NULL. `header` is called exactly once, and only when the run
  * has really started: faults found before (initial values, incompatible constraints) come as the status alone. */
@@ -66,6 +76,7 @@ typedef struct hamel_sink {
     void *context;
     bool (*header)(void *context, const hamel_header *header);
     bool (*row)(void *context, const double *values, size_t count);  /* finite values, column_count of them */
+    bool (*event)(void *context, const hamel_happening *event);      /* in the order of time, among the rows */
     bool (*progress)(void *context, const hamel_progress *progress); /* at most every 0.25 s */
 } hamel_sink;
 
@@ -119,7 +130,7 @@ typedef struct hamel_redundancy {
 typedef struct hamel_summary {
     hamel_outcome outcome;
     double t; /* reached */
-    double steps, rhs_evaluations, jacobian_evaluations, projections, rows;
+    double steps, rhs_evaluations, jacobian_evaluations, projections, rows, events;
     double derive_seconds, wall_seconds;
     const char *method, *formulation; /* taken */
     double start, stop, rtol;

@@ -84,6 +84,12 @@ static void take_row(stream *s, const cJSON *values) {
     s->refused = !s->observer->row(s->observer->context, s->row, count);
 }
 
+static void take_event(stream *s, const cJSON *event) {
+    char *json = json_text(event);
+    s->refused = json == NULL || !s->observer->event(s->observer->context, json);
+    free(json);
+}
+
 static void take_progress(stream *s, const cJSON *progress) {
     const cJSON *fraction = cJSON_GetObjectItemCaseSensitive(progress, "fraction");
     if (!cJSON_IsNumber(fraction)) return; /* a sign of life */
@@ -113,6 +119,8 @@ static void take_line(stream *s) {
         take_row(s, member);
     } else if (strcmp(kind, "header") == 0) {
         take_header(s, member);
+    } else if (strcmp(kind, "event") == 0) {
+        take_event(s, member);
     } else if (strcmp(kind, "progress") == 0) {
         take_progress(s, member);
     } else if (strcmp(kind, "summary") == 0) {

@@ -51,6 +51,11 @@ static bool on_row(void *context, const double *values, size_t count) {
     return taken(o, row_writer_row(o->writer, values, count));
 }
 
+static bool on_event(void *context, const char *json) {
+    outputs *o = context;
+    return taken(o, row_writer_event(o->writer, json));
+}
+
 static bool on_progress(void *context, const char *json, double fraction) {
     outputs *o = context;
     if (o->bar) {
@@ -152,7 +157,7 @@ static int run_file(const cli_arguments *arguments) {
     if (status == CLI_OK) {
         o.file = input.file;
         cli_place place = cli_place_of(arguments);
-        api_observer observer = {&o, on_header, on_row, on_progress, on_summary, on_problem};
+        api_observer observer = {&o, on_header, on_row, on_event, on_progress, on_summary, on_problem};
         status = finish(&o, cli_simulate(&place, &input, arguments, &observer));
     }
     cli_input_free(&input);

@@ -35,6 +35,11 @@ static bool on_row(void *context, const double *values, size_t count) {
     return l->next->row == NULL || noted(l, l->next->row(l->next->context, values, count));
 }
 
+static bool on_event(void *context, const char *json) {
+    listener *l = context;
+    return l->next->event == NULL || noted(l, l->next->event(l->next->context, json));
+}
+
 static bool on_progress(void *context, const char *json, double fraction) {
     listener *l = context;
     return l->next->progress == NULL || noted(l, l->next->progress(l->next->context, json, fraction));
@@ -72,7 +77,7 @@ static void simulate_here(const cli_input *input, const cli_arguments *arguments
 int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer) {
     listener l = {.next = observer};
-    api_observer front = {&l, on_header, on_row, on_progress, on_summary, on_problem};
+    api_observer front = {&l, on_header, on_row, on_event, on_progress, on_summary, on_problem};
     int status = CLI_OK;
     if (place->server != NULL) {
         status = cli_simulate_remote(place, input, arguments, &front);

@@ -79,7 +79,7 @@ hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_
     if (status != HAMEL_OK) return status;
     a->system = a->model->system;
     a->n = a->model->n;
-    a->m = a->model->m;
+    a->m = a->system->standing_count; /* what acts at the start; the other rows come after */
     status = derive_again(a, cancel);
     return status == HAMEL_OK ? make_groups(a) : status;
 }

@@ -1,4 +1,4 @@
-/* outputs.c — derived quantities by name, for outputs, invariants and checks. */
+/* outputs.c — derived quantities by name, for outputs, invariants, checks and events. */
 #include "engine/mechanics/outputs.h"
 
 #include "engine/system/binder.h"
@@ -93,6 +93,19 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
     units_check(s);
 }
 
+static bool bind_event(hamel_system *s, system_event *at, const system_quantities *quantities) {
+    loop_scope scope;
+    scope_from(&scope, at->loops, at->loop_count);
+    at->assigned = node_array(s, at->set_count);
+    if (!at->assigned) return false;
+    at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+    at->restitution =
+        system_bind(s, &at->described->impulse.restitution, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+    for (size_t k = 0; k < at->set_count; k++)
+        at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+    return true;
+}
+
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e) {
     const hamel_description *d = s->description;
     system_quantities provider = {(void *)e, get}, *quantities = e ? &provider : NULL;
@@ -110,6 +123,8 @@ hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equa
             system_bind(s, &d->invariants[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
     for (size_t i = 0; i < d->check_count; i++)
         out->checks[i] = system_bind(s, &d->checks[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
+    for (size_t i = 0; i < s->event_count; i++)
+        if (!bind_event(s, &s->events[i], quantities)) break;
     if (e) check_units(s, out);
     return equations_status(s);
 }

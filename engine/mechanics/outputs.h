@@ -1,4 +1,4 @@
-/* outputs.h — what outputs, invariants and checks ask for, as nodes (format section 6). */
+/* outputs.h — what outputs, invariants, checks and events ask for, as nodes (format section 6). */
 #ifndef HAMEL_MECHANICS_OUTPUTS_H
 #define HAMEL_MECHANICS_OUTPUTS_H
 
@@ -9,7 +9,7 @@ typedef struct hamel_observed {
     graph_node *outputs, *invariants, *checks;
 } hamel_observed;
 
-/* Binds them. `e` NULL: only their syntax and names are checked. Faults go to the system's error. */
+/* Binds them, and what the system's events ask for, into these events. `e` NULL: only their syntax and names are checked. Faults go to the system's error. */
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
 
 #endif

@@ -125,8 +125,7 @@ static hamel_status compile_observed(hamel_model *model, const hamel_equations *
     }
     hamel_status status =
         program_compile(&model->observed, &model->memory, s->graph, nodes, model->observed_count, error);
-    if (status == HAMEL_OK)
-        model->observed_needs_free = (program_depends(model->observed) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
+    if (status == HAMEL_OK) model->needs_free = (program_depends(model->observed) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
     return status;
 }
 
@@ -193,7 +192,8 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
     if (status == HAMEL_OK) status = compile_quasi(model, error);
-    return status == HAMEL_OK ? compile_observed(model, e, o, error) : status;
+    if (status == HAMEL_OK) status = compile_observed(model, e, o, error);
+    return status == HAMEL_OK ? events_compile(model, error) : status;
 }
 
 /* --- columns ------------------------------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ static hamel_status make_header(hamel_model *model, const hamel_description *d, 
     model->header.units = units;
     model->header.name = d->name ? arena_text(&model->memory, d->name, strlen(d->name)) : "";
     model->header.coordinate_count = model->n;
-    model->header.constraint_count = model->m;
+    model->header.constraint_count = s->standing_count;
     model->header.formulation = model->formulation->name;
     model->header.degrees_of_freedom = -1;
     model->hash = d->hash ? arena_text(&model->memory, d->hash, strlen(d->hash)) : NULL;
@@ -367,13 +367,18 @@ static hamel_status copy_state(hamel_model *model, hamel_error *error) {
     model->v0 = arena_alloc(&model->memory, model->n, sizeof *model->v0);
     model->velocity_given = arena_alloc(&model->memory, model->n, sizeof *model->velocity_given);
     model->order = arena_alloc(&model->memory, model->m, sizeof *model->order);
-    if (!model->q0 || !model->v0 || !model->velocity_given || !model->order) return no_memory(model, error);
+    model->active = arena_alloc(&model->memory, model->m, sizeof *model->active);
+    if (!model->q0 || !model->v0 || !model->velocity_given || !model->order || !model->active)
+        return no_memory(model, error);
     for (size_t i = 0; i < model->n; i++) {
         model->q0[i] = s->coordinates[i].initial;
         model->v0[i] = s->coordinates[i].velocity;
         model->velocity_given[i] = s->coordinates[i].velocity_given;
     }
-    for (size_t c = 0; c < model->m; c++) model->order[c] = s->constraints[c].order;
+    for (size_t c = 0; c < model->m; c++) {
+        model->order[c] = s->constraints[c].order;
+        model->active[c] = !s->constraints[c].inactive;
+    }
     model->parameters = s->parameter_values;
     return HAMEL_OK;
 }
@@ -384,6 +389,7 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     hamel_observed observed;
     model->n = e.n;
     model->m = e.m;
+    model->named_count = s->named_count;
     hamel_status status = formulation_serves(model->formulation, s);
     if (status == HAMEL_OK) status = model->formulation->derive(&e);
     if (status == HAMEL_OK) status = outputs_bind(&observed, s, &e);

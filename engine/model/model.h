@@ -48,13 +48,28 @@ typedef struct model_invariant {
     double tolerance;
 } model_invariant;
 
+/* What happens where its root passes through zero. Lists are the system's. */
+typedef struct model_event {
+    const char *name, *pointer;
+    hamel_direction direction;
+    bool terminate;
+    bool has_rate; /* the rate of its root is known: no multipliers in it */
+    size_t set_count;
+    const int32_t *targets;        /* i: q_i; n + i: q'_i */
+    size_t at_set, at_restitution; /* in the outputs of `jumps` */
+    int32_t impulse;               /* constraint, or −1 */
+    size_t activate_count, deactivate_count;
+    const int32_t *activate, *deactivate; /* constraints */
+} model_event;
+
 struct hamel_model {
     arena memory;
     hamel_limits limits;
     hamel_system *system; /* names and graph */
     const formulation *formulation;
-    size_t n, m;
-    constraint_order *order; /* m */
+    size_t n, m, named_count; /* constraints beyond named_count are equations of impulses */
+    constraint_order *order;  /* m */
+    bool *active;             /* m: at the start */
     const double *parameters;
     double *q0, *v0;
     bool *velocity_given; /* n */
@@ -82,10 +97,16 @@ struct hamel_model {
     program *observed;
     size_t output_count, invariant_count, /* outputs: quasi-velocities first */
         check_count, observed_count;
-    bool observed_needs_free;
+    bool needs_free;                /* free accelerations are observed, or events ask for them */
     const char **observed_pointers; /* where each is written */
     model_invariant *invariants;
     model_check *checks;
+
+    /* Of what is observed: `roots` holds the functions that pass through zero at events, in their order, and `jumps` the
+     * rates of these (0 where not known), then what events assign. NULL without events. */
+    model_event *events;
+    size_t event_count, root_count, jump_count;
+    program *roots, *jumps;
 
     size_t all_column_count; /* t, q, q', outputs: before `record` */
     size_t *recorded;        /* column → index in all columns */
@@ -96,6 +117,9 @@ struct hamel_model {
 
 /* settings.c: fills model->settings from the description; faults go to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
+
+/* events.c: compiles the system's events, which are bound, into the model. */
+hamel_status events_compile(hamel_model *model, hamel_error *error);
 
 /* Name of the i-th output column: quasi-velocities, then outputs. */
 static inline const char *model_output_name(const hamel_model *model, size_t i) {

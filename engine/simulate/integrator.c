@@ -8,6 +8,7 @@
 
 #include <cvode/cvode.h>
 #include <cvode/cvode_proj.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,15 +188,18 @@ static void close_method(integrator *w) {
     w->newton = NULL;
 }
 
+/* At a start: Baumgarte's constants as given, or none until the step size is known (follow_step). */
+static void set_stabilization(integrator *w) {
+    const model_settings *s = &w->model->settings;
+    bool given = s->projection == HAMEL_PROJECTION_BAUMGARTE;
+    w->alpha = given ? s->baumgarte[0] : 0;
+    w->beta = given ? s->baumgarte[1] : 0;
+}
+
 static bool open_method(integrator *w) {
     const hamel_model *model = w->model;
     bool project_states = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
-    if (model->settings.projection == HAMEL_PROJECTION_BAUMGARTE) {
-        w->alpha = model->settings.baumgarte[0];
-        w->beta = model->settings.baumgarte[1];
-    } else {
-        w->alpha = w->beta = 0;
-    }
+    set_stabilization(w);
     w->atol_factor = w->options.tolerance_factor * (w->bdf ? SAFETY_BDF : SAFETY_ADAMS);
     w->rtol = fmax(model->settings.rtol * w->atol_factor, RTOL_LEAST);
     w->cvode = CVodeCreate(w->bdf ? CV_BDF : CV_ADAMS, w->context);
@@ -254,14 +258,21 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
     return NULL;
 }
 
-void integrator_free(integrator *w) {
-    if (!w) return;
+/* All that depends on the number of variables. */
+static void release(integrator *w) {
     close_method(w);
     if (w->dense) N_VDestroy(w->dense);
     if (w->y) N_VDestroy(w->y);
+    w->dense = w->y = NULL;
     if (w->context) SUNContext_Free(&w->context);
-    variables_free(w->variables);
     free(w->acceleration);
+    w->acceleration = NULL;
+}
+
+void integrator_free(integrator *w) {
+    if (!w) return;
+    release(w);
+    variables_free(w->variables);
     free(w);
 }
 
@@ -356,9 +367,55 @@ static hamel_status renew_variables(integrator *w, hamel_error *error) {
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
+/* Counters of CVODE begin at 0 again; those of the windows go on. */
+static void carry_counters(integrator *w) {
+    long steps = 0, failures = 0;
+    CVodeGetNumSteps(w->cvode, &steps);
+    CVodeGetNumNonlinSolvConvFails(w->cvode, &failures);
+    w->before = integrator_count(w);
+    w->before.jacobians -= newton_solver_linearizations(w->newton); /* the solver counts on */
+    w->window_steps -= steps;
+    w->window_failures -= failures;
+}
+
+/* The variables have become more or fewer: vectors and method are made anew. */
+static bool resize(integrator *w, const double *q, const double *v, double work) {
+    w->before = integrator_count(w);
+    release(w);
+    return allocate(w) && set_state(w, q, v, work) == HAMEL_OK && open_method(w);
+}
+
+static bool reinitialize(integrator *w, const double *q, const double *v, double work) {
+    carry_counters(w);
+    set_stabilization(w);
+    return set_state(w, q, v, work) == HAMEL_OK && CVodeReInit(w->cvode, w->t, w->y) == CV_SUCCESS &&
+           CVodeSetStopTime(w->cvode, w->model->settings.stop) == CV_SUCCESS;
+}
+
+hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
+                                hamel_error *error) {
+    size_t count = variables_count(w->variables);
+    w->t = w->previous = t;
+    w->failure = HAMEL_OK;
+    hamel_status status = variables_restart(w->variables, t, q, v, error);
+    if (status != HAMEL_OK) return status;
+    bool good = variables_count(w->variables) == count ? reinitialize(w, q, v, work) : resize(w, q, v, work);
+    if (good && CVodeSetInitStep(w->cvode, step) == CV_SUCCESS) return HAMEL_OK;
+    return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the integration cannot go on from t = %.17g: %s", t, w->message);
+}
+
+/* What is left is too short for a step. */
+static bool at_the_end(integrator *w) {
+    double stop = w->model->settings.stop;
+    if (stop - w->t > 8 * DBL_EPSILON * fmax(fabs(w->t), fabs(stop))) return false;
+    w->previous = w->t = stop;
+    return true;
+}
+
 hamel_status integrator_step(integrator *w, hamel_error *error) {
     realtype reached;
     w->previous = w->t;
+    if (at_the_end(w)) return HAMEL_OK;
     hamel_status status = renew_variables(w, error);
     if (status == HAMEL_OK && looks_stiff(w)) status = change_to_bdf(w, error);
     if (status != HAMEL_OK) return status;
@@ -392,9 +449,10 @@ const char *integrator_method(const integrator *w) {
 }
 
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work, hamel_error *error) {
-    N_Vector state = t == w->t ? w->y : w->dense; /* the macro below does not parenthesize its argument */
+    bool here = t == w->t || w->previous == w->t;
+    N_Vector state = here ? w->y : w->dense; /* the macro below does not parenthesize its argument */
     const double *y = NV_DATA_S(state);
-    if (t != w->t && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS)
+    if (!here && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS)
         return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output at t = %.9g", t);
     memcpy(q, y, w->n * sizeof *q);
     memcpy(v, w->velocity, w->n * sizeof *v); /* a guess */

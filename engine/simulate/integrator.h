@@ -33,11 +33,17 @@ void integrator_free(integrator *w);
  * HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION with a fault that says where and why. */
 hamel_status integrator_step(integrator *w, hamel_error *error);
 
+/* Goes on from the state (q, v) at time t with W = work, as from the start: order and step are found anew, the state may
+ * have jumped and the mode of `k` may be another. `step`: the first step to try; 0: CVODE finds one. */
+hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
+                                hamel_error *error);
+
 double integrator_time(const integrator *w);
 double integrator_previous_time(const integrator *w); /* start of the last step */
 bool integrator_timed_out(const integrator *w);
 
-/* The state at a time within the last step (or at the start): q[n], v[n], *work = W. */
+/* The state at a time within the last step, or, before the first step after a start or restart, at that: q[n], v[n],
+ * *work = W. */
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
 

@@ -2,6 +2,7 @@
  * never sees it. */
 #include "engine/simulate/lane.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +10,17 @@
 
 /* Largest scaled residual of a row; projections reach rounding, far below. */
 static const double ROW_RESIDUAL = 1e-9;
+static const double SHORTER = 64; /* than a first step that missed an event */
 
 bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     size_t n = model->n, m = model->m;
     *l = (lane){.model = model, .t = model->settings.start};
     l->kinetics = kinetics_create(model);
-    l->q = calloc(4 * n + m + model->observed_count + 1, sizeof *l->q);
-    if (!l->kinetics || !l->q) {
+    l->q = calloc(6 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
+    bool good = l->kinetics && l->q;
+    if (good && model->root_count > 0)
+        good = events_create(&l->events, model, l->kinetics) && (l->roots = roots_create(model, l->kinetics));
+    if (!good) {
         (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the run");
         return false;
     }
@@ -23,7 +28,11 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     l->a = l->v + n;
     l->free = l->a + n;
     l->lambda = l->free + n;
-    l->observed = l->lambda + m;
+    l->since_q = l->lambda + m;
+    l->since_v = l->since_q + n;
+    l->observed = l->since_v + n;
+    l->before = l->observed + model->observed_count;
+    l->after = l->before + model->header.column_count;
     memcpy(l->q, model->q0, n * sizeof *l->q);
     memcpy(l->v, model->v0, n * sizeof *l->v);
     return true;
@@ -31,6 +40,8 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
 
 void lane_free(lane *l) {
     integrator_free(l->integrator);
+    roots_free(l->roots);
+    events_free(&l->events);
     kinetics_free(l->kinetics);
     free(l->q);
     *l = (lane){0};
@@ -38,7 +49,7 @@ void lane_free(lane *l) {
 
 static hamel_status observe(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
-    if (model->observed_needs_free && kinetics_free_accelerations(l->kinetics, l->free) != HAMEL_OK)
+    if (model->needs_free && kinetics_free_accelerations(l->kinetics, l->free) != HAMEL_OK)
         return hamel_fail(error, HAMEL_SINGULAR, "/outputs", 0,
                           "at t = %.9g gauss() needs a mass matrix that is not singular", l->t);
     program_inputs in = model_inputs(model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
@@ -75,20 +86,25 @@ static hamel_status fail_projection(const lane *l, hamel_error *error) {
     return HAMEL_INCOMPATIBLE;
 }
 
-hamel_status lane_see(lane *l, double t, hamel_error *error) {
+hamel_status lane_settle(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
     double worst = 0;
-    l->t = t;
-    hamel_status status =
-        l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
-    if (status != HAMEL_OK) return status;
+    hamel_status status;
     if (model->settings.projection == HAMEL_PROJECTION_ON)
-        status = kinetics_project(l->kinetics, t, l->q, l->v, &worst, error);
+        status = kinetics_project(l->kinetics, l->t, l->q, l->v, &worst, error);
     else
-        status = kinetics_evaluate(l->kinetics, t, l->q, l->v, error);
+        status = kinetics_evaluate(l->kinetics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ROW_RESIDUAL)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
     return status == HAMEL_OK ? observe(l, error) : status;
+}
+
+hamel_status lane_see(lane *l, double t, hamel_error *error) {
+    l->t = t;
+    hamel_status status =
+        l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
+    l->work += l->gained;
+    return status == HAMEL_OK ? lane_settle(l, error) : status;
 }
 
 void lane_row(const lane *l, double *row) {
@@ -98,4 +114,99 @@ void lane_row(const lane *l, double *row) {
         size_t i = model->recorded[c];
         row[c] = i == 0 ? l->t : i <= n ? l->q[i - 1] : i <= 2 * n ? l->v[i - 1 - n] : l->observed[i - 1 - 2 * n];
     }
+}
+
+/* --- steps and events ------------------------------------------------------------------------------------------------ */
+
+/* Notes the state seen last as the one from which integration and search go on. */
+static hamel_status begin(lane *l, bool changed, hamel_error *error) {
+    size_t bytes = l->model->n * sizeof *l->q;
+    if (!l->roots) return HAMEL_OK;
+    l->since = l->t;
+    l->since_work = l->work - l->gained;
+    memcpy(l->since_q, l->q, bytes);
+    memcpy(l->since_v, l->v, bytes);
+    l->due = false;
+    events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
+    roots_state at = {l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values};
+    return roots_start(l->roots, &at, changed, error);
+}
+
+hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error) {
+    hamel_status status = l->roots ? lane_settle(l, error) : HAMEL_OK;
+    if (status == HAMEL_OK) status = begin(l, false, error);
+    if (status != HAMEL_OK) return status;
+    l->integrator = integrator_create(l->model, l->kinetics, l->q, l->v, options, error);
+    return l->integrator ? HAMEL_OK : error->status;
+}
+
+/* The step went over a whole flight, from a zero and back: once more from there with a shorter one. */
+static hamel_status shorten(lane *l, hamel_error *error) {
+    double step = (integrator_time(l->integrator) - l->since) / SHORTER;
+    size_t i = 0;
+    if (!(step > 8 * DBL_EPSILON * fmax(fabs(l->since), fabs(l->model->settings.stop)))) {
+        while (!roots_passed(l->roots, i)) i++;
+        return events_fail_zeno(&l->events, i, l->since, integrator_time(l->integrator), error);
+    }
+    roots_again(l->roots);
+    return integrator_restart(l->integrator, l->since, l->since_q, l->since_v, l->since_work, step, error);
+}
+
+static hamel_status search(lane *l, hamel_error *error) {
+    roots_finding finding;
+    hamel_status status = roots_search(l->roots, l->integrator, &finding, error);
+    if (status != HAMEL_OK) return status;
+    l->due = finding == ROOTS_FOUND;
+    return finding == ROOTS_MISSED ? shorten(l, error) : HAMEL_OK;
+}
+
+hamel_status lane_step(lane *l, hamel_error *error) {
+    hamel_status status = integrator_step(l->integrator, error);
+    return status == HAMEL_OK && l->roots ? search(l, error) : status;
+}
+
+double lane_reach(const lane *l) {
+    return l->due ? roots_time(l->roots) : integrator_time(l->integrator);
+}
+
+/* What an event does to the energy is no error of the integration: W takes it up. */
+static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_error *error) {
+    double energy = lane_jacobi(l);
+    events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
+    if (roots_contradicts(l->roots, i, l->events.values[i]))
+        return events_fail_zeno(&l->events, i, l->since, l->t, error);
+    lane_row(l, l->before);
+    hamel_status status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
+    if (status == HAMEL_OK) status = lane_settle(l, error);
+    l->gained += lane_jacobi(l) - energy;
+    l->work += lane_jacobi(l) - energy;
+    lane_row(l, l->after);
+    return status;
+}
+
+/* Whether the motion after the event is another one. */
+static bool acts(const model_event *e) {
+    return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
+}
+
+hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error) {
+    const hamel_model *model = l->model;
+    hamel_status status = lane_see(l, roots_time(l->roots), error);
+    bool changed = false;
+    *terminated = false;
+    for (size_t i = 0; i < model->event_count && !*terminated && status == HAMEL_OK; i++) {
+        const model_event *event = &model->events[i];
+        hamel_happening happening = {event->name,         l->t, l->before, l->after, model->header.column_count,
+                                     event->impulse >= 0, 0};
+        if (!roots_passed(l->roots, i)) continue;
+        status = act(l, i, &happening, error);
+        if (status == HAMEL_OK) status = events_note(&l->events, i, l->t, error);
+        if (status == HAMEL_OK && tell && !tell(context, &happening)) return HAMEL_CANCELED;
+        *terminated = event->terminate;
+        changed = changed || acts(event);
+    }
+    if (status == HAMEL_OK) status = begin(l, changed, error);
+    if (status != HAMEL_OK || *terminated) return status;
+    if (!changed) return search(l, error); /* what is left of the step is as good as before */
+    return integrator_restart(l->integrator, l->t, l->q, l->v, l->since_work, 0, error);
 }

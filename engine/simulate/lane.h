@@ -2,16 +2,26 @@
 #ifndef HAMEL_SIMULATE_LANE_H
 #define HAMEL_SIMULATE_LANE_H
 
+#include "engine/simulate/events.h"
 #include "engine/simulate/integrator.h"
+#include "engine/simulate/roots.h"
 
 typedef struct lane {
     const hamel_model *model;
     kinetics *kinetics;
     integrator *integrator;
-    double t, *q, *v, *a, *lambda, *free; /* the state seen last, projected */
-    double work;                          /* W there */
-    double *observed;                     /* outputs, invariants, checks, h */
+    roots *roots; /* NULL: nothing can happen */
+    events events;
+    bool due;                                     /* an event lies within the last step, at roots_time */
+    double since, since_work, *since_q, *since_v; /* where the integrator was started */
+    double t, *q, *v, *a, *lambda, *free;         /* the state seen last, projected */
+    double work, gained;                          /* W there, and the part of it that events gave */
+    double *observed;                             /* outputs, invariants, checks, h */
+    double *before, *after;                       /* rows of a happening */
 } lane;
+
+/* Starts the integration from the consistent state in q, v. */
+hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error);
 
 /* Makes workspaces and takes the given initial state, not consistent yet. False with a fault. */
 bool lane_create(lane *l, const hamel_model *model, hamel_error *error);
@@ -20,6 +30,21 @@ void lane_free(lane *l);
 /* Sees the state at a time that the last step covers, or (integrator NULL) the one in q, v: interpolated, projected onto
  * the constraints, accelerations and multipliers solved for, outputs evaluated. */
 hamel_status lane_see(lane *l, double t, hamel_error *error);
+
+/* Sees the state in q, v at l->t as it is: projected, and so on. */
+hamel_status lane_settle(lane *l, hamel_error *error);
+
+/* Takes the integrator on by one step and looks for events in it. Statuses as of integrator_step. */
+hamel_status lane_step(lane *l, hamel_error *error);
+
+/* How far rows can be seen. When an event is due it lies there, and must happen before the lane goes on. */
+double lane_reach(const lane *l);
+
+/* Makes the events that are due happen, one after the other, and starts the integrator anew. `tell` (may be NULL) is
+ * called for each one that the description names; when it returns false the status is HAMEL_CANCELED without a fault. The state after the
+ * last one has been seen. *terminated when one of them ends the run. */
+typedef bool lane_tell(void *context, const hamel_happening *happening);
+hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error);
 
 /* The values of the recorded columns at the state seen last. */
 void lane_row(const lane *l, double *row);

@@ -11,10 +11,10 @@ bool monitor_start(hamel_summary *s, const hamel_model *model) {
     s->invariants = calloc(model->invariant_count + 1, sizeof *s->invariants);
     s->checks = calloc(model->check_count + 1, sizeof *s->checks);
     if (!s->residuals || !s->invariants || !s->checks) return false;
-    s->residual_count = model->m;
+    s->residual_count = model->named_count;
     s->invariant_count = model->invariant_count;
     s->check_count = model->check_count;
-    for (size_t c = 0; c < model->m; c++) {
+    for (size_t c = 0; c < s->residual_count; c++) {
         s->residuals[c].name = model->system->constraints[c].name;
         s->residuals[c].holonomic = model->order[c] == CONSTRAINT_HOLONOMIC;
     }
@@ -112,6 +112,11 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
     if (row) see_residuals(s, l);
     see_invariants(s, l, first);
     see_always(s, l);
+}
+
+void monitor_jump(hamel_summary *s, const lane *l) {
+    s->last_rank = kkt_rank(l->kinetics->all);
+    monitor_see(s, l, false);
 }
 
 void monitor_check_at(hamel_summary *s, const lane *l, size_t check) {

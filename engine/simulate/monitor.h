@@ -15,6 +15,9 @@ hamel_status monitor_redundancy(hamel_summary *summary, const lane *l, hamel_err
  * first call sets the initial values of invariants and energy. */
 void monitor_see(hamel_summary *summary, const lane *l, bool row);
 
+/* The lane has been through an event: other constraints may act from here on. */
+void monitor_jump(hamel_summary *summary, const lane *l);
+
 /* Values of checks whose time is l->t. */
 void monitor_check_at(hamel_summary *summary, const lane *l, size_t check);
 

@@ -148,6 +148,7 @@ newton_solver *newton_solver_attach(void *cvode, variables *x, kinetics *k, cons
     s->acceleration = calloc(5 * model->n + model->m + 1, sizeof *s->acceleration);
     bool good = s->matrix && s->acceleration && create_rate(s) && create_shells(s, context);
     if (good) {
+        newton_select(s->matrix, &k->mode);
         s->lambda = s->acceleration + model->n;
         s->state = s->lambda + model->m;
         s->change = s->state + 2 * model->n;

@@ -15,7 +15,8 @@
 #include <time.h>
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
-enum { CLOCK_ROWS = 16 }; /* look at the clock every so many rows */
+static const double SAME_TIME = 1e-15; /* of the largest time: two roundings */
+enum { CLOCK_ROWS = 16 };              /* look at the clock every so many rows */
 
 typedef struct run {
     const hamel_model *model;
@@ -30,6 +31,7 @@ typedef struct run {
     double began, next_progress, deadline; /* deadline 0: none */
     double target;                         /* the time that is being visited */
     bool watched;                          /* something is to be seen between rows */
+    bool terminated, certifier_terminated; /* by an event */
 } run;
 
 static double monotonic(void) {
@@ -101,8 +103,7 @@ static double deadline_of(const run *r) {
 
 static hamel_status start_lane(run *r, lane *l, double factor) {
     integrator_options options = {factor, r->options ? r->options->cancel : NULL, r->deadline};
-    l->integrator = integrator_create(r->model, l->kinetics, l->q, l->v, &options, r->error);
-    return l->integrator ? HAMEL_OK : r->error->status;
+    return lane_start(l, &options, r->error);
 }
 
 static hamel_status start(run *r) {
@@ -162,26 +163,56 @@ static hamel_status canceled(run *r) {
     return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", integrator_time(r->main.integrator));
 }
 
-/* HAMEL_LIMIT (without a fault) when a budget ended the run. */
-static hamel_status advance(run *r, lane *l, double t) {
-    while (integrator_time(l->integrator) < t) {
+static bool tell(void *context, const hamel_happening *happening) {
+    run *r = context;
+    r->summary->events++;
+    return !r->sink->event || r->sink->event(r->sink->context, happening);
+}
+
+/* The event that is due. Its row of values before belongs to the motion as much as the one after. */
+static hamel_status happen(run *r, lane *l, bool *terminated) {
+    bool main = l == &r->main;
+    hamel_status status = lane_happen(l, main ? tell : NULL, r, terminated, r->error);
+    if (status == HAMEL_CANCELED) return canceled(r);
+    if (status == HAMEL_OK && main) monitor_jump(r->summary, l);
+    return status;
+}
+
+/* One step of the main lane is watched; where it ends beyond what was asked for, it will be seen there. */
+static hamel_status watch(run *r, double t) {
+    lane *l = &r->main;
+    if (!send_progress(r)) return canceled(r);
+    if (!r->watched || lane_reach(l) >= t || l->due) return HAMEL_OK;
+    hamel_status status = lane_see(l, lane_reach(l), r->error);
+    if (status == HAMEL_OK) monitor_see(r->summary, l, false);
+    return status;
+}
+
+/* A row at the time of an event shows what is after it, whatever rounding did to either time. */
+static bool is_reached(const run *r, const lane *l, double t) {
+    if (!l->due) return lane_reach(l) >= t;
+    return lane_reach(l) - t > SAME_TIME * fmax(fabs(r->model->settings.start), fabs(r->model->settings.stop));
+}
+
+/* HAMEL_LIMIT (without a fault) when a budget ended the run. *terminated: an event before or at t did. */
+static hamel_status advance(run *r, lane *l, double t, bool *terminated) {
+    hamel_status status = HAMEL_OK;
+    while (status == HAMEL_OK && !*terminated && !is_reached(r, l, t)) {
+        if (l->due) {
+            status = happen(r, l, terminated);
+            continue;
+        }
         if (l == &r->main && integrator_count(l->integrator).steps >= r->model->settings.max_steps) return HAMEL_LIMIT;
-        hamel_status status = integrator_step(l->integrator, r->error);
+        status = lane_step(l, r->error);
         if (status == HAMEL_CANCELED) return canceled(r);
-        if (status != HAMEL_OK) return status;
-        if (l != &r->main) continue;
-        if (!send_progress(r)) return canceled(r);
-        if (!r->watched || integrator_time(l->integrator) >= t) continue;
-        status = lane_see(l, integrator_time(l->integrator), r->error);
-        if (status != HAMEL_OK) return status;
-        monitor_see(r->summary, l, false);
+        if (status == HAMEL_OK && l == &r->main) status = watch(r, t);
     }
-    return HAMEL_OK;
+    return status;
 }
 
 static hamel_status certify(run *r, double t) {
-    hamel_status status = advance(r, &r->certifier, t);
-    if (status == HAMEL_OK) status = lane_see(&r->certifier, t, r->error);
+    hamel_status status = advance(r, &r->certifier, t, &r->certifier_terminated);
+    if (status == HAMEL_OK && !r->certifier_terminated) status = lane_see(&r->certifier, t, r->error);
     if (status != HAMEL_OK) return status;
     lane_row(&r->certifier, r->certified_row);
     for (size_t c = 0; c < r->model->header.column_count; c++)
@@ -204,10 +235,17 @@ static hamel_status emit(run *r, double t) {
     return send_progress(r) ? HAMEL_OK : canceled(r);
 }
 
+/* The last row of a run that an event ends. */
+static hamel_status end_there(run *r) {
+    monitor_see(r->summary, &r->main, true);
+    return emit(r, r->main.t);
+}
+
 /* Visits a time: advance to it, see it, and use it as a row, for checks, or both. */
 static hamel_status visit(run *r, double t, bool row) {
     r->target = t;
-    hamel_status status = advance(r, &r->main, t);
+    hamel_status status = advance(r, &r->main, t, &r->terminated);
+    if (status == HAMEL_OK && r->terminated) return end_there(r);
     if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
         status = lane_see(&r->main, t, r->error);
     if (status != HAMEL_OK) return status;
@@ -221,7 +259,7 @@ static hamel_status integrate(run *r) {
     const model_settings *settings = &r->model->settings;
     hamel_status status = HAMEL_OK;
     monitor_see(r->summary, &r->main, false); /* the initial state, whether or not it is a row */
-    while (status == HAMEL_OK) {
+    while (status == HAMEL_OK && !r->terminated) {
         bool rows = r->next_row < settings->row_count, checks = r->next_check < r->timed_count;
         if (!rows && !checks) break;
         double row_time = rows ? settings_time(settings, r->next_row) : INFINITY;
@@ -230,14 +268,15 @@ static hamel_status integrate(run *r) {
         if (row) r->next_row++;
         status = visit(r, row ? row_time : check_time, row);
     }
-    if (status == HAMEL_OK && r->main.t < settings->stop) status = visit(r, settings->stop, false); /* final checks */
+    if (status == HAMEL_OK && !r->terminated && r->main.t < settings->stop)
+        status = visit(r, settings->stop, false); /* final checks */
     return status;
 }
 
 /* The integrator may be ahead of the time last seen, or short of the one that was to be seen next. */
 static double reached(const run *r) {
     if (!r->main.integrator) return r->model->settings.start;
-    double t = integrator_time(r->main.integrator);
+    double t = lane_reach(&r->main);
     return t < r->target ? t : r->main.t;
 }
 
@@ -246,7 +285,8 @@ static hamel_status finish(run *r, hamel_status status) {
     const hamel_model *model = r->model;
     s->outcome = status == HAMEL_OK ? HAMEL_COMPLETED : status == HAMEL_LIMIT ? HAMEL_INCOMPLETE : HAMEL_FAILED;
     s->t = reached(r);
-    if (status == HAMEL_OK) s->t = model->settings.stop;
+    if (status == HAMEL_OK) s->t = r->terminated ? r->main.t : model->settings.stop;
+    if (status == HAMEL_OK && r->terminated) s->outcome = HAMEL_TERMINATED;
     if (r->main.integrator) {
         integrator_counts c = integrator_count(r->main.integrator);
         s->steps = c.steps;

@@ -27,8 +27,47 @@ static bool create_systems(kinetics *k) {
     bool no_acceleration = !has_mixed_rows(model, CONSTRAINT_ACCELERATION, true) && !forces;
     k->positions = holonomic_only ? k->all : kkt_create(model, KKT_HOLONOMIC);
     k->velocities = no_acceleration ? k->all : kkt_create(model, KKT_NO_ACCELERATION);
-    if (model->observed_needs_free && !(k->mass = kkt_create(model, KKT_NONE))) return false;
+    if (model->needs_free && !(k->mass = kkt_create(model, KKT_NONE))) return false;
     return k->positions && k->velocities;
+}
+
+/* Which entries of the dynamics program's values belong to constraints that are not active. */
+static void mask_values(kinetics *k) {
+    const hamel_model *model = k->model;
+    const bool *active = k->mode.active;
+    size_t count = 0;
+    for (size_t e = 0; e < model->A.count; e++)
+        if (!active[model->A.row[e]]) k->masked[count++] = model->at_A + e;
+    for (size_t c = 0; c < model->m; c++) {
+        if (active[c]) continue;
+        k->masked[count++] = model->at_b + c;
+        k->masked[count++] = model->at_velocity + c;
+        k->masked[count++] = model->at_position + c;
+    }
+    k->masked_count = count;
+}
+
+hamel_status kinetics_select(kinetics *k, const bool *active) {
+    memmove(k->mode.active, active, k->model->m * sizeof *active);
+    mask_values(k);
+    hamel_status status = kkt_select(k->all, active);
+    if (status == HAMEL_OK && k->positions != k->all) status = kkt_select(k->positions, active);
+    if (status == HAMEL_OK && k->velocities != k->all) status = kkt_select(k->velocities, active);
+    return status;
+}
+
+/* The constraints that are active at the start. */
+static bool create_mode(kinetics *k) {
+    const hamel_model *model = k->model;
+    k->mode.active = calloc(model->m + 1, sizeof *k->mode.active);
+    k->masked = calloc(model->A.count + 3 * model->m + 1, sizeof *k->masked);
+    if (!k->mode.active || !k->masked) return false;
+    bool all = true;
+    for (size_t c = 0; c < model->m; c++) {
+        k->mode.active[c] = model->active[c];
+        all = all && model->active[c];
+    }
+    return all || kinetics_select(k, model->active) == HAMEL_OK;
 }
 
 kinetics *kinetics_create(const hamel_model *model) {
@@ -47,7 +86,7 @@ kinetics *kinetics_create(const hamel_model *model) {
         return NULL;
     }
     if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work ||
-        !create_systems(k)) {
+        !create_systems(k) || !create_mode(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -78,6 +117,8 @@ void kinetics_free(kinetics *k) {
     free(k->observed_work);
     free(k->rate_work);
     free(k->nonideal_work);
+    free(k->mode.active);
+    free(k->masked);
     free(k);
 }
 
@@ -91,6 +132,7 @@ static hamel_status evaluate(kinetics *k, hamel_error *error) {
     const hamel_model *model = k->model;
     program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, k->lambda, NULL);
     program_evaluate(model->dynamics, &in, k->dynamics_work, k->values);
+    for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = 0;
     if (all_finite(k->values, model->dynamics_count)) return HAMEL_OK;
     if (!error) return HAMEL_NOT_FINITE;
     return model_not_finite(model, model->dynamics, &in, k->dynamics_work, k->t, "",

@@ -8,6 +8,7 @@
 #include "engine/model/model.h"
 #include "engine/solve/friction.h"
 #include "engine/solve/kkt.h"
+#include "engine/solve/mode.h"
 
 typedef struct kinetics {
     const hamel_model *model;
@@ -24,17 +25,25 @@ typedef struct kinetics {
     friction *friction;                       /* NULL when there is none */
     double t;
     const double *q, *v; /* of the state evaluated last, borrowed */
+    motion_mode mode;    /* change it by kinetics_select */
+    size_t *masked;      /* the entries of `values` that belong to constraints that are not active: read as 0 */
+    size_t masked_count;
 } kinetics;
 
 /* NULL without memory. */
 kinetics *kinetics_create(const hamel_model *model);
 void kinetics_free(kinetics *k);
 
+/* Makes exactly these constraints (m) active; `active` may be the mode's own. The next evaluation knows of it. HAMEL_OK or
+ * HAMEL_NO_MEMORY. */
+hamel_status kinetics_select(kinetics *k, const bool *active) HAMEL_CHECKED;
+
 /* Evaluates M, A, Q, b and the residuals at (t, q, v); q and v stay the caller's and must live until the next call.
  * HAMEL_OK or HAMEL_NOT_FINITE; `error` (may be NULL) names the expression at fault. */
 hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const double *v, hamel_error *error);
 
-/* Residuals of the state evaluated last: Φ and dΦ/dt or f; m each, 0 where there is no such level. */
+/* Residuals of the state evaluated last: Φ and dΦ/dt or f; m each, 0 where there is no such level or the constraint is
+ * not active. */
 static inline const double *kinetics_position(const kinetics *k) {
     return k->values + k->model->at_position;
 }

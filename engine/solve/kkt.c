@@ -37,10 +37,20 @@ static size_t list_entries(const kkt *k, int *rows, int *columns, const double *
         ENTRY(n + row, m->A.column[e], values[m->at_A + e]);
         ENTRY(m->A.column[e], n + row, -values[m->at_A + e]);
     }
-    for (size_t e = 0; k->with_W && e < m->W.count; e++)
-        ENTRY(m->W.row[e], n + k->row_of[m->W.column[e]], -values[m->at_W + e]);
+    for (size_t e = 0; k->with_W && e < m->W.count; e++) {
+        int row = k->row_of[m->W.column[e]];
+        if (row >= 0) ENTRY(m->W.row[e], n + row, -values[m->at_W + e]);
+    }
 #undef ENTRY
     return at;
+}
+
+static void free_sparse(kkt *k) {
+    sparse_free(k->sparse);
+    free(k->sparse_values);
+    free(k->sparse_x);
+    k->sparse = NULL;
+    k->sparse_values = k->sparse_x = NULL;
 }
 
 static bool create_sparse(kkt *k, size_t count) {
@@ -56,10 +66,20 @@ static bool create_sparse(kkt *k, size_t count) {
     return k->sparse != NULL;
 }
 
+static void take_rows(kkt *k, const bool *active) {
+    k->k = 0;
+    for (size_t c = 0; c < k->model->m; c++) {
+        bool take = takes(k->model, k->rows, c) && (!active || active[c]);
+        k->row_of[c] = take ? (int)k->k : -1;
+        if (take) k->taken[k->k++] = (int)c;
+    }
+}
+
 kkt *kkt_create(const hamel_model *model, kkt_rows rows) {
     kkt *k = calloc(1, sizeof *k);
     if (!k) return NULL;
     k->model = model;
+    k->rows = rows;
     k->n = model->n;
     k->row_of = calloc(model->m + 1, sizeof *k->row_of);
     k->taken = calloc(model->m + 1, sizeof *k->taken);
@@ -67,18 +87,15 @@ kkt *kkt_create(const hamel_model *model, kkt_rows rows) {
         kkt_free(k);
         return NULL;
     }
-    for (size_t c = 0; c < model->m; c++) {
-        bool take = takes(model, rows, c);
-        k->row_of[c] = take ? (int)k->k : -1;
-        if (take) k->taken[k->k++] = (int)c;
-    }
+    take_rows(k, NULL);
+    k->capacity = k->k;
     k->with_W = rows == KKT_ALL && model->W.count > 0;
     k->least_reaction = model->formulation->solver == SOLVER_LEAST_REACTION;
     k->diagonal = true;
     for (size_t e = 0; e < model->M.count; e++)
         if (model->M.row[e] != model->M.column[e]) k->diagonal = false;
     size_t all = k->n + k->k, count = list_entries(k, NULL, NULL, NULL, NULL);
-    k->use_dense = all <= DENSE_ALWAYS || (double)count > 0.1 * (double)all * (double)all;
+    k->use_dense = k->prefers_dense = all <= DENSE_ALWAYS || (double)count > 0.1 * (double)all * (double)all;
     if (k->use_dense ? !(k->dense = kkt_dense_create(k)) : !create_sparse(k, count)) {
         kkt_free(k);
         return NULL;
@@ -89,12 +106,19 @@ kkt *kkt_create(const hamel_model *model, kkt_rows rows) {
 void kkt_free(kkt *k) {
     if (!k) return;
     kkt_dense_free(k->dense);
-    sparse_free(k->sparse);
-    free(k->sparse_values);
-    free(k->sparse_x);
+    free_sparse(k);
     free(k->row_of);
     free(k->taken);
     free(k);
+}
+
+hamel_status kkt_select(kkt *k, const bool *active) {
+    take_rows(k, active);
+    if (k->dense) kkt_dense_forget(k->dense);
+    k->use_dense = k->prefers_dense;
+    if (k->use_dense) return HAMEL_OK;
+    free_sparse(k);
+    return create_sparse(k, list_entries(k, NULL, NULL, NULL, NULL)) ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
 hamel_status kkt_factor(kkt *k, const double *values) {

@@ -12,7 +12,7 @@
  *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once.
  *
  * Belongs to one run. All memory is its own, sized at creation (a large sparse system that turns out to have dependent
- * constraints gets a dense one then). */
+ * constraints gets a dense one then; another selection of rows makes a sparse one anew). */
 #ifndef HAMEL_SOLVE_KKT_H
 #define HAMEL_SOLVE_KKT_H
 
@@ -25,6 +25,9 @@ typedef enum kkt_rows { KKT_ALL, KKT_HOLONOMIC, KKT_NO_ACCELERATION, KKT_NONE } 
 /* NULL without memory. W is left out unless the rows are KKT_ALL and the model has one. */
 kkt *kkt_create(const hamel_model *model, kkt_rows rows);
 void kkt_free(kkt *k);
+
+/* Of these rows, takes only those of active constraints (m) from now on: HAMEL_OK or HAMEL_NO_MEMORY. */
+hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 
 /* Factors for the M, A, W in `values` (outputs of the model's dynamics program, all finite). HAMEL_OK, HAMEL_SINGULAR
  * or HAMEL_NO_MEMORY; no message: see kkt_explain. */

@@ -14,7 +14,7 @@ static const double SCHUR_PIVOT = 1e-9;
 static const double MASS_PIVOT = 1e-6;
 
 kkt_dense *kkt_dense_create(const kkt *k) {
-    size_t n = k->n, c = k->k, all = n + c;
+    size_t n = k->n, c = k->capacity, all = n + c;
     kkt_dense *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     size_t doubles = n * n + 3 * n * c + c * c + 5 * c + 5 * all + 16;
@@ -47,6 +47,12 @@ void kkt_dense_free(kkt_dense *d) {
     free(d->LU);
     free(d->pivot);
     free(d);
+}
+
+void kkt_dense_forget(kkt_dense *d) {
+    free(d->LU);
+    d->LU = NULL;
+    d->augment = false;
 }
 
 /* Four partial sums, so that additions need not wait for each other; always in the same order. */
@@ -215,8 +221,10 @@ static hamel_status factor_lu(const kkt *k, kkt_dense *d, const double *values) 
             d->LU[n + c + all * i] = d->A[i + n * c];
             d->LU[i + all * (n + c)] = -d->A[i + n * c];
         }
-    for (size_t e = 0; k->with_W && e < model->W.count; e++)
-        d->LU[(size_t)model->W.row[e] + all * (n + (size_t)k->row_of[model->W.column[e]])] -= values[model->at_W + e];
+    for (size_t e = 0; k->with_W && e < model->W.count; e++) {
+        int row = k->row_of[model->W.column[e]];
+        if (row >= 0) d->LU[(size_t)model->W.row[e] + all * (n + (size_t)row)] -= values[model->at_W + e];
+    }
     d->mode = DENSE_LU;
     d->rank = k->k;
     return dense_lu(all, d->LU, d->pivot, d->lu_scale) ? HAMEL_OK : HAMEL_SINGULAR;

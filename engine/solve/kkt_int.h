@@ -30,19 +30,21 @@ typedef struct kkt_dense {
 
 struct kkt {
     const hamel_model *model;
-    size_t n, k;
-    int *row_of; /* constraint → row taken, or −1 */
-    int *taken;  /* row taken → constraint */
+    kkt_rows rows;
+    size_t n, k, capacity; /* rows taken, and at most */
+    int *row_of;           /* constraint → row taken, or −1 */
+    int *taken;            /* row taken → constraint */
     bool with_W, least_reaction;
     bool diagonal;    /* M has no entry off its diagonal */
     kkt_dense *dense; /* exactly one of the two is in use */
     sparse *sparse;
-    bool use_dense;
+    bool use_dense, prefers_dense;
     double *sparse_values, *sparse_x;
 };
 
 kkt_dense *kkt_dense_create(const kkt *k);
 void kkt_dense_free(kkt_dense *d);
+void kkt_dense_forget(kkt_dense *d); /* what depends on the number of rows taken */
 hamel_status kkt_dense_factor(const kkt *k, kkt_dense *d, const double *values) HAMEL_CHECKED;
 hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x,
                              double *lambda) HAMEL_CHECKED;

@@ -12,6 +12,7 @@ enum { DENSE_ALWAYS = 48 };
 
 struct newton_matrix {
     const hamel_model *model;
+    const motion_mode *mode; /* NULL: every constraint is active */
     size_t n, m, all;
     int *color, color_count;                    /* of the n columns */
     double *Rq, *Rv;                            /* entries of model->residual_pattern */
@@ -48,8 +49,13 @@ static size_t list_entries(const hamel_model *m, int *row, int *column) {
     for (size_t e = 0; e < m->F.count; e++) ENTRY(m->F.row[e], n + m->friction_constraint[m->F.column[e]]);
     for (size_t e = 0; e < m->residual_pattern.count; e++)
         ENTRY(m->residual_pattern.row[e], m->residual_pattern.column[e]);
+    for (int c = 0; c < (int)m->m; c++) ENTRY(n + c, n + c);
 #undef ENTRY
     return at;
+}
+
+static bool is_active(const newton_matrix *w, size_t c) {
+    return !w->mode || w->mode->active[c];
 }
 
 static void fill_entries(newton_matrix *w, double gamma) {
@@ -67,6 +73,7 @@ static void fill_entries(newton_matrix *w, double gamma) {
     for (size_t e = 0; e < m->W.count; e++) *out++ = -d[m->at_W + e];
     for (size_t e = 0; e < m->F.count; e++) *out++ = -d[m->at_F + e] * w->sign[m->F.column[e]];
     for (size_t e = 0; e < m->residual_pattern.count; e++) *out++ = gamma * w->Rv[e] + gamma * gamma * w->Rq[e];
+    for (size_t c = 0; c < m->m; c++) *out++ = is_active(w, c) ? 0 : 1;
 }
 
 /* A row with every column in it leaves nothing to share. */
@@ -196,9 +203,17 @@ hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const
         double pressing = lambda[model->friction_constraint[k]];
         w->sign[k] = (pressing > 0) - (pressing < 0);
     }
+    for (size_t e = 0; e < model->residual_pattern.count; e++) {
+        size_t row = (size_t)model->residual_pattern.row[e];
+        if (row >= w->n && !is_active(w, row - w->n)) w->Rq[e] = w->Rv[e] = 0;
+    }
     for (size_t e = 0; e < model->residual_pattern.count; e++)
         if (!isfinite(w->Rq[e]) || !isfinite(w->Rv[e])) return HAMEL_NOT_FINITE;
     return HAMEL_OK;
+}
+
+void newton_select(newton_matrix *w, const motion_mode *mode) {
+    w->mode = mode;
 }
 
 static bool factor_dense(newton_matrix *w, double regularization) {

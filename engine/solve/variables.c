@@ -85,6 +85,13 @@ void variables_free(variables *x) {
     free(x);
 }
 
+hamel_status variables_restart(variables *x, double t, const double *q, const double *v, hamel_error *error) {
+    if (x->table->close) x->table->close(x);
+    x->own = NULL;
+    keep_state(x, t, q, v);
+    return x->table->open(x, error);
+}
+
 size_t variables_count(const variables *x) {
     return x->count;
 }

@@ -16,7 +16,12 @@ typedef struct variables variables;
 variables *variables_create(kinetics *k, double t, const double *q, const double *v, hamel_error *error);
 void variables_free(variables *x);
 
-size_t variables_count(const variables *x); /* of w; does not change */
+/* The same once more at a state where constraints have come or gone, or velocities have jumped: their number may change. On failure
+ * they can only be freed. */
+hamel_status variables_restart(variables *x, double t, const double *q, const double *v,
+                               hamel_error *error) HAMEL_CHECKED;
+
+size_t variables_count(const variables *x); /* of w; changes at a restart only */
 
 /* Whether q'(t, q, w) meets every constraint on velocities whatever w is: then only positions can leave theirs. */
 bool variables_meet_constraints(const variables *x);

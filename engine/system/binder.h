@@ -92,6 +92,9 @@ bool binder_declare_element(hamel_system *s, symbol_table *table, const char *na
 /* A constraint without an equation yet; its index in *index. False with a fault. */
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
+/* The same without a name by which a description could refer to it. */
+bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index);
+
 /* Gives a constraint its equation f = 0 and finds its order by what f contains. */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f);
 

@@ -155,8 +155,35 @@ typedef struct hamel_constraint {
     hamel_expression equation;
     hamel_named_list nonideal; /* coordinate → component of C, the prescribed work */
     hamel_friction friction;
+    bool inactive; /* at the start: an event may activate it */
     hamel_family family;
 } hamel_constraint;
+
+/* Names that refer to something, and where they stand. */
+typedef struct hamel_references {
+    const char **names, **pointers;
+    size_t count;
+} hamel_references;
+
+typedef enum hamel_direction { HAMEL_BOTH, HAMEL_RISING, HAMEL_FALLING } hamel_direction;
+
+/* An ideal impulsive constraint: an equation, or the name of a constraint. */
+typedef struct hamel_impulse {
+    const char *pointer; /* NULL: none */
+    hamel_expression constraint, restitution;
+} hamel_impulse;
+
+/* What happens where `when` crosses zero in this direction (format section 5). */
+typedef struct hamel_event {
+    const char *pointer, *name;
+    hamel_expression when;
+    hamel_direction direction;
+    hamel_named_list set; /* "x" or "x'" → the new value */
+    hamel_impulse impulse;
+    hamel_references activate, deactivate; /* constraints */
+    bool terminate;
+    hamel_family family;
+} hamel_event;
 
 typedef struct hamel_invariant {
     const char *pointer, *name; /* name NULL: the expression's text */
@@ -246,6 +273,8 @@ typedef struct hamel_description {
     size_t joint_count;
     hamel_constraint *constraints;
     size_t constraint_count;
+    hamel_event *events;
+    size_t event_count;
     hamel_named_list outputs;
     hamel_invariant *invariants;
     size_t invariant_count;

@@ -54,6 +54,7 @@ graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3
 void elements_lower(hamel_system *s); /* particles, bodies, gravity, springs, dampers, loads */
 void joints_declare(hamel_system *s); /* the names of their constraints, and of the quaternions' norms */
 void joints_lower(hamel_system *s);
+void events_declare(hamel_system *s); /* after all constraints: events.c */
 
 /* --- friction.c ------------------------------------------------------------------------------------------------------- */
 

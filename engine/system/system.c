@@ -302,6 +302,10 @@ bool binder_add_constraint(hamel_system *s, const char *name, const char *pointe
     if (!within(s, s->constraint_count, s->limits->constraints, pointer, "constraints")) return false;
     if (!binder_declare_element(s, &s->binder->constraints, name, s->constraint_count, pointer, "constraints"))
         return false;
+    return binder_add_row(s, name, pointer, index);
+}
+
+bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index) {
     system_constraint *all =
         binder_grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, pointer);
     const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
@@ -319,18 +323,29 @@ static bool declare_constraint(hamel_system *s, const hamel_constraint *c, const
     if (!binder_add_constraint(s, name, c->equation.pointer, &index)) return s->error->status != HAMEL_LIMIT;
     s->constraints[index].written = &c->equation;
     s->constraints[index].described = c;
+    s->constraints[index].inactive = c->inactive;
     return scope_copy(s, scope, &s->constraints[index].loops, &s->constraints[index].loop_count);
 }
 
-/* Names first: forces and definitions may ask for multipliers. */
-static void declare_constraints(hamel_system *s) {
+static void declare_those(hamel_system *s, bool inactive) {
     const hamel_description *d = s->description;
     family_iterator f;
     for (size_t i = 0; i < d->constraint_count; i++) {
+        if (d->constraints[i].inactive != inactive) continue;
         if (!d->constraints[i].name || !hamel_expression_given(&d->constraints[i].equation)) continue;
         for (family_begin(&f, s, &d->constraints[i].family); family_next(&f);)
             if (!declare_constraint(s, &d->constraints[i], &f.scope)) break;
     }
+}
+
+/* Names first: forces and definitions may ask for multipliers. */
+static void declare_constraints(hamel_system *s) {
+    declare_those(s, false);
+}
+
+static void declare_inactive_constraints(hamel_system *s) {
+    s->standing_count = s->constraint_count;
+    declare_those(s, true);
 }
 
 /* What a constraint is follows from what it contains (format section 4). */
@@ -516,6 +531,10 @@ int32_t system_constraint_index(const hamel_system *s, const char *name) {
     return found < 0 ? -1 : s->binder->constraints.symbols[found].value;
 }
 
+const char *system_nearest_constraint(const hamel_system *s, const char *name) {
+    return symbol_nearest(&s->binder->constraints, name, strlen(name));
+}
+
 const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
     return symbol_nearest(&s->binder->coordinates, name, strlen(name));
 }
@@ -572,11 +591,33 @@ static void resolve_slots(hamel_system *s) {
 /* In this order: names before expressions, constraints before the forces that ask for their reactions. */
 typedef void system_step(hamel_system *s);
 static system_step *const steps[] = {
-    units_declare,       declare_parameters,       tables_declare,      resolve_parameters, tables_resolve,
-    declare_coordinates, declare_quasi_velocities, declare_definitions, located_declare,    declare_constraints,
-    joints_declare,      located_find_parents,     resolve_slots,       located_resolve,    resolve_quasi_velocities,
-    bind_energies,       elements_lower,           joints_lower,        bind_constraints,   bind_forces,
-    bind_nonideals,      bind_initial_values,      frictions_lower,     declare_outputs,    units_check,
+    units_declare,
+    declare_parameters,
+    tables_declare,
+    resolve_parameters,
+    tables_resolve,
+    declare_coordinates,
+    declare_quasi_velocities,
+    declare_definitions,
+    located_declare,
+    declare_constraints,
+    joints_declare,
+    declare_inactive_constraints,
+    located_find_parents,
+    resolve_slots,
+    located_resolve,
+    resolve_quasi_velocities,
+    bind_energies,
+    elements_lower,
+    joints_lower,
+    bind_constraints,
+    bind_forces,
+    bind_nonideals,
+    bind_initial_values,
+    frictions_lower,
+    events_declare,
+    declare_outputs,
+    units_check,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

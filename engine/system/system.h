@@ -50,6 +50,7 @@ typedef struct system_quasi_velocity {
 
 typedef struct system_constraint {
     const char *name, *pointer;
+    bool inactive;                            /* at the start */
     constraint_order order;                   /* by what the equation contains (format section 4) */
     graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
     const hamel_expression *written;          /* what f is bound from, in the scope of these loops */
@@ -69,6 +70,22 @@ typedef struct system_friction {
     int32_t *coordinates;  /* whose velocities are in `slip` */
     size_t count;
 } system_friction;
+
+/* What happens at an instant. Its expressions are bound with the outputs (mechanics/outputs.c): they may ask for derived
+ * quantities. */
+typedef struct system_event {
+    const char *name, *pointer;
+    const hamel_event *described;
+    size_t loop_count;
+    loop_variable *loops;
+    size_t set_count;
+    int32_t *targets;                /* of set: i stands for q_i, n + i for q'_i */
+    const hamel_expression **values; /* what they get */
+    int32_t impulse;                 /* constraint, or −1 */
+    size_t activate_count, deactivate_count;
+    int32_t *activate, *deactivate;          /* constraints */
+    graph_node when, restitution, *assigned; /* set by outputs_bind */
+} system_event;
 
 enum { SCOPE_MAX = 24 };
 typedef struct loop_scope {
@@ -123,6 +140,10 @@ typedef struct hamel_system {
     system_constraint *constraints;
     size_t friction_count, friction_capacity;
     system_friction *frictions;
+    size_t standing_count; /* constraints that are active at the start: they come first */
+    size_t named_count;    /* and those that the description names: the equations of impulses come after */
+    size_t event_count, event_capacity;
+    system_event *events;
     size_t output_count, output_capacity;
     system_output *outputs;
 
@@ -175,6 +196,7 @@ bool system_interrupted(hamel_system *s);
 /* Index of a coordinate or constraint by its expanded name, or −1. */
 int32_t system_coordinate_index(const hamel_system *s, const char *name);
 int32_t system_constraint_index(const hamel_system *s, const char *name);
+const char *system_nearest_constraint(const hamel_system *s, const char *name);
 const char *system_nearest_coordinate(const hamel_system *s, const char *name);
 
 /* Prints symbols by their names: a graph_namer whose context is the system. */

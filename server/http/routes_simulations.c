@@ -43,6 +43,11 @@ static bool on_row(void *context, const double *values, size_t count) {
     return true;
 }
 
+static bool on_event(void *context, const char *json) {
+    live_run *run = context;
+    return row_writer_event(run->writer, json);
+}
+
 static bool on_progress(void *context, const char *json, double fraction) {
     live_run *run = context;
     (void)fraction;
@@ -128,6 +133,7 @@ static handled run_model(live_run *run, const hamel_model *model, double time_li
     api_observer observer = {.context = run,
                              .header = on_header,
                              .row = on_row,
+                             .event = on_event,
                              .progress = on_progress,
                              .summary = on_summary,
                              .problem = on_problem};

@@ -55,6 +55,8 @@ static const struct {
     {"joint", &joint_kind},
     {"constraint", &constraint_kind},
     {"friction", &friction_kind},
+    {"event", &event_kind},
+    {"impulse", &impulse_kind},
     {"invariant", &invariant_kind},
     {"check", &check_kind},
     {"simulation", &simulation_kind},

@@ -1,0 +1,65 @@
+/* events.c — the functions whose zeros are events, and what happens there, as two programs: the first is asked at every
+ * step, the second only where something happens. */
+#include "engine/model/model.h"
+
+static hamel_status no_memory(hamel_model *model, hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "/events", 0, "the system needs more than %zu MiB of memory",
+                      model->limits.memory >> 20);
+}
+
+/* d/dt of a root along the motion, or 0 when it contains what has no rate. */
+static graph_node rate_of(graph *g, graph_node root, bool *known) {
+    const unsigned state = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME) |
+                           GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
+    *known = !(graph_depends(g, root) & ~state);
+    return *known ? graph_rate(g, root) : graph_number(g, 0);
+}
+
+static size_t count_jumps(const hamel_system *s) {
+    size_t count = s->event_count;
+    for (size_t i = 0; i < s->event_count; i++) count += s->events[i].set_count + 1;
+    return count;
+}
+
+/* Fills the event and appends its nodes. */
+static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_node *jumps) {
+    const system_event *from = &model->system->events[i];
+    graph *g = model->system->graph;
+    model_event *to = &model->events[i];
+    *to = (model_event){.name = from->name,
+                        .pointer = from->pointer,
+                        .direction = from->described->direction,
+                        .terminate = from->described->terminate,
+                        .set_count = from->set_count,
+                        .targets = from->targets,
+                        .impulse = from->impulse,
+                        .activate_count = from->activate_count,
+                        .deactivate_count = from->deactivate_count,
+                        .activate = from->activate,
+                        .deactivate = from->deactivate};
+    roots[i] = from->when;
+    jumps[i] = rate_of(g, from->when, &to->has_rate);
+    to->at_set = model->jump_count;
+    for (size_t k = 0; k < from->set_count; k++) jumps[model->jump_count++] = from->assigned[k];
+    to->at_restitution = model->jump_count;
+    jumps[model->jump_count++] = from->restitution >= 0 ? from->restitution : graph_number(g, 0);
+}
+
+hamel_status events_compile(hamel_model *model, hamel_error *error) {
+    hamel_system *s = model->system;
+    if (s->event_count == 0) return HAMEL_OK;
+    graph_node *roots = arena_alloc(&model->memory, s->event_count, sizeof *roots),
+               *jumps = arena_alloc(&model->memory, count_jumps(s), sizeof *jumps);
+    model->events = arena_alloc(&model->memory, s->event_count, sizeof *model->events);
+    if (!roots || !jumps || !model->events) return no_memory(model, error);
+    model->event_count = model->root_count = model->jump_count = s->event_count;
+    for (size_t i = 0; i < s->event_count; i++) take_event(model, i, roots, jumps);
+    if (graph_status(s->graph) != HAMEL_OK) return equations_status(s);
+    hamel_status status = program_compile(&model->roots, &model->memory, s->graph, roots, model->root_count, error);
+    if (status == HAMEL_OK)
+        status = program_compile(&model->jumps, &model->memory, s->graph, jumps, model->jump_count, error);
+    if (status != HAMEL_OK) return status;
+    if ((program_depends(model->roots) | program_depends(model->jumps)) & GRAPH_DEPENDS(SYMBOL_FREE))
+        model->needs_free = true;
+    return HAMEL_OK;
+}

@@ -1,0 +1,39 @@
+/* events.h — what happens at the instants that roots.h finds. */
+#ifndef HAMEL_SIMULATE_EVENTS_H
+#define HAMEL_SIMULATE_EVENTS_H
+
+#include "engine/solve/kinetics.h"
+
+enum { EVENTS_RECENT = 100 };
+
+/* Of one lane. */
+typedef struct events {
+    const hamel_model *model;
+    kinetics *kinetics;
+    double *work, *values; /* of the model's `jumps`; its first outputs are the rates of the roots */
+    double recent[EVENTS_RECENT];
+    double count; /* instants at which something happened */
+} events;
+
+bool events_create(events *e, const hamel_model *model, kinetics *k); /* false without memory */
+void events_free(events *e);
+
+/* Evaluates rates and assignments at a state with its accelerations, multipliers and free accelerations. */
+void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
+                     const double *free);
+
+/* Makes event i happen to (q, v) and to the mode of the kinetics. In this order: constraints are deactivated, values set,
+ * the impulse strikes, constraints are activated; what is assigned has been evaluated before. Faults: a value or a
+ * restitution that is not finite, values that miss a constraint, an activation that finds positions or velocities
+ * elsewhere. *impulse gets the impulse's multiplier. */
+hamel_status events_act(events *e, size_t i, double t, double *q, double *v, double *impulse,
+                        hamel_error *error) HAMEL_CHECKED;
+
+/* Notes that event i happened at t. HAMEL_INTEGRATION, with a fault, when so many happen in so short a time that no end is
+ * in sight (Zeno). */
+hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
+
+/* The fault where event i, which happened at `since`, would happen again at t, too soon to be resolved. */
+hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
+
+#endif

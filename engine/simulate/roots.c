@@ -1,0 +1,386 @@
+/* roots.c — see the header. */
+#include "engine/simulate/roots.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A step is looked at in so many parts; dips between three neighbours are followed to their bottom in so many steps. */
+enum { PARTS = 4, DIP_STEPS = 8, BRACKET_STEPS = 200 };
+/* A start this part of the span (in time, by the rate) beside a zero is a start at it. */
+static const double START_PART = 1e-13;
+static const double UNCERTAIN = 10; /* what a state is off by between projections, in tolerances */
+
+struct roots {
+    const hamel_model *model;
+    kinetics *kinetics;
+    size_t n, count;
+    double t;
+    int *side, *first_side;
+    bool *touching, *first_touching; /* stands at its zero since the start of the search; first_: at that start */
+    bool *passed;                    /* at `t`, when the search found something */
+    double *noise, *last_noise;      /* of a function that is touching: it has not moved while it is no larger */
+    double *slack;                   /* of a rate: no larger is none */
+    double *first;                   /* values at the start of the search */
+    double *low, *high;              /* values at both ends of the part looked at, and */
+    double *older, *trial;           /* at the beginning of the part before; in between */
+    double *q, *v, *a, *lambda, *free, *work;
+    double *tangent_work, *seeds, *dots;
+    bool needs_motion;
+    double weight_low, weight_high; /* of the bracket */
+};
+
+roots *roots_create(const hamel_model *model, kinetics *k) {
+    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER) |
+                            GRAPH_DEPENDS(SYMBOL_FREE) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
+    size_t n = model->n, count = model->root_count;
+    roots *w = calloc(1, sizeof *w);
+    if (!w) return NULL;
+    *w = (roots){.model = model, .kinetics = k, .n = n, .count = count};
+    w->needs_motion = (program_depends(model->roots) & motion) != 0;
+    w->side = calloc(2 * count, sizeof *w->side);
+    w->touching = calloc(3 * count, sizeof *w->touching);
+    w->noise = calloc(8 * count + 4 * n + model->m + 1, sizeof *w->noise);
+    w->work = calloc(program_workspace_doubles(model->roots) + 1, sizeof *w->work);
+    w->tangent_work = calloc(program_tangent_doubles(model->roots) + 1, sizeof *w->tangent_work);
+    w->seeds = calloc((n + count) * PROGRAM_LANES, sizeof *w->seeds);
+    if (!w->side || !w->touching || !w->noise || !w->work || !w->tangent_work || !w->seeds) {
+        roots_free(w);
+        return NULL;
+    }
+    w->first_side = w->side + count;
+    w->first_touching = w->touching + count;
+    w->passed = w->first_touching + count;
+    w->dots = w->seeds + n * PROGRAM_LANES;
+    w->slack = w->noise + count; /* find_uncertainty clears both at once */
+    w->last_noise = w->slack + count;
+    w->first = w->last_noise + count;
+    w->low = w->first + count;
+    w->high = w->low + count;
+    w->older = w->high + count;
+    w->trial = w->older + count;
+    w->q = w->trial + count;
+    w->v = w->q + n;
+    w->a = w->v + n;
+    w->free = w->a + n;
+    w->lambda = w->free + n;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(model->roots, &in, w->work);
+    return w;
+}
+
+void roots_free(roots *w) {
+    if (!w) return;
+    free(w->side);
+    free(w->touching);
+    free(w->noise);
+    free(w->work);
+    free(w->tangent_work);
+    free(w->seeds);
+    free(w);
+}
+
+static int sign(double x) {
+    return (x > 0) - (x < 0);
+}
+
+/* --- values ---------------------------------------------------------------------------------------------------------- */
+
+static program_inputs inputs_of(const roots *w, const double *t, const double *q, const double *v, const double *a,
+                                const double *lambda, const double *free) {
+    program_inputs in = model_inputs(w->model, t, q, v, a, lambda, free);
+    in.values[SYMBOL_IDEAL] = w->kinetics->ideal;
+    in.values[SYMBOL_NONIDEAL] = w->kinetics->nonideal;
+    return in;
+}
+
+static hamel_status values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
+    const hamel_model *model = w->model;
+    program_evaluate(model->roots, in, w->work, values);
+    for (size_t i = 0; i < w->count; i++)
+        if (!isfinite(values[i]))
+            return model_not_finite(model, model->roots, in, w->work, t, model->events[i].pointer,
+                                    "what an event waits for", error);
+    return HAMEL_OK;
+}
+
+/* On the dense output of the last step. */
+static hamel_status interpolated(roots *w, integrator *steps, double t, double *values, hamel_error *error) {
+    double work;
+    hamel_status status = integrator_interpolate(steps, t, w->q, w->v, &work, error);
+    if (status == HAMEL_OK && w->needs_motion) {
+        status = kinetics_evaluate(w->kinetics, t, w->q, w->v, error);
+        if (status == HAMEL_OK) status = kinetics_accelerations(w->kinetics, 0, 0, w->a, w->lambda, error);
+        if (status == HAMEL_OK && w->model->needs_free) status = kinetics_free_accelerations(w->kinetics, w->free);
+    }
+    if (status != HAMEL_OK) return status;
+    program_inputs in = inputs_of(w, &t, w->q, w->v, w->a, w->lambda, w->free);
+    return values_at(w, &in, t, values, error);
+}
+
+/* --- sides ----------------------------------------------------------------------------------------------------------- */
+
+/* How well function values and rates are known at a state: Σ |∂f/∂y_k| (rtol |y_k| + atol_k), and the same with the rates of
+ * y, over coordinates and velocities. Into `noise` and `slack`. */
+static void find_uncertainty(roots *w, const program_inputs *in, const double *q, const double *v, const double *a) {
+    const model_settings *s = &w->model->settings;
+    memset(w->noise, 0, 2 * w->count * sizeof *w->noise); /* slack lies behind */
+    for (int kind = 0; kind < 2; kind++) {
+        const double *y = kind ? v : q, *rate = kind ? a : v;
+        for (size_t base = 0; base < w->n; base += PROGRAM_LANES) {
+            program_inputs seeds = {{0}};
+            memset(w->seeds, 0, w->n * PROGRAM_LANES * sizeof *w->seeds);
+            for (size_t k = base; k < w->n && k < base + PROGRAM_LANES; k++)
+                w->seeds[k * PROGRAM_LANES + (k - base)] = 1;
+            seeds.values[kind ? SYMBOL_VELOCITY : SYMBOL_COORDINATE] = w->seeds;
+            program_tangent(w->model->roots, in, &seeds, w->work, w->tangent_work, NULL, w->dots);
+            for (size_t i = 0; i < w->count; i++)
+                for (size_t k = base; k < w->n && k < base + PROGRAM_LANES; k++) {
+                    double slope = fabs(w->dots[i * PROGRAM_LANES + (k - base)]);
+                    if (!isfinite(slope)) continue;
+                    w->noise[i] += UNCERTAIN * slope * (s->rtol * fabs(y[k]) + s->atol[k]);
+                    w->slack[i] += slope * (s->rtol * fabs(rate[k]) + s->atol[k]);
+                }
+        }
+    }
+}
+
+/* A function that has just passed through zero, and what the state is now. */
+static void place_passed(roots *w, size_t i, double rate, bool changed) {
+    double value = w->first[i];
+    w->touching[i] = fabs(value) <= 2 * w->last_noise[i];
+    if (!w->touching[i]) {
+        w->side[i] = sign(value); /* an event has moved it away */
+        w->noise[i] = 0;
+    } else if (changed && fabs(rate) <= w->slack[i]) {
+        /* It is at rest there: held by a constraint, or about to pass once more. Of its value no more is known than the
+         * tolerances say. */
+        w->side[i] = -w->side[i];
+        w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
+    } else {
+        if (rate != 0) w->side[i] = sign(rate);
+        w->noise[i] = fmax(fabs(value), w->last_noise[i]);
+    }
+}
+
+/* A function that still stood at its zero when something else happened: it may go either way from here. */
+static void place_resting(roots *w, size_t i, double rate, bool changed) {
+    if (changed) w->side[i] = fabs(rate) <= w->slack[i] ? 0 : sign(rate);
+    w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
+}
+
+/* Any other function, or at the start. */
+static void place(roots *w, size_t i, double rate, bool start) {
+    const model_settings *s = &w->model->settings;
+    double value = w->first[i];
+    w->touching[i] = value == 0 || (start && fabs(value) <= fabs(rate) * START_PART * (s->stop - s->start));
+    w->side[i] = w->touching[i] ? sign(rate) : sign(value);
+    w->noise[i] = w->touching[i] ? fabs(value) : 0;
+}
+
+hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_error *error) {
+    program_inputs in = inputs_of(w, &at->t, at->q, at->v, at->a, at->lambda, at->free);
+    hamel_status status = values_at(w, &in, at->t, w->first, error);
+    if (status != HAMEL_OK) return status;
+    bool any = false, start = at->t == w->model->settings.start;
+    for (size_t i = 0; i < w->count; i++) any = any || w->passed[i] || w->touching[i];
+    memcpy(w->last_noise, w->noise, w->count * sizeof *w->noise);
+    if (any && changed) find_uncertainty(w, &in, at->q, at->v, at->a);
+    for (size_t i = 0; i < w->count; i++) {
+        double rate = isfinite(at->rates[i]) ? at->rates[i] : 0;
+        if (w->passed[i])
+            place_passed(w, i, rate, changed);
+        else if (!start && w->touching[i] && fabs(w->first[i]) <= w->last_noise[i])
+            place_resting(w, i, rate, changed);
+        else
+            place(w, i, rate, start);
+    }
+    memcpy(w->first_side, w->side, w->count * sizeof *w->side);
+    memcpy(w->first_touching, w->touching, w->count * sizeof *w->touching);
+    w->t = at->t;
+    roots_again(w);
+    return HAMEL_OK;
+}
+
+void roots_again(roots *w) {
+    memcpy(w->side, w->first_side, w->count * sizeof *w->side);
+    memcpy(w->touching, w->first_touching, w->count * sizeof *w->touching);
+    memcpy(w->low, w->first, w->count * sizeof *w->low);
+    memset(w->passed, 0, w->count * sizeof *w->passed);
+}
+
+/* Whether the function has left its side with this value. */
+static bool left_side(const roots *w, size_t i, double value) {
+    return w->side[i] != 0 &&
+           (w->touching[i] ? sign(value) == -w->side[i] && fabs(value) > w->noise[i] : sign(value) != w->side[i]);
+}
+
+/* Whether anything happens when it leaves. */
+static bool counts(const roots *w, size_t i) {
+    hamel_direction direction = w->model->events[i].direction;
+    return direction == HAMEL_BOTH || (direction == HAMEL_RISING) == (w->side[i] < 0);
+}
+
+/* Functions that moved away from the zero they stood at, and those that crossed without anything happening. */
+static void settle_sides(roots *w, const double *values) {
+    for (size_t i = 0; i < w->count; i++) {
+        int now = sign(values[i]);
+        if (w->touching[i] && fabs(values[i]) <= w->noise[i]) continue;
+        if (now == 0) continue;
+        w->side[i] = now;
+        w->touching[i] = false;
+    }
+}
+
+/* --- the instant ----------------------------------------------------------------------------------------------------- */
+
+/* The function i crosses between a and b: regula falsi with Illinois weights (Dowell & Jarratt, BIT 11 (1971) 168). */
+static double estimate(const roots *w, size_t i, double a, double b) {
+    double fa = w->weight_low * w->low[i], fb = w->weight_high * w->high[i];
+    return fa == fb ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);
+}
+
+/* Whether any function that counts has left its side with these values. */
+static bool any_left(const roots *w, const double *values) {
+    for (size_t i = 0; i < w->count; i++)
+        if (counts(w, i) && left_side(w, i, values[i])) return true;
+    return false;
+}
+
+/* Narrows [a, b], at whose end some function has left its side and at whose beginning none, to rounding. */
+static hamel_status narrow(roots *w, integrator *steps, double a, double b, hamel_error *error) {
+    int last = 0; /* which end moved last */
+    w->weight_low = w->weight_high = 1;
+    for (int step = 0; step < BRACKET_STEPS; step++) {
+        double least = 2 * DBL_EPSILON * fmax(fabs(a), fabs(b)), t = b;
+        if (b - a <= 2 * least) break;
+        for (size_t i = 0; i < w->count; i++)
+            if (counts(w, i) && left_side(w, i, w->high[i])) t = fmin(t, estimate(w, i, a, b));
+        if (step % 8 == 7) t = 0.5 * (a + b); /* whatever the functions do, the bracket shrinks */
+        t = fmin(fmax(t, a + least), b - least);
+        hamel_status status = interpolated(w, steps, t, w->trial, error);
+        if (status != HAMEL_OK) return status;
+        int end = any_left(w, w->trial) ? 1 : -1;
+        double *kept = end > 0 ? w->high : w->low;
+        memcpy(kept, w->trial, w->count * sizeof *kept);
+        *(end > 0 ? &b : &a) = t;
+        w->weight_low = last > 0 && end > 0 ? 0.5 * w->weight_low : 1;
+        w->weight_high = last < 0 && end < 0 ? 0.5 * w->weight_high : 1;
+        last = end;
+    }
+    w->t = b;
+    for (size_t i = 0; i < w->count; i++) {
+        w->passed[i] = counts(w, i) && left_side(w, i, w->high[i]);
+        if (!w->passed[i]) continue;
+        w->noise[i] = fmax(fabs(w->low[i]), fabs(w->high[i]));
+        w->side[i] = -w->side[i];
+    }
+    return HAMEL_OK;
+}
+
+/* --- the search ------------------------------------------------------------------------------------------------------ */
+
+/* |f| has a least value between three neighbours a < b < c: where a parabola through them has its bottom. NAN when it has
+ * none, or when that is not near zero. */
+static double bottom(double a, double b, double c, double fa, double fb, double fc) {
+    if (!(fabs(fb) <= fabs(fa) && fabs(fb) <= fabs(fc)) || sign(fa) != sign(fb) || sign(fb) != sign(fc)) return NAN;
+    double left = (fb - fa) / (b - a), right = (fc - fb) / (c - b), curvature = (right - left) / (c - a);
+    if (curvature == 0) return NAN;
+    double slope = left + curvature * (b - a), t = b - slope / (2 * curvature);
+    double value = fb - slope * slope / (4 * curvature);
+    return fabs(value) < 0.1 * fmin(fabs(fa), fabs(fc)) || sign(value) != sign(fb) ? t : NAN;
+}
+
+/* Looks between `a` (values in `older`), b (`low`) and c (`high`), at none of which any function has left its side, for
+ * one that does so and comes back. When there is one, *t is an instant at which it is away, with values in `trial`. */
+static hamel_status find_dip(roots *w, integrator *steps, double a, double b, double c, double *t, hamel_error *error) {
+    *t = NAN;
+    for (size_t i = 0; i < w->count; i++) {
+        double x[3] = {a, b, c}, f[3] = {w->older[i], w->low[i], w->high[i]};
+        if (w->touching[i] || w->side[i] == 0) continue;
+        for (int step = 0; step < DIP_STEPS; step++) {
+            double at = bottom(x[0], x[1], x[2], f[0], f[1], f[2]);
+            if (!(at > x[0] && at < x[2]) || fabs(at - x[1]) <= 1e-9 * (x[2] - x[0])) break;
+            hamel_status status = interpolated(w, steps, at, w->trial, error);
+            if (status != HAMEL_OK) return status;
+            if (left_side(w, i, w->trial[i])) {
+                *t = at;
+                return HAMEL_OK;
+            }
+            int upper = at > x[1], inner = fabs(w->trial[i]) < fabs(f[1]); /* keep the lowest in the middle */
+            int moved = upper == inner ? 0 : 2;
+            if (inner) {
+                x[moved] = x[1], f[moved] = f[1];
+                x[1] = at, f[1] = w->trial[i];
+            } else {
+                x[moved] = at, f[moved] = w->trial[i];
+            }
+        }
+    }
+    return HAMEL_OK;
+}
+
+/* A function stood at a zero and has come out on the other side than its rate said: it was away within the part. */
+static bool missed(roots *w, const integrator *steps, double start) {
+    bool any = false;
+    if (integrator_previous_time(steps) != start) return false;
+    for (size_t i = 0; i < w->count; i++) {
+        w->passed[i] = w->touching[i] && counts(w, i) && left_side(w, i, w->high[i]);
+        any = any || w->passed[i];
+    }
+    return any;
+}
+
+/* A dip at t between a and c: its beginning, or, where only that counts, its end. `low` and `high` as in the search. */
+static hamel_status enter_dip(roots *w, integrator *steps, double a, double t, double c, roots_finding *finding,
+                              hamel_error *error) {
+    size_t bytes = w->count * sizeof *w->low;
+    *finding = ROOTS_FOUND;
+    if (any_left(w, w->trial)) {
+        memcpy(w->high, w->trial, bytes);
+        memcpy(w->low, w->older, bytes);
+        return narrow(w, steps, a, t, error);
+    }
+    settle_sides(w, w->trial);
+    memcpy(w->low, w->trial, bytes);
+    if (any_left(w, w->high)) return narrow(w, steps, t, c, error);
+    *finding = ROOTS_NONE;
+    return HAMEL_OK;
+}
+
+hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) {
+    double start = w->t, from = fmax(integrator_previous_time(steps), start), to = integrator_time(steps);
+    double a = from, b = from;
+    *finding = ROOTS_NONE;
+    for (int part = 1; part <= PARTS; part++) {
+        double c = part < PARTS ? from + (to - from) * part / PARTS : to, dip = NAN;
+        if (!(c > b)) continue;
+        hamel_status status = interpolated(w, steps, c, w->high, error);
+        if (status != HAMEL_OK) return status;
+        if (any_left(w, w->high)) {
+            *finding = missed(w, steps, start) ? ROOTS_MISSED : ROOTS_FOUND;
+            return *finding == ROOTS_FOUND ? narrow(w, steps, b, c, error) : HAMEL_OK;
+        }
+        if (part > 1) status = find_dip(w, steps, a, b, c, &dip, error);
+        if (status != HAMEL_OK) return status;
+        if (!isnan(dip)) status = enter_dip(w, steps, a, dip, c, finding, error);
+        if (status != HAMEL_OK || *finding == ROOTS_FOUND) return status;
+        settle_sides(w, w->high);
+        memcpy(w->older, w->low, w->count * sizeof *w->older);
+        memcpy(w->low, w->high, w->count * sizeof *w->low);
+        a = b;
+        b = c;
+    }
+    return HAMEL_OK;
+}
+
+double roots_time(const roots *w) {
+    return w->t;
+}
+bool roots_passed(const roots *w, size_t i) {
+    return w->passed[i];
+}
+bool roots_contradicts(const roots *w, size_t i, double rate) {
+    return w->first_touching[i] && sign(rate) == -w->side[i];
+}

@@ -1,0 +1,49 @@
+/* roots.h — where functions of the state pass through zero along one integration.
+ *
+ * Each function has a side: the sign that it has, or will have once it leaves the zero it stands at. A step is searched
+ * from its beginning for the first function that leaves its side; the instant is bracketed to rounding on the dense
+ * output. It is done here and not by CVODE's own root finding because a function must be able to start at a zero that an
+ * event has just left it at (with rounding on either side, and a rate that says where it goes), because a pair of
+ * crossings within one step must be seen, and because it serves every integration method.
+ *
+ * Sampling never influences it: only the integrator's steps do. */
+#ifndef HAMEL_SIMULATE_ROOTS_H
+#define HAMEL_SIMULATE_ROOTS_H
+
+#include "engine/simulate/integrator.h"
+
+typedef struct roots roots;
+
+/* NULL without memory. `k` is borrowed. */
+roots *roots_create(const hamel_model *model, kinetics *k);
+void roots_free(roots *w);
+
+/* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0: not known). */
+typedef struct roots_state {
+    double t;
+    const double *q, *v, *a, *lambda, *free, *rates;
+} roots_state;
+
+/* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless an
+ * event has moved them away; `changed`: an event has acted on the state or the mode. */
+hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_error *error) HAMEL_CHECKED;
+
+/* Begins the search from the same state once more. */
+void roots_again(roots *w);
+
+typedef enum roots_finding {
+    ROOTS_NONE,  /* nothing happens within the step */
+    ROOTS_FOUND, /* at roots_time, to those that roots_passed names */
+    ROOTS_MISSED /* the first step passed over the whole way away from a zero and back: take a shorter one */
+} roots_finding;
+
+/* Searches the integrator's last step, from where the search began when that lies within it. */
+hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) HAMEL_CHECKED;
+
+double roots_time(const roots *w);
+/* Whether function i, found to pass with this rate, stood at its zero when the search began and now moves the other way
+ * than it passed: the way between is too short for the integration to resolve. */
+bool roots_contradicts(const roots *w, size_t i, double rate);
+bool roots_passed(const roots *w, size_t i); /* in a direction that counts; or is what was missed */
+
+#endif

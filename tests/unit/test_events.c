@@ -1,0 +1,369 @@
+/* test_events.c — engine/simulate: roots, what happens at them, and what goes on after. */
+#include "tests/unit/fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ROWS = 4000, COLUMNS = 16, HAPPENINGS = 400 };
+
+typedef struct happening {
+    char name[32];
+    double t, before[COLUMNS], after[COLUMNS], impulse;
+    size_t rows; /* that came before it */
+} happening;
+
+typedef struct record {
+    hamel_summary summary;
+    hamel_error error;
+    hamel_status status;
+    size_t columns, rows, count; /* of happenings, also those not kept */
+    double values[ROWS][COLUMNS];
+    happening happenings[HAPPENINGS];
+} record;
+
+static bool take_header(void *context, const hamel_header *header) {
+    ((record *)context)->columns = header->column_count;
+    return header->column_count <= COLUMNS;
+}
+
+static bool take_row(void *context, const double *values, size_t count) {
+    record *r = context;
+    if (r->rows < ROWS) memcpy(r->values[r->rows], values, count * sizeof *values);
+    r->rows++;
+    return true;
+}
+
+static bool take_event(void *context, const hamel_happening *event) {
+    record *r = context;
+    if (r->count < HAPPENINGS) {
+        happening *h = &r->happenings[r->count];
+        snprintf(h->name, sizeof h->name, "%s", event->name);
+        h->t = event->t;
+        h->rows = r->rows;
+        h->impulse = event->has_impulse ? event->impulse : NAN;
+        memcpy(h->before, event->before, event->count * sizeof *event->before);
+        memcpy(h->after, event->after, event->count * sizeof *event->after);
+    }
+    r->count++;
+    return true;
+}
+
+static record *run(const char *members, const char *simulation) {
+    record *r = calloc(1, sizeof *r);
+    hamel_model *model = fixture_model(members, simulation);
+    hamel_sink sink = {.context = r, .header = take_header, .row = take_row, .event = take_event};
+    assert_non_null(r);
+    r->status = hamel_run(model, NULL, &sink, &r->summary, &r->error);
+    hamel_model_free(model); /* names in the summary must not be looked at from here on */
+    return r;
+}
+
+static record *run_well(const char *members, const char *simulation) {
+    record *r = run(members, simulation);
+    if (r->status != HAMEL_OK) fail_msg("%s", r->error.count > 0 ? r->error.faults[0].message : "no fault");
+    return r;
+}
+
+static void drop(record *r) {
+    hamel_summary_free(&r->summary);
+    hamel_error_clear(&r->error);
+    free(r);
+}
+
+static bool says(const record *r, const char *text) {
+    for (size_t i = 0; i < r->error.count; i++) {
+        const hamel_fault *f = &r->error.faults[i];
+        if (strstr(f->message, text) || (f->suggestion && strstr(f->suggestion, text))) return true;
+    }
+    return false;
+}
+
+/* --- bouncing -------------------------------------------------------------------------------------------------------- */
+
+static char *ball(double restitution) {
+    static char text[400];
+    snprintf(text, sizeof text,
+             "`parameters`: {`e`: %.17g, `g`: 9.81}, `coordinates`: [{`name`: `y`, `initial`: 1}], "
+             "`kinetic_energy`: `y'^2/2`, `potential_energy`: `g*y`, "
+             "`events`: [{`name`: `bounce`, `when`: `y`, `direction`: `falling`, `set`: {`y'`: `-e*y'`}}]",
+             restitution);
+    return text;
+}
+
+/* Falling from height 1: bounce k at t0 (1 + 2e + ... + 2e^k), t0 = sqrt(2/g), with speed g t0 e^k. Heights down to the
+ * thousandfold of atol are flown through with errors of its size in position, so of atol / speed in time. */
+static void bounces_come_at_the_times_of_the_closed_form(void **state) {
+    (void)state;
+    for (double e = 0.5; e < 0.95; e += 0.1) {
+        record *r = run(ball(e), "`stop`: 30, `rtol`: 1e-12, `atol`: 1e-15");
+        double fall = sqrt(2 / 9.81), t = fall, speed = 9.81 * fall;
+        size_t k = 0;
+        for (; k < r->count && k < HAPPENINGS && speed * speed / 19.62 > 1e-12; k++) {
+            assert_near("time", r->happenings[k].t, t, 1e-9);
+            assert_near("velocity before", r->happenings[k].before[2], -speed, 1e-9);
+            assert_near("velocity after", r->happenings[k].after[2], e * speed, 1e-9);
+            speed *= e;
+            t += 2 * speed / 9.81;
+        }
+        assert_true(k > 15);
+        assert_true(speed * speed / 19.62 <= 1e-12); /* no bounce is missing */
+        assert_int_equal(r->status, HAMEL_INTEGRATION);
+        assert_true(says(r, "Zeno"));
+        assert_near("the end", r->summary.t, fall * (1 + 2 * e / (1 - e)), 1e-6);
+        drop(r);
+    }
+}
+
+static void energy_that_events_take_is_no_error_of_the_work_balance(void **state) {
+    (void)state;
+    record *r = run_well(ball(0.9), "`stop`: 5");
+    assert_true(r->count > 5);
+    assert_true(r->summary.max_work_balance_error < 1e-7);
+    drop(r);
+}
+
+static void a_ball_in_a_box_bounces_off_every_wall(void **state) {
+    (void)state;
+    record *r =
+        run_well("`coordinates`: [{`name`: `x`, `velocity`: 3}, {`name`: `y`, `velocity`: 2}], "
+                 "`kinetic_energy`: `(x'^2 + y'^2)/2`, "
+                 "`events`: [{`name`: `side`, `when`: `1 - x^2`, `direction`: `falling`, `set`: {`x'`: `-x'`}}, "
+                 "{`name`: `top`, `when`: `1 - y^2`, `direction`: `falling`, `set`: {`y'`: `-y'`}}]",
+                 "`stop`: 100, `samples`: 101, `rtol`: 1e-10");
+    /* unfolded: the triangle wave of period 4 with slope 1, at 3t and 2t */
+    for (size_t i = 0; i < r->rows; i++)
+        for (int k = 0; k < 2; k++) {
+            double s = fmod((k ? 2 : 3) * r->values[i][0] + 1, 4), x = s < 2 ? s - 1 : 3 - s;
+            assert_near("position", r->values[i][1 + k], x, 1e-7);
+        }
+    assert_int_equal(r->count, 150 + 100); /* x turns at 3t = 1, 3, ..., 299; y at 2t = 1, 3, ..., 199 */
+    drop(r);
+}
+
+/* --- times ----------------------------------------------------------------------------------------------------------- */
+
+static const char falling[] = "`coordinates`: [{`name`: `y`, `velocity`: 1}], `kinetic_energy`: `y'^2/2`, ";
+
+static void a_sample_that_falls_on_an_event_has_the_values_after_it(void **state) {
+    (void)state;
+    char members[400];
+    snprintf(members, sizeof members, "%s`events`: [{`name`: `kick`, `when`: `t - 0.3`, `set`: {`y'`: 5}}]", falling);
+    record *r = run_well(members, "`stop`: 1, `samples`: 11");
+    assert_int_equal(r->count, 1);
+    assert_true(r->happenings[0].t == 0.3);
+    assert_int_equal(r->happenings[0].rows, 3);
+    assert_true(fabs(r->values[3][2] - 5) < 1e-12);
+    assert_near("end", r->values[10][1], 0.3 + 5 * 0.7, 1e-9);
+    drop(r);
+}
+
+static void output_times_do_not_influence_events(void **state) {
+    (void)state;
+    record *few = run_well(ball(0.8), "`stop`: 3.5, `samples`: 8"),
+           *many = run_well(ball(0.8), "`stop`: 3.5, `samples`: 701");
+    assert_int_equal(few->count, many->count);
+    for (size_t k = 0; k < few->count; k++) assert_true(few->happenings[k].t == many->happenings[k].t);
+    for (size_t i = 0; i < few->rows; i++)
+        assert_memory_equal(few->values[i], many->values[100 * i], 3 * sizeof(double));
+    assert_true(few->summary.steps == many->summary.steps);
+    drop(few);
+    drop(many);
+}
+
+static void an_event_may_end_the_run_with_a_last_row(void **state) {
+    (void)state;
+    char members[400];
+    snprintf(members, sizeof members,
+             "%s`events`: [{`name`: `there`, `when`: `y - 0.55`, `terminate`: true}], "
+             "`checks`: [{`expression`: `y`, `equals`: 0.55, `tolerance`: 1e-9}]",
+             falling);
+    record *r = run_well(members, "`stop`: 2, `samples`: 21");
+    assert_int_equal(r->summary.outcome, HAMEL_TERMINATED);
+    assert_true(r->summary.passed);
+    assert_int_equal(r->rows, 7);
+    assert_near("time", r->values[6][0], 0.55, 1e-9);
+    assert_true(r->summary.t == r->values[6][0]);
+    assert_true(r->summary.events == 1);
+    drop(r);
+}
+
+static void a_start_on_the_zero_is_no_crossing(void **state) {
+    (void)state;
+    record *r =
+        run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+                 "`potential_energy`: `x^2/2`, `events`: [{`name`: `turn`, `when`: `x`, `direction`: `rising`}]",
+                 "`stop`: 20, `rtol`: 1e-10, `atol`: 1e-12");
+    assert_int_equal(r->count, 3);
+    for (size_t k = 0; k < r->count; k++)
+        assert_near("period", r->happenings[k].t, 2 * 3.14159265358979 * (double)(k + 1), 1e-8);
+    drop(r);
+}
+
+static void directions_are_told_apart(void **state) {
+    (void)state;
+    record *r =
+        run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+                 "`potential_energy`: `x^2/2`, `events`: [{`name`: `up`, `when`: `x - 0.5`, `direction`: `rising`}, "
+                 "{`name`: `down`, `when`: `x - 0.5`, `direction`: `falling`}, {`name`: `any`, `when`: `x - 0.5`}]",
+                 "`stop`: 6, `rtol`: 1e-10, `atol`: 1e-12");
+    const char *names[] = {"up", "any", "down", "any"};
+    assert_int_equal(r->count, 4);
+    for (size_t k = 0; k < 4; k++) {
+        assert_string_equal(r->happenings[k].name, names[k]);
+        assert_near("time", r->happenings[k].t, 3.14159265358979 * (k < 2 ? 1. / 6 : 5. / 6), 1e-8);
+    }
+    drop(r);
+}
+
+/* A parabola is one long step for the integrator; its top is above the bar for 2 sqrt(2·1e-6/10) = 9e-4 only. */
+static void a_crossing_and_back_within_a_step_is_seen(void **state) {
+    (void)state;
+    record *r = run_well("`coordinates`: [{`name`: `y`, `velocity`: 10}], `kinetic_energy`: `y'^2/2`, "
+                         "`potential_energy`: `10*y`, `events`: [{`name`: `bar`, `when`: `y - (5 - 1e-6)`}]",
+                         "`stop`: 2, `rtol`: 1e-10, `atol`: 1e-12");
+    assert_int_equal(r->count, 2);
+    assert_near("up", r->happenings[0].t, 1 - sqrt(2e-7), 1e-7);
+    assert_near("down", r->happenings[1].t, 1 + sqrt(2e-7), 1e-7);
+    drop(r);
+}
+
+static void many_events_cost_in_proportion(void **state) {
+    (void)state;
+    record *r =
+        run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+                 "`events`: [{`name`: `wall`, `when`: `1 - x^2`, `direction`: `falling`, `set`: {`x'`: `-x'`}}]",
+                 "`stop`: 20000, `samples`: 2, `max_steps`: 1e6");
+    assert_int_equal(r->count, 10000);
+    assert_true(r->summary.steps < 10000 * 40);
+    assert_near("x", r->values[1][1], 0, 1e-5);
+    drop(r);
+}
+
+/* --- values ---------------------------------------------------------------------------------------------------------- */
+
+static void all_new_values_are_made_of_those_before(void **state) {
+    (void)state;
+    record *r = run_well(
+        "`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 2}, {`name`: `y`, `initial`: 3, `velocity`: 4}], "
+        "`kinetic_energy`: `(x'^2 + y'^2)/2`, "
+        "`events`: [{`name`: `swap`, `when`: `t - 1`, `set`: {`x`: `y`, `y`: `x`, `x'`: `y'`, `y'`: `x' + x''`}}]",
+        "`stop`: 2, `samples`: 3");
+    const double after[] = {1, 7, 3, 4, 2};
+    for (size_t i = 0; i < 5; i++) assert_near("after", r->happenings[0].after[i], after[i], 1e-12);
+    drop(r);
+}
+
+static void values_that_miss_a_constraint_are_refused(void **state) {
+    (void)state;
+    record *r = run("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
+                    "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}], "
+                    "`events`: [{`name`: `jump`, `when`: `t - 1`, `set`: {`y`: 1}}]",
+                    "`stop`: 2");
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_true(says(r, "misses the constraint `rod` by 1"));
+    assert_string_equal(r->error.faults[0].pointer, "/events/0");
+    drop(r);
+}
+
+/* --- constraints that come and go ------------------------------------------------------------------------------------- */
+
+/* A stone falls from (0.6, 0) beside the pivot until its string of length 1 is taut at (0.6, -0.8); the string takes the
+ * radial part of its velocity, the rest swings on with the energy that is left. */
+static const char string[] =
+    "`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
+    "`potential_energy`: `10*y`, `constraints`: [{`name`: `string`, `equation`: `x^2 + y^2 = 1`, `active`: false}], "
+    "`events`: [{`name`: `taut`, `when`: `x^2 + y^2 - 1`, `direction`: `rising`, "
+    "`impulse`: {`constraint`: `string`, `restitution`: 0}, `activate`: [`string`]}, "
+    "{`name`: `cut`, `when`: `y'`, `direction`: `rising`, `deactivate`: [`string`]}], "
+    "`outputs`: {`E`: `energy()`, `tension`: `-2*lambda(string)`}";
+
+static void a_string_becomes_taut_and_is_cut(void **state) {
+    (void)state;
+    static const char *const methods[] = {"adams", "bdf"};
+    for (int k = 0; k < 2; k++) {
+        char simulation[200];
+        snprintf(simulation, sizeof simulation, "`stop`: 1, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`", methods[k]);
+        record *r = run_well(string, simulation);
+        assert_int_equal(r->count, 2);
+        const happening *taut = &r->happenings[0], *cut = &r->happenings[1];
+        assert_near("time", taut->t, 0.4, 1e-9);
+        assert_near("radial impulse", taut->impulse, -4 * 0.8 / 2, 1e-8); /* 2 r Λ = -(radial speed 3.2), r = 1 */
+        assert_near("x'", taut->after[3], -4 * 0.6 * 0.8, 1e-8);          /* what is left: 4·0.6 along (-0.8, -0.6) */
+        assert_near("y'", taut->after[4], -4 * 0.6 * 0.6, 1e-8);
+        assert_near("energy", taut->after[5], -8 + 0.5 * 2.4 * 2.4, 1e-8);
+        assert_near("no tension before", taut->before[6], 0, 0);
+        assert_near("tension", taut->after[6], 2.4 * 2.4 + 8, 1e-7); /* v²/l + g cos */
+        assert_near("lowest point", cut->before[2], -1, 1e-8);
+        assert_near("speed there", cut->before[3], -sqrt(2.4 * 2.4 + 4), 1e-7);
+        assert_near("no tension after", cut->after[6], 0, 0);
+        double dt = 1 - cut->t; /* free again */
+        const double *end = r->values[r->rows - 1];
+        assert_near("x", end[1], cut->after[1] + dt * cut->after[3], 1e-7);
+        assert_near("y", end[2], -1 - 5 * dt * dt, 1e-7);
+        assert_int_equal(r->summary.rank_changes, 0);
+        drop(r);
+    }
+}
+
+static void activation_needs_positions_and_velocities(void **state) {
+    (void)state;
+    record *r = run("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+                    "`constraints`: [{`name`: `wall`, `equation`: `x = 1`, `active`: false}], "
+                    "`events`: [{`name`: `early`, `when`: `t - 0.5`, `activate`: [`wall`]}]",
+                    "`stop`: 2");
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_true(says(r, "cannot activate `wall`: its equation is off by -0.5"));
+    drop(r);
+    r = run("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+            "`constraints`: [{`name`: `wall`, `equation`: `x = 1`, `active`: false}], "
+            "`events`: [{`name`: `hit`, `when`: `x - 1`, `activate`: [`wall`]}]",
+            "`stop`: 2");
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_true(says(r, "the velocities miss it by 1"));
+    assert_true(says(r, "restitution 0"));
+    drop(r);
+}
+
+static void an_impulse_keeps_the_constraints_that_act(void **state) {
+    (void)state;
+    /* Two equal masses on a rigid rod, sliding along it; the first hits a wall: both turn round as one. */
+    record *r = run_well(
+        "`coordinates`: [{`name`: `a`, `velocity`: 1}, {`name`: `b`, `initial`: -1, `velocity`: 1}], "
+        "`kinetic_energy`: `(a'^2 + 3*b'^2)/2`, "
+        "`constraints`: [{`name`: `rod`, `equation`: `a - b = 1`}], "
+        "`events`: [{`name`: `hit`, `when`: `a - 0.5`, `impulse`: {`constraint`: `a = 0.5`, `restitution`: 0.5}}]",
+        "`stop`: 1");
+    assert_int_equal(r->count, 1);
+    assert_near("a'", r->happenings[0].after[3], -0.5, 1e-12);
+    assert_near("b'", r->happenings[0].after[4], -0.5, 1e-12);
+    assert_near("impulse", r->happenings[0].impulse, -4 * 1.5, 1e-12); /* of the whole mass */
+    drop(r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounces_come_at_the_times_of_the_closed_form),
+        cmocka_unit_test(energy_that_events_take_is_no_error_of_the_work_balance),
+        cmocka_unit_test(a_ball_in_a_box_bounces_off_every_wall),
+        cmocka_unit_test(a_sample_that_falls_on_an_event_has_the_values_after_it),
+        cmocka_unit_test(output_times_do_not_influence_events),
+        cmocka_unit_test(an_event_may_end_the_run_with_a_last_row),
+        cmocka_unit_test(a_start_on_the_zero_is_no_crossing),
+        cmocka_unit_test(directions_are_told_apart),
+        cmocka_unit_test(a_crossing_and_back_within_a_step_is_seen),
+        cmocka_unit_test(many_events_cost_in_proportion),
+        cmocka_unit_test(all_new_values_are_made_of_those_before),
+        cmocka_unit_test(values_that_miss_a_constraint_are_refused),
+        cmocka_unit_test(a_string_becomes_taut_and_is_cut),
+        cmocka_unit_test(activation_needs_positions_and_velocities),
+        cmocka_unit_test(an_impulse_keeps_the_constraints_that_act),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
