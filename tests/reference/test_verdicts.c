@@ -1,0 +1,113 @@
+/* test_verdicts.c — what is known of the kind of a shipped system, an analysis finds.
+ *
+ * Degrees of freedom and kinds of constraints are those of the sources (Greenwood, Advanced Dynamics, 4.7; Baruh,
+ * Analytical Dynamics, 4.3; Udwadia 2000; Talamucci 2015), worked out by hand. Velocity constraints are holonomic when
+ * they can be integrated; energy is conserved by Greenwood's sufficient test: no other forces, conservative constraints,
+ * and a Lagrangian without time. */
+#include "api/analyze.h"
+
+#include <cjson/cJSON.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* clang-format off */
+static const struct verdict {
+    const char *name;
+    int coordinates, freedoms;
+    const char *velocity_constraints; /* "none": no linear one */
+    bool rheonomic, acatastatic, conservative; /* the first two of any constraint */
+} verdicts[] = {
+    {"greenwood_4_10_knife_edge_dumbbell",  3, 2, "nonholonomic", false, false, true},
+    {"greenwood_4_11_rolling_disk",         5, 3, "nonholonomic", false, false, true},
+    {"greenwood_4_12_bead_on_hoop",         1, 1, "none",         false, false, false},
+    {"greenwood_4_13_turning_knife_edge",   3, 2, "nonholonomic", true,  false, true},
+    {"chaplygin_sleigh",                    3, 2, "nonholonomic", false, false, true},
+    {"appell_hamel_machine",                3, 2, "none",         false, false, true},
+    {"udwadia_2000_ring_friction",          2, 1, "none",         false, false, false},
+    {"baruh_4_2_cord_given_length",         2, 1, "none",         true,  true,  false},
+    {"baruh_4_2_cord_nonideal",             2, 1, "holonomic",    false, false, false},
+    {"baruh_4_2_cord_ideal",                2, 1, "none",         false, false, true},
+    {"baruh_4_4_double_link_on_incline",    2, 1, "none",         false, false, true},
+    {"baruh_4_9_bead_on_hoop",              3, 1, "none",         true,  true,  false},
+    {"baruh_4_10_bead_on_hoop_by_angle",    1, 1, "none",         false, false, true},
+    {"baruh_4_13_collar_with_friction",     3, 2, "none",         false, false, false},
+    {"baruh_ex_4_4_pursuit",                2, 1, "nonholonomic", true,  false, true},
+    {"baruh_ex_4_5_tip_through_the_pivot",  2, 1, "holonomic",    false, false, true},
+    {"baruh_ex_4_10_shortening_pendulum",   2, 2, "none",         false, false, false},
+    {"baruh_ex_4_31_spinning_parabola",     1, 1, "none",         false, false, true},
+    {"baruh_ex_4_33_channel_on_cone",       1, 1, "none",         false, false, true},
+    {"baruh_ex_4_34_pendulum_on_arm",       2, 2, "none",         false, false, true},
+    {"baruh_ex_4_36_four_bar",              3, 1, "none",         false, false, false},
+    {"baruh_ex_4_37_platform_free_links",  15, 3, "none",         false, false, false},
+    {"baruh_ex_4_37_platform_arms",         7, 3, "none",         false, false, false},
+    {"baruh_ex_4_38_redundant_two_link",    4, 2, "none",         false, false, false},
+    {"baruh_ex_4_40_motor",                 2, 1, "holonomic",    false, true,  false},
+    {"talamucci_3_1_pendulum_on_skate",     5, 4, "nonholonomic", false, false, true},
+    {"talamucci_3_2_guided_skate",          3, 2, "holonomic",    true,  true,  false},
+    {"talamucci_3_3_unicycle",              6, 4, "nonholonomic", false, false, true},
+    {"talamucci_3_4_driven_unicycle",       5, 3, "nonholonomic", true,  true,  false},
+};
+/* clang-format on */
+enum { VERDICTS = sizeof verdicts / sizeof verdicts[0] };
+
+static const api_example *example_named(const char *name) {
+    const api_example *e;
+    for (size_t i = 0; (e = api_example_at(i)) != NULL; i++) {
+        if (strcmp(e->name, name) == 0) return e;
+    }
+    return NULL;
+}
+
+static int number_of(const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valueint : -1;
+}
+
+/* Whether a constraint has this flag with this value. */
+static bool any_constraint(const cJSON *answer, const char *flag, bool value) {
+    const cJSON *c;
+    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(answer, "constraints")) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(c, flag);
+        if (cJSON_IsBool(item) && cJSON_IsTrue(item) == value) return true;
+    }
+    return false;
+}
+
+static void is_of_the_kind_that_the_source_says(void **state) {
+    const struct verdict *v = *state;
+    const api_example *example = example_named(v->name);
+    assert_non_null(example);
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    api_analysis_options asked = {.analyses = API_STRUCTURE};
+    cJSON *answer = api_analyze(example->json, example->length, NULL, 0, &asked, &limits, NULL, v->name, &failure);
+    if (answer == NULL) fail_msg("%s", failure.text != NULL ? failure.text : "no answer");
+    const cJSON *holonomy = cJSON_GetObjectItemCaseSensitive(answer, "holonomy");
+    const cJSON *verdict = cJSON_GetObjectItemCaseSensitive(holonomy, "verdict");
+    assert_int_equal(number_of(answer, "coordinates"), v->coordinates);
+    assert_int_equal(number_of(answer, "degrees_of_freedom"), v->freedoms);
+    assert_true(cJSON_IsString(verdict));
+    assert_string_equal(verdict->valuestring, v->velocity_constraints);
+    assert_int_equal(any_constraint(answer, "time_dependent", true), v->rheonomic);
+    assert_int_equal(any_constraint(answer, "catastatic", false), v->acatastatic);
+    assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "conservative")), v->conservative);
+    cJSON_Delete(answer);
+    api_failure_clear(&failure);
+}
+
+int main(void) {
+    struct CMUnitTest tests[VERDICTS] = {0};
+    for (size_t i = 0; i < VERDICTS; i++) {
+        tests[i].name = verdicts[i].name;
+        tests[i].test_func = is_of_the_kind_that_the_source_says;
+        tests[i].initial_state = (void *)&verdicts[i];
+    }
+    return cmocka_run_group_tests_name("verdicts", tests, NULL, NULL);
+}
