@@ -128,6 +128,17 @@ graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, c
  * Returns the number of terms, 0 without memory. */
 size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
 
+/* --- evaluate.c -------------------------------------------------------------------------------------------------- */
+
+/* Values of symbols by kind and index (NULL: zeros), and how far those of a kind are off, relative to max(1, |value|). */
+typedef struct graph_point {
+    const double *values[SYMBOL_KIND_COUNT];
+    double error[SYMBOL_KIND_COUNT];
+} graph_point;
+
+/* value[i] of every node i ≤ last, and a bound error[i] of its error, of first order: last + 1 each. */
+void graph_evaluate(const graph *g, graph_node last, const graph_point *at, double *value, double *error);
+
 /* --- print.c ----------------------------------------------------------------------------------------------------- */
 
 /* Names a symbol for printing: appends it to `out`. */
