@@ -18,6 +18,7 @@ typedef struct sample {
     double t, *q, *v;          /* n; v satisfies the velocity-level constraints */
     double *free_v, *a;        /* n; any velocities; any accelerations */
     double *lambda, *nonideal; /* m; n */
+    bool clear;                /* which constraints depend on each other is no matter of tolerances */
 } sample;
 
 /* "node is identically zero": *nonzero is set when some sample shows otherwise. */

@@ -12,7 +12,7 @@
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 static const double RADIUS = 0.6;                      /* relative to an initial value above 1 */
 static const double REACHED = 1e-13, ACCEPTED = 1e-10; /* scaled residuals: no further step; good enough */
-static const double DEPENDENT = 1e-9;
+static const double DEPENDENT = 1e-9, NEARLY_DEPENDENT = 1e-2;
 
 struct sampler {
     analysis *a;
@@ -89,6 +89,26 @@ static bool is_regular(sampler *p, const sample *s) {
     return true;
 }
 
+static size_t rank_of_group(sampler *p, size_t group, double tolerance) {
+    const groups *g = &p->a->groups;
+    p->basis.tolerance = tolerance;
+    row_basis_reset(&p->basis, groups_coordinates(g, group));
+    for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
+        groups_row(g, group, &p->a->equations.A, p->values + p->a->model->at_A, g->constraints[k], p->row);
+        (void)row_basis_add(&p->basis, p->row);
+    }
+    p->basis.tolerance = DEPENDENT;
+    return p->basis.rank;
+}
+
+/* At the values evaluated last constraints depend on each other or they do not. In between lie states that approach,
+ * but cannot reach, configurations where constraints touch each other, as in overconstrained linkages. */
+static bool has_clear_rank(sampler *p) {
+    for (size_t k = 0; k < p->a->groups.count; k++)
+        if (rank_of_group(p, k, DEPENDENT) != rank_of_group(p, k, NEARLY_DEPENDENT)) return false;
+    return true;
+}
+
 /* The nearer to the initial values in space, the nearer in time. */
 static void draw(sampler *p, sample *s) {
     const analysis *a = p->a;
@@ -104,12 +124,15 @@ static void draw(sampler *p, sample *s) {
     for (size_t c = 0; c < a->m; c++) s->lambda[c] = sample_random(seed, -1.5, 1.5);
 }
 
-/* Nearer and nearer to the initial values: where the system is defined may be small. */
+/* Nearer and nearer to the initial values, and in the end at them: where the system is defined may be small, and states of
+ * clear rank may be none but those that somebody has written down. */
 bool sampler_draw(sampler *p, sample *s) {
     p->radius = fmin(RADIUS, 2 * p->radius); /* one unlucky draw does not keep all that follow near */
-    for (int i = 0; i < TRIES; i++, p->radius *= 0.5) {
+    for (int i = 0; i < TRIES; i++, p->radius = i + 1 < TRIES ? 0.5 * p->radius : 0) {
         draw(p, s);
-        if (project(p, s, true) && project(p, s, false) && is_regular(p, s)) return true;
+        bool good = project(p, s, true) && project(p, s, false) && is_regular(p, s);
+        s->clear = good && has_clear_rank(p);
+        if (s->clear || (good && p->radius == 0)) return true;
         if (p->a->error->status != HAMEL_OK) return false;
     }
     return false;

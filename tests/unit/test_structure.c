@@ -213,6 +213,30 @@ static void faults_of_the_description_are_told(void **state) {
     hamel_report_free(NULL);
 }
 
+static void what_a_table_contains_is_present(void **state) {
+    (void)state;
+    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                                "`tables`: {`T`: {`x`: [-9, 0, 9], `y`: [1, 5, 7]}},"
+                                "`potential_energy`: `table(T, x)`");
+    expect_names(&r->cyclic, "y");
+    hamel_report_free(r);
+}
+
+/* Constraints that depend on each other only where the platform is level, which is where it is and stays. */
+static void a_platform_on_three_parallel_cranks_moves(void **state) {
+    (void)state;
+    hamel_report *r =
+        report_of("`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, `phi`],"
+                  "`kinetic_energy`: `x'^2 + y'^2 + phi'^2/9`,"
+                  "`constraints`: [{`name`: `a`, `equation`: `(x - cos(phi)/2 + 1/2)^2 + (y - sin(phi)/2)^2 = 1`},"
+                  "                {`name`: `b`, `equation`: `x^2 + y^2 = 1`},"
+                  "                {`name`: `c`, `equation`: `(x + cos(phi)/2 - 1/2)^2 + (y + sin(phi)/2)^2 = 1`}]");
+    assert_int_equal(r->degrees_of_freedom, 1);
+    assert_false(r->constraints[0].redundant || r->constraints[1].redundant);
+    assert_true(r->constraints[2].redundant);
+    hamel_report_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
@@ -226,6 +250,8 @@ int main(void) {
         cmocka_unit_test(forces_hold_momenta_and_energy),
         cmocka_unit_test(time_in_the_lagrangian_is_no_integral),
         cmocka_unit_test(without_a_lagrangian_nothing_is_called_conserved),
+        cmocka_unit_test(what_a_table_contains_is_present),
+        cmocka_unit_test(a_platform_on_three_parallel_cranks_moves),
         cmocka_unit_test(faults_of_the_description_are_told),
     };
     return cmocka_run_group_tests_name("structure", tests, NULL, NULL);
