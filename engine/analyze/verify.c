@@ -6,6 +6,7 @@
 #include "engine/analyze/verify.h"
 
 #include "engine/analyze/analysis_int.h"
+#include "engine/solve/variables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ typedef struct verifier {
     compared_state *states;
     size_t count; /* of states drawn */
     verify_motion motion;
-    double *lambda;
+    double *lambda, *velocity, *w; /* m, n, 2n: velocity variables and their rates, at most as many as coordinates */
     hamel_formulation_difference *compared;
     hamel_formulation_refusal *refused;
     hamel_verification *result;
@@ -99,7 +100,9 @@ static bool allocate(verifier *v) {
     v->compared = arena_alloc(v->a.memory, most, sizeof *v->compared);
     v->refused = arena_alloc(v->a.memory, most, sizeof *v->refused);
     v->lambda = arena_alloc(v->a.memory, v->a.m, sizeof *v->lambda);
-    return v->states && v->compared && v->refused && v->lambda && allocate_motion(v, &v->motion);
+    v->velocity = arena_alloc(v->a.memory, v->a.n, sizeof *v->velocity);
+    v->w = arena_alloc(v->a.memory, 2 * v->a.n, sizeof *v->w);
+    return v->states && v->compared && v->refused && v->lambda && v->velocity && v->w && allocate_motion(v, &v->motion);
 }
 
 static bool allocate_state(verifier *v, compared_state *r) {
@@ -121,6 +124,7 @@ static hamel_status draw_states(verifier *v) {
             if (v->count == 0 || v->a.error->status != HAMEL_OK) status = samples_none(&v->a);
             break;
         } else {
+            r->skipped = !r->state.clear;
             v->count++;
         }
     }
@@ -128,12 +132,27 @@ static hamel_status draw_states(verifier *v) {
     return status;
 }
 
-/* The motion at a state. A state that has no unique one is HAMEL_SINGULAR, INCOMPATIBLE or NOT_FINITE. */
-static hamel_status motion_at(verifier *v, kinetics *k, const sample *state, verify_motion *motion,
-                              hamel_error *error) {
-    const hamel_model *model = k->model;
-    hamel_status status = kinetics_evaluate(k, state->t, state->q, state->v, error);
+/* As an integration goes about it: from q' to the velocity variables and back, and from their rates to accelerations. */
+static hamel_status follow(verifier *v, kinetics *k, variables *x, const sample *at, verify_motion *motion,
+                           hamel_error *error) {
+    double *velocity = v->velocity, *w = v->w, *rates = w + v->a.n;
+    memcpy(velocity, at->v, v->a.n * sizeof *velocity);
+    hamel_status status = variables_from_velocities(x, at->t, at->q, velocity, w);
+    if (status == HAMEL_OK) status = variables_velocities(x, at->t, at->q, w, velocity, error);
+    if (status == HAMEL_OK) status = kinetics_evaluate(k, at->t, at->q, velocity, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, motion->a, v->lambda, error);
+    if (status == HAMEL_OK) status = variables_rates(x, motion->a, v->lambda, rates);
+    return status == HAMEL_OK ? variables_accelerations(x, rates, motion->a) : status;
+}
+
+/* The motion at a state. A state that has no unique one is HAMEL_SINGULAR, INCOMPATIBLE or NOT_FINITE. */
+static hamel_status motion_at(verifier *v, kinetics *k, const sample *at, verify_motion *motion, hamel_error *error) {
+    const hamel_model *model = k->model;
+    hamel_error own = {0};
+    variables *x = variables_create(k, at->t, at->q, at->v, error ? error : &own);
+    hamel_status status = x ? follow(v, k, x, at, motion, error) : error ? error->status : own.status;
+    variables_free(x);
+    hamel_error_clear(&own);
     if (status != HAMEL_OK) return status;
     memset(motion->reaction, 0, model->n * sizeof *motion->reaction);
     for (size_t e = 0; e < model->A.count; e++)
@@ -165,7 +184,7 @@ static hamel_status tour(verifier *v, const hamel_model *model, hamel_formulatio
         if (system_interrupted(v->a.system)) status = v->a.error->status;
         if (r->skipped || stops_everything(status)) continue;
         status = motion_at(v, k, &r->state, first ? &r->motion : &v->motion, fault.count ? NULL : &fault);
-        r->skipped = first && status != HAMEL_OK;
+        if (first && status != HAMEL_OK) r->skipped = true;
         if (status != HAMEL_OK) continue;
         d->states++;
         if (first)

@@ -41,10 +41,11 @@ typedef struct hamel_equations {
      *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
 
-    graph_node *nonideal;   /* n: C of constraints that are not ideal; NULL when all are */
-    graph_node *given;      /* n: generalized forces that stem from no potential: given ones and −∂D/∂q' */
-    graph_node jacobi;      /* h = q'·∂L/∂q' − L */
-    graph_node jacobi_rate; /* its rate along the motion (Greenwood 4.379) */
+    graph_node *nonideal;      /* n: C of constraints that are not ideal; NULL when all are */
+    graph_node *momentum_rate; /* n: ∂L/∂q + Q, p' without reactions; NULL unless the formulation is in momenta */
+    graph_node *given;         /* n: generalized forces that stem from no potential: given ones and −∂D/∂q' */
+    graph_node jacobi;         /* h = q'·∂L/∂q' − L */
+    graph_node jacobi_rate;    /* its rate along the motion (Greenwood 4.379) */
 } hamel_equations;
 
 /* --- constraints.c ------------------------------------------------------------------------------------------------ */

@@ -7,7 +7,8 @@
 
 enum { DENSE_MOST = 500 }; /* coordinates */
 
-static const formulation *const formulations[] = {&formulation_lagrange, &formulation_udwadia_kalaba};
+static const formulation *const formulations[] = {&formulation_lagrange, &formulation_udwadia_kalaba,
+                                                  &formulation_hamilton};
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
 const formulation *formulation_at(size_t index) {

@@ -14,7 +14,8 @@ typedef enum solver_kind {
 
 /* What an integration carries beside q (engine/solve/variables.h). */
 typedef enum variables_kind {
-    VARIABLES_VELOCITIES /* q' */
+    VARIABLES_VELOCITIES, /* q' */
+    VARIABLES_MOMENTA     /* p = ∂L/∂q' */
 } variables_kind;
 
 /* What systems may ask of a formulation that not every one can give. */
@@ -43,7 +44,7 @@ typedef struct formulation {
     hamel_status (*derive)(hamel_equations *e);
 } formulation;
 
-extern const formulation formulation_lagrange, formulation_udwadia_kalaba;
+extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_hamilton;
 
 const formulation *formulation_at(size_t index); /* NULL past the end */
 

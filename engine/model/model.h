@@ -89,7 +89,13 @@ struct hamel_model {
     int *friction_constraint; /* whose multiplier presses; column of F → constraint */
 
     program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
-    program *residual; /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
+    /* For formulations in momenta, else NULL: M, A (at the same places as above), p and ψ of (t, q, q'); whether p and ψ
+     * are linear in q'; and ∂L/∂q + Q, n values of (t, q, q', λ). */
+    program *momenta, *momentum_rates;
+    size_t at_momentum, at_momentum_velocity, momenta_count;
+    bool momenta_linear;
+
+    program *residual;              /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
     program *energy_rate;           /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
 
@@ -120,6 +126,8 @@ hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
 
 /* events.c: compiles the system's events, which are bound, into the model. */
 hamel_status events_compile(hamel_model *model, hamel_error *error);
+/* momenta.c: the programs of formulations in momenta. */
+hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e, hamel_error *error) HAMEL_CHECKED;
 
 /* Name of the i-th output column: quasi-velocities, then outputs. */
 static inline const char *model_output_name(const hamel_model *model, size_t i) {

@@ -20,6 +20,7 @@ struct newton_solver {
     double *acceleration, *lambda;
     double *state;                                 /* 2n: (q, q') where the last linearization was made, at time t */
     double *change;                                /* 2n: (δq, δq') */
+    double *shown, *found;                         /* of w, at most n each: what δq' shows of the change; and solved */
     double *rate_work, *rate_tangent_work, *seeds; /* of the energy rate's tangent; NULL without one */
     double t, gamma, linearizations;
     bool linearized;
@@ -60,7 +61,7 @@ static double rate_along(newton_solver *s, const double *x) {
 }
 
 /* The matrix is that of (q, q'); changes of w are turned into those of q' and back by the maps at the iterate. What that
- * neglects, the rate of the maps, is not stiff. */
+ * neglects, the rate of the maps, is not stiff. What of a change no q' shows (momenta along Aᵀ) stays as it is. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;
@@ -69,14 +70,17 @@ static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, 
     (void)A;
     (void)tolerance;
     memcpy(dq, in, n * sizeof *dq);
+    size_t count = variables_count(s->variables);
     hamel_status status = variables_velocity_change(s->variables, in, in + n, dv);
+    if (status == HAMEL_OK) status = variables_change(s->variables, in, dv, s->shown);
     if (status == HAMEL_OK) status = newton_solve(s->matrix, dq);
     if (status == HAMEL_OK && s->model->energy_rate) {
-        size_t at = n + variables_count(s->variables);
+        size_t at = n + count;
         out[at] = in[at] + s->gamma * rate_along(s, dq);
     }
     memcpy(out, dq, n * sizeof *out);
-    if (status == HAMEL_OK) status = variables_change(s->variables, dq, dv, out + n);
+    if (status == HAMEL_OK) status = variables_change(s->variables, dq, dv, s->found);
+    for (size_t i = 0; i < count; i++) out[n + i] = s->found[i] + (in[n + i] - s->shown[i]);
     return status == HAMEL_OK ? 0 : 1;
 }
 
@@ -145,13 +149,15 @@ newton_solver *newton_solver_attach(void *cvode, variables *x, kinetics *k, cons
     s->variables = x;
     s->kinetics = k;
     s->matrix = newton_create(model);
-    s->acceleration = calloc(5 * model->n + model->m + 1, sizeof *s->acceleration);
+    s->acceleration = calloc(7 * model->n + model->m + 1, sizeof *s->acceleration);
     bool good = s->matrix && s->acceleration && create_rate(s) && create_shells(s, context);
     if (good) {
         newton_select(s->matrix, &k->mode);
         s->lambda = s->acceleration + model->n;
         s->state = s->lambda + model->m;
         s->change = s->state + 2 * model->n;
+        s->shown = s->change + 2 * model->n;
+        s->found = s->shown + model->n;
         memcpy(s->state + model->n, v, model->n * sizeof *v);
         good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS &&
                CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;

@@ -51,6 +51,7 @@ static const variables_table velocities = {
 
 static const variables_table *const tables[] = {
     [VARIABLES_VELOCITIES] = &velocities,
+    [VARIABLES_MOMENTA] = &variables_momenta,
 };
 
 /* --- any kind -------------------------------------------------------------------------------------------------------- */
@@ -115,6 +116,10 @@ hamel_status variables_from_velocities(variables *x, double t, const double *q, 
 
 hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
     return x->table->rates(x, a, lambda, dw);
+}
+
+hamel_status variables_accelerations(variables *x, const double *dw, double *a) {
+    return x->table->accelerations ? x->table->accelerations(x, dw, a) : HAMEL_OK;
 }
 
 hamel_status variables_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {

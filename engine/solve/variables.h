@@ -38,6 +38,10 @@ hamel_status variables_from_velocities(variables *x, double t, const double *q, 
 /* dw := w' at the state that `k` evaluated last, with its accelerations a[n] and multipliers lambda[m]. */
 hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) HAMEL_CHECKED;
 
+/* a[n] := d/dt q'(t, q, w) along the motion with the rates dw, at the state given last to one of the two maps: the
+ * accelerations that an integration of w really follows. On entry those of `k`, from which `dw` was made. */
+hamel_status variables_accelerations(variables *x, const double *dw, double *a) HAMEL_CHECKED;
+
 /* Small changes at the state given last to one of the two maps: dv = ∂q'/∂q dq + ∂q'/∂w dw, and
  * dw = ∂w/∂q dq + ∂w/∂q' dv. */
 hamel_status variables_velocity_change(variables *x, const double *dq, const double *dw, double *dv) HAMEL_CHECKED;

@@ -15,12 +15,16 @@ typedef struct variables_table {
     hamel_status (*velocities)(variables *x, const double *w, hamel_error *error);
     hamel_status (*from_velocities)(variables *x, double *w);
     hamel_status (*rates)(variables *x, const double *a, const double *lambda, double *dw);
+    /* NULL: kinetics' own are the rates. */
+    hamel_status (*accelerations)(variables *x, const double *dw, double *a);
     hamel_status (*velocity_change)(variables *x, const double *dq, const double *dw, double *dv);
     hamel_status (*change)(variables *x, const double *dq, const double *dv, double *dw);
     void (*tolerances)(const variables *x, const double *atol, double *out);
     /* NULL: nothing is free to choose. */
     hamel_status (*renew)(variables *x, double *w, bool *renewed, hamel_error *error);
 } variables_table;
+
+extern const variables_table variables_momenta;
 
 struct variables {
     const variables_table *table;

@@ -46,17 +46,12 @@ static void formulations_agree_on_a_knife_edge_with_a_rod(void **state) {
     hamel_verification_free(v);
 }
 
-/* Masses 1 and 1e-13 beside constraints that are parallel but for 1e-7: Cholesky and least squares lose different digits
- * of the light directions. */
+/* Masses 1 and 1e-13: momenta keep three digits of the light velocity, which the friction depends on. */
 static void a_disagreement_is_found(void **state) {
     (void)state;
-    hamel_verification *v =
-        verification_of("`coordinates`: [`x`, `y`, `z`],"
-                        "`kinetic_energy`: `(x' + y' + z')^2/2 + 1e-13*(x' - y')^2 + 1e-13*(y' + 2*z')^2`,"
-                        "`potential_energy`: `cos(x) + 2*sin(y) + z^2`,"
-                        "`constraints`: [{`name`: `c`, `equation`: `x + y + 1.1*z + 0.1*y^2 = 0`},"
-                        "                {`name`: `d`, `equation`: `x*(1 + 1e-7) + y + 1.1*z + 0.1*y^2 = 0`}]",
-                        "`stop`: 1");
+    hamel_verification *v = verification_of("`coordinates`: [`x`, `y`], `dissipation`: `(x'^2 + y'^2)/2`,"
+                                            "`kinetic_energy`: `(x' + y')^2/2 + 1e-13*(x' - y')^2`",
+                                            "`stop`: 1");
     assert_false(v->agree);
     assert_true(v->max_relative_difference > v->tolerance);
     assert_true(v->max_relative_difference <= 1);
@@ -83,6 +78,24 @@ static void singular_states_are_skipped_and_counted(void **state) {
     assert_int_equal(v->states + v->singular, 100);
     assert_true(v->states > 20 && v->singular > 20);
     assert_true(v->agree);
+    hamel_verification_free(v);
+}
+
+/* A platform on three parallel cranks: constraints depend on each other only where it is level, and random states come
+ * near that without reaching it. */
+static void nearly_dependent_constraints_are_no_state_to_compare_at(void **state) {
+    (void)state;
+    hamel_verification *v = verification_of(
+        "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, `phi`],"
+        "`kinetic_energy`: `(x'^2 + y'^2)/2 + phi'^2/9`, `potential_energy`: `9.81*y`,"
+        "`constraints`: [{`name`: `a`, `equation`: `(x - cos(phi)/2 + 1/2)^2 + (y - sin(phi)/2)^2 = 1`},"
+        "                {`name`: `b`, `equation`: `x^2 + y^2 = 1`},"
+        "                {`name`: `c`, `equation`: `(x + cos(phi)/2 - 1/2)^2 + (y + sin(phi)/2)^2 = 1`}]",
+        "`stop`: 1");
+    assert_int_equal(v->states + v->singular, 100);
+    assert_true(v->states > 90);
+    assert_true(v->agree);
+    assert_true(v->max_relative_difference < 1e-10);
     hamel_verification_free(v);
 }
 
@@ -156,6 +169,7 @@ int main(void) {
         cmocka_unit_test(a_disagreement_is_found),
         cmocka_unit_test(without_unique_accelerations_anywhere_there_is_no_verdict),
         cmocka_unit_test(singular_states_are_skipped_and_counted),
+        cmocka_unit_test(nearly_dependent_constraints_are_no_state_to_compare_at),
         cmocka_unit_test(no_consistent_state_is_an_error),
         cmocka_unit_test(an_unknown_formulation_is_a_fault),
         cmocka_unit_test(differences_are_relative_to_the_terms_of_the_equations),

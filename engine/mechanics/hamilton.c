@@ -1,0 +1,43 @@
+/* hamilton.c — Hamilton's canonical equations, with multipliers where there are constraints.
+ *
+ *     q'_i = ∂H/∂p_i,     p'_i = −∂H/∂q_i + Q_i + Σ λ_c A_ci          Greenwood 2.3; Talamucci 23
+ *
+ * p = ∂L/∂q', and H = p·q' − L is the Jacobi integral. H(q, p, t) itself is never formed: by Legendre's transformation
+ * ∂H/∂p is the q' that belongs to p, and −∂H/∂q at fixed p is ∂L/∂q at fixed q'. So what is derived here is the right
+ * side of p', and engine/solve/momenta.c finds q' from p. Lagrange's equations stand beside: the multipliers come from
+ * the constraints at the level of accelerations. */
+#include "engine/mechanics/formulation.h"
+
+static bool add_slopes(hamel_equations *e) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    size_t count;
+    graph_node *terms = energies_lagrangian_terms(s, &count);
+    for (size_t k = 0; terms && k < count; k++) {
+        int32_t *list;
+        size_t support = node_support(s, terms[k], SYMBOL_COORDINATE, &list);
+        for (size_t i = 0; i < support; i++)
+            e->momentum_rate[list[i]] =
+                graph_add(g, e->momentum_rate[list[i]], graph_partial(g, terms[k], s->q[list[i]]));
+    }
+    return terms != NULL;
+}
+
+static hamel_status derive(hamel_equations *e) {
+    hamel_status status = formulation_lagrange.derive(e);
+    if (status != HAMEL_OK) return status;
+    e->momentum_rate = node_array(e->system, e->n);
+    if (!e->momentum_rate || !add_slopes(e)) return equations_status(e->system);
+    for (size_t i = 0; i < e->n; i++)
+        e->momentum_rate[i] = graph_add(e->system->graph, e->momentum_rate[i], e->given[i]);
+    return equations_status(e->system);
+}
+
+const formulation formulation_hamilton = {
+    "hamilton",
+    "Hamilton's canonical equations in coordinates and momenta",
+    SOLVER_MULTIPLIERS,
+    VARIABLES_MOMENTA,
+    NEED_ANY & ~NEED_ACCELERATION_ENERGY,
+    derive,
+};
