@@ -17,6 +17,7 @@ static bool pattern_lines(written *w, const char *letter, const matrix_pattern *
     hamel_system *s = w->system;
     for (size_t k = 0; k < p->count; k++) {
         const matrix_entry *entry = &p->entries[k];
+        if (rows_are_constraints && !w->acts[entry->row]) continue;
         const char *row = rows_are_constraints ? s->constraints[entry->row].name : s->coordinates[entry->row].name;
         const char *name = written_text(w, "%s[%s, %s]", letter, row, s->coordinates[entry->column].name);
         if (!name || !written_definition(w, row, name, entry->node)) return false;
@@ -28,7 +29,7 @@ static bool vector_lines(written *w, const char *letter, const graph_node *value
     for (size_t i = 0; i < count; i++) {
         const char *of = constraints ? w->system->constraints[i].name : w->system->coordinates[i].name;
         const char *name = written_text(w, "%s[%s]", letter, of);
-        if (graph_is_zero(w->system->graph, values[i])) continue;
+        if (graph_is_zero(w->system->graph, values[i]) || (constraints && !w->acts[i])) continue;
         if (!name || !written_definition(w, of, name, values[i])) return false;
     }
     return true;
@@ -42,14 +43,18 @@ static bool matrices(written *w, const char *title) {
 
 static bool machine(written *w) {
     hamel_system *s = w->system;
-    if (!written_machine(w, w->n, w->n + w->m)) return false;
+    if (!written_machine(w, w->n, w->n + w->acting)) return false;
     w->with_multipliers = true;
     for (size_t i = 0; i < w->n; i++) {
         w->rates[i] = w->w[i] = w->w_given[i] = s->v[i];
         w->unknowns[i] = s->a[i];
     }
-    for (size_t c = 0; c < w->m; c++) w->unknowns[w->n + c] = graph_symbol(s->graph, SYMBOL_MULTIPLIER, (int32_t)c);
-    memcpy(w->residuals, w->equations.residual, (w->n + w->m) * sizeof *w->residuals);
+    memcpy(w->residuals, w->equations.residual, w->n * sizeof *w->residuals);
+    for (size_t c = 0, at = w->n; c < w->m; c++) {
+        if (!w->acts[c]) continue;
+        w->residuals[at] = w->equations.residual[w->n + c];
+        w->unknowns[at++] = graph_symbol(s->graph, SYMBOL_MULTIPLIER, (int32_t)c);
+    }
     return true;
 }
 

@@ -174,7 +174,8 @@ static void heading(const written *w, text_buffer *out) {
         written_namer((void *)w, SYMBOL_VELOCITY, graph_at(s->graph, w->w[r])->as.index, out);
     }
     text_buffer_puts(out, w->with_multipliers ? "\n * lambda:" : "\n * lambda: none in this formulation");
-    for (size_t c = 0; c < w->m && w->with_multipliers; c++) text_buffer_printf(out, " %s", s->constraints[c].name);
+    for (size_t c = 0; c < w->m && w->with_multipliers; c++)
+        if (w->acts[c]) text_buffer_printf(out, " %s", s->constraints[c].name);
     text_buffer_printf(out, " */\nenum { COORDINATES = %zu, VELOCITIES = %zu, MULTIPLIERS = %zu, SIZE = %zu };\n", w->n,
                        w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
 }

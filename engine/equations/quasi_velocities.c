@@ -34,8 +34,10 @@ static bool fill_row(written *w, graph_node *row, graph_node f, graph_node right
 }
 
 static bool fill_constraints(written *w, graph_node *table, const graph_node *rest) {
+    for (size_t k = 0; k < w->m * (w->n + 1); k++) table[k] = graph_number(w->system->graph, 0);
     for (size_t c = 0; c < w->m; c++) {
         graph_node f = w->equations.velocity[c];
+        if (!w->acts[c]) continue; /* a row of zeros */
         if (f < 0)
             return written_cannot(w, "a constraint on accelerations leaves the velocities free",
                                   "write the equations with multipliers: --formulation lagrange");
@@ -211,7 +213,7 @@ static bool hamel_coefficients(written *w, const freedoms *f) {
     for (size_t k = 0; k < s->quasi_count; k++)
         if (!coefficients_of(w, f, s->quasi[k].name, s->quasi[k].definition)) return false;
     for (size_t c = 0; c < w->m; c++)
-        if (!coefficients_of(w, f, s->constraints[c].name, w->equations.velocity[c])) return false;
+        if (w->acts[c] && !coefficients_of(w, f, s->constraints[c].name, w->equations.velocity[c])) return false;
     return true;
 }
 

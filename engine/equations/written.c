@@ -61,6 +61,7 @@ static bool add_reactions(written *w) {
     w->reactions = node_array(w->system, w->n);
     for (size_t k = 0; w->reactions && k < w->equations.A.count; k++) {
         const matrix_entry *a = &w->equations.A.entries[k];
+        if (!w->acts[a->row]) continue;
         graph_node part = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
         w->reactions[a->column] = graph_add(g, w->reactions[a->column], part);
     }
@@ -81,9 +82,10 @@ graph_node written_inertia(written *w, size_t i) {
 
 bool written_constraints(written *w) {
     graph_node zero = graph_number(w->system->graph, 0);
-    if (w->m > 0) written_begin(w, "constraints");
+    if (w->acting > 0) written_begin(w, "constraints");
     for (size_t c = 0; c < w->m; c++)
-        if (!written_equation(w, w->system->constraints[c].name, w->system->constraints[c].equation, zero))
+        if (w->acts[c] &&
+            !written_equation(w, w->system->constraints[c].name, w->system->constraints[c].equation, zero))
             return false;
     return true;
 }
@@ -197,6 +199,23 @@ static bool share_lines(written *w) {
     return true;
 }
 
+/* What does not act has no multiplier. */
+static bool leave_out_what_rests(written *w) {
+    graph *g = w->system->graph;
+    graph_node *to = arena_alloc(w->memory, w->m, sizeof *to);
+    if (!to) return false;
+    w->acts = w->model->active;
+    for (size_t c = 0; c < w->m; c++) {
+        to[c] = w->acts[c] ? GRAPH_NONE : graph_number(g, 0);
+        w->acting += w->acts[c];
+    }
+    for (size_t i = 0; i < w->n && w->acting < w->m; i++) {
+        w->equations.residual[i] = graph_substitute(g, w->equations.residual[i], SYMBOL_MULTIPLIER, to, w->m);
+        w->equations.given[i] = graph_substitute(g, w->equations.given[i], SYMBOL_MULTIPLIER, to, w->m);
+    }
+    return graph_status(g) == HAMEL_OK;
+}
+
 static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
     hamel_system *s = w->system;
     s->error = w->error;
@@ -204,7 +223,8 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     hamel_status status = formulation_lagrange.derive(&w->equations);
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
-    bool done = add_reactions(w) && write(w) && (notation == HAMEL_NOTATION_C || share_lines(w));
+    bool done =
+        leave_out_what_rests(w) && add_reactions(w) && write(w) && (notation == HAMEL_NOTATION_C || share_lines(w));
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
     if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);

@@ -31,6 +31,8 @@ typedef struct written {
     hamel_error *error;
     hamel_equations equations; /* Lagrange's, derived in that graph */
     size_t n, m;
+    const bool *acts; /* m: constraints that act at the start; the others are left out */
+    size_t acting;
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
     const char **extra_names; /* of velocities n, n + 1, ... */
