@@ -30,7 +30,9 @@ typedef struct option {
 #define AT(field) offsetof(server_config, field)
 static const option options[] = {
     {"config",      "FILE",      OPTION_TEXT,   AT(config),         0, 0,    "",               "JSON file with these options as keys"},
-    {"listen",      "ADDR:PORT", OPTION_TEXT,   AT(listen),         0, 0,    "127.0.0.1:8080", "loopback address to serve on; port 0 takes a free one"},
+    {"listen",      "ADDR:PORT", OPTION_TEXT,   AT(listen),         0, 0,    "127.0.0.1:8080", "address to serve on; port 0 takes a free one"},
+    {"tokens",      "FILE",      OPTION_TEXT,   AT(tokens),         0, 0,    "",               "JSON file of tokens, see server/README.md; without it: loopback only"},
+    {"new-token",   "NAME",      OPTION_TEXT,   AT(new_token),      0, 0,    "",               "print a new token and its entry for that file, and exit"},
     {"cors",        "ORIGINS",   OPTION_TEXT,   AT(cors),           0, 0,    "",               "pages that may call from a browser: * or https://host[:port],..."},
     {"workers",     "N",         OPTION_COUNT,  AT(workers),        1, 1024, "",               "runs that compute at the same time (default: cores)"},
     {"store",       "URL",       OPTION_TEXT,   AT(store),          0, 0,    "",               "sqlite:PATH or memory: (default: sqlite:DATA/hamel.db)"},
@@ -38,6 +40,7 @@ static const option options[] = {
     {"streams",     "N",         OPTION_COUNT,  AT(streams),        1, 4096, "256",            "streams open at the same time"},
     {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "runs that may wait for a stream to end; more get 503"},
     {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "open connections"},
+    {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "0",              "of these from one address; 0: all"},
     {"max-body",    "BYTES",     OPTION_COUNT,  AT(max_body),       1, 1e9,  "1048576",        "largest request body"},
     {"time-limit",  "SECONDS",   OPTION_NUMBER, AT(time_limit),     0, 1e9,  "600",            "wall time of one run; 0: no limit"},
     {"max-steps",   "N",         OPTION_COUNT,  AT(max_steps),      1, 1e15, "100000000",      "integration steps of one run"},
@@ -229,12 +232,11 @@ static bool parse_address(server_config *config, char message[CONFIG_MESSAGE_BYT
 
     struct sockaddr_in *four = (struct sockaddr_in *)&config->address;
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)&config->address;
-    bool loopback;
     if (inet_pton(AF_INET, host, &four->sin_addr) == 1) {
         four->sin_family = AF_INET;
         four->sin_port = htons((uint16_t)port);
         config->address_length = sizeof *four;
-        loopback = ntohl(four->sin_addr.s_addr) >> 24 == 127;
+        config->loopback = ntohl(four->sin_addr.s_addr) >> 24 == 127;
     } else {
         if (host[0] == '[' && host[length - 1] == ']') {
             memmove(host, host + 1, length - 2);
@@ -246,12 +248,12 @@ static bool parse_address(server_config *config, char message[CONFIG_MESSAGE_BYT
         six->sin6_family = AF_INET6;
         six->sin6_port = htons((uint16_t)port);
         config->address_length = sizeof *six;
-        loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+        config->loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
     }
-    if (loopback) return true;
+    if (config->loopback || config->tokens[0]) return true;
     return fail(message,
-                "--listen: %.100s is not a loopback address; this release has no access tokens, so it serves "
-                "this machine only (put a reverse proxy with authentication in front)",
+                "--listen: %.100s is not a loopback address: without --tokens this machine only is served (make one "
+                "with --new-token)",
                 host);
 }
 

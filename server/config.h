@@ -19,12 +19,15 @@ typedef struct server_config {
     char listen[CONFIG_TEXT_BYTES];
     char store[CONFIG_TEXT_BYTES];
     char data[CONFIG_TEXT_BYTES];
-    char cors[CONFIG_TEXT_BYTES]; /* origins; see http/cors.h */
+    char tokens[CONFIG_TEXT_BYTES];
+    char new_token[CONFIG_TEXT_BYTES]; /* name; not "": make one and exit */
+    char cors[CONFIG_TEXT_BYTES];      /* origins; see http/cors.h */
     char log_level_text[CONFIG_TEXT_BYTES];
     double workers;     /* runs that compute at the same time, and as many jobs */
     double streams;     /* streams open at the same time */
     double waiting;     /* requests that wait for a stream to end; more are answered 503 */
     double connections; /* open sockets */
+    double per_address; /* of these from one address; 0: all */
     double max_body;    /* bytes of a request body */
     double time_limit;  /* seconds of wall time of one run */
     double max_steps;   /* of the integrator, in one run */
@@ -35,6 +38,7 @@ typedef struct server_config {
 
     /* Made of the above. */
     log_level level;
+    bool loopback; /* serves this machine only */
     struct sockaddr_storage address;
     socklen_t address_length;
 } server_config;

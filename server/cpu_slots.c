@@ -10,33 +10,50 @@
 struct cpu_waiter {
     pthread_cond_t granted_signal;
     bool granted;
+    cpu_share *share;
     cpu_waiter *next;
 };
 
 void cpu_slots_init(cpu_slots *slots, size_t count) {
+    *slots = (cpu_slots){.free = count};
     pthread_mutex_init(&slots->lock, NULL);
-    slots->free = count;
-    slots->first = slots->last = NULL;
 }
 
 void cpu_slots_destroy(cpu_slots *slots) {
     pthread_mutex_destroy(&slots->lock);
 }
 
+static cpu_share *share_of(cpu_slots *slots, const cpu_turn *turn) {
+    return turn->share ? turn->share : &slots->common;
+}
+
+/* Takes the first waiter of the share that has used least out of the line; NULL when nobody waits. */
+static cpu_waiter *next_in_line(cpu_slots *slots) {
+    cpu_waiter *before_best = NULL, *best = slots->first;
+    for (cpu_waiter *w = slots->first; w && w->next; w = w->next) {
+        if (w->next->share->used >= best->share->used) continue;
+        before_best = w;
+        best = w->next;
+    }
+    if (!best) return NULL;
+    *(before_best ? &before_best->next : &slots->first) = best->next;
+    if (slots->last == best) slots->last = before_best;
+    return best;
+}
+
 static void grant_next(cpu_slots *slots) {
-    cpu_waiter *next = slots->first;
+    cpu_waiter *next = next_in_line(slots);
     if (!next) {
         slots->free++;
         return;
     }
-    slots->first = next->next;
-    if (!slots->first) slots->last = NULL;
+    if (next->share->used > slots->level) slots->level = next->share->used;
     next->granted = true;
     pthread_cond_signal(&next->granted_signal);
 }
 
-static void wait_in_line(cpu_slots *slots) {
-    cpu_waiter self = {.granted = false, .next = NULL};
+static void wait_in_line(cpu_slots *slots, cpu_share *share) {
+    cpu_waiter self = {.share = share};
     pthread_cond_init(&self.granted_signal, NULL);
     /* The waiter is out of the line before this function returns. */
     if (slots->last) {
@@ -49,13 +66,18 @@ static void wait_in_line(cpu_slots *slots) {
     pthread_cond_destroy(&self.granted_signal);
 }
 
+static void enter(cpu_slots *slots, cpu_share *share) {
+    if (share->turns++ == 0 && share->used < slots->level) share->used = slots->level;
+}
+
 void cpu_take(cpu_slots *slots, cpu_turn *turn) {
     if (turn->held) return;
     pthread_mutex_lock(&slots->lock);
+    enter(slots, share_of(slots, turn));
     if (slots->free > 0) {
         slots->free--;
     } else {
-        wait_in_line(slots);
+        wait_in_line(slots, share_of(slots, turn));
     }
     pthread_mutex_unlock(&slots->lock);
     turn->held = true;
@@ -66,16 +88,20 @@ void cpu_leave(cpu_slots *slots, cpu_turn *turn) {
     if (!turn->held) return;
     turn->held = false;
     pthread_mutex_lock(&slots->lock);
+    share_of(slots, turn)->used += stamp_seconds() - turn->since;
+    share_of(slots, turn)->turns--;
     grant_next(slots);
     pthread_mutex_unlock(&slots->lock);
 }
 
 void cpu_pass(cpu_slots *slots, cpu_turn *turn) {
-    if (!turn->held || stamp_seconds() - turn->since < TURN_SECONDS) return;
+    double now = stamp_seconds();
+    if (!turn->held || now - turn->since < TURN_SECONDS) return;
     pthread_mutex_lock(&slots->lock);
+    share_of(slots, turn)->used += now - turn->since;
     if (slots->first) {
         grant_next(slots);
-        wait_in_line(slots);
+        wait_in_line(slots, share_of(slots, turn));
     }
     pthread_mutex_unlock(&slots->lock);
     turn->since = stamp_seconds();

@@ -1,8 +1,12 @@
-/* cpu_slots.h — how many runs compute at the same time.
+/* cpu_slots.h — how many runs compute at the same time, and which.
  *
  * There may be hundreds of streams, each with a thread, but only as many compute as there are slots. A run takes a
- * slot, gives it up while it waits for a slow reader, and passes it on after a short turn when others wait, first come
- * first served: so every stream moves on, and none holds a core for a client that does not read. */
+ * slot, gives it up while it waits for a slow reader, and passes it on after a short turn when others wait: so every
+ * stream moves on, and none holds a core for a client that does not read.
+ *
+ * Runs belong to shares, one for each holder of a token. A free slot goes to the share that has computed least, and
+ * within a share to whoever has waited longest: who runs a hundred streams gets as much as who runs one. A share that
+ * was idle starts level with the others, so that idling earns no credit. */
 #ifndef HAMEL_SERVER_CPU_SLOTS_H
 #define HAMEL_SERVER_CPU_SLOTS_H
 
@@ -12,14 +16,23 @@
 
 typedef struct cpu_waiter cpu_waiter;
 
+/* Zero-initialize; outlives its turns. Guarded by the lock of the slots. */
+typedef struct cpu_share {
+    double used;  /* seconds */
+    size_t turns; /* waiting or held */
+} cpu_share;
+
 typedef struct cpu_slots {
     pthread_mutex_t lock;
     size_t free;
+    double level;     /* `used` of the share that was served last */
+    cpu_share common; /* of turns that name none */
     cpu_waiter *first, *last;
 } cpu_slots;
 
 /* One thread's hold on the slots. Zero-initialize. */
 typedef struct cpu_turn {
+    cpu_share *share; /* NULL: one that all such turns have in common. Set before the turn is first used */
     bool held;
     double since; /* seconds; start of the turn */
 } cpu_turn;
@@ -27,7 +40,7 @@ typedef struct cpu_turn {
 void cpu_slots_init(cpu_slots *slots, size_t count);
 void cpu_slots_destroy(cpu_slots *slots);
 
-void cpu_take(cpu_slots *slots, cpu_turn *turn);  /* waits in line; no-op when held */
+void cpu_take(cpu_slots *slots, cpu_turn *turn);  /* waits; no-op when held */
 void cpu_leave(cpu_slots *slots, cpu_turn *turn); /* no-op when not held */
 void cpu_pass(cpu_slots *slots, cpu_turn *turn);  /* lets the next one in when the turn is over and someone waits */
 

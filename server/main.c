@@ -101,24 +101,48 @@ static api_limits limits_of(const server_config *config) {
     return limits;
 }
 
+static int make_token(const char *name) {
+    char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
+    if (!access_make_token(text, hash)) {
+        fputs("hameld: the system gives no random bytes\n", stderr);
+        return EXIT_CANNOT_SERVE;
+    }
+    cJSON *entry = cJSON_CreateString(name);
+    char *quoted = entry ? cJSON_PrintUnformatted(entry) : NULL;
+    cJSON_Delete(entry);
+    if (!quoted) return EXIT_CANNOT_SERVE;
+    printf("%s\n", text);
+    fflush(stdout);
+    fprintf(stderr,
+            "This is the only time it is shown. Its entry in the file of --tokens:\n"
+            "{\"name\": %s, \"sha256\": \"%s\", \"scopes\": [\"read\", \"run\"]}\n",
+            quoted, hash);
+    cJSON_free(quoted);
+    return EXIT_SUCCESS;
+}
+
 static int fail(server_log *log, const char *message) {
     log_write(log, LOG_ERROR, "start", LOG_FIELDS(log_text("message", message)));
     return EXIT_CANNOT_SERVE;
 }
 
-static int serve(const server_config *config, server_log *log, const sigset_t *ending) {
+static int serve(const server_config *config, server_log *log, access_list *holders, const sigset_t *ending) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
     static metrics counters; /* of this process; too many for the stack */
-    http_services services = {
-        .config = config, .log = log, .slots = &slots, .metrics = &counters, .limits = limits_of(config)};
+    http_services services = {.config = config,
+                              .log = log,
+                              .slots = &slots,
+                              .metrics = &counters,
+                              .access = holders,
+                              .limits = limits_of(config)};
     if (!raise_descriptor_limit(config, message, sizeof message)) return fail(log, message);
     services.store = open_store(config, log, services.metrics, message, sizeof message);
     if (!services.store) return fail(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);
     int code = EXIT_SUCCESS;
-    services.workers =
-        workers_start(services.store, log, &counters, &services.limits, config->time_limit, (size_t)config->workers);
+    services.workers = workers_start(services.store, log, &counters, holders, &services.limits, config->time_limit,
+                                     (size_t)config->workers);
     http_server *server = services.workers ? http_start(&services, message, sizeof message) : NULL;
     if (server) {
         log_start(log, config, server);
@@ -150,8 +174,14 @@ int main(int argc, char **argv) {
         puts("hameld " HAMEL_VERSION);
         return EXIT_SUCCESS;
     }
+    if (config.new_token[0]) return make_token(config.new_token);
     if (!store_known(config.store)) {
         fprintf(stderr, "hameld: --store: expected sqlite:PATH or memory:, found '%.200s'\n", config.store);
+        return EXIT_USAGE;
+    }
+    access_list *holders = access_open(config.tokens, message, sizeof message);
+    if (!holders) {
+        fprintf(stderr, "hameld: %s\n", message);
         return EXIT_USAGE;
     }
     block_signals(&ending);
@@ -159,7 +189,8 @@ int main(int argc, char **argv) {
     mallopt(M_ARENA_MAX, 4); /* hundreds of threads would otherwise each keep freed memory to themselves */
     server_log log;
     log_init(&log, config.level, STDERR_FILENO);
-    int code = serve(&config, &log, &ending);
+    int code = serve(&config, &log, holders, &ending);
     log_destroy(&log);
+    access_close(holders);
     return code;
 }

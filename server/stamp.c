@@ -7,6 +7,12 @@
 #include <string.h>
 #include <sys/random.h>
 
+double stamp_cpu_seconds(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
 double stamp_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

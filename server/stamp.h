@@ -11,6 +11,8 @@ enum { STAMP_ID_BYTES = 33, STAMP_TIME_BYTES = 32 };
 
 double stamp_seconds(void); /* CLOCK_MONOTONIC: for intervals and deadlines */
 
+double stamp_cpu_seconds(void); /* processor time of this thread */
+
 /* `seconds` from now on CLOCK_MONOTONIC, for pthread_cond_timedwait. */
 struct timespec stamp_deadline(double seconds);
 

@@ -8,6 +8,7 @@
  * its task, and every stream by its end. */
 #include "server/http/http.h"
 
+#include "server/http/admission.h"
 #include "server/http/request_check.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
@@ -63,6 +64,10 @@ const char *request_query(const request *r, const char *name) {
     return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+const char *request_owner_filter(const request *r) {
+    return access_may(r->holder, SCOPE_ADMIN) ? NULL : r->holder->name;
+}
+
 /* Called with the request line; the result is the request's context in all later calls. */
 static void *begin(void *context, const char *target, struct MHD_Connection *connection) {
     http_server *server = context;
@@ -88,7 +93,8 @@ static void note_request(const request *r, bool whole) {
                     stamp_seconds() - r->received_at);
     log_write(r->services->log, LOG_INFO, "request",
               LOG_FIELDS(log_text("request_id", r->id), log_text("method", r->method_text), log_text("path", r->path),
-                         log_number("status", r->reply.status), log_number("seconds", stamp_seconds() - r->received_at),
+                         log_text("token", r->holder ? r->holder->name : ""), log_number("status", r->reply.status),
+                         log_number("seconds", stamp_seconds() - r->received_at),
                          log_text("end", whole ? "complete" : "cut off"), log_text("traceparent", trace)));
 }
 
@@ -105,6 +111,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **con_
     if (r->stream) stream_abandon(r->stream);
     if (r->headers_seen) note_request(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     stream_release(r->stream);
+    admission_end(r);
     if (!r->reply.is_static) free(r->reply.bytes);
     text_buffer_free(&r->body);
     free(r);
@@ -234,7 +241,8 @@ static void look_at_headers(request *r, const char *method, const char *version)
         return;
     }
     find_route(r);
-    if (r->route) check_query(r);
+    if (r->route) admit(r);
+    if (r->route && r->reply.status == 0) check_query(r);
     if (r->route && r->route->takes_json && r->reply.status == 0) check_body_headers(r);
     double seconds = check_declared_length(r);
     if (r->reply.status != 0 && request_header(r, "Expect")) r->reply.closes = true;
@@ -278,10 +286,13 @@ static void complete(request *r) {
 static void run_handler(void *argument) {
     request *r = argument;
     stream *s = r->stream ? stream_hold(r->stream) : NULL;
+    access_holder *holder = r->holder; /* outlives the request */
+    double begin = stamp_cpu_seconds();
     if (r->route->handle(r) == REPLY_READY) {
         response_finish(r);
         complete(r);
     }
+    if (holder) access_add_cpu(holder, stamp_cpu_seconds() - begin);
     stream_release(s);
 }
 
@@ -304,6 +315,7 @@ static bool give_to_pool(request *r) {
             reply_no_memory(r);
             return false;
         }
+        if (r->holder) stream_turn(r->stream)->share = &r->holder->share;
     }
     sockets_expect(r->server->sockets, r->socket, 0);
     MHD_suspend_connection(r->connection); /* before the task, which resumes it */
@@ -384,9 +396,10 @@ static struct MHD_Daemon *start_daemon(http_server *server) {
     return MHD_start_daemon(
         flags, 0, NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, note_fault, server, MHD_OPTION_SOCK_ADDR,
         (const struct sockaddr *)&config->address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
-        MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED, finish, server,
-        MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)config->per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
+        MHD_OPTION_NOTIFY_COMPLETED, finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+        MHD_OPTION_END);
 }
 
 static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {

@@ -3,6 +3,7 @@
 #define HAMEL_SERVER_HTTP_HTTP_H
 
 #include "api/simulate.h"
+#include "server/access.h"
 #include "server/config.h"
 #include "server/cpu_slots.h"
 #include "server/jobs/store.h"
@@ -20,6 +21,7 @@ typedef struct http_services {
     workers *workers;
     cpu_slots *slots;
     metrics *metrics;
+    access_list *access;
     api_limits limits;
 } http_services;
 

@@ -37,6 +37,8 @@ cJSON *job_json(const job *j) {
                 add_time(object, "created", j->created) && add_time(object, "started", j->started) &&
                 add_time(object, "finished", j->finished) && add_text_json(object, "summary", j->summary) &&
                 add_text_json(object, "problem", j->problem);
+    good = good &&
+           (j->batch[0] ? cJSON_AddStringToObject(object, "batch", j->batch) : cJSON_AddNullToObject(object, "batch"));
     cJSON *links = good ? cJSON_AddObjectToObject(object, "links") : NULL;
     good = links && add_link(links, "self", j, "") && add_link(links, "system", j, "/system") &&
            add_link(links, "results", j, "/results") && add_link(links, "cancel", j, "/cancel");

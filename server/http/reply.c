@@ -43,6 +43,11 @@ handled reply_no_memory(request *r) {
     return reply_static(r, 503, problem_type, no_memory, sizeof no_memory - 1);
 }
 
+handled reply_storage_failed(request *r) {
+    r->reply.retry_after = 5;
+    return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
+}
+
 static handled reply_tree(request *r, int status, const char *media_type, cJSON *tree) {
     char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
     cJSON_Delete(tree);

@@ -35,6 +35,7 @@ typedef struct route {
     route_thread thread;
     bool takes_json; /* a JSON body is required */
     handled (*handle)(request *r);
+    unsigned scope;           /* that a token must have; 0: open to all */
     const char *const *query; /* names of query parameters it knows, NULL-terminated; NULL: none */
 } route;
 
@@ -46,11 +47,12 @@ typedef struct reply {
     char *bytes;            /* owned unless `is_static` */
     size_t length;
     bool is_static;
-    bool streamed;   /* the body is the request's stream */
-    bool coded;      /* with gzip */
-    bool closes;     /* the connection ends with this reply */
-    bool waited;     /* Preference-Applied: wait */
-    int retry_after; /* seconds; 0: none */
+    bool streamed;         /* the body is the request's stream */
+    bool coded;            /* with gzip */
+    bool closes;           /* the connection ends with this reply */
+    const char *challenge; /* WWW-Authenticate; static, or NULL */
+    bool waited;           /* Preference-Applied: wait */
+    int retry_after;       /* seconds; 0: none */
     char location[PATH_BYTES], etag[64], allow[ALLOW_BYTES];
 } reply;
 
@@ -67,7 +69,9 @@ struct request {
     text_buffer body;
     size_t discarded; /* bytes of a body that nobody wants */
     double received_at;
-    stream *stream; /* of a RUN_STREAM route, else NULL */
+    access_holder *holder; /* whose token it carries; NULL on routes without scope, and before admission */
+    bool holds_stream;     /* counted against its quota */
+    stream *stream;        /* of a RUN_STREAM route, else NULL */
     reply reply;
     bool headers_seen, dispatched;
     atomic_bool ready;
@@ -80,6 +84,9 @@ bool request_stream(request *r, const char *media_type);
 const char *request_header(const request *r, const char *name);
 const char *request_query(const request *r, const char *name);
 
+/* Whose jobs this request may see: a name, or NULL for everyone's. */
+const char *request_owner_filter(const request *r);
+
 /* Problem documents. The first returns REPLY_READY, so that `return reply_problem(...)` reads well. `slug` completes
  * /problems/...; `detail` is printf-like. */
 handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...)
@@ -87,6 +94,7 @@ handled reply_problem(request *r, int status, const char *slug, const char *titl
 handled reply_problem_tree(request *r, int status, cJSON *problem);   /* takes the tree */
 handled reply_problem_text(request *r, int status, const char *json); /* copies */
 handled reply_no_memory(request *r);
+handled reply_storage_failed(request *r);                /* 503: the store does not answer */
 handled reply_json(request *r, int status, cJSON *tree); /* takes the tree; NULL: out of memory */
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length); /* takes the bytes */

@@ -90,6 +90,7 @@ static void add_headers(const request *r, struct MHD_Response *response) {
     }
     if (a->location[0]) MHD_add_response_header(response, "Location", a->location);
     if (a->allow[0] && (a->status == 405 || a->status == 204)) MHD_add_response_header(response, "Allow", a->allow);
+    if (a->challenge) MHD_add_response_header(response, "WWW-Authenticate", a->challenge);
     if (a->waited) MHD_add_response_header(response, "Preference-Applied", "wait");
     if (a->retry_after) {
         snprintf(number, sizeof number, "%d", a->retry_after);

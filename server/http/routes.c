@@ -4,28 +4,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const list_query[] = {"status", "name", "limit", "cursor", NULL};
+static const char *const list_query[] = {"status", "name", "batch", "limit", "cursor", NULL};
 static const char *const results_query[] = {"from", "to", "every", "columns", "follow", NULL};
 
 /* clang-format off */
 static const route routes[] = {
-    {METHOD_POST,   "/v1/simulations",     RUN_STREAM, true,  simulations_create, NULL},
-    {METHOD_POST,   "/v1/analyses",        RUN_STREAM, true,  analyses_create,    NULL},
-    {METHOD_POST,   "/v1/checks",          RUN_STREAM, true,  checks_create,      NULL},
-    {METHOD_POST,   "/v1/jobs",            RUN_STREAM, true,  jobs_create,        NULL},
-    {METHOD_GET,    "/v1/jobs",            RUN_BRIEF,  false, jobs_list,          list_query},
-    {METHOD_GET,    "/v1/jobs/{}",         RUN_BRIEF,  false, jobs_get,           NULL},
-    {METHOD_DELETE, "/v1/jobs/{}",         RUN_BRIEF,  false, jobs_delete,        NULL},
-    {METHOD_GET,    "/v1/jobs/{}/system",  RUN_BRIEF,  false, jobs_get_system,    NULL},
-    {METHOD_GET,    "/v1/jobs/{}/results", RUN_STREAM, false, jobs_get_results,   results_query},
-    {METHOD_POST,   "/v1/jobs/{}/cancel",  RUN_BRIEF,  false, jobs_cancel,        NULL},
-    {METHOD_GET,    "/v1/examples",        RUN_BRIEF,  false, examples_list,      NULL},
-    {METHOD_GET,    "/v1/examples/{}",     RUN_BRIEF,  false, examples_get,       NULL},
-    {METHOD_GET,    "/",                   RUN_INLINE, false, service_index,      NULL},
-    {METHOD_GET,    "/openapi.json",       RUN_BRIEF,  false, service_openapi,    NULL},
-    {METHOD_GET,    "/healthz",            RUN_INLINE, false, service_healthz,    NULL},
-    {METHOD_GET,    "/readyz",             RUN_BRIEF,  false, service_readyz,     NULL},
-    {METHOD_GET,    "/metrics",            RUN_BRIEF,  false, service_metrics,    NULL},
+    {METHOD_POST,    "/v1/simulations",      RUN_STREAM, true,  simulations_create,  SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/analyses",         RUN_STREAM, true,  analyses_create,     SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/checks",           RUN_STREAM, true,  checks_create,       SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/jobs",             RUN_STREAM, true,  jobs_create,         SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/jobs",             RUN_BRIEF,  false, jobs_list,           SCOPE_READ,  list_query},
+    {METHOD_GET,     "/v1/jobs/{}",          RUN_BRIEF,  false, jobs_get,            SCOPE_READ,  NULL},
+    {METHOD_DELETE,  "/v1/jobs/{}",          RUN_BRIEF,  false, jobs_delete,         SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/jobs/{}/system",   RUN_BRIEF,  false, jobs_get_system,     SCOPE_READ,  NULL},
+    {METHOD_GET,     "/v1/jobs/{}/results",  RUN_STREAM, false, jobs_get_results,    SCOPE_READ,  results_query},
+    {METHOD_POST,    "/v1/jobs/{}/cancel",   RUN_BRIEF,  false, jobs_cancel,         SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/examples",         RUN_BRIEF,  false, examples_list,       0,           NULL},
+    {METHOD_GET,     "/v1/examples/{}",      RUN_BRIEF,  false, examples_get,        0,           NULL},
+    {METHOD_GET,     "/",                    RUN_INLINE, false, service_index,       0,           NULL},
+    {METHOD_GET,     "/openapi.json",        RUN_BRIEF,  false, service_openapi,     0,           NULL},
+    {METHOD_GET,     "/healthz",             RUN_INLINE, false, service_healthz,     0,           NULL},
+    {METHOD_GET,     "/readyz",              RUN_BRIEF,  false, service_readyz,      0,           NULL},
+    {METHOD_GET,     "/metrics",             RUN_BRIEF,  false, service_metrics,     SCOPE_ADMIN, NULL},
 };
 /* clang-format on */
 enum { ROUTE_TOTAL = sizeof routes / sizeof routes[0] };

@@ -34,6 +34,10 @@ handled service_readyz(request *r);
  * *failure (routes_simulations.c). */
 handled reply_refusal(request *r, api_failure *failure);
 
+/* 429: the store would hold more for this holder than its quota allows; and that quota (routes_jobs.c). */
+handled reply_quota(request *r);
+store_quota request_quota(const request *r);
+
 /* The answer to a run that failed before a byte was sent: `json` is its problem document (routes_simulations.c). */
 handled reply_run_problem(request *r, const char *json, const api_failure *failure);
 

@@ -15,18 +15,25 @@ static const store_kind *kind_of(const request *r) {
     return r->services->store->kind;
 }
 
-static handled reply_store_failed(request *r) {
-    r->reply.retry_after = 5;
-    return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
-}
-
 static handled reply_absent(request *r) {
     return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
 }
 
 /* The answer for a status that is not STORE_OK. */
 static handled reply_store(request *r, store_status status) {
-    return status == STORE_ABSENT ? reply_absent(r) : reply_store_failed(r);
+    return status == STORE_ABSENT ? reply_absent(r) : reply_storage_failed(r);
+}
+
+handled reply_quota(request *r) {
+    metrics_reject(r->services->metrics, REJECT_QUOTA);
+    r->reply.retry_after = 10;
+    return reply_problem(r, 429, "quota", "Too many requests",
+                         "the token '%s' has as many jobs queued or running, or as many bytes stored, as it may have",
+                         r->holder->name);
+}
+
+store_quota request_quota(const request *r) {
+    return (store_quota){.active = r->holder->quotas.jobs, .bytes = r->holder->quotas.stored_bytes};
 }
 
 static handled reply_job(request *r, int status, const job *j) {
@@ -53,7 +60,7 @@ static void wait_for_end(request *r, job *j, double seconds) {
         double left = until - stamp_seconds();
         kind_of(r)->wait(r->services->store, &seen, left < 0.5 ? (left > 0 ? left : 0) : 0.5);
         job newer;
-        if (kind_of(r)->find(r->services->store, j->id, &newer) != STORE_OK) return;
+        if (kind_of(r)->find(r->services->store, j->id, NULL, &newer) != STORE_OK) return;
         job_clear(j);
         *j = newer;
     }
@@ -65,7 +72,8 @@ static handled reply_submitted(request *r, store_status status, job *j) {
         return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
                              "this Idempotency-Key belongs to job %s, which was sent with another body", j->id);
     }
-    if (status != STORE_OK && status != STORE_EXISTS) return reply_store_failed(r);
+    if (status == STORE_FULL) return reply_quota(r);
+    if (status != STORE_OK && status != STORE_EXISTS) return reply_storage_failed(r);
     if (status == STORE_OK) {
         workers_wake(r->services->workers);
         log_write(r->services->log, LOG_INFO, "job",
@@ -104,6 +112,8 @@ static handled reply_failure(request *r, api_failure *failure) {
 
 handled jobs_create(request *r) {
     job_submission sent = {.key = request_header(r, "Idempotency-Key"),
+                           .owner = r->holder->name,
+                           .quota = request_quota(r),
                            .body = r->body.bytes ? r->body.bytes : "",
                            .length = r->body.length};
     if (sent.key && !key_is_sane(sent.key)) {
@@ -161,7 +171,8 @@ static cJSON *list_json(const job *jobs, size_t count, bool more) {
 }
 
 handled jobs_list(request *r) {
-    job_query query = {.name = request_query(r, "name")};
+    job_query query = {
+        .name = request_query(r, "name"), .batch = request_query(r, "batch"), .owner = request_owner_filter(r)};
     const char *status = request_query(r, "status");
     int64_t limit = LIST_STANDARD;
     query.by_status = status != NULL;
@@ -183,7 +194,7 @@ handled jobs_list(request *r) {
     if (!jobs) return reply_no_memory(r);
     handled replied;
     if (kind_of(r)->list(r->services->store, &query, jobs, &count) != STORE_OK) {
-        replied = reply_store_failed(r);
+        replied = reply_storage_failed(r);
     } else {
         replied = reply_json(r, 200, list_json(jobs, count < wanted ? count : wanted, count > wanted));
     }
@@ -196,7 +207,7 @@ handled jobs_list(request *r) {
 
 handled jobs_get(request *r) {
     job j;
-    store_status status = kind_of(r)->find(r->services->store, r->parameter, &j);
+    store_status status = kind_of(r)->find(r->services->store, r->parameter, request_owner_filter(r), &j);
     if (status != STORE_OK) return reply_store(r, status);
     handled replied = reply_job(r, 200, &j);
     job_clear(&j);
@@ -204,16 +215,21 @@ handled jobs_get(request *r) {
 }
 
 handled jobs_get_system(request *r) {
-    char *body;
-    size_t length;
-    store_status status = kind_of(r)->description(r->services->store, r->parameter, &body, &length);
+    job j;
+    char *body = NULL;
+    size_t length = 0;
+    store_status status = kind_of(r)->find(r->services->store, r->parameter, request_owner_filter(r), &j);
+    if (status == STORE_OK) {
+        status = kind_of(r)->description(r->services->store, &j, &body, &length);
+        job_clear(&j);
+    }
     if (status != STORE_OK) return reply_store(r, status);
     return reply_bytes(r, 200, "application/json", body, length);
 }
 
 handled jobs_cancel(request *r) {
     job j;
-    store_status status = kind_of(r)->cancel(r->services->store, r->parameter, &j);
+    store_status status = kind_of(r)->cancel(r->services->store, r->parameter, request_owner_filter(r), &j);
     if (status != STORE_OK) {
         job_clear(&j);
         return reply_store(r, status);
@@ -226,7 +242,7 @@ handled jobs_cancel(request *r) {
 
 handled jobs_delete(request *r) {
     int64_t number = 0;
-    store_status status = kind_of(r)->forget(r->services->store, r->parameter, &number);
+    store_status status = kind_of(r)->forget(r->services->store, r->parameter, request_owner_filter(r), &number);
     if (status != STORE_OK) return reply_store(r, status);
     workers_cancel(r->services->workers, number);
     return reply_static(r, 204, NULL, NULL, 0);

@@ -209,7 +209,7 @@ static store_status write_stored(results *x) {
 
 static bool look_again(results *x) {
     job newer;
-    if (kind_of(x)->find(x->services->store, x->job.id, &newer) != STORE_OK) return false;
+    if (kind_of(x)->find(x->services->store, x->job.id, NULL, &newer) != STORE_OK) return false;
     job_clear(&x->job);
     x->job = newer;
     return true;
@@ -337,14 +337,11 @@ handled jobs_get_results(request *r) {
                              "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
                              "application/x-npy");
     }
-    store_status status = kind_of(&x)->find(r->services->store, r->parameter, &x.job);
+    store_status status = kind_of(&x)->find(r->services->store, r->parameter, request_owner_filter(r), &x.job);
     if (status == STORE_ABSENT) {
         return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
     }
-    if (status != STORE_OK) {
-        r->reply.retry_after = 5;
-        return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
-    }
+    if (status != STORE_OK) return reply_storage_failed(r);
     handled replied = known_to_client(&x) ? reply_static(r, 304, NULL, NULL, 0) : serve(&x);
     row_writer_close(x.writer);
     cJSON_Delete(x.header);

@@ -29,7 +29,16 @@ void job_clear(job *j) {
     free(j->header);
     free(j->summary);
     free(j->problem);
+    free(j->owner);
+    free(j->assignments);
+    free(j->collected);
     *j = (job){0};
+}
+
+void batch_clear(job_batch *b) {
+    free(b->name);
+    free(b->plan);
+    *b = (job_batch){0};
 }
 
 void row_chunk_clear(row_chunk *chunk) {

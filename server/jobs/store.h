@@ -17,7 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum job_status { JOB_QUEUED, JOB_RUNNING, JOB_COMPLETED, JOB_INCOMPLETE, JOB_FAILED, JOB_CANCELED } job_status;
+typedef enum job_status {
+    JOB_QUEUED,
+    JOB_RUNNING,
+    JOB_COMPLETED,
+    JOB_INCOMPLETE,
+    JOB_FAILED,
+    JOB_CANCELED,
+    JOB_STATUSES
+} job_status;
 const char *job_status_name(job_status status);
 bool job_status_named(const char *name, job_status *out);
 static inline bool job_ended(job_status status) {
@@ -37,6 +45,11 @@ typedef struct job {
     int64_t attempt;                    /* of the current or last run; grows */
     bool cancel_requested;
     char *header, *summary, *problem; /* JSON texts or NULL */
+    char *owner;                      /* name of the token that submitted it; "" without tokens */
+    char batch[JOB_ID_BYTES];         /* "": none */
+    int64_t member;                   /* position in the batch, from 0 */
+    char *assignments;                /* of a member that shares its batch's description: JSON list of overrides */
+    char *collected;                  /* JSON list of what the batch collects, once the run has ended */
 } job;
 void job_clear(job *j);
 
@@ -44,15 +57,48 @@ typedef enum store_status {
     STORE_OK,
     STORE_EXISTS,   /* submit: the key is known with the same body */
     STORE_CONFLICT, /* submit: the key is known with another body */
-    STORE_ABSENT,   /* there is no such job, attempt or chunk */
+    STORE_ABSENT,   /* there is no such job, attempt or chunk, or it is another owner's */
+    STORE_FULL,     /* submit: the owner's quota would be exceeded */
     STORE_FAILED    /* the backend failed; the log says why */
 } store_status;
 
+/* What an owner may have stored; 0: no limit. */
+typedef struct store_quota {
+    double active; /* jobs queued or running */
+    double bytes;  /* descriptions and rows */
+} store_quota;
+
 typedef struct job_submission {
-    const char *name, *key; /* key: NULL or the client's Idempotency-Key */
+    const char *owner;
+    const char *name, *key; /* key: NULL or the client's Idempotency-Key, unique for its owner */
     const char *body;
     size_t length;
+    store_quota quota;
 } job_submission;
+
+/* Jobs submitted together: each with a description of its own, or all sharing the batch's body with overrides. */
+typedef struct batch_member {
+    const char *name;
+    const char *assignments; /* JSON list, or NULL */
+    const char *body;        /* where there are no assignments */
+    size_t length;
+} batch_member;
+
+typedef struct batch_submission {
+    job_submission whole; /* its name, key, body as sent */
+    const char *plan;     /* JSON object: what the table of results needs to know */
+    const batch_member *members;
+    size_t count;
+} batch_submission;
+
+typedef struct job_batch {
+    int64_t number;
+    char id[JOB_ID_BYTES];
+    char *name, *plan;
+    int64_t created; /* ms since 1970 */
+    int64_t counts[JOB_STATUSES];
+} job_batch;
+void batch_clear(job_batch *b);
 
 /* Rows `first` .. `first + rows - 1` of a job, row-major. */
 typedef struct row_chunk {
@@ -66,13 +112,15 @@ typedef struct job_end {
     job_status status; /* one that has ended */
     double progress;
     const char *summary, *problem; /* JSON or NULL */
+    const char *collected;         /* of a batch's member; JSON or NULL */
 } job_end;
 
 typedef struct job_query {
     bool by_status;
     job_status status;
-    const char *name; /* NULL: any */
-    int64_t before;   /* only jobs with a smaller number; 0: from the newest */
+    const char *name, *owner; /* NULL: any */
+    const char *batch;        /* its id; NULL: any */
+    int64_t before;           /* only jobs with a smaller number; 0: from the newest */
     size_t limit;
 } job_query;
 
@@ -93,8 +141,10 @@ typedef struct store_kind {
 
     /* Durable when it returns. *out is the job, new or known, to be cleared by the caller. */
     store_status (*submit)(store *s, const job_submission *submission, job *out);
+    store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
-    /* Takes the oldest queued job for a run and gives its description (free() it). */
+    /* Takes a queued job for a run and gives its description, or that of its batch (free() it). Owners take turns:
+     * next is the oldest job of the one with the fewest running, then of the one that was served longest ago. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
     /* The run has begun. Rows of an earlier attempt under the same header are kept and counted in *rows; under another
@@ -109,13 +159,28 @@ typedef struct store_kind {
     store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const row_chunk *chunk);
 
     /* Durable. A queued job becomes canceled; a running one is marked, and its worker must be told. *out as in find. */
-    store_status (*cancel)(store *s, const char *id, job *out);
-    store_status (*forget)(store *s, const char *id, int64_t *number); /* durable; whatever its status */
+    store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
+    store_status (*forget)(store *s, const char *id, const char *owner, int64_t *number); /* durable; any status */
 
-    store_status (*find)(store *s, const char *id, job *out);
+    /* The same for all members of a batch. forget_batch removes `most` members at a time, in the end the batch itself:
+     * STORE_OK when that is gone, STORE_EXISTS while there is more to do. */
+    store_status (*cancel_batch)(store *s, const char *id, const char *owner, job_batch *out);
+    store_status (*forget_batch)(store *s, const char *id, const char *owner, size_t most);
+
+    /* Forgets up to `most` jobs that ended before `ended_before` (ms; 0: none), and of the rest the oldest while more
+     * than `bytes` are stored (0: any number); *count of them. Batches without members go too. Durable. */
+    store_status (*expire)(store *s, int64_t ended_before, double bytes, size_t most, size_t *count);
+
+    /* `owner` NULL: anyone's; here, above and below. */
+    store_status (*find)(store *s, const char *id, const char *owner, job *out);
     store_status (*list)(store *s, const job_query *query, job *out, size_t *count); /* out has room for query->limit */
-    store_status (*description)(store *s, const char *id, char **body, size_t *length);
-    store_status (*known_key)(store *s, const job_submission *submission, job *out); /* as submit, but makes nothing */
+    store_status (*description)(store *s, const job *j, char **body, size_t *length); /* its own, or its batch's */
+    store_status (*known_key)(store *s, const job_submission *submission, job *out);  /* as submit, but makes nothing */
+    store_status (*find_batch)(store *s, const char *id, const char *owner, job_batch *out);
+    store_status (*list_batches)(store *s, const job_query *query, job_batch *out,
+                                 size_t *count); /* owner, before, limit */
+    store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out,
+                            size_t *count); /* in order */
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
     store_status (*row_at_time)(store *s, int64_t number, double t,
                                 int64_t *row); /* first row of the chunk that has t */

@@ -1,4 +1,4 @@
-/* store_sqlite.c — jobs in SQLite: connections, the writer's thread, and the schema.
+/* store_sqlite.c — jobs in SQLite: connections and the writer's thread.
  *
  * Exactly one connection writes and checkpoints: that of the writer's thread. (Before 3.51.3 two connections that do
  * so at once can corrupt a file in WAL mode.) Changes are handed to it as operations; it takes all that wait, makes
@@ -25,26 +25,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { READERS = 4, BUSY_MS = 10000, SCHEMA_VERSION = 1, PATH_ROOM = 1200 };
-
-static const char schema[] =
-    "CREATE TABLE jobs("
-    " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,"
-    " status INTEGER NOT NULL, progress REAL NOT NULL DEFAULT 0,"
-    " created INTEGER NOT NULL, started INTEGER NOT NULL DEFAULT 0, finished INTEGER NOT NULL DEFAULT 0,"
-    " revision INTEGER NOT NULL DEFAULT 1, attempt INTEGER NOT NULL DEFAULT 0,"
-    " crashes INTEGER NOT NULL DEFAULT 0,"   /* attempts whose own thread crashed the daemon */
-    " fruitless INTEGER NOT NULL DEFAULT 0," /* attempts begun since the last one that stored a row */
-    " cancel INTEGER NOT NULL DEFAULT 0, key TEXT UNIQUE,"
-    " header TEXT, summary TEXT, problem TEXT) STRICT;"
-    "CREATE INDEX jobs_by_status ON jobs(status, number);"
-    "CREATE INDEX jobs_by_name ON jobs(name, number);"
-    "CREATE INDEX jobs_by_name_and_status ON jobs(name, status, number);"
-    "CREATE TABLE descriptions(job INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;"
-    "CREATE TABLE chunks("
-    " job INTEGER NOT NULL, first INTEGER NOT NULL, rows INTEGER NOT NULL, columns INTEGER NOT NULL,"
-    " t_last REAL NOT NULL, data BLOB NOT NULL, PRIMARY KEY(job, first)) STRICT;" /* data: float64, little-endian */
-    "PRAGMA user_version=1;";
+enum { READERS = 4, BUSY_MS = 10000, PATH_ROOM = 1200 };
 
 static const char *const sql_texts[] = {
 #define X(name, text) text,
@@ -78,6 +59,12 @@ bool sql_run(sql_connection *c, sql_name name) {
     return statement && sql_step_done(statement);
 }
 
+bool sql_run_with(sql_connection *c, sql_name name, const int64_t *values, int count) {
+    sqlite3_stmt *statement = sql_use(c, name);
+    for (int i = 0; statement && i < count; i++) sqlite3_bind_int64(statement, i + 1, values[i]);
+    return statement && sql_step_done(statement);
+}
+
 bool sql_bind_text(sqlite3_stmt *statement, int at, const char *text) {
     return (text ? sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) : sqlite3_bind_null(statement, at)) ==
            SQLITE_OK;
@@ -87,58 +74,6 @@ void sql_complain(sqlite_store *s, const sql_connection *c, const char *what) {
     log_write(s->log, LOG_ERROR, "store",
               LOG_FIELDS(log_text("operation", what), log_text("message", sqlite3_errmsg(c->db)),
                          log_number("code", sqlite3_extended_errcode(c->db))));
-}
-
-static char *column_text(sqlite3_stmt *statement, int column, bool *good) {
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    if (!text) return NULL;
-    char *copy = strdup((const char *)text);
-    if (!copy) *good = false;
-    return copy;
-}
-
-bool sql_read_job(sqlite3_stmt *statement, job *out) {
-    bool good = true;
-    *out = (job){.number = sqlite3_column_int64(statement, 0)};
-    const unsigned char *id = sqlite3_column_text(statement, 1);
-    snprintf(out->id, sizeof out->id, "%s", id ? (const char *)id : "");
-    out->name = column_text(statement, 2, &good);
-    int status = sqlite3_column_int(statement, 3);
-    out->status = status >= JOB_QUEUED && status <= JOB_CANCELED ? (job_status)status : JOB_FAILED;
-    out->progress = sqlite3_column_double(statement, 4);
-    out->created = sqlite3_column_int64(statement, 5);
-    out->started = sqlite3_column_int64(statement, 6);
-    out->finished = sqlite3_column_int64(statement, 7);
-    out->revision = sqlite3_column_int64(statement, 8);
-    out->attempt = sqlite3_column_int64(statement, 9);
-    out->cancel_requested = sqlite3_column_int(statement, 10) != 0;
-    out->header = column_text(statement, 11, &good);
-    out->summary = column_text(statement, 12, &good);
-    out->problem = column_text(statement, 13, &good);
-    if (good && out->name) return true;
-    job_clear(out);
-    return false;
-}
-
-bool sql_read_blob(sqlite3_stmt *statement, int column, char **bytes, size_t *length) {
-    const void *blob = sqlite3_column_blob(statement, column);
-    *length = (size_t)sqlite3_column_bytes(statement, column);
-    *bytes = malloc(*length + 1);
-    if (!*bytes) return false;
-    if (*length) memcpy(*bytes, blob, *length);
-    (*bytes)[*length] = '\0';
-    return true;
-}
-
-store_status sql_same_body(sql_connection *c, const job *known, const job_submission *submission) {
-    sqlite3_stmt *statement = sql_use(c, SQL_DESCRIPTION);
-    if (!statement || sqlite3_bind_int64(statement, 1, known->number) != SQLITE_OK) return STORE_FAILED;
-    if (sqlite3_step(statement) != SQLITE_ROW) return STORE_FAILED;
-    const void *body = sqlite3_column_blob(statement, 0);
-    size_t length = (size_t)sqlite3_column_bytes(statement, 0);
-    bool same = length == submission->length && (length == 0 || memcmp(body, submission->body, length) == 0);
-    sqlite3_reset(statement);
-    return same ? STORE_EXISTS : STORE_CONFLICT;
 }
 
 /* ---- the writer ------------------------------------------------------------------------------------------------- */
@@ -236,6 +171,7 @@ sql_connection *sql_reader(sqlite_store *s) {
 void sql_reader_back(sqlite_store *s, sql_connection *c) {
     /* An open statement would hold its snapshot, and the write-ahead log could not be reset. */
     for (size_t i = 0; i < SQL_TOTAL; i++) sqlite3_reset(c->statements[i]);
+    for (size_t i = 0; i < SQL_FILTERS; i++) sqlite3_reset(c->lists[i]);
     pthread_mutex_lock(&s->lock);
     c->next = s->readers;
     s->readers = c;
@@ -247,12 +183,9 @@ void sql_reader_back(sqlite_store *s, sql_connection *c) {
 
 static void disconnect(sql_connection *c) {
     for (size_t i = 0; i < SQL_TOTAL; i++) sqlite3_finalize(c->statements[i]);
+    for (size_t i = 0; i < SQL_FILTERS; i++) sqlite3_finalize(c->lists[i]);
     sqlite3_close(c->db);
     *c = (sql_connection){0};
-}
-
-static bool execute(sql_connection *c, const char *sql) {
-    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 static bool connect(sql_connection *c, const char *name, bool writer) {
@@ -262,39 +195,8 @@ static bool connect(sql_connection *c, const char *name, bool writer) {
     sqlite3_busy_timeout(c->db, BUSY_MS);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return execute(c, "PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;") &&
-           (writer || execute(c, "PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0;"));
-}
-
-static int query_number(sql_connection *c, const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    int value = -1;
-    if (sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        value = sqlite3_column_int(statement, 0);
-    }
-    sqlite3_finalize(statement);
-    return value;
-}
-
-static bool make_schema(sqlite_store *s, char *message, size_t room) {
-    sql_connection *c = &s->writer;
-    const char *modes = s->in_memory
-                            ? "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
-                            : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864;";
-    if (!execute(c, modes)) {
-        snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(c->db));
-        return false;
-    }
-    int version = query_number(c, "PRAGMA user_version");
-    if (version == SCHEMA_VERSION) return true;
-    if (version > SCHEMA_VERSION) {
-        snprintf(message, room, "the store was written by a newer release (schema %d, this one knows %d)", version,
-                 SCHEMA_VERSION);
-        return false;
-    }
-    bool made = version == 0 && execute(c, "BEGIN IMMEDIATE") && execute(c, schema) && execute(c, "COMMIT");
-    if (!made) snprintf(message, room, "the store cannot be set up: %s", sqlite3_errmsg(c->db));
-    return made;
+    return sql_execute(c, "PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;") &&
+           (writer || sql_execute(c, "PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0;"));
 }
 
 static bool count_crashes(sqlite_store *s) {
@@ -388,7 +290,7 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
     bool good = false;
     if (!connect(&s->writer, name, true)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
-    } else if (make_schema(s, message, room)) {
+    } else if (sql_migrate(&s->writer, s->in_memory, message, room)) {
         good = recover(s) && open_readers(s, name);
         if (!good) snprintf(message, room, "the store cannot be used: %s", sqlite3_errmsg(s->writer.db));
     }
@@ -478,6 +380,8 @@ static void close_store(store *base) {
     .close = close_store, .submit = sql_submit, .claim = sql_claim, .begin = sql_begin, .append = sql_append,       \
     .finish = sql_finish, .hand_back = sql_hand_back, .cancel = sql_cancel, .forget = sql_forget, .find = sql_find, \
     .list = sql_list, .description = sql_description, .known_key = sql_known_key, .chunk_at = sql_chunk_at,         \
+    .submit_batch = sql_submit_batch, .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch,           \
+    .expire = sql_expire, .find_batch = sql_find_batch, .list_batches = sql_list_batches, .members = sql_members,   \
     .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy, .wait = sql_wait
 
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, FUNCTIONS};

@@ -4,24 +4,18 @@
 
 #include "server/stamp.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How a statement ended that was to give one row. */
-static store_status row_status(sqlite_store *s, sql_connection *c, int rc, bool read) {
-    if (rc == SQLITE_ROW && read) return STORE_OK;
-    if (rc == SQLITE_DONE) return STORE_ABSENT;
-    sql_complain(s, c, "read");
-    return STORE_FAILED;
-}
-
-store_status sql_find(store *base, const char *id, job *out) {
+store_status sql_find(store *base, const char *id, const char *owner, job *out) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = sql_reader(s);
     *out = (job){0};
     sqlite3_stmt *statement = sql_use(c, SQL_FIND_ID);
-    int rc = statement && sql_bind_text(statement, 1, id) ? sqlite3_step(statement) : SQLITE_ERROR;
-    store_status status = row_status(s, c, rc, rc == SQLITE_ROW && sql_read_job(statement, out));
+    bool bound = statement && sql_bind_text(statement, 1, id) && sql_bind_text(statement, 2, owner);
+    int rc = bound ? sqlite3_step(statement) : SQLITE_ERROR;
+    store_status status = sql_row_status(s, c, rc, rc == SQLITE_ROW && sql_read_job(statement, out));
     sql_reader_back(s, c);
     return status;
 }
@@ -31,30 +25,53 @@ store_status sql_known_key(store *base, const job_submission *submission, job *o
     *out = (job){0};
     if (!submission->key) return STORE_ABSENT;
     sql_connection *c = sql_reader(s);
+    char key[SQL_KEY_BYTES];
     sqlite3_stmt *statement = sql_use(c, SQL_FIND_KEY);
-    int rc = statement && sql_bind_text(statement, 1, submission->key) ? sqlite3_step(statement) : SQLITE_ERROR;
-    store_status status = row_status(s, c, rc, rc == SQLITE_ROW && sql_read_job(statement, out));
-    if (status == STORE_OK) status = sql_same_body(c, out, submission);
+    int rc =
+        statement && sql_bind_text(statement, 1, sql_key(submission, key)) ? sqlite3_step(statement) : SQLITE_ERROR;
+    store_status status = sql_row_status(s, c, rc, rc == SQLITE_ROW && sql_read_job(statement, out));
+    if (status == STORE_OK) status = sql_same_body(c, out->number, submission);
     sql_reader_back(s, c);
     return status;
 }
 
+static sqlite3_stmt *list_statement(sql_connection *c, unsigned filters) {
+    sqlite3_stmt **statement = &c->lists[filters];
+    char text[1024];
+    if (!*statement) {
+        snprintf(text, sizeof text,
+                 "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE number<?1%s%s%s%s ORDER BY number DESC LIMIT ?2",
+                 filters & SQL_BY_STATUS ? " AND status=?3" : "", filters & SQL_BY_NAME ? " AND name=?4" : "",
+                 filters & SQL_BY_OWNER ? " AND owner=?5" : "",
+                 filters & SQL_BY_BATCH ? " AND batch=(SELECT number FROM batches WHERE id=?6) AND batch<>0" : "");
+        sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    }
+    return *statement;
+}
+
+static sqlite3_stmt *bind_list(sql_connection *c, const job_query *query) {
+    unsigned filters = (query->by_status ? SQL_BY_STATUS : 0u) | (query->name ? SQL_BY_NAME : 0u) |
+                       (query->owner ? SQL_BY_OWNER : 0u) | (query->batch ? SQL_BY_BATCH : 0u);
+    sqlite3_stmt *statement = list_statement(c, filters);
+    if (!statement) return NULL;
+    sqlite3_bind_int64(statement, 1, query->before ? query->before : INT64_MAX);
+    sqlite3_bind_int64(statement, 2, (int64_t)query->limit);
+    if (query->by_status) sqlite3_bind_int(statement, 3, (int)query->status);
+    bool bound = (!query->name || sql_bind_text(statement, 4, query->name)) &&
+                 (!query->owner || sql_bind_text(statement, 5, query->owner)) &&
+                 (!query->batch || sql_bind_text(statement, 6, query->batch));
+    return bound ? statement : NULL;
+}
+
 store_status sql_list(store *base, const job_query *query, job *out, size_t *count) {
-    static const sql_name names[2][2] = {{SQL_LIST, SQL_LIST_NAME}, {SQL_LIST_STATUS, SQL_LIST_BOTH}};
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = sql_reader(s);
-    sqlite3_stmt *statement = sql_use(c, names[query->by_status][query->name != NULL]);
+    sqlite3_stmt *statement = bind_list(c, query);
     int rc = SQLITE_ERROR;
     *count = 0;
-    if (statement) {
-        sqlite3_bind_int64(statement, 1, query->before ? query->before : INT64_MAX);
-        sqlite3_bind_int64(statement, 2, (int64_t)query->limit);
-        if (query->by_status) sqlite3_bind_int(statement, 3, (int)query->status);
-        if (query->name) sql_bind_text(statement, 4, query->name);
-        while (*count < query->limit && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-            if (!sql_read_job(statement, &out[*count])) break;
-            (*count)++;
-        }
+    while (statement && *count < query->limit && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (!sql_read_job(statement, &out[*count])) break;
+        (*count)++;
     }
     bool good = rc == SQLITE_DONE || (rc == SQLITE_ROW && *count == query->limit);
     if (!good) {
@@ -65,13 +82,14 @@ store_status sql_list(store *base, const job_query *query, job *out, size_t *cou
     return good ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_description(store *base, const char *id, char **body, size_t *length) {
+store_status sql_description(store *base, const job *j, char **body, size_t *length) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = sql_reader(s);
     *body = NULL;
-    sqlite3_stmt *statement = sql_use(c, SQL_DESCRIPTION_BY_ID);
-    int rc = statement && sql_bind_text(statement, 1, id) ? sqlite3_step(statement) : SQLITE_ERROR;
-    store_status status = row_status(s, c, rc, rc == SQLITE_ROW && sql_read_blob(statement, 0, body, length));
+    sqlite3_stmt *statement = sql_use(c, SQL_DESCRIPTION);
+    int rc =
+        statement && sqlite3_bind_int64(statement, 1, j->number) == SQLITE_OK ? sqlite3_step(statement) : SQLITE_ERROR;
+    store_status status = sql_row_status(s, c, rc, rc == SQLITE_ROW && sql_read_blob(statement, 0, body, length));
     sql_reader_back(s, c);
     return status;
 }
@@ -107,7 +125,7 @@ store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *o
     store_status status = STORE_ABSENT;
     /* When the last chunk there is ends before this row, its data is not looked at. */
     bool beyond = rc == SQLITE_ROW && row - sqlite3_column_int64(statement, 0) >= sqlite3_column_int64(statement, 1);
-    if (!beyond) status = row_status(s, c, rc, rc == SQLITE_ROW && read_chunk(statement, out));
+    if (!beyond) status = sql_row_status(s, c, rc, rc == SQLITE_ROW && read_chunk(statement, out));
     sql_reader_back(s, c);
     return status;
 }
@@ -123,7 +141,7 @@ store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row
         rc = sqlite3_step(statement);
     }
     *row = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    store_status status = row_status(s, c, rc, true);
+    store_status status = sql_row_status(s, c, rc, true);
     sql_reader_back(s, c);
     return status;
 }
@@ -131,19 +149,17 @@ store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row
 store_status sql_counts(store *base, store_counts *out) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = sql_reader(s);
-    int rc = SQLITE_ROW;
     *out = (store_counts){0};
-    for (int status = JOB_QUEUED; rc == SQLITE_ROW && status <= JOB_RUNNING; status++) {
-        sqlite3_stmt *statement = sql_use(c, SQL_COUNT_STATUS);
-        rc = statement && sqlite3_bind_int(statement, 1, status) == SQLITE_OK ? sqlite3_step(statement) : SQLITE_ERROR;
-        if (rc != SQLITE_ROW) break;
-        *(status == JOB_QUEUED ? &out->queued : &out->running) = sqlite3_column_int64(statement, 0);
-        if (status == JOB_QUEUED) out->oldest_queued = sqlite3_column_int64(statement, 1);
+    sqlite3_stmt *counts = sql_use(c, SQL_COUNT_JOBS);
+    int rc = counts ? sqlite3_step(counts) : SQLITE_ERROR;
+    if (rc == SQLITE_ROW) {
+        out->queued = sqlite3_column_int64(counts, 0);
+        out->running = sqlite3_column_int64(counts, 1);
+        out->bytes = sqlite3_column_int64(counts, 2);
     }
-    sqlite3_stmt *size = rc == SQLITE_ROW ? sql_use(c, SQL_COUNT_BYTES) : NULL;
-    rc = size ? sqlite3_step(size) : SQLITE_ERROR;
-    if (rc == SQLITE_ROW) out->bytes = sqlite3_column_int64(size, 0);
-    store_status status = row_status(s, c, rc, true);
+    sqlite3_stmt *first = rc == SQLITE_ROW ? sql_use(c, SQL_FIRST_QUEUED) : NULL;
+    if (first && sqlite3_step(first) == SQLITE_ROW) out->oldest_queued = sqlite3_column_int64(first, 0);
+    store_status status = sql_row_status(s, c, rc, true);
     sql_reader_back(s, c);
     return status;
 }

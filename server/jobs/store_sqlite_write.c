@@ -7,15 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement whose parameters are integers. */
-static bool run_with(sql_connection *c, sql_name name, const int64_t *values, int count) {
-    sqlite3_stmt *statement = sql_use(c, name);
-    for (int i = 0; statement && i < count; i++) sqlite3_bind_int64(statement, i + 1, values[i]);
-    return statement && sql_step_done(statement);
-}
-#define RUN_WITH(c, name, ...) \
-    run_with(c, name, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
-
 static store_status find_by_number(sql_connection *c, int64_t number, job *out) {
     sqlite3_stmt *statement = sql_use(c, SQL_FIND_NUMBER);
     if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return STORE_FAILED;
@@ -25,13 +16,18 @@ static store_status find_by_number(sql_connection *c, int64_t number, job *out) 
     return read ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
 }
 
-static store_status find_by_text(sql_connection *c, sql_name name, const char *text, job *out) {
-    sqlite3_stmt *statement = sql_use(c, name);
-    if (!statement || !sql_bind_text(statement, 1, text)) return STORE_FAILED;
+/* The first parameter is `text`; others are bound already. */
+static store_status find_bound(sqlite3_stmt *statement, const char *text, job *out) {
+    if (!sql_bind_text(statement, 1, text)) return STORE_FAILED;
     int rc = sqlite3_step(statement);
     bool read = rc == SQLITE_ROW && sql_read_job(statement, out);
     sqlite3_reset(statement);
     return read ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+}
+
+static store_status find_by_text(sql_connection *c, sql_name name, const char *text, job *out) {
+    sqlite3_stmt *statement = sql_use(c, name);
+    return statement ? find_bound(statement, text, out) : STORE_FAILED;
 }
 
 /* ---- submit ----------------------------------------------------------------------------------------------------- */
@@ -43,29 +39,61 @@ typedef struct submit_change {
     job *out;
 } submit_change;
 
-static bool insert_job(sql_connection *c, const submit_change *change) {
-    const job_submission *sent = change->submission;
-    sqlite3_stmt *statement = sql_use(c, SQL_INSERT_JOB);
-    if (!statement || !sql_bind_text(statement, 1, change->id) || !sql_bind_text(statement, 2, sent->name))
-        return false;
-    sqlite3_bind_int64(statement, 3, stamp_wall_ms());
-    if (!sql_bind_text(statement, 4, sent->key) || !sql_step_done(statement)) return false;
-    statement = sql_use(c, SQL_INSERT_DESCRIPTION);
+bool sql_insert_body(sql_connection *c, int64_t description, const char *body, size_t length) {
+    sqlite3_stmt *statement = sql_use(c, SQL_INSERT_DESCRIPTION);
     if (!statement) return false;
-    sqlite3_bind_int64(statement, 1, sqlite3_last_insert_rowid(c->db));
-    int bound = sqlite3_bind_blob64(statement, 2, sent->body, sent->length, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 1, description);
+    int bound = sqlite3_bind_blob64(statement, 2, body, length, SQLITE_STATIC);
     return bound == SQLITE_OK && sql_step_done(statement);
+}
+
+bool sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
+                    const batch_member *member, int64_t position) {
+    char key[SQL_KEY_BYTES];
+    const batch_member own = {.name = sent->name, .body = sent->body, .length = sent->length};
+    const batch_member *m = member ? member : &own;
+    sqlite3_stmt *statement = sql_use(c, SQL_INSERT_JOB);
+    bool bound = statement && sql_bind_text(statement, 1, id) && sql_bind_text(statement, 2, m->name) &&
+                 sql_bind_text(statement, 4, member ? NULL : sql_key(sent, key)) &&
+                 sql_bind_text(statement, 5, sent->owner) && sql_bind_text(statement, 9, m->assignments);
+    if (!bound) return false;
+    sqlite3_bind_int64(statement, 3, stamp_wall_ms());
+    sqlite3_bind_int64(statement, 6, (int64_t)m->length);
+    sqlite3_bind_int64(statement, 7, batch);
+    sqlite3_bind_int64(statement, 8, position);
+    if (!sql_step_done(statement)) return false;
+    return m->assignments || sql_insert_body(c, sqlite3_last_insert_rowid(c->db), m->body, m->length);
+}
+
+store_status sql_check_quota(sql_connection *c, const job_submission *sent, size_t jobs) {
+    if (sent->quota.active <= 0 && sent->quota.bytes <= 0) return STORE_OK;
+    sqlite3_stmt *statement = sql_use(c, SQL_OWNER);
+    if (!statement || !sql_bind_text(statement, 1, sent->owner)) return STORE_FAILED;
+    int rc = sqlite3_step(statement);
+    double active = (double)jobs, bytes = (double)sent->length;
+    if (rc == SQLITE_ROW) {
+        active += sqlite3_column_double(statement, 0);
+        bytes += sqlite3_column_double(statement, 1);
+    }
+    sqlite3_reset(statement);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) return STORE_FAILED;
+    bool over =
+        (sent->quota.active > 0 && active > sent->quota.active) || (sent->quota.bytes > 0 && bytes > sent->quota.bytes);
+    return over ? STORE_FULL : STORE_OK;
 }
 
 static store_status run_submit(sql_connection *c, sql_operation *self) {
     submit_change *change = (submit_change *)self;
+    char key[SQL_KEY_BYTES];
     if (change->submission->key) {
-        store_status known = find_by_text(c, SQL_FIND_KEY, change->submission->key, change->out);
-        if (known == STORE_OK) return sql_same_body(c, change->out, change->submission);
+        store_status known = find_by_text(c, SQL_FIND_KEY, sql_key(change->submission, key), change->out);
+        if (known == STORE_OK) return sql_same_body(c, change->out->number, change->submission);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
-    if (!insert_job(c, change)) return STORE_FAILED;
-    return find_by_text(c, SQL_FIND_ID, change->id, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
+    store_status quota = sql_check_quota(c, change->submission, 1);
+    if (quota != STORE_OK) return quota;
+    if (!sql_insert_job(c, change->submission, change->id, 0, NULL, 0)) return STORE_FAILED;
+    return find_by_number(c, sqlite3_last_insert_rowid(c->db), change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_submit(store *s, const job_submission *submission, job *out) {
@@ -92,15 +120,30 @@ static bool read_description(sql_connection *c, int64_t number, char **body, siz
     return read;
 }
 
+/* Whose turn it is: STORE_ABSENT when nothing waits. */
+static store_status next_number(sql_connection *c, int64_t *number) {
+    sqlite3_stmt *owner = sql_use(c, SQL_NEXT_OWNER), *oldest = sql_use(c, SQL_OLDEST_QUEUED);
+    sqlite3_stmt *turn = sql_use(c, SQL_TAKE_TURN);
+    if (!owner || !oldest || !turn) return STORE_FAILED;
+    int rc = sqlite3_step(owner);
+    if (rc == SQLITE_ROW) {
+        sqlite3_bind_value(oldest, 1, sqlite3_column_value(owner, 0));
+        sqlite3_bind_value(turn, 1, sqlite3_column_value(owner, 0));
+    }
+    sqlite3_reset(owner);
+    if (rc != SQLITE_ROW) return rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+    rc = sqlite3_step(oldest);
+    *number = rc == SQLITE_ROW ? sqlite3_column_int64(oldest, 0) : 0;
+    sqlite3_reset(oldest);
+    return rc == SQLITE_ROW && sql_step_done(turn) ? STORE_OK : STORE_FAILED;
+}
+
 static store_status run_claim(sql_connection *c, sql_operation *self) {
     claim_change *change = (claim_change *)self;
-    sqlite3_stmt *oldest = sql_use(c, SQL_OLDEST_QUEUED);
-    if (!oldest) return STORE_FAILED;
-    int rc = sqlite3_step(oldest);
-    int64_t number = rc == SQLITE_ROW ? sqlite3_column_int64(oldest, 0) : 0;
-    sqlite3_reset(oldest);
-    if (rc != SQLITE_ROW) return rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
-    if (!RUN_WITH(c, SQL_START, number, stamp_wall_ms())) return STORE_FAILED;
+    int64_t number = 0;
+    store_status status = next_number(c, &number);
+    if (status != STORE_OK) return status;
+    if (!SQL_RUN_WITH(c, SQL_START, number, stamp_wall_ms())) return STORE_FAILED;
     if (find_by_number(c, number, change->out) != STORE_OK) return STORE_FAILED;
     return read_description(c, number, change->body, change->length) ? STORE_OK : STORE_FAILED;
 }
@@ -161,7 +204,9 @@ static store_status run_begin(sql_connection *c, sql_operation *self) {
     if (!set || sqlite3_bind_int64(set, 1, change->number) != SQLITE_OK || !sql_bind_text(set, 2, change->header)) {
         return STORE_FAILED;
     }
-    return sql_step_done(set) && RUN_WITH(c, SQL_DROP_ROWS, change->number) ? STORE_OK : STORE_FAILED;
+    bool dropped = sql_step_done(set) && SQL_RUN_WITH(c, SQL_DROP_ROWS, change->number) &&
+                   SQL_RUN_WITH(c, SQL_UNCOUNT_ROWS, change->number);
+    return dropped ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows) {
@@ -180,7 +225,8 @@ static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chu
     sqlite3_bind_int64(statement, 4, (int64_t)chunk->columns);
     sqlite3_bind_double(statement, 5, chunk->values[values - chunk->columns]); /* t of the last row */
     int bound = sqlite3_bind_blob64(statement, 6, chunk->values, values * sizeof(double), SQLITE_STATIC);
-    return bound == SQLITE_OK && sql_step_done(statement) && RUN_WITH(c, SQL_FRUIT, number);
+    return bound == SQLITE_OK && sql_step_done(statement) &&
+           SQL_RUN_WITH(c, SQL_COUNT_CHUNK, number, (int64_t)(values * sizeof(double)));
 }
 
 static store_status run_append(sql_connection *c, sql_operation *self) {
@@ -210,7 +256,8 @@ static store_status run_finish(sql_connection *c, sql_operation *self) {
     sqlite3_bind_int(statement, 3, (int)change->end->status);
     sqlite3_bind_double(statement, 4, change->end->progress);
     sqlite3_bind_int64(statement, 5, stamp_wall_ms());
-    if (!sql_bind_text(statement, 6, change->end->summary) || !sql_bind_text(statement, 7, change->end->problem)) {
+    if (!sql_bind_text(statement, 6, change->end->summary) || !sql_bind_text(statement, 7, change->end->problem) ||
+        !sql_bind_text(statement, 8, change->end->collected)) {
         return STORE_FAILED;
     }
     if (!sql_step_done(statement)) return STORE_FAILED;
@@ -226,7 +273,7 @@ store_status sql_finish(store *s, int64_t number, int64_t attempt, const row_chu
 
 static store_status run_hand_back(sql_connection *c, sql_operation *self) {
     run_change *change = (run_change *)self;
-    if (!RUN_WITH(c, SQL_HAND_BACK, change->number, change->attempt)) return STORE_FAILED;
+    if (!SQL_RUN_WITH(c, SQL_HAND_BACK, change->number, change->attempt)) return STORE_FAILED;
     if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
     return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
 }
@@ -240,41 +287,49 @@ store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const row_
 
 typedef struct job_change {
     sql_operation operation;
-    const char *id;
+    const char *id, *owner;
     job *out;
 } job_change;
 
+static store_status find_by_id(sql_connection *c, const job_change *change) {
+    sqlite3_stmt *statement = sql_use(c, SQL_FIND_ID);
+    if (!statement || !sql_bind_text(statement, 2, change->owner)) return STORE_FAILED;
+    return find_bound(statement, change->id, change->out);
+}
+
 static store_status run_cancel(sql_connection *c, sql_operation *self) {
     job_change *change = (job_change *)self;
-    store_status status = find_by_text(c, SQL_FIND_ID, change->id, change->out);
+    store_status status = find_by_id(c, change);
     if (status != STORE_OK || job_ended(change->out->status)) return status;
     int64_t number = change->out->number;
     job_clear(change->out);
-    if (!RUN_WITH(c, SQL_CANCEL_QUEUED, number, stamp_wall_ms()) || !RUN_WITH(c, SQL_CANCEL_RUNNING, number)) {
+    if (!SQL_RUN_WITH(c, SQL_CANCEL_QUEUED, number, stamp_wall_ms()) || !SQL_RUN_WITH(c, SQL_CANCEL_RUNNING, number)) {
         return STORE_FAILED;
     }
     return find_by_number(c, number, change->out);
 }
 
-store_status sql_cancel(store *s, const char *id, job *out) {
-    job_change change = {{.run = run_cancel, .durable = true}, id, out};
+store_status sql_cancel(store *s, const char *id, const char *owner, job *out) {
+    job_change change = {{.run = run_cancel, .durable = true}, id, owner, out};
     *out = (job){0};
     return sql_change((sqlite_store *)s, &change.operation);
 }
 
-static store_status run_forget(sql_connection *c, sql_operation *self) {
-    job_change *change = (job_change *)self;
-    store_status status = find_by_text(c, SQL_FIND_ID, change->id, change->out);
-    if (status != STORE_OK) return status;
-    int64_t number = change->out->number;
-    bool dropped = RUN_WITH(c, SQL_DROP_JOB, number) && RUN_WITH(c, SQL_DROP_DESCRIPTION, number) &&
-                   RUN_WITH(c, SQL_DROP_ROWS, number);
-    return dropped ? STORE_OK : STORE_FAILED;
+bool sql_drop_job(sql_connection *c, int64_t number) {
+    return SQL_RUN_WITH(c, SQL_DROP_JOB, number) && SQL_RUN_WITH(c, SQL_DROP_DESCRIPTION, number) &&
+           SQL_RUN_WITH(c, SQL_DROP_ROWS, number);
 }
 
-store_status sql_forget(store *s, const char *id, int64_t *number) {
+static store_status run_forget(sql_connection *c, sql_operation *self) {
+    job_change *change = (job_change *)self;
+    store_status status = find_by_id(c, change);
+    if (status != STORE_OK) return status;
+    return sql_drop_job(c, change->out->number) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number) {
     job dropped = {0};
-    job_change change = {{.run = run_forget, .durable = true}, id, &dropped};
+    job_change change = {{.run = run_forget, .durable = true}, id, owner, &dropped};
     store_status status = sql_change((sqlite_store *)s, &change.operation);
     *number = dropped.number;
     job_clear(&dropped);

@@ -32,6 +32,7 @@ struct workers {
     store *store;
     server_log *log;
     metrics *metrics;
+    access_list *access;
     api_limits limits;
     double time_limit;
 
@@ -260,7 +261,10 @@ static void *serve(void *context) {
         bool taken = take_job(p, &run);
         if (taken) {
             crash_mark_thread(run.job.number, run.job.attempt);
+            double begin = stamp_cpu_seconds();
             run_job(&run);
+            access_holder *holder = access_named(w->access, run.job.owner);
+            if (holder) access_add_cpu(holder, stamp_cpu_seconds() - begin);
             crash_mark_thread(0, 0);
             leave(p, &run);
         }
@@ -281,8 +285,8 @@ static bool start_thread(place *p) {
     return started;
 }
 
-workers *workers_start(store *s, server_log *log, metrics *counters, const api_limits *limits, double time_limit,
-                       size_t count) {
+workers *workers_start(store *s, server_log *log, metrics *counters, access_list *holders, const api_limits *limits,
+                       double time_limit, size_t count) {
     workers *w = calloc(1, sizeof *w);
     place *places = calloc(count, sizeof *places);
     if (!w || !places) {
@@ -290,8 +294,13 @@ workers *workers_start(store *s, server_log *log, metrics *counters, const api_l
         free(places);
         return NULL;
     }
-    *w = (workers){
-        .store = s, .log = log, .metrics = counters, .limits = *limits, .time_limit = time_limit, .places = places};
+    *w = (workers){.store = s,
+                   .log = log,
+                   .metrics = counters,
+                   .access = holders,
+                   .limits = *limits,
+                   .time_limit = time_limit,
+                   .places = places};
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

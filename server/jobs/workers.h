@@ -3,6 +3,7 @@
 #define HAMEL_SERVER_JOBS_WORKERS_H
 
 #include "api/simulate.h"
+#include "server/access.h"
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -10,8 +11,8 @@
 typedef struct workers workers;
 
 /* `time_limit` in seconds, 0: the model's. NULL when no thread could be started. */
-workers *workers_start(store *s, server_log *log, metrics *counters, const api_limits *limits, double time_limit,
-                       size_t count);
+workers *workers_start(store *s, server_log *log, metrics *counters, access_list *holders, const api_limits *limits,
+                       double time_limit, size_t count);
 
 void workers_wake(workers *w); /* a job was submitted */
 void workers_cancel(workers *w,

@@ -1,0 +1,151 @@
+/* access.c — see access.h. The file is read in access_file.c. */
+#include "server/access_int.h"
+
+#include "server/stamp.h"
+
+#include <math.h>
+#include <nettle/memops.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char token_prefix[] = "hamel_"; /* so that a leaked one can be told from other strings */
+static const double day_seconds = 86400, failures_per_second = 0.2, failures_at_once = 20;
+
+void access_close(access_list *a) {
+    if (!a) return;
+    for (size_t k = 0; k < a->count; k++) pthread_mutex_destroy(&a->holders[k].lock);
+    pthread_mutex_destroy(&a->lock);
+    free(a->holders);
+    free(a);
+}
+
+bool access_open_to_anyone(const access_list *a) {
+    return a->count == 1 && a->holders[0].name[0] == '\0';
+}
+
+static void hash_of(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, strlen(text), (const uint8_t *)text);
+    sha256_digest(&context, TOKEN_HASH_BYTES, hash);
+}
+
+access_holder *access_of(access_list *a, const char *authorization) {
+    static const char scheme[] = "Bearer ";
+    uint8_t hash[TOKEN_HASH_BYTES];
+    access_holder *found = NULL;
+    if (access_open_to_anyone(a)) return &a->holders[0];
+    if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0) return NULL;
+    authorization += sizeof scheme - 1;
+    hash_of(authorization + strspn(authorization, " "), hash);
+    for (size_t k = 0; k < a->count; k++) { /* all of them, each as a whole */
+        if (memeql_sec(a->holders[k].hash, hash, TOKEN_HASH_BYTES)) found = &a->holders[k];
+    }
+    return found;
+}
+
+access_holder *access_named(access_list *a, const char *name) {
+    for (size_t k = 0; k < a->count; k++) {
+        if (strcmp(a->holders[k].name, name) == 0) return &a->holders[k];
+    }
+    return NULL;
+}
+
+bool access_may(const access_holder *holder, unsigned scope) {
+    return scope == 0 || (holder->scopes & (scope | SCOPE_ADMIN)) != 0;
+}
+
+/* ---- what has been used ----------------------------------------------------------------------------------------- */
+
+/* A bucket that holds `most` and fills at `rate`. */
+static bool take_from(double *allowance, double *filled, double rate, double most, double *seconds) {
+    double now = stamp_seconds();
+    *allowance = fmin(most, *allowance + (now - *filled) * rate);
+    *filled = now;
+    if (*allowance >= 1) {
+        *allowance -= 1;
+        return true;
+    }
+    *seconds = (1 - *allowance) / rate;
+    return false;
+}
+
+bool access_take_request(access_holder *holder, double *seconds) {
+    double rate = holder->quotas.requests_per_second;
+    if (rate <= 0) return true;
+    pthread_mutex_lock(&holder->lock);
+    bool taken = take_from(&holder->allowance, &holder->filled, rate, access_burst(rate), seconds);
+    pthread_mutex_unlock(&holder->lock);
+    return taken;
+}
+
+bool access_take_stream(access_holder *holder, double *seconds) {
+    pthread_mutex_lock(&holder->lock);
+    bool taken = holder->quotas.streams <= 0 || holder->streams < holder->quotas.streams;
+    if (taken) holder->streams += 1;
+    pthread_mutex_unlock(&holder->lock);
+    if (!taken) *seconds = 1;
+    return taken;
+}
+
+void access_leave_stream(access_holder *holder) {
+    pthread_mutex_lock(&holder->lock);
+    holder->streams -= 1;
+    pthread_mutex_unlock(&holder->lock);
+}
+
+/* With the lock held: seconds used today, and how long today still lasts. */
+static double used_today(access_holder *holder, double *left) {
+    double now = 1e-3 * (double)stamp_wall_ms();
+    int64_t day = (int64_t)floor(now / day_seconds);
+    if (day != holder->cpu_day) {
+        holder->cpu_day = day;
+        holder->cpu_used = 0;
+    }
+    *left = (double)(day + 1) * day_seconds - now;
+    return holder->cpu_used;
+}
+
+bool access_has_cpu(access_holder *holder, double *seconds) {
+    double left;
+    if (holder->quotas.cpu_seconds_per_day <= 0) return true;
+    pthread_mutex_lock(&holder->lock);
+    bool has = used_today(holder, &left) < holder->quotas.cpu_seconds_per_day;
+    pthread_mutex_unlock(&holder->lock);
+    if (!has) *seconds = left;
+    return has;
+}
+
+void access_add_cpu(access_holder *holder, double seconds) {
+    double left;
+    pthread_mutex_lock(&holder->lock);
+    used_today(holder, &left);
+    holder->cpu_used += seconds;
+    pthread_mutex_unlock(&holder->lock);
+}
+
+bool access_take_failure(access_list *a, const void *address, size_t length, double *seconds) {
+    const unsigned char *bytes = address;
+    uint32_t hash = 2166136261u; /* FNV-1a; addresses that meet in a place share it */
+    for (size_t k = 0; k < length; k++) hash = (hash ^ bytes[k]) * 16777619u;
+    failure_place *place = &a->failures[hash % FAILURE_PLACES];
+    pthread_mutex_lock(&a->lock);
+    bool taken = take_from(&place->allowance, &place->filled, failures_per_second, failures_at_once, seconds);
+    pthread_mutex_unlock(&a->lock);
+    return taken;
+}
+
+/* ---- new ones --------------------------------------------------------------------------------------------------- */
+
+bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]) {
+    char first[STAMP_ID_BYTES], second[STAMP_ID_BYTES];
+    uint8_t digest[TOKEN_HASH_BYTES];
+    if (!stamp_id(first) || !stamp_id(second)) return false;
+    snprintf(text, TOKEN_TEXT_BYTES, "%s%s%s", token_prefix, first, second);
+    hash_of(text, digest);
+    for (size_t k = 0; k < TOKEN_HASH_BYTES; k++) snprintf(hash + 2 * k, 3, "%02x", digest[k]);
+    return true;
+}

@@ -1,0 +1,76 @@
+/* access.h — who may do what, and how much of it: bearer tokens (RFC 6750) with scopes and quotas.
+ *
+ * The file of tokens, in JSON:
+ *
+ *     {"tokens": [{"name": "ann", "sha256": "<64 hexadecimal digits>", "scopes": ["read", "run"],
+ *                  "quotas": {"requests_per_second": 20, "streams": 4, "jobs": 1000, "stored_bytes": 1e9,
+ *                             "cpu_seconds_per_day": 3600}}]}
+ *
+ * Only the hash of a token is kept: a token has 256 random bits (`hameld --new-token NAME` makes one), so a plain
+ * SHA-256 can neither be guessed back nor looked up. Without a file there is one holder, `anyone`, with all scopes and
+ * no quotas, and the daemon serves loopback only.
+ *
+ * Holders are fixed when the daemon starts; what they have used changes under a lock of each. */
+#ifndef HAMEL_SERVER_ACCESS_H
+#define HAMEL_SERVER_ACCESS_H
+
+#include "server/cpu_slots.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SCOPE_READ = 1, SCOPE_RUN = 2, SCOPE_ADMIN = 4 }; /* admin: everything, of every holder */
+enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80, TOKEN_HASH_BYTES = 32 };
+
+/* 0: no limit. */
+typedef struct access_quotas {
+    double requests_per_second; /* on average; twice as many, and at least ten, at once */
+    double streams;             /* live runs, results, submissions at the same time */
+    double jobs;                /* queued or running */
+    double stored_bytes;        /* descriptions and rows */
+    double cpu_seconds_per_day; /* of runs; a day begins at midnight UTC */
+} access_quotas;
+
+typedef struct access_holder {
+    char name[TOKEN_NAME_BYTES]; /* "" for anyone; owner of the jobs */
+    unsigned scopes;
+    access_quotas quotas;
+    uint8_t hash[TOKEN_HASH_BYTES];
+    cpu_share share;
+
+    pthread_mutex_t lock;
+    double allowance, filled; /* requests left, and when that was reckoned */
+    double streams;
+    double cpu_used;
+    int64_t cpu_day; /* days since 1970 */
+} access_holder;
+
+typedef struct access_list access_list;
+
+/* Reads the file ("": none). NULL with a message that names the place of a fault. */
+access_list *access_open(const char *path, char *message, size_t room);
+void access_close(access_list *a);
+bool access_open_to_anyone(const access_list *a);
+
+/* The holder of the token in an Authorization header (NULL: none sent); NULL when it is not a known one. The time taken
+ * does not depend on the token. */
+access_holder *access_of(access_list *a, const char *authorization);
+access_holder *access_named(access_list *a, const char *name); /* NULL when there is none now */
+
+bool access_may(const access_holder *holder, unsigned scope);
+
+/* Each takes one of what the holder may use, or returns false with the seconds after which to try again. */
+bool access_take_request(access_holder *holder, double *seconds);
+bool access_take_stream(access_holder *holder, double *seconds);
+void access_leave_stream(access_holder *holder);
+bool access_has_cpu(access_holder *holder, double *seconds);
+void access_add_cpu(access_holder *holder, double seconds);
+
+/* A wrong token from this address: false when there were too many of late. */
+bool access_take_failure(access_list *a, const void *address, size_t length, double *seconds);
+
+/* Makes a token: its text, and its hash in hexadecimal digits. False without random bytes. */
+bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]);
+
+#endif

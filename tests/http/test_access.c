@@ -1,0 +1,333 @@
+/* test_access.c — tokens: who may do what, see what, and how much of it; what the daemon refuses to start with. */
+#include "tests/http/daemon.h"
+
+#include "server/access.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { ANN, BOB, READER, RUNNER, ROOT, SLOW, SMALL, HOLDERS };
+static const char *const names[HOLDERS] = {"ann", "bob", "reader", "runner", "root", "slow", "small"};
+static const char *const scopes[HOLDERS] = {"\"read\",\"run\"", "\"read\",\"run\"", "\"read\"",        "\"run\"",
+                                            "\"admin\"",        "\"read\"",         "\"read\",\"run\""};
+static const char *const quotas[HOLDERS] = {"{}",
+                                            "{}",
+                                            "{}",
+                                            "{}",
+                                            "{}",
+                                            "{\"requests_per_second\": 1}",
+                                            "{\"jobs\": 2, \"streams\": 1, \"stored_bytes\": 4000}"};
+
+static test_daemon d;
+static char token_file[] = P_tmpdir "/hamel-tokens-XXXXXX";
+static char headers_of[HOLDERS][128];
+
+static int set_up(void **state) {
+    (void)state;
+    char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
+    int descriptor = mkstemp(token_file);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    assert_non_null(file);
+    fprintf(file, "{\"tokens\": [");
+    for (int k = 0; k < HOLDERS; k++) {
+        assert_true(access_make_token(text, hash));
+        snprintf(headers_of[k], sizeof headers_of[k], "Authorization: Bearer %s", text);
+        fprintf(file, "%s{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [%s], \"quotas\": %s}", k ? "," : "",
+                names[k], hash, scopes[k], quotas[k]);
+    }
+    fprintf(file, "]}");
+    fclose(file);
+    daemon_start(&d, (const char *const[]){"--tokens", token_file, NULL});
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    int code = daemon_end(&d, SIGTERM);
+    daemon_remove(&d);
+    unlink(token_file);
+    return code;
+}
+
+static answer ask_as(int holder, const char *method, const char *path, const char *body) {
+    const char *headers[] = {"Content-Type: application/json", headers_of[holder], NULL};
+    return ask(&d, method, path, headers, body);
+}
+
+static long status_as(int holder, const char *method, const char *path, const char *body) {
+    answer a = ask_as(holder, method, path, body);
+    long status = a.status;
+    answer_clear(&a);
+    return status;
+}
+
+static char *submit_as(int holder, const char *system) {
+    answer a = ask_as(holder, "POST", "/v1/jobs", system);
+    if (a.status != 201) print_error("%s\n", a.body);
+    assert_int_equal(a.status, 201);
+    cJSON *job = answer_json(&a);
+    char *id = strdup(json_text_of(job, "id"));
+    cJSON_Delete(job);
+    answer_clear(&a);
+    return id;
+}
+
+static void without_a_token_only_what_is_open_to_all_is_served(void **state) {
+    (void)state;
+    static const char *const open[] = {"/", "/openapi.json", "/healthz", "/readyz", "/v1/examples"};
+    char challenge[128];
+    for (size_t k = 0; k < 5; k++) {
+        answer a = ask(&d, "GET", open[k], NULL, NULL);
+        assert_int_equal(a.status, 200);
+        answer_clear(&a);
+    }
+    answer a = ask(&d, "GET", "/v1/jobs", NULL, NULL);
+    assert_int_equal(a.status, 401);
+    assert_true(answer_header(&a, "WWW-Authenticate", challenge, sizeof challenge));
+    assert_string_equal(challenge, "Bearer realm=\"hamel\"");
+    answer_clear(&a);
+    cJSON_Delete(ask_json(&d, "POST", "/v1/simulations", json_type, "{}", 401));
+}
+
+static void a_wrong_token_is_401_and_too_many_are_429(void **state) {
+    (void)state;
+    char challenge[128], retry[16];
+    int refused = 0;
+    for (int k = 0; k < 40; k++) {
+        answer a = ask(&d, "GET", "/v1/jobs", (const char *const[]){"Authorization: Bearer hamel_guess", NULL}, NULL);
+        assert_true(a.status == 401 || a.status == 429);
+        refused += a.status == 429;
+        if (a.status == 401) {
+            assert_true(answer_header(&a, "WWW-Authenticate", challenge, sizeof challenge));
+            assert_non_null(strstr(challenge, "invalid_token"));
+        } else {
+            assert_true(answer_header(&a, "Retry-After", retry, sizeof retry));
+        }
+        answer_clear(&a);
+    }
+    assert_true(refused >= 10);
+    assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200); /* right ones are not touched by that */
+}
+
+static void scopes_decide_what_a_token_may_do(void **state) {
+    (void)state;
+    char system[512];
+    oscillator(system, sizeof system, "scoped", 1, 3);
+    assert_int_equal(status_as(READER, "GET", "/v1/jobs", NULL), 200);
+    assert_int_equal(status_as(READER, "POST", "/v1/simulations", system), 403);
+    assert_int_equal(status_as(READER, "POST", "/v1/jobs", system), 403);
+    assert_int_equal(status_as(RUNNER, "POST", "/v1/simulations", system), 200);
+    assert_int_equal(status_as(RUNNER, "GET", "/v1/jobs", NULL), 403);
+    assert_int_equal(status_as(ANN, "GET", "/metrics", NULL), 403);
+    assert_int_equal(status_as(ROOT, "GET", "/metrics", NULL), 200);
+    assert_int_equal(status_as(ROOT, "POST", "/v1/simulations", system), 200);
+}
+
+/* Every route that names a job, as its owner, as another, and as an administrator. */
+static void jobs_of_others_cannot_be_told_from_jobs_that_are_not(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *rest;
+        long own;
+    } ways[] = {{"GET", "", 200},
+                {"GET", "/system", 200},
+                {"GET", "/results", 200},
+                {"POST", "/cancel", 202},
+                {"DELETE", "", 204}};
+    char system[512], path[128], absent[128];
+    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+        for (int looker = ANN; looker <= ROOT; looker += ROOT - ANN) {
+            char *id = submit_as(ANN, oscillator(system, sizeof system, "private", 1, 3));
+            for (int i = 0; i < 500; i++) {
+                snprintf(path, sizeof path, "/v1/jobs/%s", id);
+                answer a = ask_as(ANN, "GET", path, NULL);
+                bool done = strstr(a.body, "\"status\":\"completed\"") != NULL;
+                answer_clear(&a);
+                if (done) break;
+                sleep_seconds(0.01);
+            }
+            snprintf(path, sizeof path, "/v1/jobs/%s%s", id, ways[k].rest);
+            snprintf(absent, sizeof absent, "/v1/jobs/%032d%s", 0, ways[k].rest);
+            answer foreign = ask_as(BOB, ways[k].method, path, NULL);
+            answer none = ask_as(BOB, ways[k].method, absent, NULL);
+            assert_int_equal(foreign.status, 404);
+            assert_int_equal(none.status, 404);
+            answer_clear(&foreign);
+            answer_clear(&none);
+            assert_int_equal(status_as(looker, ways[k].method, path, NULL), ways[k].own);
+            free(id);
+        }
+    }
+}
+
+static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
+    (void)state;
+    char system[512], header[] = "Idempotency-Key: same";
+    oscillator(system, sizeof system, "listed", 1, 3);
+    char *ids[2];
+    for (int k = ANN; k <= BOB; k++) {
+        const char *headers[] = {"Content-Type: application/json", headers_of[k], header, NULL};
+        answer a = ask(&d, "POST", "/v1/jobs", headers, system);
+        assert_int_equal(a.status, 201);
+        cJSON *job = answer_json(&a);
+        ids[k] = strdup(json_text_of(job, "id"));
+        cJSON_Delete(job);
+        answer_clear(&a);
+    }
+    assert_string_not_equal(ids[0], ids[1]);
+    answer of_ann = ask_as(ANN, "GET", "/v1/jobs?name=listed", NULL);
+    answer of_root = ask_as(ROOT, "GET", "/v1/jobs?name=listed", NULL);
+    assert_non_null(strstr(of_ann.body, ids[0]));
+    assert_null(strstr(of_ann.body, ids[1]));
+    assert_true(strstr(of_root.body, ids[0]) && strstr(of_root.body, ids[1]));
+    answer_clear(&of_ann);
+    answer_clear(&of_root);
+    free(ids[0]);
+    free(ids[1]);
+}
+
+static void a_fast_client_is_slowed_down_and_told_when_to_come_back(void **state) {
+    (void)state;
+    int good = 0, refused = 0;
+    char retry[16];
+    for (int k = 0; k < 30; k++) {
+        answer a = ask_as(SLOW, "GET", "/v1/jobs", NULL);
+        good += a.status == 200;
+        refused += a.status == 429;
+        if (a.status == 429) assert_true(answer_header(&a, "Retry-After", retry, sizeof retry));
+        answer_clear(&a);
+    }
+    assert_int_equal(good + refused, 30);
+    assert_true(good >= 10 && good <= 15);
+    assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200);
+}
+
+static void quotas_bound_jobs_and_bytes(void **state) {
+    (void)state;
+    char system[512], path[128], large[6000];
+    char *first = submit_as(SMALL, endless(system, sizeof system));
+    char *second = submit_as(SMALL, endless(system, sizeof system));
+    answer a = ask_as(SMALL, "POST", "/v1/jobs", system);
+    assert_int_equal(a.status, 429);
+    assert_non_null(strstr(a.body, "/problems/quota"));
+    answer_clear(&a);
+    char *ids[] = {first, second};
+    for (int k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "/v1/jobs/%s", ids[k]);
+        assert_int_equal(status_as(SMALL, "DELETE", path, NULL), 204);
+        free(ids[k]);
+    }
+    snprintf(large, sizeof large, "%5000s%s", "", oscillator(system, sizeof system, "large", 1, 3));
+    assert_int_equal(status_as(SMALL, "POST", "/v1/jobs", large), 429);
+}
+
+static void a_quota_of_streams_is_given_back(void **state) {
+    (void)state;
+    char system[600], request[1400];
+    endless(system, sizeof system);
+    int length = snprintf(request, sizeof request,
+                          "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
+                          "Content-Length: %zu\r\n\r\n%s",
+                          headers_of[SMALL], strlen(system), system);
+    int held = connect_to(&d);
+    assert_int_equal(write(held, request, (size_t)length), length);
+    char byte[16];
+    assert_true(read(held, byte, sizeof byte) > 0); /* it has begun */
+    oscillator(system, sizeof system, "second", 1, 3);
+    assert_int_equal(status_as(SMALL, "POST", "/v1/simulations", system), 429);
+    close(held);
+    long status = 429;
+    for (int k = 0; k < 100 && status == 429; k++) {
+        sleep_seconds(0.1);
+        status = status_as(SMALL, "POST", "/v1/simulations", system);
+    }
+    assert_int_equal(status, 200);
+}
+
+static void no_token_reaches_the_log(void **state) {
+    (void)state;
+    static char log[4 << 20];
+    FILE *file = fopen(d.log, "r");
+    assert_non_null(file);
+    log[fread(log, 1, sizeof log - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(log, "\"token\":\"ann\""));
+    assert_null(strstr(log, "hamel_"));
+}
+
+static void write_tokens(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void a_faulty_file_of_tokens_is_refused_with_the_place(void **state) {
+    (void)state;
+    static const char hash[] = "\"sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\"";
+    static const struct {
+        const char *text, *said;
+    } bad[] = {
+        {"{", ":1:2"},
+        {"{}", "tokens"},
+        {"{\"tokens\": []}", "1 to 10000"},
+        {"{\"tokens\": [{\"name\": \"a\", \"scopes\": [\"read\"]}]}", "sha256"},
+        {"{\"tokens\": [{\"name\": \"a\", \"sha256\": \"abc\", \"scopes\": [\"read\"]}]}", "/tokens/0/sha256"},
+        {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"write\"]}]}", "/tokens/0/scopes/0"},
+        {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"read\"], \"quotas\": {\"runs\": 1}}]}", "runs"},
+        {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"read\"]}, {\"name\": \"a\", %s, \"scopes\": [\"run\"]}]}",
+         "/tokens/1/name"},
+    };
+    char path[] = P_tmpdir "/hamel-tokens-XXXXXX", text[1000], output[2000];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        snprintf(text, sizeof text, bad[k].text, hash, hash);
+        write_tokens(path, text);
+        assert_int_equal(daemon_run((const char *const[]){"--tokens", path, NULL}, output, sizeof output), 2);
+        if (!strstr(output, bad[k].said)) print_error("%s: %s\n", text, output);
+        assert_non_null(strstr(output, bad[k].said));
+    }
+    unlink(path);
+}
+
+static void the_program_makes_tokens(void **state) {
+    (void)state;
+    char output[2000];
+    assert_int_equal(daemon_run((const char *const[]){"--new-token", "carl \"c\"", NULL}, output, sizeof output), 0);
+    assert_int_equal(strncmp(output, "hamel_", 6), 0);
+    assert_int_equal(strcspn(output, "\n"), 6 + 64);
+    const char *entry = strchr(output, '{');
+    assert_non_null(entry);
+    cJSON *tree = cJSON_Parse(entry);
+    assert_string_equal(json_text_of(tree, "name"), "carl \"c\"");
+    assert_int_equal(strlen(json_text_of(tree, "sha256")), 64);
+    cJSON_Delete(tree);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_token_only_what_is_open_to_all_is_served),
+        cmocka_unit_test(a_wrong_token_is_401_and_too_many_are_429),
+        cmocka_unit_test(scopes_decide_what_a_token_may_do),
+        cmocka_unit_test(jobs_of_others_cannot_be_told_from_jobs_that_are_not),
+        cmocka_unit_test(lists_hold_ones_own_jobs_and_keys_do_not_meet),
+        cmocka_unit_test(a_fast_client_is_slowed_down_and_told_when_to_come_back),
+        cmocka_unit_test(quotas_bound_jobs_and_bytes),
+        cmocka_unit_test(a_quota_of_streams_is_given_back),
+        cmocka_unit_test(no_token_reaches_the_log),
+        cmocka_unit_test(a_faulty_file_of_tokens_is_refused_with_the_place),
+        cmocka_unit_test(the_program_makes_tokens),
+    };
+    return cmocka_run_group_tests_name("access", tests, set_up, tear_down);
+}
