@@ -155,7 +155,7 @@ bool sql_migrate(sql_connection *c, bool in_memory, char *message, size_t room);
 bool sql_execute(sql_connection *c, const char *sql);
 
 /* store_sqlite_rows.c: what a statement that stands on a row, or has ended, says. */
-bool sql_read_job(sqlite3_stmt *statement, job *out);     /* false without memory */
+bool sql_read_job(sqlite3_stmt *statement, job *out);         /* false without memory */
 bool sql_read_batch(sqlite3_stmt *statement, job_batch *out); /* without its counts */
 bool sql_read_blob(sqlite3_stmt *statement, int column, char **bytes, size_t *length);
 store_status sql_row_status(sqlite_store *s, sql_connection *c, int rc, bool read); /* of one that was to give a row */
