@@ -3,7 +3,8 @@
 #   docker build -t hamel .
 #   docker run --rm --network host -v hamel-data:/var/lib/hamel hamel
 #
-# hameld listens on loopback only, since this release has no access control; hence the host's network.
+# Without a file of tokens hameld listens on loopback only; hence the host's network. With one (HAMELD_TOKENS, and
+# HAMELD_LISTEN=0.0.0.0:8080) publish its port instead.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends make
 WORKDIR /src

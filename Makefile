@@ -59,7 +59,7 @@ dir_debug   := build/debug
 dir_tsan    := build/tsan
 
 LIBS := -lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
-        -ludunits2 -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lflint -lgmp -lmicrohttpd -lsqlite3 -lcurl -lcjson -lnettle -lz -lm \
+        -ludunits2 -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lflint -lgmp -lmicrohttpd -lsqlite3 -lcurl -lcjson -lnettle -lz -lgnutls -lm \
         -lpthread
 LINK_TAIL := -Wl,--as-needed $(LIBS)
 

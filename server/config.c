@@ -33,6 +33,8 @@ static const option options[] = {
     {"listen",      "ADDR:PORT", OPTION_TEXT,   AT(listen),         0, 0,    "127.0.0.1:8080", "address to serve on; port 0 takes a free one"},
     {"tokens",      "FILE",      OPTION_TEXT,   AT(tokens),         0, 0,    "",               "JSON file of tokens, see server/README.md; without it: loopback only"},
     {"new-token",   "NAME",      OPTION_TEXT,   AT(new_token),      0, 0,    "",               "print a new token and its entry for that file, and exit"},
+    {"tls-cert",    "FILE",      OPTION_TEXT,   AT(tls_cert),       0, 0,    "",               "certificate chain in PEM: serve HTTPS"},
+    {"tls-key",     "FILE",      OPTION_TEXT,   AT(tls_key),        0, 0,    "",               "its private key in PEM"},
     {"cors",        "ORIGINS",   OPTION_TEXT,   AT(cors),           0, 0,    "",               "pages that may call from a browser: * or https://host[:port],..."},
     {"workers",     "N",         OPTION_COUNT,  AT(workers),        1, 1024, "",               "runs that compute at the same time (default: cores)"},
     {"store",       "URL",       OPTION_TEXT,   AT(store),          0, 0,    "",               "sqlite:PATH or memory: (default: sqlite:DATA/hamel.db)"},
@@ -49,6 +51,7 @@ static const option options[] = {
     {"grace",       "SECONDS",   OPTION_NUMBER, AT(grace),          0, 3600, "10",             "time to end in after SIGTERM"},
     {"log-level",   "LEVEL",     OPTION_TEXT,   AT(log_level_text), 0, 0,    "info",           "debug, info, warning, error or silent"},
     {"quiet",       NULL,        OPTION_FLAG,   AT(quiet),          0, 0,    "",               "same as --log-level warning"},
+    {"check-config", NULL,       OPTION_FLAG,   AT(check_config),   0, 0,    "",               "check all options and the files they name, and exit"},
     {"help",        NULL,        OPTION_FLAG,   AT(help),           0, 0,    "",               "print this and exit"},
     {"version",     NULL,        OPTION_FLAG,   AT(version),        0, 0,    "",               "print the version and exit"},
 };
@@ -301,6 +304,9 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
                     config->log_level_text);
     }
     if (config->quiet && config->level < LOG_WARNING) config->level = LOG_WARNING;
+    if (!config->tls_cert[0] != !config->tls_key[0]) {
+        return fail(message, "--tls-cert and --tls-key are given together or not at all");
+    }
     if (!check_origins(config->cors, message) || !take_data_directory(config, message)) return false;
     if (!config->store[0]) {
         int length = snprintf(config->store, CONFIG_TEXT_BYTES, "sqlite:%s/hamel.db", config->data);

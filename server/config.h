@@ -20,8 +20,9 @@ typedef struct server_config {
     char store[CONFIG_TEXT_BYTES];
     char data[CONFIG_TEXT_BYTES];
     char tokens[CONFIG_TEXT_BYTES];
-    char new_token[CONFIG_TEXT_BYTES]; /* name; not "": make one and exit */
-    char cors[CONFIG_TEXT_BYTES];      /* origins; see http/cors.h */
+    char new_token[CONFIG_TEXT_BYTES];                            /* name; not "": make one and exit */
+    char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* both or none */
+    char cors[CONFIG_TEXT_BYTES];                                 /* origins; see http/cors.h */
     char log_level_text[CONFIG_TEXT_BYTES];
     double workers;     /* runs that compute at the same time, and as many jobs */
     double streams;     /* streams open at the same time */
@@ -34,7 +35,7 @@ typedef struct server_config {
     double max_rows;    /* of one run */
     double stall;       /* seconds a stream waits for a reader that takes nothing */
     double grace;       /* seconds from SIGTERM to the end */
-    bool quiet, help, version;
+    bool quiet, check_config, help, version;
 
     /* Made of the above. */
     log_level level;

@@ -72,7 +72,8 @@ static store *open_store(const server_config *config, server_log *log, metrics *
 static void log_start(server_log *log, const server_config *config, const http_server *server) {
     char url[CONFIG_TEXT_BYTES + 16];
     const char *colon = strrchr(config->listen, ':');
-    snprintf(url, sizeof url, "http://%.*s:%u", (int)(colon - config->listen), config->listen, http_port(server));
+    snprintf(url, sizeof url, "%s://%.*s:%u", config->tls_cert[0] ? "https" : "http", (int)(colon - config->listen),
+             config->listen, http_port(server));
     log_write(log, LOG_INFO, "listening",
               LOG_FIELDS(log_text("url", url), log_number("port", http_port(server)), log_text("store", config->store),
                          log_number("workers", config->workers), log_text("version", HAMEL_VERSION),
@@ -126,7 +127,8 @@ static int fail(server_log *log, const char *message) {
     return EXIT_CANNOT_SERVE;
 }
 
-static int serve(const server_config *config, server_log *log, access_list *holders, const sigset_t *ending) {
+static int serve(const server_config *config, server_log *log, access_list *holders, const tls_files *tls,
+                 const sigset_t *ending) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
     static metrics counters; /* of this process; too many for the stack */
@@ -143,7 +145,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     int code = EXIT_SUCCESS;
     services.workers = workers_start(services.store, log, &counters, holders, &services.limits, config->time_limit,
                                      (size_t)config->workers);
-    http_server *server = services.workers ? http_start(&services, message, sizeof message) : NULL;
+    http_server *server = services.workers ? http_start(&services, tls, message, sizeof message) : NULL;
     if (server) {
         log_start(log, config, server);
         wait_for_end(log, ending);
@@ -180,17 +182,29 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     access_list *holders = access_open(config.tokens, message, sizeof message);
-    if (!holders) {
+    tls_files tls = {0};
+    bool ready =
+        holders && (!config.tls_cert[0] || tls_read(&tls, config.tls_cert, config.tls_key, message, sizeof message));
+    if (!ready) {
         fprintf(stderr, "hameld: %s\n", message);
+        access_close(holders);
         return EXIT_USAGE;
+    }
+    if (config.check_config) {
+        printf("%s, store %s, %s: good\n", config.listen, config.store,
+               access_open_to_anyone(holders) ? "open to this machine" : "by token");
+        access_close(holders);
+        tls_free(&tls);
+        return EXIT_SUCCESS;
     }
     block_signals(&ending);
     umask(077);
     mallopt(M_ARENA_MAX, 4); /* hundreds of threads would otherwise each keep freed memory to themselves */
     server_log log;
     log_init(&log, config.level, STDERR_FILENO);
-    int code = serve(&config, &log, holders, &ending);
+    int code = serve(&config, &log, holders, &tls, &ending);
     log_destroy(&log);
     access_close(holders);
+    tls_free(&tls);
     return code;
 }

@@ -389,17 +389,24 @@ static void note_fault(void *context, const char *format, va_list arguments) {
     log_write(server->services->log, LOG_DEBUG, "http", LOG_FIELDS(log_text("message", text)));
 }
 
-static struct MHD_Daemon *start_daemon(http_server *server) {
+static struct MHD_Daemon *start_daemon(http_server *server, const tls_files *tls) {
     const server_config *config = server->services->config;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     if (config->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, tls->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (tls->certificate) flags |= MHD_USE_TLS;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, note_fault, server, MHD_OPTION_SOCK_ADDR,
         (const struct sockaddr *)&config->address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)config->per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
         MHD_OPTION_NOTIFY_COMPLETED, finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-        MHD_OPTION_END);
+        MHD_OPTION_ARRAY, tls->certificate ? secure : secure + 3, MHD_OPTION_END);
 }
 
 static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {
@@ -411,7 +418,7 @@ static http_server *give_up(http_server *server, char *message, size_t room, con
     return NULL;
 }
 
-http_server *http_start(const http_services *services, char *message, size_t room) {
+http_server *http_start(const http_services *services, const tls_files *tls, char *message, size_t room) {
     const server_config *config = services->config;
     http_server *server = calloc(1, sizeof *server);
     if (!server) {
@@ -426,7 +433,7 @@ http_server *http_start(const http_services *services, char *message, size_t roo
     if (!server->sockets || !server->brief || !server->streams) {
         return give_up(server, message, room, "out of memory or threads");
     }
-    server->daemon = start_daemon(server);
+    server->daemon = start_daemon(server, tls);
     if (!server->daemon) return give_up(server, message, room, "cannot listen on this address (is it in use?)");
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     server->port = info ? info->port : 0;

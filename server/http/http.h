@@ -10,6 +10,7 @@
 #include "server/jobs/workers.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/tls.h"
 
 typedef struct http_server http_server;
 
@@ -25,8 +26,8 @@ typedef struct http_services {
     api_limits limits;
 } http_services;
 
-/* Listens and serves until http_stop. NULL with a message when it cannot. */
-http_server *http_start(const http_services *services, char *message, size_t room);
+/* Listens and serves until http_stop; HTTPS when `tls` has a certificate. NULL with a message when it cannot. */
+http_server *http_start(const http_services *services, const tls_files *tls, char *message, size_t room);
 unsigned http_port(const http_server *server);
 
 typedef struct http_load {

@@ -227,7 +227,8 @@ answer ask_bytes(const test_daemon *d, const char *method, const char *path, con
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
     CURL *c = curl_easy_init();
     assert_non_null(c);
-    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", d->port, path);
+    snprintf(url, sizeof url, "%s://127.0.0.1:%u%s", d->authority ? "https" : "http", d->port, path);
+    if (d->authority) curl_easy_setopt(c, CURLOPT_CAINFO, d->authority);
     for (size_t i = 0; headers && headers[i]; i++) list = curl_slist_append(list, headers[i]);
     curl_easy_setopt(c, CURLOPT_URL, url);
     curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);

@@ -13,8 +13,9 @@
 typedef struct test_daemon {
     pid_t pid;
     unsigned port;
-    char data[64]; /* directory, removed by daemon_remove */
-    char log[96];  /* what it wrote to stderr */
+    char data[64];         /* directory, removed by daemon_remove */
+    const char *authority; /* file with the certificate to trust; NULL: plain HTTP */
+    char log[96];          /* what it wrote to stderr */
 } test_daemon;
 
 /* `arguments` are added to --listen and --data; NULL-terminated or NULL. */

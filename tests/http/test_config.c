@@ -121,6 +121,17 @@ static void the_program_says_what_is_wrong_and_exits_with_2(void **state) {
     assert_int_equal(strncmp(output, "hameld ", 7), 0);
 }
 
+static void a_configuration_can_be_checked_without_serving(void **state) {
+    (void)state;
+    char output[4096];
+    const char *good[] = {"--check-config", "--listen", "127.0.0.1:1", "--store", "memory:", NULL};
+    const char *bad[] = {"--check-config", "--tokens", "/nonexistent", NULL};
+    assert_int_equal(daemon_run(good, output, sizeof output), 0);
+    assert_string_equal(output, "127.0.0.1:1, store memory:, open to this machine: good\n");
+    assert_int_equal(daemon_run(bad, output, sizeof output), 2);
+    assert_non_null(strstr(output, "--tokens"));
+}
+
 static void what_cannot_be_served_exits_with_5(void **state) {
     (void)state;
     char output[4096];
@@ -142,6 +153,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_an_option_is_refused),
         cmocka_unit_test(only_loopback_addresses_are_served),
         cmocka_unit_test(the_program_says_what_is_wrong_and_exits_with_2),
+        cmocka_unit_test(a_configuration_can_be_checked_without_serving),
         cmocka_unit_test(what_cannot_be_served_exits_with_5),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
