@@ -331,6 +331,13 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
+/* Where else than in outputs a quantity may stand. */
+static const char *known_elsewhere(int quantity) {
+    if (quantity == QUANTITY_IDEAL) return ", and in the `nonideal` of a constraint, though not in what that refers to";
+    if (quantity == QUANTITY_REACTION) return ", and in forces, though not in what these refer to";
+    return " only";
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
     machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     int32_t index[2] = {-1, -1};
@@ -368,7 +375,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
          in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
     if (m->place != PLACE_OUTPUT && !in_force && !in_nonideal) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
-        hamel_suggest(m->s->error, "it is known in outputs, invariants and checks only");
+        hamel_suggest(m->s->error, "it is known in outputs, invariants and checks%s", known_elsewhere(item->op));
         return false;
     }
     graph_node node = m->quantities ? m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index)
