@@ -37,6 +37,11 @@ typedef struct hamel_equations {
     graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
     graph_node *velocity; /* m: dΦ_c/dt or f_c; GRAPH_NONE for an acceleration constraint */
 
+    /* Where the formulation is one of quasi-velocities, those of the user: u_r = Σ C_ri q'_i + d_r */
+    matrix_pattern C;       /* row r: ∂u_r/∂q' */
+    graph_node *quasi;      /* u_r */
+    graph_node *quasi_bias; /* du_r/dt without accelerations */
+
     /* The same equations as residuals in (t, q, q', q'', λ), for Newton's matrix:
      *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
@@ -61,6 +66,11 @@ hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* Σ F_ik |λ_c| q'_i: what friction takes from the motion, never positive. */
 graph_node friction_power(const hamel_equations *e);
+
+/* --- quasi_velocities.c ------------------------------------------------------------------------------------------- */
+
+/* Fills C, quasi and quasi_bias. */
+hamel_status quasi_velocities_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* --- appell.c ---------------------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 enum { DENSE_MOST = 500 }; /* coordinates */
 
 static const formulation *const formulations[] = {&formulation_lagrange, &formulation_udwadia_kalaba,
-                                                  &formulation_hamilton};
+                                                  &formulation_gauss, &formulation_maggi, &formulation_hamilton};
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
 const formulation *formulation_at(size_t index) {

@@ -6,16 +6,19 @@
 
 #include "engine/mechanics/equations.h"
 
-/* How accelerations are found from M, Q, A, b (engine/solve/kkt.h). */
+/* How accelerations are found from M, Q, A, b (engine/solve/kkt.h, engine/solve/reduced.h). */
 typedef enum solver_kind {
-    SOLVER_MULTIPLIERS,   /* M q'' − Aᵀλ = Q, A q'' = b solved together */
-    SOLVER_LEAST_REACTION /* pseudo-inverse in the metric of M⁻¹; redundant constraints are nothing special */
+    SOLVER_MULTIPLIERS,      /* M q'' − Aᵀλ = Q, A q'' = b solved together */
+    SOLVER_LEAST_REACTION,   /* pseudo-inverse in the metric of M⁻¹; redundant constraints are nothing special */
+    SOLVER_LEAST_CONSTRAINT, /* ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b */
+    SOLVER_PROJECTION        /* Φᵀ(M q'' − Q) = 0 in quasi-velocities */
 } solver_kind;
 
 /* What an integration carries beside q (engine/solve/variables.h). */
 typedef enum variables_kind {
-    VARIABLES_VELOCITIES, /* q' */
-    VARIABLES_MOMENTA     /* p = ∂L/∂q' */
+    VARIABLES_VELOCITIES,       /* q' */
+    VARIABLES_QUASI_VELOCITIES, /* u, as many as there are degrees of freedom */
+    VARIABLES_MOMENTA           /* p = ∂L/∂q' */
 } variables_kind;
 
 /* What systems may ask of a formulation that not every one can give. */
@@ -44,7 +47,8 @@ typedef struct formulation {
     hamel_status (*derive)(hamel_equations *e);
 } formulation;
 
-extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_hamilton;
+extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_gauss, formulation_maggi,
+    formulation_hamilton;
 
 const formulation *formulation_at(size_t index); /* NULL past the end */
 

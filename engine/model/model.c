@@ -80,10 +80,13 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     model->at_b = model->at_Q + n;
     model->at_velocity = model->at_b + m;
     model->at_position = model->at_velocity + m;
-    model->dynamics_count = model->at_position + m;
+    model->at_C = model->at_position + m;
+    model->at_quasi_bias = model->at_C + e->C.count;
+    model->dynamics_count = model->at_quasi_bias + (e->quasi_bias ? model->system->quasi_count : 0);
     graph_node *nodes = arena_alloc(&model->memory, model->dynamics_count, sizeof *nodes), *at = nodes;
     if (!nodes || !copy_pattern(model, &e->M, &model->M) || !copy_pattern(model, &e->A, &model->A) ||
-        !copy_pattern(model, &e->W, &model->W) || !copy_pattern(model, &e->F, &model->F) || !copy_frictions(model))
+        !copy_pattern(model, &e->W, &model->W) || !copy_pattern(model, &e->F, &model->F) ||
+        !copy_pattern(model, &e->C, &model->C) || !copy_frictions(model))
         return no_memory(model, error);
     at = append_pattern(at, &e->M);
     at = append_pattern(at, &e->A);
@@ -92,8 +95,36 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     at = append_nodes(at, e->Q, n, zero);
     at = append_nodes(at, e->b, m, zero);
     at = append_nodes(at, e->velocity, m, zero);
-    append_nodes(at, e->position, m, zero);
+    at = append_nodes(at, e->position, m, zero);
+    at = append_pattern(at, &e->C);
+    if (e->quasi_bias) append_nodes(at, e->quasi_bias, model->system->quasi_count, zero);
     return program_compile(&model->dynamics, &model->memory, g, nodes, model->dynamics_count, error);
+}
+
+/* What turns quasi-velocities into velocities and back. */
+static hamel_status compile_kinematics(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+    graph *g = model->system->graph;
+    size_t quasi_count = model->system->quasi_count;
+    if (model->formulation->variables != VARIABLES_QUASI_VELOCITIES) return HAMEL_OK;
+    model->kinematics_C = e->A.count;
+    model->kinematics_velocity = model->kinematics_C + e->C.count;
+    model->kinematics_quasi = model->kinematics_velocity + e->m;
+    model->kinematics_count = model->kinematics_quasi + quasi_count;
+    model->linear_velocities = true;
+    for (size_t k = 0; k < e->A.count; k++)
+        if (model->order[e->A.entries[k].row] == CONSTRAINT_VELOCITY &&
+            (graph_depends(g, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
+            model->linear_velocities = false;
+    graph_node *nodes = arena_alloc(&model->memory, model->kinematics_count, sizeof *nodes), *at = nodes;
+    if (!nodes) return no_memory(model, error);
+    at = append_pattern(at, &e->A);
+    at = append_pattern(at, &e->C);
+    at = append_nodes(at, e->velocity, e->m, graph_number(g, 0));
+    append_nodes(at, e->quasi, quasi_count, 0);
+    /* rows of acceleration constraints may ask for more than is known here, and are not wanted */
+    for (size_t k = 0; k < e->A.count; k++)
+        if (model->order[e->A.entries[k].row] == CONSTRAINT_ACCELERATION) nodes[k] = graph_number(g, 0);
+    return program_compile(&model->kinematics, &model->memory, g, nodes, model->kinematics_count, error);
 }
 
 static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o,
@@ -185,6 +216,7 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
                                      hamel_error *error) {
     graph *g = model->system->graph;
     hamel_status status = compile_dynamics(model, e, error);
+    if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
     if (status == HAMEL_OK) status = compile_residual(model, e, error);
     if (status == HAMEL_OK && e->nonideal)
         status = program_compile(&model->nonideal, &model->memory, g, e->nonideal, e->n, error);

@@ -87,6 +87,12 @@ struct hamel_model {
     model_pattern M, A, W, F; /* M: lower triangle */
     size_t friction_count;
     int *friction_constraint; /* whose multiplier presses; column of F → constraint */
+    /* Formulations in quasi-velocities: C and du/dt without accelerations too; and A, C, ψ, u alone, of (t, q, q'). */
+    size_t at_C, at_quasi_bias;
+    model_pattern C;
+    program *kinematics; /* NULL for the others */
+    size_t kinematics_C, kinematics_velocity, kinematics_quasi, kinematics_count;
+    bool linear_velocities; /* A does not depend on velocities */
 
     program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
     /* For formulations in momenta, else NULL: M, A (at the same places as above), p and ψ of (t, q, q'); whether p and ψ

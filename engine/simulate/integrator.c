@@ -50,6 +50,7 @@ struct integrator {
     double rtol, atol_factor; /* of the method in force */
     double alpha, beta;       /* stabilization in force */
     double *acceleration, *lambda;
+    double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
     integrator_counts before; /* of a method left behind */
     long window_steps, window_failures, tiny_steps;
     long failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
@@ -93,14 +94,14 @@ static double approach(const integrator *w) {
     return a > b ? a - sqrt(a * a - b * b) : a;
 }
 
-/* q', w', and the multipliers in w->lambda, of a state. */
+/* q', w', and the multipliers in w->lambda where they are needed, of a state. */
 static hamel_status rates(integrator *w, double t, const double *y, double *out, hamel_error *error) {
     kinetics *k = w->kinetics;
     bool positions_only = variables_meet_constraints(w->variables);
     double alpha = positions_only ? 0 : w->alpha, beta = positions_only ? 0 : w->beta;
     hamel_status status = variables_velocities(w->variables, t, y, y + w->n, w->velocity, error);
     if (status == HAMEL_OK) status = kinetics_evaluate(k, t, y, w->velocity, error);
-    if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, w->acceleration, w->lambda, error);
+    if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, w->acceleration, w->wanted_lambda, error);
     if (status == HAMEL_OK) status = variables_rates(w->variables, w->acceleration, w->lambda, out + w->n);
     memcpy(out, w->velocity, w->n * sizeof *out);
     if (status != HAMEL_OK || !positions_only || approach(w) == 0) return status;
@@ -228,6 +229,12 @@ static hamel_status set_state(integrator *w, const double *q, const double *v, d
     return status;
 }
 
+static bool needs_multipliers(const integrator *w) {
+    const program *rate = w->model->energy_rate;
+    return kinetics_needs_multipliers(w->kinetics) || variables_need_multipliers(w->variables) ||
+           (rate && (program_depends(rate) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)));
+}
+
 static bool allocate(integrator *w) {
     const hamel_model *model = w->model;
     w->state_count = w->n + variables_count(w->variables);
@@ -236,6 +243,7 @@ static bool allocate(integrator *w) {
     w->velocity = w->acceleration + w->n;
     w->scratch = w->velocity + w->n;
     w->lambda = w->scratch + 2 * w->n;
+    if (needs_multipliers(w)) w->wanted_lambda = w->lambda;
     w->failed_state = w->lambda + model->m;
     w->atol = w->failed_state + w->state_count;
     w->y = vector_create((sunindextype)(w->state_count + (model->energy_rate ? 1 : 0)), w->context);

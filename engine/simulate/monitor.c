@@ -47,7 +47,7 @@ static hamel_status check_friction(const hamel_model *model, const redundancy *f
 hamel_status monitor_redundancy(hamel_summary *s, const lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
     redundancy found;
-    if (kkt_rank(l->kinetics->all) == model->m) return HAMEL_OK;
+    if (motion_rank(&l->kinetics->motion) == model->m) return HAMEL_OK;
     hamel_status status = redundancy_find(&found, model, l->kinetics->values, NULL);
     if (status == HAMEL_OK) {
         s->redundancy = redundancy_report(&found, model);
@@ -103,10 +103,10 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
     bool first = isnan(s->initial_energy);
     if (first) {
         s->initial_energy = lane_jacobi(l);
-        s->last_rank = kkt_rank(l->kinetics->all);
+        s->last_rank = motion_rank(&l->kinetics->motion);
     }
     s->max_work_balance_error = fmax(s->max_work_balance_error, fabs(lane_jacobi(l) - s->initial_energy - l->work));
-    size_t rank = kkt_rank(l->kinetics->all);
+    size_t rank = motion_rank(&l->kinetics->motion);
     if (rank != s->last_rank) s->rank_changes++;
     s->last_rank = rank;
     if (row) see_residuals(s, l);

@@ -120,7 +120,7 @@ static hamel_status start(run *r) {
                                                 model->settings.initialization, &s->initial_residual, r->error);
     if (status == HAMEL_OK) status = lane_see(&r->main, model->settings.start, r->error);
     if (status != HAMEL_OK) return status;
-    s->degrees_of_freedom = (int)model->n - (int)kkt_rank(r->main.kinetics->all);
+    s->degrees_of_freedom = (int)model->n - (int)motion_rank(&r->main.kinetics->motion);
     if (!record_initial_changes(r)) return no_memory(r);
     status = monitor_redundancy(s, &r->main, r->error);
     if (status != HAMEL_OK) return status;

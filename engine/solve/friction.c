@@ -28,7 +28,7 @@ struct friction {
     double *matrix, *scale;   /* k × k, k: I − T diag(sign) */
     size_t *pivot;            /* k */
     double *force, *response; /* n, m */
-    double *motion, *zero;    /* n, m zeros */
+    double *motion;           /* n */
 };
 
 friction *friction_create(const hamel_model *model) {
@@ -36,7 +36,7 @@ friction *friction_create(const hamel_model *model) {
     friction *f = calloc(1, sizeof *f);
     if (!f) return NULL;
     *f = (friction){.model = model, .k = k};
-    f->T = calloc(2 * k * k + 5 * k + 2 * n + 2 * m + 1, sizeof *f->T);
+    f->T = calloc(2 * k * k + 5 * k + 2 * n + m + 1, sizeof *f->T);
     f->pivot = calloc(k + 1, sizeof *f->pivot);
     if (!f->T || !f->pivot) {
         friction_free(f);
@@ -51,7 +51,6 @@ friction *friction_create(const hamel_model *model) {
     f->force = f->scale + k;
     f->motion = f->force + n;
     f->response = f->motion + n;
-    f->zero = f->response + m;
     for (size_t j = 0; j < k; j++) f->sign[j] = 1;
     return f;
 }
@@ -70,13 +69,13 @@ void friction_add_forces(const hamel_model *model, const double *values, const d
 }
 
 /* T, column by column: the multipliers' answer to each friction's force alone. */
-static hamel_status find_responses(friction *f, kkt *all, const double *values) {
+static hamel_status find_responses(friction *f, motion_solver *motion, const double *values) {
     const hamel_model *model = f->model;
     for (size_t k = 0; k < f->k; k++) {
         memset(f->force, 0, model->n * sizeof *f->force);
         for (size_t e = 0; e < model->F.count; e++)
             if ((size_t)model->F.column[e] == k) f->force[model->F.row[e]] = values[model->at_F + e];
-        hamel_status status = kkt_solve(all, f->force, f->zero, INFINITY, f->motion, f->response);
+        hamel_status status = motion_respond(motion, f->force, f->motion, f->response);
         if (status != HAMEL_OK) return status;
         for (size_t j = 0; j < f->k; j++) f->T[j + f->k * k] = f->response[model->friction_constraint[j]];
     }
@@ -181,16 +180,16 @@ static hamel_status fail(const friction *f, search outcome, double t, hamel_erro
     return HAMEL_SINGULAR;
 }
 
-hamel_status friction_solve(friction *f, kkt *all, const double *values, const double *g, const double *r,
+hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) {
     const hamel_model *model = f->model;
     for (size_t j = 0; j < f->k; j++) f->p0[j] = lambda[model->friction_constraint[j]];
-    hamel_status status = find_responses(f, all, values);
+    hamel_status status = find_responses(f, motion, values);
     if (status != HAMEL_OK) return status;
     search outcome = find_pressing(f);
     if (outcome != FOUND) return fail(f, outcome, t, error);
     for (size_t j = 0; j < f->k; j++) lambda[model->friction_constraint[j]] = f->p[j];
     memcpy(f->force, g, model->n * sizeof *g);
     friction_add_forces(model, values, lambda, f->force);
-    return kkt_solve(all, f->force, r, tolerance, x, lambda);
+    return motion_solve(motion, f->force, r, tolerance, x, lambda);
 }

@@ -9,17 +9,17 @@
 #ifndef HAMEL_SOLVE_FRICTION_H
 #define HAMEL_SOLVE_FRICTION_H
 
-#include "engine/solve/kkt.h"
+#include "engine/solve/motion_solver.h"
 
 typedef struct friction friction;
 
 friction *friction_create(const hamel_model *model); /* NULL without memory; the model has frictions */
 void friction_free(friction *f);
 
-/* On entry x and lambda solve the system without friction, for which `all` is factored; on return with it. `values` are
+/* On entry x and lambda solve the system without friction, for which `motion` is factored; on return with it. `values` are
  * the outputs of the dynamics program, t is for the message. HAMEL_SINGULAR, with a fault in `error` (may be NULL)
- * that names the constraints, when no solution or more than one was found; or the status of kkt_solve. */
-hamel_status friction_solve(friction *f, kkt *all, const double *values, const double *g, const double *r,
+ * that names the constraints, when no solution or more than one was found; or the status of motion_solve. */
+hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
 /* out[n] += F|λ|. */

@@ -3,34 +3,33 @@
  * Linear equations E v = r: one row a constraint at the level of velocities (A v = −ψ(v = 0); exact for the linear ones),
  * one a quasi-velocity with an initial value (U v = u − U_0), one a coordinate whose velocity was given. The solution of
  * least norm comes from a rank-revealing QR of Eᵀ (Golub & Van Loan 5.6.2). */
-#include "engine/solve/dense.h"
 #include "engine/solve/initial_values.h"
+#include "engine/solve/row_space.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double RANK = 1e-10, CONTRADICTION = 1e-6;
+static const double CONTRADICTION = 1e-6;
 
 typedef struct rows {
     size_t n, count;
     double *E; /* n × count: Eᵀ */
     double *r; /* count */
-    double *tau, *scratch, *z;
-    size_t *pivot;
+    row_space space;
 } rows;
 
 static bool rows_create(rows *w, const hamel_model *model) {
     size_t n = model->n, most = model->m + model->quasi_initial_count + n;
     *w = (rows){.n = n};
-    w->E = calloc(n * most + 5 * most + 1, sizeof *w->E);
-    w->pivot = calloc(most + 1, sizeof *w->pivot);
-    if (!w->E || !w->pivot) return false;
+    w->E = calloc(n * most + most + 1, sizeof *w->E);
     w->r = w->E + n * most;
-    w->tau = w->r + most;
-    w->scratch = w->tau + most;
-    w->z = w->scratch + 2 * most;
-    return true;
+    return row_space_create(&w->space, n, most) && w->E;
+}
+
+static void rows_free(rows *w) {
+    free(w->E);
+    row_space_free(&w->space);
 }
 
 static void add_constraints(rows *w, const kinetics *k) {
@@ -69,21 +68,17 @@ static void add_given(rows *w, const hamel_model *model) {
     }
 }
 
-/* v of least norm; returns by how much dependent rows contradict. */
+/* v of least norm; returns by how much dependent rows contradict, relative to their right side or 1. */
 static double solve(rows *w, double *v) {
-    size_t n = w->n, rank = dense_qr(n, w->count, w->E, w->tau, w->pivot, RANK, w->scratch);
     double worst = 0;
-    for (size_t p = 0; p < w->count; p++) {
-        double sum = w->r[w->pivot[p]], size = fabs(sum);
-        for (size_t i = 0; i < p && i < rank; i++) sum -= w->E[i + n * p] * w->z[i];
-        if (p < rank)
-            w->z[p] = sum / w->E[p + n * p];
-        else
-            worst = fmax(worst, fabs(sum) / fmax(1, size));
+    row_space_load(&w->space, w->count, w->E);
+    if (!row_space_factor(&w->space)) return INFINITY;
+    (void)row_space_solution(&w->space, w->r, v);
+    for (size_t c = 0; c < w->count; c++) {
+        double sum = -w->r[c];
+        for (size_t j = 0; j < w->n; j++) sum += w->E[j + w->n * c] * v[j];
+        worst = fmax(worst, fabs(sum) / fmax(1, fabs(w->r[c])));
     }
-    memset(v, 0, n * sizeof *v);
-    memcpy(v, w->z, rank * sizeof *v);
-    dense_qr_apply(n, rank, w->E, w->tau, v);
     return worst;
 }
 
@@ -92,7 +87,7 @@ hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *
     rows w;
     if (!model->quasi) return HAMEL_OK;
     if (!rows_create(&w, model)) {
-        free(w.E), free(w.pivot);
+        rows_free(&w);
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
     }
     memset(v, 0, model->n * sizeof *v);
@@ -114,6 +109,6 @@ hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *
                                  "constraints fix the rest");
         }
     }
-    free(w.E), free(w.pivot);
+    rows_free(&w);
     return status;
 }

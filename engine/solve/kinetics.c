@@ -86,7 +86,7 @@ kinetics *kinetics_create(const hamel_model *model) {
         return NULL;
     }
     if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work ||
-        !create_systems(k) || !create_mode(k)) {
+        !create_systems(k) || !motion_solver_create(&k->motion, model, k->all) || !create_mode(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -111,6 +111,7 @@ void kinetics_free(kinetics *k) {
     if (k->velocities != k->all) kkt_free(k->velocities);
     kkt_free(k->mass);
     friction_free(k->friction);
+    motion_solver_free(&k->motion);
     kkt_free(k->all);
     free(k->values);
     free(k->dynamics_work);
@@ -157,12 +158,16 @@ static void stabilized(kinetics *k, double alpha, double beta) {
     }
 }
 
+bool kinetics_needs_multipliers(const kinetics *k) {
+    return k->model->W.count > 0 || k->model->nonideal || k->friction;
+}
+
 /* Solves the factored system for the forces g; with what is not ideal, when `whole`, Coulomb friction too. */
 static hamel_status solve_factored(kinetics *k, const double *g, bool whole, double *a, double *lambda,
                                    hamel_error *error) {
-    hamel_status status = kkt_solve(k->all, g, k->b, CONTRADICTION, a, lambda);
+    hamel_status status = motion_solve(&k->motion, g, k->b, CONTRADICTION, a, lambda);
     if (status != HAMEL_OK || !whole || !k->friction) return status;
-    return friction_solve(k->friction, k->all, k->values, g, k->b, CONTRADICTION, k->t, a, lambda, error);
+    return friction_solve(k->friction, &k->motion, k->values, g, k->b, CONTRADICTION, k->t, a, lambda, error);
 }
 
 /* Q with its linear part in λ taken to the left side: g = Q(λ) − W λ, from the multipliers in k->lambda on. C (may be
@@ -173,7 +178,7 @@ static hamel_status solve_with_forces(kinetics *k, const double *C, double *a, d
     double change = 0;
     for (int iteration = 0; iteration < FORCE_ITERATIONS; iteration++) {
         hamel_status status = iteration || C ? evaluate(k, error) : HAMEL_OK;
-        if (status == HAMEL_OK) status = kkt_factor(k->all, k->values);
+        if (status == HAMEL_OK) status = motion_factor(&k->motion, k->t, k->q, k->v, k->values);
         if (status != HAMEL_OK) return status;
         for (size_t e = 0; e < model->W.count; e++)
             g[model->W.row[e]] -= k->values[model->at_W + e] * k->lambda[model->W.column[e]];
@@ -248,7 +253,7 @@ hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, doub
     if (model->W.count) {
         status = solve_with_forces(k, NULL, a, lambda, error);
     } else {
-        status = kkt_factor(k->all, k->values);
+        status = motion_factor(&k->motion, k->t, k->q, k->v, k->values);
         if (status == HAMEL_OK) status = solve_factored(k, k->values + model->at_Q, false, a, lambda, error);
     }
     if (status == HAMEL_OK && (model->nonideal || k->friction)) status = add_nonideal(k, a, lambda, error);

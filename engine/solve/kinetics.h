@@ -7,8 +7,8 @@
 
 #include "engine/model/model.h"
 #include "engine/solve/friction.h"
-#include "engine/solve/kkt.h"
 #include "engine/solve/mode.h"
+#include "engine/solve/motion_solver.h"
 
 typedef struct kinetics {
     const hamel_model *model;
@@ -21,6 +21,7 @@ typedef struct kinetics {
     double *position_scale, *velocity_scale; /* m: size of |A||q|-like terms, for residuals without dimension */
     /* workspaces of the programs */
     double *dynamics_work, *observed_work, *rate_work, *nonideal_work;
+    motion_solver motion;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
     friction *friction;                       /* NULL when there is none */
     double t;
@@ -51,12 +52,15 @@ static inline const double *kinetics_velocity(const kinetics *k) {
     return k->values + k->model->at_velocity;
 }
 
-/* a[n], lambda[m] of the state evaluated last, where A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods Appl. Mech.
+/* a[n], lambda[m] (NULL: not wanted, but see kinetics_needs_multipliers) of the state evaluated last, where A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods Appl. Mech.
  * Eng. 1 (1972) 1); α = β = 0 for the equations as they are. Forces that contain multipliers are solved for by Newton's
  * method on the pair. Constraints that are not ideal: the ideal reaction first, then C, then the motion under Q + C
  * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28), and with it Coulomb friction (friction.h). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
 hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
+
+/* Whether the accelerations themselves ask for the multipliers. */
+bool kinetics_needs_multipliers(const kinetics *k);
 
 /* Moves q onto the holonomic constraints and v onto all velocity-level ones, each by the smallest step in the metric of
  * M. On return the state is evaluated. *worst is the largest scaled residual left. HAMEL_OK or why not. */

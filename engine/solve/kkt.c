@@ -158,6 +158,6 @@ size_t kkt_rank(const kkt *k) {
 size_t kkt_dependent(const kkt *k, size_t *list) {
     if (!k->use_dense || k->dense->mode != DENSE_RANK) return 0;
     size_t count = 0;
-    for (size_t p = k->dense->rank; p < k->k; p++) list[count++] = (size_t)k->taken[k->dense->pivot[p]];
+    for (size_t p = k->dense->rank; p < k->k; p++) list[count++] = (size_t)k->taken[k->dense->rows.pivot[p]];
     return count;
 }

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A singular value below this part of the largest is rank deficiency: rows have unit length in the metric of M⁻¹, and
- * consistent states leave dependent rows some 1e-15 apart. */
-static const double RANK_TOLERANCE = 1e-10;
 /* Below this squared pivot Cholesky of YᵀY has lost half of the digits: QR decides. */
 static const double SCHUR_PIVOT = 1e-9;
 /* A pivot of L this much below the largest (its square: 1e-12) has no more than four digits left. */
@@ -17,22 +14,19 @@ kkt_dense *kkt_dense_create(const kkt *k) {
     size_t n = k->n, c = k->capacity, all = n + c;
     kkt_dense *d = calloc(1, sizeof *d);
     if (!d) return NULL;
-    size_t doubles = n * n + 3 * n * c + c * c + 5 * c + 5 * all + 16;
+    size_t doubles = n * n + 2 * n * c + c * c + c + 5 * all + 16;
     double *at = calloc(doubles, sizeof *at);
     d->pivot = calloc(all + 1, sizeof *d->pivot);
     d->A = at;
-    if (!at || !d->pivot) {
+    if (!row_space_create(&d->rows, n, c) || !at || !d->pivot) {
         kkt_dense_free(d);
         return NULL;
     }
     at += n * c;
     d->L = at, at += n * n;
     d->Y = at, at += n * c;
-    d->QR = at, at += n * c;
     d->S = at, at += c * c;
     d->scale = at, at += c;
-    d->tau = at, at += c;
-    d->scratch = at, at += 2 * c;
     d->w = at, at += all;
     d->z = at, at += all;
     d->y = at, at += all;
@@ -43,6 +37,7 @@ kkt_dense *kkt_dense_create(const kkt *k) {
 
 void kkt_dense_free(kkt_dense *d) {
     if (!d) return;
+    row_space_free(&d->rows);
     free(d->A); /* the block that all arrays but these lie in */
     free(d->LU);
     free(d->pivot);
@@ -184,23 +179,14 @@ static bool factor_schur(const kkt *k, kkt_dense *d) {
     return true;
 }
 
-/* Y P = Q R of numerical rank `rank`; where it is short of k, the Gram matrix of B = R₁PᵀD⁻¹, by which the λ of least
- * norm follows from the reaction. */
+/* Y has unit columns already. */
 static bool factor_rank(const kkt *k, kkt_dense *d) {
-    size_t n = k->n, c = k->k;
-    memcpy(d->QR, d->Y, n * c * sizeof *d->QR);
-    d->rank = dense_qr(n, c, d->QR, d->tau, d->pivot, RANK_TOLERANCE, d->scratch);
-    if (d->rank == c) return true;
-    for (size_t i = 0; i < d->rank; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t p = i; p < c; p++) { /* R is upper trapezoidal */
-                double s = d->scale[d->pivot[p]];
-                sum += d->QR[i + n * p] * d->QR[j + n * p] / (s * s);
-            }
-            d->S[i + d->rank * j] = sum;
-        }
-    return dense_cholesky(d->rank, d->S);
+    d->rows.k = k->k;
+    memcpy(d->rows.QR, d->Y, k->n * k->k * sizeof *d->Y);
+    memcpy(d->rows.scale, d->scale, k->k * sizeof *d->scale);
+    bool good = row_space_factor(&d->rows);
+    d->rank = d->rows.rank;
+    return good;
 }
 
 static hamel_status factor_lu(const kkt *k, kkt_dense *d, const double *values) {
@@ -249,51 +235,12 @@ static void solve_schur(const kkt *k, kkt_dense *d) {
     for (size_t c = 0; c < k->k; c++) axpy(k->n, d->z[c], d->Y + k->n * c, d->w);
 }
 
-/* R₁₁ᵀ z = (Pᵀρ)₁ in place of the first entries of d->z; returns how far the other rows contradict. */
-static double solve_range(const kkt *k, kkt_dense *d) {
-    size_t n = k->n;
-    double worst = 0, size = 1;
-    for (size_t p = 0; p < k->k; p++) {
-        double sum = d->rho[d->pivot[p]];
-        size_t last = p < d->rank ? p : d->rank;
-        for (size_t i = 0; i < last; i++) sum -= d->QR[i + n * p] * d->z[i];
-        if (p < d->rank)
-            d->z[p] = sum / d->QR[p + n * p];
-        else
-            worst = fmax(worst, fabs(sum));
-        size = fmax(size, fabs(d->rho[d->pivot[p]]));
-    }
-    return worst / size;
-}
-
-/* λ̂ from z: R λ̂ = z, or the least-norm λ when rows are dependent. Uses d->rho. */
-static void multipliers_of_range(const kkt *k, kkt_dense *d) {
-    size_t n = k->n, r = d->rank;
-    double *out = d->rho;
-    if (r == k->k) {
-        for (size_t i = r; i-- > 0;) {
-            double sum = d->z[i];
-            for (size_t j = i + 1; j < r; j++) sum -= d->QR[i + n * j] * out[d->pivot[j]];
-            out[d->pivot[i]] = sum / d->QR[i + n * i];
-        }
-        return;
-    }
-    dense_forward(r, d->S, d->z);
-    dense_backward(r, d->S, d->z);
-    for (size_t p = 0; p < k->k; p++) {
-        double s = d->scale[d->pivot[p]], sum = 0;
-        for (size_t i = 0; i < r && i <= p; i++) sum += d->QR[i + n * p] * d->z[i];
-        out[d->pivot[p]] = sum / (s * s); /* λ = Bᵀu has one 1/s; the caller multiplies by s */
-    }
-}
-
-/* w += Q₁ z; false when the dependent rows contradict by more than the tolerance. */
+/* w += Q₁ z and λ̂ in d->rho; false when the dependent rows contradict by more than the tolerance. */
 static bool solve_rank(const kkt *k, kkt_dense *d, double tolerance) {
-    double contradiction = solve_range(k, d);
-    memset(d->y, 0, k->n * sizeof *d->y);
-    memcpy(d->y, d->z, d->rank * sizeof *d->y);
-    dense_qr_apply(k->n, d->rank, d->QR, d->tau, d->y);
+    double contradiction = row_space_coordinates(&d->rows, d->rho, d->z);
+    row_space_vector(&d->rows, d->z, d->y);
     axpy(k->n, 1, d->y, d->w);
+    row_space_scaled_multipliers(&d->rows, d->z, d->rho);
     return contradiction <= tolerance;
 }
 
@@ -323,9 +270,8 @@ hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const 
         if (d->mode == DENSE_SCHUR) {
             solve_schur(k, d);
             memcpy(d->rho, d->z, k->k * sizeof *d->rho);
-        } else {
-            if (!solve_rank(k, d, tolerance)) status = HAMEL_INCOMPATIBLE;
-            multipliers_of_range(k, d);
+        } else if (!solve_rank(k, d, tolerance)) {
+            status = HAMEL_INCOMPATIBLE;
         }
         memcpy(x, d->w, n * sizeof *x);
         mass_backward(k, d, x);

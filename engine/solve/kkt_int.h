@@ -4,6 +4,7 @@
 
 #include "engine/solve/dense.h"
 #include "engine/solve/kkt.h"
+#include "engine/solve/row_space.h"
 #include "engine/solve/sparse.h"
 
 typedef enum dense_mode { DENSE_SCHUR, DENSE_RANK, DENSE_LU } dense_mode;
@@ -20,10 +21,9 @@ typedef struct kkt_dense {
     double *inverse;         /* n */
     double *Y;               /* n × k: L⁻¹Aᵀ, columns of unit length */
     double *scale;           /* k: what makes them so */
-    double *S;               /* k × k: factor of YᵀY, or of the least-norm system */
-    double *QR;              /* n × k, DENSE_RANK */
-    double *tau, *scratch;   /* min(n, k); 2k */
-    size_t *pivot;           /* max(k, n + k) */
+    double *S;               /* k × k: factor of YᵀY */
+    row_space rows;          /* of Y, DENSE_RANK */
+    size_t *pivot;           /* n + k, of DENSE_LU */
     double *LU, *lu_scale;   /* (n + k)², DENSE_LU; made when first needed */
     double *w, *z, *y, *rho; /* n + k each */
 } kkt_dense;

@@ -51,6 +51,7 @@ static const variables_table velocities = {
 
 static const variables_table *const tables[] = {
     [VARIABLES_VELOCITIES] = &velocities,
+    [VARIABLES_QUASI_VELOCITIES] = &variables_quasi_velocities,
     [VARIABLES_MOMENTA] = &variables_momenta,
 };
 
@@ -99,6 +100,10 @@ size_t variables_count(const variables *x) {
 
 bool variables_meet_constraints(const variables *x) {
     return x->table->meet_constraints;
+}
+
+bool variables_need_multipliers(const variables *x) {
+    return x->table->need_multipliers;
 }
 
 hamel_status variables_velocities(variables *x, double t, const double *q, const double *w, double *v,

@@ -26,6 +26,9 @@ size_t variables_count(const variables *x); /* of w; changes at a restart only *
 /* Whether q'(t, q, w) meets every constraint on velocities whatever w is: then only positions can leave theirs. */
 bool variables_meet_constraints(const variables *x);
 
+/* Whether variables_rates reads the multipliers. */
+bool variables_need_multipliers(const variables *x);
+
 /* v := q'(t, q, w). On entry v[n] is a guess near it, which only equations that are not linear in q' use. `error` may
  * be NULL. HAMEL_OK, HAMEL_SINGULAR, HAMEL_NOT_FINITE. */
 hamel_status variables_velocities(variables *x, double t, const double *q, const double *w, double *v,
@@ -35,7 +38,8 @@ hamel_status variables_velocities(variables *x, double t, const double *q, const
 hamel_status variables_from_velocities(variables *x, double t, const double *q, const double *v,
                                        double *w) HAMEL_CHECKED;
 
-/* dw := w' at the state that `k` evaluated last, with its accelerations a[n] and multipliers lambda[m]. */
+/* dw := w' at the state that `k` evaluated last, with its accelerations a[n] and, where needed, multipliers
+ * lambda[m]. */
 hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) HAMEL_CHECKED;
 
 /* a[n] := d/dt q'(t, q, w) along the motion with the rates dw, at the state given last to one of the two maps: the

@@ -7,7 +7,7 @@
 #include "engine/solve/variables.h"
 
 typedef struct variables_table {
-    bool meet_constraints;
+    bool meet_constraints, need_multipliers;
     /* Sets x->count and x->own at the consistent state kept. */
     hamel_status (*open)(variables *x, hamel_error *error);
     void (*close)(variables *x);
@@ -33,5 +33,7 @@ struct variables {
     double t, *q, *v; /* the state given last; n each, its own */
     void *own;        /* of the kind */
 };
+
+extern const variables_table variables_quasi_velocities;
 
 #endif

@@ -1,0 +1,23 @@
+/* maggi.c — Maggi's equations: Lagrange's, projected onto the directions that the constraints leave free.
+ *
+ *     Σ_i Φ_ir (d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i) = 0,   r = 1 … n − m      Greenwood 4.8; Papastavridis 3.5.21a;
+ *     q' = Φ u + φ                                                        Talamucci 2015, eq. 9, 10
+ *
+ * The kinetic energy knows nothing of the constraints; Φ does. States are (q, u): q' follows from u and so meets the
+ * velocity constraints always. For constraints that are not linear in the velocities Φ_ir = ∂q'_i/∂u_r
+ * (Papastavridis A91). Φ is made from numbers at each state (engine/solve/frame.h). */
+#include "engine/mechanics/formulation.h"
+
+static hamel_status derive(hamel_equations *e) {
+    hamel_status status = formulation_lagrange.derive(e);
+    return status == HAMEL_OK ? quasi_velocities_derive(e) : status;
+}
+
+const formulation formulation_maggi = {
+    "maggi",
+    "Maggi's equations: Lagrange's projected onto the free directions, in quasi-velocities",
+    SOLVER_PROJECTION,
+    VARIABLES_QUASI_VELOCITIES,
+    NEED_ANY & ~NEED_SIZE,
+    derive,
+};

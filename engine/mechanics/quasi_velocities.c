@@ -1,0 +1,23 @@
+/* quasi_velocities.c — the user's quasi-velocities, as the formulations in quasi-velocities want them.
+ *
+ *     u = C(q,t) q' + d(q,t),     u' = C q'' + (dC/dt q' + dd/dt)                      Greenwood 4.236; Papastavridis 2.9 */
+#include "engine/mechanics/equations.h"
+
+hamel_status quasi_velocities_derive(hamel_equations *e) {
+    hamel_system *s = e->system;
+    e->quasi = node_array(s, s->quasi_count);
+    e->quasi_bias = node_array(s, s->quasi_count);
+    if (!e->quasi || !e->quasi_bias) return equations_status(s);
+    for (size_t r = 0; r < s->quasi_count; r++) {
+        graph_node u = s->quasi[r].definition;
+        int32_t *list;
+        size_t count = node_support(s, u, SYMBOL_VELOCITY, &list);
+        e->quasi[r] = u;
+        e->quasi_bias[r] = graph_rate_bias(s->graph, u);
+        for (size_t i = 0; i < count; i++)
+            if (!pattern_add(s, &e->C, (int32_t)r, list[i], graph_partial(s->graph, u, s->v[list[i]])))
+                return equations_status(s);
+    }
+    (void)pattern_finish(s, &e->C);
+    return equations_status(s);
+}

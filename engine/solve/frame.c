@@ -1,0 +1,224 @@
+/* frame.c — rank-revealing choice of the rows, LU of Ψ at each state. */
+#include "engine/solve/frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sine of the angle below which a quasi-velocity of the user counts as one of those before it or as a constraint. */
+static const double INDEPENDENT = 1e-8;
+/* Parts of the smallest pivot where the rows were chosen: completing rows are chosen anew before they cost a digit; the
+ * user's own cannot be, and are given up when they cost six. */
+static const double WORN = 0.1, LOST = 1e-6;
+
+frame *frame_create(const hamel_model *model) {
+    frame *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    size_t n = model->n, m = model->m, A = model->A.count, C = model->C.count;
+    f->model = model;
+    f->n = n;
+    f->user = calloc(model->system->quasi_count + m + n + 1, sizeof *f->user);
+    double *at = calloc(4 * n * n + 2 * n + n * m + A + C + 1, sizeof *at);
+    f->lu = at;
+    bool good = f->user && at;
+    good = row_space_create(&f->rows, n, m) && good;
+    good = row_space_create(&f->all, n, n) && good;
+    if (!good) {
+        frame_free(f);
+        return NULL;
+    }
+    f->row = f->user + model->system->quasi_count;
+    f->pivot = f->row + m;
+    f->Phi = at += n * n;
+    f->constant = at += n * n;
+    f->orthonormal = at += n * n;
+    f->lu_scale = at += n * n;
+    f->A = at += n;
+    f->C = at += A;
+    f->work = at + C;
+    return f;
+}
+
+void frame_free(frame *f) {
+    if (!f) return;
+    row_space_free(&f->rows);
+    row_space_free(&f->all);
+    free(f->lu); /* the block of all doubles */
+    free(f->user);
+    free(f);
+}
+
+/* --- choice ---------------------------------------------------------------------------------------------------------- */
+
+/* Constraint rows at the level of velocities into `work`, n × their number; `row` names them. */
+static size_t list_rows(frame *f, const double *A) {
+    const hamel_model *model = f->model;
+    size_t count = 0;
+    memset(f->work, 0, f->n * model->m * sizeof *f->work);
+    for (size_t c = 0, e = 0; c < model->m; c++) { /* the pattern is sorted by row */
+        bool take = model->order[c] != CONSTRAINT_ACCELERATION;
+        for (; e < model->A.count && (size_t)model->A.row[e] == c; e++)
+            if (take) f->work[(size_t)model->A.column[e] + f->n * count] = A[e];
+        if (take) f->row[count++] = c;
+    }
+    return count;
+}
+
+static bool choose_rows(frame *f, const double *A) {
+    size_t count = list_rows(f, A), n = f->n;
+    row_space_load(&f->rows, count, f->work);
+    if (!row_space_factor(&f->rows)) return false;
+    f->row_count = f->rows.rank;
+    f->freedom = n - f->row_count;
+    bool *taken = calloc(f->model->m + 1, sizeof *taken);
+    if (!taken) return false;
+    for (size_t p = 0; p < f->row_count; p++) taken[f->row[f->rows.pivot[p]]] = true;
+    f->row_count = 0;
+    for (size_t c = 0; c < f->model->m; c++)
+        if (taken[c]) f->row[f->row_count++] = c;
+    free(taken);
+    memset(f->orthonormal, 0, n * f->row_count * sizeof *f->orthonormal);
+    for (size_t j = 0; j < f->row_count; j++) {
+        f->orthonormal[j + n * j] = 1;
+        dense_qr_apply(n, f->row_count, f->rows.QR, f->rows.tau, f->orthonormal + n * j);
+    }
+    return true;
+}
+
+static double norm(size_t n, const double *x) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* Takes a row into the orthonormal set of `count` if it is independent of it (Gram and Schmidt, twice is enough). */
+static bool take_row(frame *f, double *row, size_t count) {
+    size_t n = f->n;
+    double before = norm(n, row);
+    if (!(before > 0)) return false;
+    for (size_t i = 0; i < n; i++) row[i] /= before;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t j = 0; j < count; j++) {
+            double sum = 0, *q = f->orthonormal + n * j;
+            for (size_t i = 0; i < n; i++) sum += q[i] * row[i];
+            for (size_t i = 0; i < n; i++) row[i] -= sum * q[i];
+        }
+    double left = norm(n, row);
+    if (!(left > INDEPENDENT)) return false;
+    for (size_t i = 0; i < n; i++) f->orthonormal[i + n * count] = row[i] / left;
+    return true;
+}
+
+/* The user's quasi-velocities in their order, as far as they are independent and there is room. */
+static void choose_user(frame *f, const double *C) {
+    const model_pattern *p = &f->model->C;
+    f->user_count = 0;
+    for (size_t r = 0, e = 0; r < f->model->system->quasi_count && f->user_count < f->freedom; r++) {
+        memset(f->lu_scale, 0, f->n * sizeof *f->lu_scale);
+        for (; e < p->count && (size_t)p->row[e] == r; e++) f->lu_scale[p->column[e]] = C[e];
+        if (take_row(f, f->lu_scale, f->row_count + f->user_count)) f->user[f->user_count++] = r;
+    }
+}
+
+static hamel_status factor(frame *f, const double *A, const double *C);
+
+hamel_status frame_choose(frame *f, const double *A, const double *C) {
+    f->chosen = f->factored = false;
+    if (!choose_rows(f, A)) return HAMEL_SINGULAR;
+    choose_user(f, C);
+    row_space_load(&f->all, f->row_count + f->user_count, f->orthonormal);
+    if (!row_space_factor(&f->all) || f->all.rank != f->all.k) return HAMEL_SINGULAR;
+    row_space_free_directions(&f->all, f->constant);
+    f->chosen = true;
+    hamel_status status = factor(f, A, C);
+    f->least = f->now;
+    return status;
+}
+
+/* --- at a state --------------------------------------------------------------------------------------------------------- */
+
+static void fill(frame *f, const double *A, const double *C) {
+    const hamel_model *model = f->model;
+    size_t n = f->n;
+    memset(f->lu, 0, n * n * sizeof *f->lu);
+    for (size_t r = 0, e = 0; r < f->user_count; r++) {
+        while (e < model->C.count && (size_t)model->C.row[e] < f->user[r]) e++;
+        for (; e < model->C.count && (size_t)model->C.row[e] == f->user[r]; e++)
+            f->lu[r + n * (size_t)model->C.column[e]] = C[e];
+    }
+    for (size_t r = f->user_count; r < f->freedom; r++)
+        for (size_t j = 0; j < n; j++) f->lu[r + n * j] = f->constant[j + n * (r - f->user_count)];
+    for (size_t r = 0, e = 0; r < f->row_count; r++) {
+        while (e < model->A.count && (size_t)model->A.row[e] < f->row[r]) e++;
+        for (; e < model->A.count && (size_t)model->A.row[e] == f->row[r]; e++)
+            f->lu[f->freedom + r + n * (size_t)model->A.column[e]] = A[e];
+    }
+}
+
+static hamel_status factor(frame *f, const double *A, const double *C) {
+    size_t n = f->n;
+    double least = INFINITY, most = 0;
+    memcpy(f->A, A, f->model->A.count * sizeof *A);
+    memcpy(f->C, C, f->model->C.count * sizeof *C);
+    f->has_directions = false;
+    fill(f, A, C);
+    f->factored = dense_lu(n, f->lu, f->pivot, f->lu_scale);
+    f->now = 0;
+    if (!f->factored) return HAMEL_SINGULAR;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, fabs(f->lu[i + n * i]));
+        most = fmax(most, fabs(f->lu[i + n * i]));
+    }
+    f->now = n > 0 ? least / most : 1;
+    return HAMEL_OK;
+}
+
+hamel_status frame_factor(frame *f, const double *A, const double *C) {
+    if (!f->chosen) return frame_choose(f, A, C);
+    if (f->factored && memcmp(A, f->A, f->model->A.count * sizeof *A) == 0 &&
+        memcmp(C, f->C, f->model->C.count * sizeof *C) == 0)
+        return HAMEL_OK;
+    hamel_status status = factor(f, A, C);
+    return !f->held && (status != HAMEL_OK || f->now < WORN * f->least) ? frame_choose(f, A, C) : status;
+}
+
+bool frame_is_worn(const frame *f) {
+    return f->user_count < f->freedom && f->now < WORN * f->least;
+}
+
+bool frame_is_lost(const frame *f) {
+    return !f->factored || f->now < LOST * f->least;
+}
+
+void frame_solve(const frame *f, double *x) {
+    dense_lu_solve(f->n, f->lu, f->pivot, f->lu_scale, x);
+}
+
+const double *frame_directions(frame *f) {
+    size_t n = f->n;
+    if (f->has_directions) return f->Phi;
+    memset(f->Phi, 0, n * f->freedom * sizeof *f->Phi);
+    for (size_t j = 0; j < f->freedom; j++) {
+        f->Phi[j + n * j] = 1;
+        frame_solve(f, f->Phi + n * j);
+    }
+    f->has_directions = true;
+    return f->Phi;
+}
+
+void frame_apply(const frame *f, const double *x, double *out) {
+    const model_pattern *p = &f->model->C;
+    for (size_t r = 0, e = 0; r < f->user_count; r++) {
+        out[r] = 0;
+        while (e < p->count && (size_t)p->row[e] < f->user[r]) e++;
+        for (; e < p->count && (size_t)p->row[e] == f->user[r]; e++) out[r] += f->C[e] * x[p->column[e]];
+    }
+    for (size_t r = f->user_count; r < f->freedom; r++) {
+        out[r] = 0;
+        for (size_t j = 0; j < f->n; j++) out[r] += f->constant[j + f->n * (r - f->user_count)] * x[j];
+    }
+}
+
+void frame_gather(const frame *f, const double *all, double *out) {
+    for (size_t r = 0; r < f->row_count; r++) out[r] = all[f->row[r]];
+}

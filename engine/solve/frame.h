@@ -1,0 +1,56 @@
+/* frame.h — a full set of quasi-velocities: those of the user that are independent of the constraints, completed by
+ * constant ones, and below them the constraints' own, which are zero.
+ *
+ *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
+ *
+ * A_s are independent rows among those of holonomic and velocity constraints; acceleration constraints restrict u', not
+ * u. The completing rows are a basis of what C and A_s leave free where they are chosen. One frame serves the states of
+ * an integration and the equations of motion in it; nothing is allocated after creation. */
+#ifndef HAMEL_SOLVE_FRAME_H
+#define HAMEL_SOLVE_FRAME_H
+
+#include "engine/model/model.h"
+#include "engine/solve/row_space.h"
+
+typedef struct frame {
+    const hamel_model *model;
+    size_t n, freedom, user_count, row_count; /* n = freedom + row_count; user_count of the freedom are the user's */
+    size_t *user, *row;                       /* indices of the user's quasi-velocities and of constraints */
+    double *constant;                         /* n × (freedom − user_count): the completing rows */
+    bool chosen;
+    bool held;     /* states are made of this frame: it is chosen again by frame_choose only */
+    double least;  /* smallest pivot of Ψ, relative, where it was chosen */
+    double now;    /* and at the state factored last */
+    double *A, *C; /* values factored for */
+    bool factored, has_directions;
+    double *lu, *lu_scale; /* Ψ */
+    size_t *pivot;
+    double *Phi; /* n × freedom */
+    double *orthonormal, *work;
+    row_space rows, all;
+} frame;
+
+/* NULL without memory. */
+frame *frame_create(const hamel_model *model);
+void frame_free(frame *f);
+
+/* Chooses rows for the values of the patterns model->A and model->C at a state, and factors. HAMEL_OK, HAMEL_SINGULAR. */
+hamel_status frame_choose(frame *f, const double *A, const double *C) HAMEL_CHECKED;
+
+/* Factors Ψ at a state; chooses first if nothing is chosen yet, or if the rows chosen have become dependent and the frame
+ * is not held. HAMEL_OK or HAMEL_SINGULAR. */
+hamel_status frame_factor(frame *f, const double *A, const double *C) HAMEL_CHECKED;
+
+/* Whether the completing rows have come near dependence at the state factored last; and whether all have, for which
+ * there is no cure when they are the user's. */
+bool frame_is_worn(const frame *f);
+bool frame_is_lost(const frame *f);
+
+void frame_solve(const frame *f, double *x);                    /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
+const double *frame_directions(frame *f);                       /* Φ: n × freedom */
+void frame_apply(const frame *f, const double *x, double *out); /* out[freedom] := C x */
+
+/* out[row_count] := the entries of the taken constraints in all[m]. */
+void frame_gather(const frame *f, const double *all, double *out);
+
+#endif

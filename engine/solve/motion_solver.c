@@ -1,0 +1,39 @@
+/* motion_solver.c — which solver a formulation wants. */
+#include "engine/solve/motion_solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool motion_solver_create(motion_solver *s, const hamel_model *model, kkt *all) {
+    const formulation *f = model->formulation;
+    *s = (motion_solver){.kkt = all, .zero = calloc(model->m + 1, sizeof *s->zero)};
+    if (!s->zero) return false;
+    if (f->variables == VARIABLES_QUASI_VELOCITIES && !(s->frame = frame_create(model))) return false;
+    if (f->solver == SOLVER_MULTIPLIERS || f->solver == SOLVER_LEAST_REACTION) return true;
+    return (s->reduced = reduced_create(model, s->frame)) != NULL;
+}
+
+void motion_solver_free(motion_solver *s) {
+    reduced_free(s->reduced);
+    frame_free(s->frame);
+    free(s->zero);
+    *s = (motion_solver){0};
+}
+
+hamel_status motion_factor(motion_solver *s, double t, const double *q, const double *v, const double *values) {
+    return s->reduced ? reduced_factor(s->reduced, t, q, v, values) : kkt_factor(s->kkt, values);
+}
+
+hamel_status motion_solve(motion_solver *s, const double *g, const double *r, double tolerance, double *x,
+                          double *lambda) {
+    return s->reduced ? reduced_solve(s->reduced, g, r, tolerance, x, lambda)
+                      : kkt_solve(s->kkt, g, r, tolerance, x, lambda);
+}
+
+hamel_status motion_respond(motion_solver *s, const double *g, double *x, double *lambda) {
+    return s->reduced ? reduced_respond(s->reduced, g, x, lambda) : kkt_solve(s->kkt, g, s->zero, INFINITY, x, lambda);
+}
+
+size_t motion_rank(const motion_solver *s) {
+    return s->reduced ? reduced_rank(s->reduced) : kkt_rank(s->kkt);
+}

@@ -1,0 +1,121 @@
+/* row_space.c — see the header for the mathematics. */
+#include "engine/solve/row_space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A diagonal entry of R below this part of the largest is rank deficiency: rows have unit length, and consistent states
+ * leave dependent rows some 1e-15 apart. */
+static const double RANK_TOLERANCE = 1e-10;
+
+bool row_space_create(row_space *s, size_t n, size_t most) {
+    size_t least = n < most ? n : most;
+    *s = (row_space){.n = n, .most = most};
+    double *at = calloc(n * most + 3 * most + least + least * least + n + 1, sizeof *at);
+    s->QR = at;
+    s->pivot = calloc(most + 1, sizeof *s->pivot);
+    if (!at || !s->pivot) return false;
+    s->scale = at += n * most;
+    s->scratch = at += most;
+    s->tau = at += 2 * most;
+    s->gram = at += least;
+    s->z = at + least * least;
+    return true;
+}
+
+void row_space_free(row_space *s) {
+    free(s->QR); /* the block that all arrays of doubles lie in */
+    free(s->pivot);
+    *s = (row_space){0};
+}
+
+void row_space_load(row_space *s, size_t k, const double *rows) {
+    s->k = k;
+    for (size_t c = 0; c < k; c++) {
+        double sum = 0, *column = s->QR + s->n * c;
+        for (size_t i = 0; i < s->n; i++) sum += rows[i + s->n * c] * rows[i + s->n * c];
+        s->scale[c] = sum > 0 ? 1 / sqrt(sum) : 1;
+        for (size_t i = 0; i < s->n; i++) column[i] = s->scale[c] * rows[i + s->n * c];
+    }
+}
+
+bool row_space_factor(row_space *s) {
+    size_t n = s->n, k = s->k;
+    s->rank = dense_qr(n, k, s->QR, s->tau, s->pivot, RANK_TOLERANCE, s->scratch);
+    if (s->rank == k) return true;
+    for (size_t i = 0; i < s->rank; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t p = i; p < k; p++) { /* R is upper trapezoidal */
+                double d = s->scale[s->pivot[p]];
+                sum += s->QR[i + n * p] * s->QR[j + n * p] / (d * d);
+            }
+            s->gram[i + s->rank * j] = sum;
+        }
+    return dense_cholesky(s->rank, s->gram);
+}
+
+double row_space_coordinates(const row_space *s, const double *rho, double *z) {
+    double worst = 0, size = 1;
+    for (size_t p = 0; p < s->k; p++) {
+        double sum = rho[s->pivot[p]];
+        size_t last = p < s->rank ? p : s->rank;
+        for (size_t i = 0; i < last; i++) sum -= s->QR[i + s->n * p] * z[i];
+        if (p < s->rank)
+            z[p] = sum / s->QR[p + s->n * p];
+        else
+            worst = fmax(worst, fabs(sum));
+        size = fmax(size, fabs(rho[s->pivot[p]]));
+    }
+    return worst / size;
+}
+
+void row_space_vector(const row_space *s, const double *z, double *x) {
+    memset(x, 0, s->n * sizeof *x);
+    memcpy(x, z, s->rank * sizeof *x);
+    dense_qr_apply(s->n, s->rank, s->QR, s->tau, x);
+}
+
+double row_space_solution(row_space *s, const double *r, double *x) {
+    for (size_t c = 0; c < s->k; c++) s->scratch[c] = s->scale[c] * r[c];
+    double contradiction = row_space_coordinates(s, s->scratch, s->z);
+    row_space_vector(s, s->z, x);
+    return contradiction;
+}
+
+void row_space_scaled_multipliers(const row_space *s, double *z, double *out) {
+    size_t n = s->n, rank = s->rank;
+    if (rank == s->k) {
+        for (size_t i = rank; i-- > 0;) {
+            double sum = z[i];
+            for (size_t j = i + 1; j < rank; j++) sum -= s->QR[i + n * j] * out[s->pivot[j]];
+            out[s->pivot[i]] = sum / s->QR[i + n * i];
+        }
+        return;
+    }
+    dense_forward(rank, s->gram, z);
+    dense_backward(rank, s->gram, z);
+    for (size_t p = 0; p < s->k; p++) {
+        double d = s->scale[s->pivot[p]], sum = 0;
+        for (size_t i = 0; i < rank && i <= p; i++) sum += s->QR[i + n * p] * z[i];
+        out[s->pivot[p]] = sum / (d * d); /* λ = Bᵀu has one 1/d; the caller multiplies by d */
+    }
+}
+
+void row_space_multipliers(row_space *s, const double *f, double *lambda) {
+    memcpy(s->z, f, s->n * sizeof *f);
+    dense_qr_apply_transpose(s->n, s->rank, s->QR, s->tau, s->z);
+    row_space_scaled_multipliers(s, s->z, lambda);
+    for (size_t c = 0; c < s->k; c++) lambda[c] *= s->scale[c];
+}
+
+void row_space_free_directions(const row_space *s, double *basis) {
+    size_t n = s->n;
+    memset(basis, 0, n * (n - s->rank) * sizeof *basis);
+    for (size_t j = s->rank; j < n; j++) {
+        double *column = basis + n * (j - s->rank);
+        column[j] = 1;
+        dense_qr_apply(n, s->rank, s->QR, s->tau, column);
+    }
+}
