@@ -81,6 +81,32 @@ static bool project(sampler *p, sample *s, bool position) {
     return now < ACCEPTED;
 }
 
+/* Takes out of s->q − q0 what leads off the holonomic constraints at the initial values. Redundant constraints that are
+ * pulled apart come together again only as the root of the residual, too far apart to be told redundant. */
+static void follow_constraints(sampler *p, sample *s) {
+    const analysis *a = p->a;
+    const groups *g = &a->groups;
+    sample initial = *s;
+    initial.t = a->model->settings.start;
+    initial.q = a->model->q0;
+    evaluate(p, &initial);
+    for (size_t group = 0; group < g->count; group++) {
+        const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
+        row_basis_reset(&p->basis, groups_coordinates(g, group));
+        for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
+            size_t c = g->constraints[k], rank = p->basis.rank;
+            if (a->model->order[c] != CONSTRAINT_HOLONOMIC) continue;
+            groups_row(g, group, &a->equations.A, p->values + a->model->at_A, c, p->row);
+            double off = 0;
+            for (size_t i = 0; i < p->basis.width; i++)
+                off += p->row[i] * (s->q[coordinates[i]] - a->model->q0[coordinates[i]]);
+            if (row_basis_add(&p->basis, p->row)) p->right[rank] = -off;
+        }
+        row_basis_solve(&p->basis, p->right, p->step);
+        for (size_t i = 0; i < p->basis.width; i++) s->q[coordinates[i]] += p->step[i];
+    }
+}
+
 /* All values of the dynamics program finite: the state lies where the system is defined. */
 static bool is_regular(sampler *p, const sample *s) {
     evaluate(p, s);
@@ -130,6 +156,7 @@ bool sampler_draw(sampler *p, sample *s) {
     p->radius = fmin(RADIUS, 2 * p->radius); /* one unlucky draw does not keep all that follow near */
     for (int i = 0; i < TRIES; i++, p->radius = i + 1 < TRIES ? 0.5 * p->radius : 0) {
         draw(p, s);
+        follow_constraints(p, s);
         bool good = project(p, s, true) && project(p, s, false) && is_regular(p, s);
         s->clear = good && has_clear_rank(p);
         if (s->clear || (good && p->radius == 0)) return true;

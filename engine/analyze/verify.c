@@ -55,6 +55,23 @@ static void add_forces(const kinetics *k, const double *a, const double *lambda,
     for (size_t e = 0; e < model->A.count; e++) force[model->A.column[e]] += fabs(A[e] * lambda[model->A.row[e]]);
 }
 
+/* Accelerations that the constraints make of larger ones are no more exact than those: terms of A q'' that cancel. */
+static void widen_by_constraints(const kinetics *k, const double *a, verify_scale *scale) {
+    const hamel_model *model = k->model;
+    const double *A = k->values + model->at_A;
+    for (size_t e = 0, end; e < model->A.count; e = end) {
+        double terms = 0, most = 0;
+        for (end = e; end < model->A.count && model->A.row[end] == model->A.row[e]; end++) {
+            terms += fabs(A[end] * a[model->A.column[end]]);
+            most = fmax(most, fabs(A[end]));
+        }
+        for (size_t i = e; i < end && most > 0; i++) {
+            double *force = &scale->force[model->A.column[i]], mass = scale->mass[model->A.column[i]];
+            *force = fmax(*force, mass * terms * fabs(A[i]) / (most * most));
+        }
+    }
+}
+
 void verify_scale_of(const kinetics *k, const double *a, const double *lambda, verify_scale *scale) {
     const hamel_model *model = k->model;
     double most = 0;
@@ -68,6 +85,7 @@ void verify_scale_of(const kinetics *k, const double *a, const double *lambda, v
     for (size_t i = 0; i < model->n; i++) scale->force[i] = fmax(scale->force[i], FLOOR * most);
     for (size_t e = 0; e < model->M.count; e++)
         if (model->M.row[e] == model->M.column[e]) scale->mass[model->M.row[e]] = k->values[model->at_M + e];
+    widen_by_constraints(k, a, scale);
 }
 
 /* At most 1, also where there is nothing to compare with. */

@@ -10,6 +10,8 @@ static const double INDEPENDENT = 1e-8;
 /* Parts of the smallest pivot where the rows were chosen: completing rows are chosen anew before they cost a digit; the
  * user's own cannot be, and are given up when they cost six. */
 static const double WORN = 0.1, LOST = 1e-6;
+/* Part of a row left out that those taken may miss: integration keeps constraints to its tolerance only. */
+static const double GROWN = 1e-4;
 
 frame *frame_create(const hamel_model *model) {
     frame *f = calloc(1, sizeof *f);
@@ -17,8 +19,8 @@ frame *frame_create(const hamel_model *model) {
     size_t n = model->n, m = model->m, A = model->A.count, C = model->C.count;
     f->model = model;
     f->n = n;
-    f->user = calloc(model->system->quasi_count + m + n + 1, sizeof *f->user);
-    double *at = calloc(4 * n * n + 2 * n + n * m + A + C + 1, sizeof *at);
+    f->user = calloc(model->system->quasi_count + m + 2 * n + 1, sizeof *f->user);
+    double *at = calloc(3 * n * n + n + n * m + A + C + 1, sizeof *at);
     f->lu = at;
     bool good = f->user && at;
     good = row_space_create(&f->rows, n, m) && good;
@@ -28,9 +30,9 @@ frame *frame_create(const hamel_model *model) {
         return NULL;
     }
     f->row = f->user + model->system->quasi_count;
-    f->pivot = f->row + m;
+    f->coordinate = f->row + m;
+    f->pivot = f->coordinate + n;
     f->Phi = at += n * n;
-    f->constant = at += n * n;
     f->orthonormal = at += n * n;
     f->lu_scale = at += n * n;
     f->A = at += n;
@@ -122,13 +124,26 @@ static void choose_user(frame *f, const double *C) {
 
 static hamel_status factor(frame *f, const double *A, const double *C);
 
+/* Coordinates whose velocities complete the set: those by which what is left free is determined best, the pivots of a QR
+ * of a basis of it. Unit rows keep apart what does not touch. */
+static bool choose_coordinates(frame *f) {
+    size_t n = f->n, count = f->freedom - f->user_count;
+    row_space_load(&f->all, n - count, f->orthonormal);
+    if (!row_space_factor(&f->all) || f->all.rank != n - count) return false;
+    row_space_free_directions(&f->all, f->Phi);
+    f->has_directions = false;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < count; i++) f->all.QR[i + count * j] = f->Phi[j + n * i];
+    if (dense_qr(count, n, f->all.QR, f->all.tau, f->all.pivot, INDEPENDENT, f->all.scratch) < count) return false;
+    memcpy(f->coordinate, f->all.pivot, count * sizeof *f->coordinate);
+    return true;
+}
+
 hamel_status frame_choose(frame *f, const double *A, const double *C) {
-    f->chosen = f->factored = false;
+    f->chosen = f->factored = f->grown = false;
     if (!choose_rows(f, A)) return HAMEL_SINGULAR;
     choose_user(f, C);
-    row_space_load(&f->all, f->row_count + f->user_count, f->orthonormal);
-    if (!row_space_factor(&f->all) || f->all.rank != f->all.k) return HAMEL_SINGULAR;
-    row_space_free_directions(&f->all, f->constant);
+    if (!choose_coordinates(f)) return HAMEL_SINGULAR;
     f->chosen = true;
     hamel_status status = factor(f, A, C);
     f->least = f->now;
@@ -146,8 +161,7 @@ static void fill(frame *f, const double *A, const double *C) {
         for (; e < model->C.count && (size_t)model->C.row[e] == f->user[r]; e++)
             f->lu[r + n * (size_t)model->C.column[e]] = C[e];
     }
-    for (size_t r = f->user_count; r < f->freedom; r++)
-        for (size_t j = 0; j < n; j++) f->lu[r + n * j] = f->constant[j + n * (r - f->user_count)];
+    for (size_t r = f->user_count; r < f->freedom; r++) f->lu[r + n * f->coordinate[r - f->user_count]] = 1;
     for (size_t r = 0, e = 0; r < f->row_count; r++) {
         while (e < model->A.count && (size_t)model->A.row[e] < f->row[r]) e++;
         for (; e < model->A.count && (size_t)model->A.row[e] == f->row[r]; e++)
@@ -182,12 +196,44 @@ hamel_status frame_factor(frame *f, const double *A, const double *C) {
     return !f->held && (status != HAMEL_OK || f->now < WORN * f->least) ? frame_choose(f, A, C) : status;
 }
 
+/* Rows that depended on those taken are orthogonal to Φ; where one no longer is, the rank has grown. */
+bool frame_has_grown(frame *f) {
+    const hamel_model *model = f->model;
+    const double *Phi = frame_directions(f);
+    size_t taken = 0;
+    for (size_t c = 0, e = 0, first; c < model->m; c++) {
+        for (first = e; e < model->A.count && (size_t)model->A.row[e] == c;) e++;
+        if (taken < f->row_count && f->row[taken] == c) {
+            taken++;
+            continue;
+        }
+        for (size_t k = 0; model->order[c] != CONSTRAINT_ACCELERATION && k < f->freedom; k++) {
+            const double *direction = Phi + f->n * k;
+            double sum = 0, size = 0;
+            for (size_t i = first; i < e; i++) {
+                sum += f->A[i] * direction[model->A.column[i]];
+                size += f->A[i] * f->A[i];
+            }
+            if (!(fabs(sum) <= GROWN * sqrt(size) * norm(f->n, direction))) return true;
+        }
+    }
+    return false;
+}
+
 bool frame_is_worn(const frame *f) {
     return f->user_count < f->freedom && f->now < WORN * f->least;
 }
 
 bool frame_is_lost(const frame *f) {
     return !f->factored || f->now < LOST * f->least;
+}
+
+hamel_status frame_explain(const frame *f, double t, hamel_error *error) {
+    (void)hamel_fail(error, HAMEL_SINGULAR, "/constraints", 0,
+                     "at t = %.9g the rank of the constraints changes, and %zu quasi-velocities no longer fit", t,
+                     f->freedom);
+    hamel_suggest(error, "a formulation that has velocities as states passes such places: lagrange");
+    return HAMEL_SINGULAR;
 }
 
 void frame_solve(const frame *f, double *x) {
@@ -213,10 +259,7 @@ void frame_apply(const frame *f, const double *x, double *out) {
         while (e < p->count && (size_t)p->row[e] < f->user[r]) e++;
         for (; e < p->count && (size_t)p->row[e] == f->user[r]; e++) out[r] += f->C[e] * x[p->column[e]];
     }
-    for (size_t r = f->user_count; r < f->freedom; r++) {
-        out[r] = 0;
-        for (size_t j = 0; j < f->n; j++) out[r] += f->constant[j + f->n * (r - f->user_count)] * x[j];
-    }
+    for (size_t r = f->user_count; r < f->freedom; r++) out[r] = x[f->coordinate[r - f->user_count]];
 }
 
 void frame_gather(const frame *f, const double *all, double *out) {

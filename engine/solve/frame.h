@@ -1,10 +1,10 @@
 /* frame.h — a full set of quasi-velocities: those of the user that are independent of the constraints, completed by
- * constant ones, and below them the constraints' own, which are zero.
+ * velocities of coordinates, and below them the constraints' own, which are zero.
  *
  *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
  *
  * A_s are independent rows among those of holonomic and velocity constraints; acceleration constraints restrict u', not
- * u. The completing rows are a basis of what C and A_s leave free where they are chosen. One frame serves the states of
+ * u. The coordinates that complete C are those that determine best what C and A_s leave free where they are chosen. One frame serves the states of
  * an integration and the equations of motion in it; nothing is allocated after creation. */
 #ifndef HAMEL_SOLVE_FRAME_H
 #define HAMEL_SOLVE_FRAME_H
@@ -15,9 +15,9 @@
 typedef struct frame {
     const hamel_model *model;
     size_t n, freedom, user_count, row_count; /* n = freedom + row_count; user_count of the freedom are the user's */
-    size_t *user, *row;                       /* indices of the user's quasi-velocities and of constraints */
-    double *constant;                         /* n × (freedom − user_count): the completing rows */
+    size_t *user, *row, *coordinate;          /* quasi-velocities, constraints, coordinates that complete */
     bool chosen;
+    bool grown;    /* found so by the equations of motion while held */
     bool held;     /* states are made of this frame: it is chosen again by frame_choose only */
     double least;  /* smallest pivot of Ψ, relative, where it was chosen */
     double now;    /* and at the state factored last */
@@ -41,10 +41,17 @@ hamel_status frame_choose(frame *f, const double *A, const double *C) HAMEL_CHEC
  * is not held. HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status frame_factor(frame *f, const double *A, const double *C) HAMEL_CHECKED;
 
+/* Whether a row left out has become independent of those taken, at the state factored last: there are fewer degrees of
+ * freedom than the frame has. */
+bool frame_has_grown(frame *f);
+
 /* Whether the completing rows have come near dependence at the state factored last; and whether all have, for which
  * there is no cure when they are the user's. */
 bool frame_is_worn(const frame *f);
 bool frame_is_lost(const frame *f);
+
+/* The fault of a frame whose number of quasi-velocities is no longer that of the degrees of freedom. */
+hamel_status frame_explain(const frame *f, double t, hamel_error *error);
 
 void frame_solve(const frame *f, double *x);                    /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
 const double *frame_directions(frame *f);                       /* Φ: n × freedom */

@@ -399,6 +399,7 @@ static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {
 
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
     if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory to solve for the accelerations");
+    if (k->motion.frame && k->motion.frame->grown) return frame_explain(k->motion.frame, k->t, error);
     if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
     (void)hamel_fail(
         error, HAMEL_SINGULAR, "", 0,

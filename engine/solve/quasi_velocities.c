@@ -34,21 +34,15 @@ static hamel_status dependent(variables *x, hamel_error *error) {
     const hamel_model *model = x->kinetics->model;
     const frame *f = ((quasi *)x->own)->frame;
     text_buffer names;
-    if (!error) return HAMEL_SINGULAR;
+    if (!error || f->user_count == 0) return error ? frame_explain(f, x->t, error) : HAMEL_SINGULAR;
     text_buffer_init(&names, 400);
     for (size_t i = 0; i < f->user_count; i++)
         text_buffer_printf(&names, "%s`%s`", i ? ", " : "", model->system->quasi[f->user[i]].name);
-    if (f->user_count == 0)
-        (void)hamel_fail(error, HAMEL_SINGULAR, "/constraints", 0,
-                         "at t = %.9g the rank of the constraints changes, and with it the number of quasi-velocities",
-                         x->t);
-    else
-        (void)hamel_fail(error, HAMEL_SINGULAR, "/quasi_velocities", 0,
-                         "at t = %.9g the quasi-velocities %s no longer determine the velocities", x->t,
-                         names.bytes && !names.failed ? names.bytes : "of the system");
-    hamel_suggest(error, f->user_count == 0 ? "another formulation passes such places: lagrange"
-                                            : "leave them away, then others are chosen along the motion; or take "
-                                              "another formulation: lagrange");
+    (void)hamel_fail(error, HAMEL_SINGULAR, "/quasi_velocities", 0,
+                     "at t = %.9g the quasi-velocities %s no longer determine the velocities", x->t,
+                     names.bytes && !names.failed ? names.bytes : "of the system");
+    hamel_suggest(error, "leave them away, then others are chosen along the motion; or take another formulation: "
+                         "lagrange");
     text_buffer_free(&names);
     return HAMEL_SINGULAR;
 }
@@ -193,8 +187,7 @@ static void quasi_tolerances(const variables *x, const double *atol, double *out
         out[r] = 0;
         for (size_t e = 0; r < f->user_count && e < p->count; e++)
             if ((size_t)p->row[e] == f->user[r]) out[r] += fabs(f->C[e]) * atol[p->column[e]];
-        for (size_t j = 0; r >= f->user_count && j < x->n; j++)
-            out[r] += fabs(f->constant[j + x->n * (r - f->user_count)]) * atol[j];
+        if (r >= f->user_count) out[r] = atol[f->coordinate[r - f->user_count]];
     }
 }
 
@@ -214,10 +207,7 @@ static hamel_status quasi_renew(variables *x, double *w, bool *renewed, hamel_er
     if (frame_is_lost(own->frame)) return dependent(x, error);
     if (!frame_is_worn(own->frame)) return HAMEL_OK;
     hamel_status status = choose(x, error);
-    if (status == HAMEL_OK && own->frame->freedom != freedom) {
-        own->frame->user_count = 0; /* it is not theirs */
-        status = dependent(x, error);
-    }
+    if (status == HAMEL_OK && own->frame->freedom != freedom) status = frame_explain(own->frame, x->t, error);
     if (status != HAMEL_OK) return status;
     quasi_of(x, x->v, w);
     *renewed = true;

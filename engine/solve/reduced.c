@@ -129,6 +129,14 @@ static bool factor_rows(reduced *r) {
  * L = Λ(M X − W), column by column. */
 static hamel_status factor_responses(reduced *r);
 
+/* A frame that no state is made of follows the rank. */
+static hamel_status factor_frame(frame *f, const double *A, const double *C) {
+    hamel_status status = frame_factor(f, A, C);
+    if (status != HAMEL_OK || !frame_has_grown(f)) return status;
+    f->grown = f->held;
+    return f->held ? HAMEL_SINGULAR : frame_choose(f, A, C);
+}
+
 hamel_status reduced_factor(reduced *r, double t, const double *q, const double *v, const double *values) {
     const hamel_model *model = r->model;
     hamel_status status;
@@ -138,7 +146,7 @@ hamel_status reduced_factor(reduced *r, double t, const double *q, const double 
     if (!r->frame) {
         status = least_constraint_factor(&r->least, r->n, r->M, r->m, r->A);
     } else {
-        status = frame_factor(r->frame, values + model->at_A, values + model->at_C);
+        status = factor_frame(r->frame, values + model->at_A, values + model->at_C);
         if (status != HAMEL_OK) return status;
         r->freedom = r->frame->freedom;
         project(r, frame_directions(r->frame));
