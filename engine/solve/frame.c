@@ -139,6 +139,10 @@ static bool choose_coordinates(frame *f) {
     return true;
 }
 
+void frame_release(frame *f) {
+    f->chosen = f->held = false;
+}
+
 hamel_status frame_choose(frame *f, const double *A, const double *C) {
     f->chosen = f->factored = f->grown = false;
     if (!choose_rows(f, A)) return HAMEL_SINGULAR;

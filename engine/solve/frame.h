@@ -34,6 +34,9 @@ typedef struct frame {
 frame *frame_create(const hamel_model *model);
 void frame_free(frame *f);
 
+/* Forgets the choice: other constraints act from now on. */
+void frame_release(frame *f);
+
 /* Chooses rows for the values of the patterns model->A and model->C at a state, and factors. HAMEL_OK, HAMEL_SINGULAR. */
 hamel_status frame_choose(frame *f, const double *A, const double *C) HAMEL_CHECKED;
 

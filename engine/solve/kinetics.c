@@ -50,6 +50,7 @@ static void mask_values(kinetics *k) {
 hamel_status kinetics_select(kinetics *k, const bool *active) {
     memmove(k->mode.active, active, k->model->m * sizeof *active);
     mask_values(k);
+    if (k->motion.frame) frame_release(k->motion.frame);
     hamel_status status = kkt_select(k->all, active);
     if (status == HAMEL_OK && k->positions != k->all) status = kkt_select(k->positions, active);
     if (status == HAMEL_OK && k->velocities != k->all) status = kkt_select(k->velocities, active);
