@@ -191,6 +191,7 @@ static void momenta_tolerances(const variables *x, const double *atol, double *o
 
 const variables_table variables_momenta = {
     .meet_constraints = true,
+    .need_multipliers = true,
     .open = momenta_open,
     .close = momenta_close,
     .velocities = momenta_velocities,
