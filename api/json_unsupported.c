@@ -10,9 +10,7 @@
 static const struct {
     const char *kind, *key;
 } unsupported[] = {
-    {"a system", "scene"},
     {"a system", "sweep"},
-    {"simulation", "scene"},
     {"method", "erk"},
 };
 /* clang-format on */

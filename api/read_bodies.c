@@ -225,7 +225,7 @@ static void read_frame(json_reader *r, const cJSON *value, const char *pointer, 
 
 /* --- springs, dampers, loads, joints -------------------------------------------------------------------------------------- */
 
-static void read_end(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+void read_end(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_end *e = field;
     e->pointer = pointer;
     if (cJSON_IsString(value))

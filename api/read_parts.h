@@ -23,6 +23,12 @@ json_read_function read_dampers;
 json_read_function read_loads;
 json_read_function read_joints;
 
+/* A name, or a position; the field is a hamel_end. */
+json_read_function read_end;
+
+/* read_scene.c; the field is the whole hamel_description. */
+json_read_function read_scene;
+
 /* The field is a hamel_named_list. */
 json_read_function read_definitions; /* values may be vectors */
 json_read_function read_named;       /* outputs, generalized forces */
@@ -37,6 +43,6 @@ json_read_function read_simulation;
 extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind, quasi_velocity_kind, definition_kind,
     named_kind, particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind,
     spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, event_kind, impulse_kind,
-    invariant_kind, check_kind, simulation_kind, projection_kind;
+    invariant_kind, check_kind, simulation_kind, projection_kind, shape_kind, circle_kind, disk_kind, box_kind;
 
 #endif

@@ -121,6 +121,7 @@ static const json_key simulation_keys[] = {
     {"time_limit", json_read_positive, offsetof(hamel_simulation, time_limit), false},
     {"record", read_record, 0, false},
     {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
+    {"scene", json_read_boolean, offsetof(hamel_simulation, scene), false},
 };
 const json_kind simulation_kind = {"simulation", simulation_keys, COUNT(simulation_keys)};
 

@@ -56,6 +56,7 @@ static const json_key system_keys[] = {
     {"outputs",            read_named,            FIELD(outputs),            false},
     {"invariants",         read_invariants,       0,                         false},
     {"checks",             read_checks,           0,                         false},
+    {"scene",              read_scene,            0,                         false},
     {"simulation",         read_simulation,       FIELD(simulation),         true},
 };
 /* clang-format on */

@@ -3,6 +3,7 @@
 #include "api/json_text.h"
 #include "api/simulate.h"
 #include "api/write_redundancy.h"
+#include "api/write_scene.h"
 
 enum { NAME_MAX_BYTES = 16 * 1024 * 1024 };
 
@@ -182,5 +183,6 @@ cJSON *api_header_json(const hamel_header *h) {
     }
     json_add_text(&b, header, "formulation", h->formulation);
     json_add_text(&b, header, "version", HAMEL_VERSION);
+    if (h->scene) api_add_scene(&b, header, h->scene);
     return finished(&b, header);
 }

@@ -43,6 +43,25 @@ void hamel_model_free(hamel_model *model);
 void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
                              hamel_error *error);
 
+/* How to draw a shape: names of the columns that hold its numbers. */
+typedef struct hamel_shape {
+    const char *kind;    /* "point", "line", "spring", "circle", "disk", "box" or "path" */
+    const char *name;    /* of the element it shows, or "" */
+    const char **points; /* point_count places by inertial components, `dimension` columns each */
+    size_t point_count;
+    const char **axes; /* axis_count own axes by inertial components, `dimension` columns each; the first in the plane,
+                          all three in space; 0: parallel to the inertial ones */
+    size_t axis_count;
+    const char **sizes; /* radius, or the edges of a box by its axes */
+    size_t size_count;
+} hamel_shape;
+
+typedef struct hamel_scene {
+    int dimension; /* 2 or 3; 0 when there is nothing to draw */
+    hamel_shape *shapes;
+    size_t count;
+} hamel_scene;
+
 /* What is known before the run. Lives as long as the model. */
 typedef struct hamel_header {
     const char *name; /* of the system, or "" */
@@ -50,8 +69,9 @@ typedef struct hamel_header {
     const char *const *columns; /* "t" first */
     const char *const *units;   /* "" where none is known */
     size_t coordinate_count, constraint_count;
-    const char *formulation; /* taken, never "auto" */
-    int degrees_of_freedom;  /* coordinates minus the rank of A at the start; known once the run starts */
+    const char *formulation;  /* taken, never "auto" */
+    int degrees_of_freedom;   /* coordinates minus the rank of A at the start; known once the run starts */
+    const hamel_scene *scene; /* NULL when it was not asked for; its columns are always among those recorded */
 } hamel_header;
 
 typedef struct hamel_progress {

@@ -115,6 +115,8 @@ hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equa
     if (!out->outputs || !out->invariants || !out->checks) return equations_status(s);
     for (size_t i = 0; i < s->output_count; i++) {
         loop_scope scope;
+        out->outputs[i] = s->outputs[i].node;
+        if (!s->outputs[i].expression) continue;
         scope_from(&scope, s->outputs[i].loops, s->outputs[i].loop_count);
         out->outputs[i] = system_bind(s, s->outputs[i].expression, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
     }

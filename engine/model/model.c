@@ -146,7 +146,7 @@ static hamel_status compile_observed(hamel_model *model, const hamel_equations *
     *at = e->jacobi;
     size_t k = 0;
     for (size_t i = 0; i < s->quasi_count; i++) pointers[k++] = s->quasi[i].pointer;
-    for (size_t i = 0; i < s->output_count; i++) pointers[k++] = s->outputs[i].expression->pointer;
+    for (size_t i = 0; i < s->output_count; i++) pointers[k++] = s->outputs[i].pointer;
     for (size_t i = 0; i < d->invariant_count; i++) pointers[k++] = d->invariants[i].expression.pointer;
     for (size_t i = 0; i < d->check_count; i++) pointers[k++] = d->checks[i].expression.pointer;
     pointers[k] = "";
@@ -266,7 +266,7 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
         if (status == HAMEL_NO_MEMORY) return no_memory(model, error);
         if (status == HAMEL_OK) continue;
         size_t output = i - 1 - 2 * model->n - model->system->quasi_count; /* other names are distinct already */
-        (void)hamel_fail(error, HAMEL_INVALID, model->system->outputs[output].expression->pointer, 0,
+        (void)hamel_fail(error, HAMEL_INVALID, model->system->outputs[output].pointer, 0,
                          "there is a column `%s` already", columns[i]);
         hamel_suggest(error,
                       "columns are t, the coordinates, their velocities and the outputs; give the output another name");
@@ -274,13 +274,16 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
     return error->status;
 }
 
-/* `record`: which columns leave; t always does. */
+/* `record`: which columns leave; t and those of the scene always do. */
 static hamel_status choose_columns(hamel_model *model, const hamel_simulation *in, const symbol_table *table,
                                    hamel_error *error) {
     bool *chosen = arena_alloc(&model->memory, model->all_column_count, sizeof *chosen);
     model->recorded = arena_alloc(&model->memory, model->all_column_count, sizeof *model->recorded);
     if (!chosen || !model->recorded) return no_memory(model, error);
-    for (size_t i = 0; i < model->all_column_count; i++) chosen[i] = !in->has_record || i == 0;
+    size_t scene = model->system->scene
+                       ? 1 + 2 * model->n + model->system->quasi_count + model->system->first_scene_output
+                       : model->all_column_count;
+    for (size_t i = 0; i < model->all_column_count; i++) chosen[i] = !in->has_record || i == 0 || i >= scene;
     for (size_t k = 0; in->has_record && k < in->record_count; k++) {
         int32_t found = symbol_find(table, in->record[k], strlen(in->record[k]));
         if (found >= 0) {
@@ -319,6 +322,7 @@ static hamel_status make_header(hamel_model *model, const hamel_description *d, 
     model->header.coordinate_count = model->n;
     model->header.constraint_count = s->standing_count;
     model->header.formulation = model->formulation->name;
+    model->header.scene = s->scene;
     model->header.degrees_of_freedom = -1;
     model->hash = d->hash ? arena_text(&model->memory, d->hash, strlen(d->hash)) : NULL;
     return model->header.name ? HAMEL_OK : no_memory(model, error);

@@ -105,6 +105,9 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 /* The number that a node of numbers and parameters has; false when it contains anything else, or is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 
+/* Appends an output. False with a fault when there are too many. */
+bool binder_add_output(hamel_system *s, system_output output);
+
 /* Copies the variables of a scope into the arena. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);

@@ -192,6 +192,26 @@ typedef struct hamel_invariant {
     bool has_tolerance;
 } hamel_invariant;
 
+typedef enum hamel_shape_kind {
+    HAMEL_SHAPE_POINT,
+    HAMEL_SHAPE_LINE,
+    HAMEL_SHAPE_SPRING,
+    HAMEL_SHAPE_CIRCLE,
+    HAMEL_SHAPE_DISK,
+    HAMEL_SHAPE_BOX,
+    HAMEL_SHAPE_PATH
+} hamel_shape_kind;
+
+/* A shape of the scene: through ends, or about the first of them. */
+typedef struct hamel_scene_shape {
+    const char *pointer;
+    hamel_shape_kind kind;
+    hamel_end *ends;
+    size_t end_count;
+    hamel_expressions sizes; /* the radius of a circle or disk, the edges of a box */
+    hamel_family family;
+} hamel_scene_shape;
+
 typedef enum hamel_check_at { HAMEL_CHECK_FINAL, HAMEL_CHECK_ALWAYS, HAMEL_CHECK_TIME } hamel_check_at;
 
 typedef struct hamel_check {
@@ -229,7 +249,7 @@ typedef struct hamel_simulation {
     const char **record_pointers;
     size_t record_count; /* 0: all */
     bool has_record;
-    bool certify;
+    bool certify, scene;
 } hamel_simulation;
 
 typedef enum hamel_table_kind { HAMEL_TABLE_LINEAR, HAMEL_TABLE_CUBIC } hamel_table_kind;
@@ -280,6 +300,9 @@ typedef struct hamel_description {
     size_t invariant_count;
     hamel_check *checks;
     size_t check_count;
+    hamel_scene_shape *scene;
+    size_t scene_count;
+    bool has_scene; /* the list is given; else the scene is what the elements are drawn as */
     hamel_simulation simulation;
 } hamel_description;
 

@@ -60,4 +60,8 @@ void events_declare(hamel_system *s); /* after all constraints: events.c */
 
 void frictions_lower(hamel_system *s); /* of constraints, which are bound */
 
+/* --- scene.c ------------------------------------------------------------------------------------------------------------ */
+
+void scene_lower(hamel_system *s); /* checks the scene; when it is shown, its numbers become outputs */
+
 #endif

@@ -493,6 +493,15 @@ static void bind_initial_values(hamel_system *s) {
     }
 }
 
+bool binder_add_output(hamel_system *s, system_output output) {
+    if (!within(s, s->output_count, s->limits->outputs, output.pointer, "outputs")) return false;
+    system_output *all = binder_grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, output.pointer);
+    if (!all) return false;
+    s->outputs = all;
+    all[s->output_count++] = output;
+    return true;
+}
+
 static void declare_outputs(hamel_system *s) {
     const hamel_named_list *list = &s->description->outputs;
     family_iterator f;
@@ -506,15 +515,10 @@ static void declare_outputs(hamel_system *s) {
         for (family_begin(&f, s, &o->family); family_next(&f);) {
             const char *name = o->family.count ? family_member(s, o->name, o->pointer, &f.scope)
                                                : arena_text(s->memory, o->name, strlen(o->name));
-            if (!name || !within(s, s->output_count, s->limits->outputs, o->pointer, "outputs")) break;
-            system_output *all =
-                binder_grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, o->pointer);
-            if (!all) return;
-            s->outputs = all;
-            system_output *output = &all[s->output_count];
-            *output = (system_output){.name = name, .expression = &o->value.items[0]};
-            if (!scope_copy(s, &f.scope, &output->loops, &output->loop_count)) return;
-            s->output_count++;
+            system_output output = {.name = name, .expression = &o->value.items[0]};
+            output.pointer = output.expression->pointer;
+            if (!name || !scope_copy(s, &f.scope, &output.loops, &output.loop_count)) break;
+            if (!binder_add_output(s, output)) break;
         }
     }
 }
@@ -617,6 +621,7 @@ static system_step *const steps[] = {
     frictions_lower,
     events_declare,
     declare_outputs,
+    scene_lower,
     units_check,
 };
 

@@ -93,10 +93,11 @@ typedef struct loop_scope {
     loop_variable variables[SCOPE_MAX];
 } loop_scope;
 
-/* An output, before its expression is bound (it may ask for derived quantities). */
+/* An output, before its expression is bound (it may ask for derived quantities); or a number of the scene. */
 typedef struct system_output {
-    const char *name;
-    const hamel_expression *expression;
+    const char *name, *pointer;
+    const hamel_expression *expression; /* NULL: `node` */
+    graph_node node;
     size_t loop_count;
     loop_variable *loops;
 } system_output;
@@ -146,6 +147,8 @@ typedef struct hamel_system {
     system_event *events;
     size_t output_count, output_capacity;
     system_output *outputs;
+    hamel_scene *scene; /* NULL: not asked for */
+    size_t first_scene_output;
 
     system_units *units; /* NULL when the description has none */
     system_binder *binder;

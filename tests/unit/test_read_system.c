@@ -344,7 +344,6 @@ static void unknown_keys_suggest_the_nearest(void **state) {
 
 static void sections_of_later_releases_are_refused_by_name(void **state) {
     (void)state;
-    expect_fault(SYSTEM("'scene':[]"), "/scene", "does not support `scene` yet");
     expect_fault(SYSTEM("'sweep':{}"), "/sweep", "does not support `sweep` yet");
     expect_fault(SIMULATION("'method':'erk'"), "/simulation/method", "does not support the method `erk` yet");
 }

@@ -61,6 +61,10 @@ static const struct {
     {"check", &check_kind},
     {"simulation", &simulation_kind},
     {"projection", &projection_kind},
+    {"shape", &shape_kind},
+    {"circle", &circle_kind},
+    {"disk", &disk_kind},
+    {"box", &box_kind},
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 

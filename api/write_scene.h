@@ -1,0 +1,11 @@
+/* write_scene.h — the scene of a header as JSON. */
+#ifndef HAMEL_API_WRITE_SCENE_H
+#define HAMEL_API_WRITE_SCENE_H
+
+#include "api/json_builder.h"
+#include "engine/hamel.h"
+
+/* Adds "scene": {"dimension", "shapes": [{"shape", "name", "points", "axes", "sizes"}]}. */
+void api_add_scene(json_builder *b, cJSON *header, const hamel_scene *scene);
+
+#endif
