@@ -31,23 +31,32 @@ static graph_node ideal_reaction(const hamel_equations *e, int32_t i) {
     return sum;
 }
 
-/* Gauss's function ½ (q'' − a)ᵀ M (q'' − a), a the accelerations without constraints (Papastavridis A94); since
- * M (q'' − a) = Aᵀλ it is ½ Σ λ_c A_c·(q'' − a). */
-static graph_node gauss_function(const hamel_equations *e) {
+/* q''_i − a_i: what the constraints do to the acceleration. */
+static graph_node deviation_of(const hamel_equations *e, int32_t i) {
     graph *g = e->system->graph;
-    graph_node sum = graph_number(g, 0);
-    for (size_t k = 0; k < e->A.count; k++) {
-        const matrix_entry *a = &e->A.entries[k];
-        graph_node deviation = graph_sub(g, e->system->a[a->column], graph_symbol(g, SYMBOL_FREE, a->column));
-        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
-        sum = graph_add(g, sum, graph_mul(g, force, deviation));
-    }
-    return graph_mul(g, graph_number(g, 0.5), sum);
+    return graph_sub(g, e->system->a[i], graph_symbol(g, SYMBOL_FREE, i));
 }
 
 /* The reaction has a part that is not that of ideal constraints. */
 static bool has_nonideal(const hamel_equations *e) {
     return e->nonideal || e->F.count > 0;
+}
+
+/* Gauss's function ½ (q'' − a)ᵀ M (q'' − a), a the accelerations without constraints (Papastavridis A94); since
+ * M (q'' − a) = Aᵀλ + R, R the part of the reactions that is not ideal, it is ½ (Aᵀλ + R)·(q'' − a). */
+static graph_node gauss_function(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
+        sum = graph_add(g, sum, graph_mul(g, force, deviation_of(e, a->column)));
+    }
+    for (size_t i = 0; has_nonideal(e) && i < e->n; i++) {
+        graph_node force = graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i);
+        sum = graph_add(g, sum, graph_mul(g, force, deviation_of(e, (int32_t)i)));
+    }
+    return graph_mul(g, graph_number(g, 0.5), sum);
 }
 
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {

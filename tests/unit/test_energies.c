@@ -166,6 +166,19 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
     assert_true(count > 40);
 }
 
+/* Gauss's function is ½ Σ m |a − a_free|², also where the constraint rubs: a block on a floor with friction 0.2 deviates
+ * from its free fall by (−0.2 g, g). */
+static void gauss_function_counts_the_whole_reaction(void **state) {
+    (void)state;
+    motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `3*(x'^2 + y'^2)/2`,"
+                          "`potential_energy`: `3*9.81*y`, `constraints`: [{`name`: `floor`, `equation`: `y = 0`,"
+                          "`nonideal`: {`x`: `-0.2*ideal(y)`}}],"
+                          "`outputs`: {`Z`: `gauss() - 3*(0.2^2 + 1)*9.81^2/2`}",
+                          "`stop`: 0.1, `samples`: 3");
+    assert_column_zero(&m, "block", "Z", 1e-10);
+    motion_free(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_parts_of_the_kinetic_energy_add_up),
@@ -173,6 +186,7 @@ int main(void) {
         cmocka_unit_test(an_energy_that_is_not_quadratic_has_no_parts),
         cmocka_unit_test(powers_of_constraints_complete_the_balance),
         cmocka_unit_test(the_rate_is_the_derivative_in_every_example),
+        cmocka_unit_test(gauss_function_counts_the_whole_reaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
