@@ -246,5 +246,6 @@ bool print_c(written *w, text_buffer *out) {
             "text and LaTeX can be had: --format text");
     heading(w, out);
     text_buffer_puts(out, preamble);
+    print_tables(w->system->graph, out);
     return print_velocities(w, out) && print_rates(w, out);
 }

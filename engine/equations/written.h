@@ -105,4 +105,7 @@ void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);
 bool print_c(written *w, text_buffer *out); /* false without memory */
 
+/* The tables and the C function table(x, NUMBER, ORDER) that looks things up in them; nothing without tables. */
+void print_tables(const graph *g, text_buffer *out);
+
 #endif

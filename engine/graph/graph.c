@@ -145,6 +145,10 @@ const graph_table *const *graph_tables(const graph *g) {
     return g->tables;
 }
 
+size_t graph_table_count(const graph *g) {
+    return g->table_count;
+}
+
 graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order) {
     return graph_apply(g, GRAPH_TABLE, x, graph_number(g, table), graph_number(g, order));
 }

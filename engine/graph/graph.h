@@ -61,6 +61,7 @@ const graph_cell *graph_at(const graph *g, graph_node node);
 /* Takes a table in (borrowed, must outlive the graph and its programs); returns its number, or −1 without memory. */
 int32_t graph_add_table(graph *g, const graph_table *table);
 const graph_table *const *graph_tables(const graph *g); /* by number */
+size_t graph_table_count(const graph *g);
 
 graph_node graph_number(graph *g, double value);
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A piece of text may hold characters that mean something to LaTeX. */
+enum { VERBATIM = 0, ESCAPED };
 enum { LOOSE = 0, CONDITION_OR, CONDITION_AND, CONDITION_NOT, COMPARISON, SUM, PRODUCT, SIGNED, POWER, ATOM };
 
 typedef struct piece {
@@ -69,17 +71,25 @@ static const char *spaced(graph_op op) {
     }
 }
 
-/* table(NAME, x); its derivatives, which have no name in expressions, as table'(NAME, x). */
-static void push_table(pieces *p, const graph *g, const graph_node *operand) {
-    static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
-    double table = 0, order = 0;
+/* Which table a lookup asks, and for which derivative. */
+static const char *looked_up(const graph *g, const graph_node *operand, size_t *order) {
+    double table = 0, n = 0;
     (void)graph_is_number(g, operand[1], &table);
-    (void)graph_is_number(g, operand[2], &order);
+    (void)graph_is_number(g, operand[2], &n);
+    *order = (size_t)n;
+    return g->tables[(size_t)table]->name;
+}
+
+/* table(NAME, x); its derivatives, which have no name in expressions, as table'(NAME, x). */
+static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
+    static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
+    size_t order;
+    const char *name = looked_up(g, cell->as.operand, &order);
     push(p, GRAPH_NONE, 0, ")");
-    push(p, operand[0], LOOSE, NULL);
+    push(p, cell->as.operand[0], LOOSE, NULL);
     push(p, GRAPH_NONE, 0, ", ");
-    push(p, GRAPH_NONE, 0, g->tables[(size_t)table]->name);
-    push(p, GRAPH_NONE, 0, calls[(size_t)order]);
+    push(p, GRAPH_NONE, 0, name);
+    push(p, GRAPH_NONE, 0, calls[order]);
 }
 
 /* Pieces are pushed last first. */
@@ -211,6 +221,18 @@ static void push_latex(pieces *p, graph_op op, const graph_cell *cell, int outer
 }
 
 /* 1.5e-7 is 1.5 \cdot 10^{-7} */
+/* NAME(x) with as many primes as it is differentiated. */
+static void push_latex_table(pieces *p, const graph *g, const graph_cell *cell) {
+    static const char *const primes[] = {"}\\left(", "}'\\left(", "}''\\left(", "}'''\\left("};
+    size_t order;
+    const char *name = looked_up(g, cell->as.operand, &order);
+    push(p, GRAPH_NONE, VERBATIM, "\\right)");
+    push(p, cell->as.operand[0], LOOSE, NULL);
+    push(p, GRAPH_NONE, VERBATIM, primes[order]);
+    push(p, GRAPH_NONE, ESCAPED, name);
+    push(p, GRAPH_NONE, VERBATIM, "\\operatorname{");
+}
+
 static void latex_number(double value, int outer, text_buffer *out) {
     text_buffer plain;
     if (value == M_PI) {
@@ -293,12 +315,26 @@ static void c_number(double value, int outer, text_buffer *out) {
     if (parenthesize) text_buffer_puts(out, ")");
 }
 
+/* table(x, NUMBER, ORDER): what the operands are. */
+static void push_c_table(pieces *p, const graph *g, const graph_cell *cell) {
+    (void)g;
+    push_c(p, GRAPH_TABLE, cell, LOOSE);
+}
+
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct notation {
     void (*push)(pieces *p, graph_op op, const graph_cell *cell, int outer);
     void (*number)(double value, int outer, text_buffer *out);
+    void (*table)(pieces *p, const graph *g, const graph_cell *cell);
 } notation;
+
+static void print_text(const piece *at, text_buffer *out) {
+    for (const char *c = at->text; c && *c; c++) {
+        if (at->precedence == ESCAPED && *c == '_') text_buffer_puts(out, "\\");
+        text_buffer_add(out, c, 1);
+    }
+}
 
 static void print(const graph *g, graph_node node, const notation *as, graph_namer *name, void *context,
                   text_buffer *out) {
@@ -307,7 +343,7 @@ static void print(const graph *g, graph_node node, const notation *as, graph_nam
     while (p.count > 0 && !p.failed && !out->failed) {
         piece at = p.items[--p.count];
         if (at.node < 0) {
-            if (at.text) text_buffer_puts(out, at.text);
+            print_text(&at, out);
             continue;
         }
         const graph_cell *cell = graph_at(g, at.node);
@@ -316,7 +352,7 @@ static void print(const graph *g, graph_node node, const notation *as, graph_nam
         else if (cell->op == GRAPH_IS_SYMBOL)
             name(context, (graph_symbol_kind)cell->kind, cell->as.index, out);
         else if (cell->op == GRAPH_TABLE)
-            push_table(&p, g, cell->as.operand);
+            as->table(&p, g, cell);
         else
             as->push(&p, (graph_op)cell->op, cell, at.precedence);
     }
@@ -324,16 +360,16 @@ static void print(const graph *g, graph_node node, const notation *as, graph_nam
 }
 
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
-    static const notation text = {push_text, text_number};
+    static const notation text = {push_text, text_number, push_text_table};
     print(g, node, &text, name, context, out);
 }
 
 void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
-    static const notation latex = {push_latex, latex_number};
+    static const notation latex = {push_latex, latex_number, push_latex_table};
     print(g, node, &latex, name, context, out);
 }
 
 void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
-    static const notation c = {push_c, c_number};
+    static const notation c = {push_c, c_number, push_c_table};
     print(g, node, &c, name, context, out);
 }

@@ -94,7 +94,8 @@ double fixture_value(const graph *g, graph_node node, const program_inputs *in) 
             values[i] = array ? array[cell->as.index] : 0;
         } else {
             for (int k = 0; k < graph_op_get((graph_op)cell->op)->arity; k++) x[k] = values[cell->as.operand[k]];
-            values[i] = graph_op_value((graph_op)cell->op, x[0], x[1], x[2]);
+            values[i] = cell->op == GRAPH_TABLE ? table_value(graph_tables(g)[(size_t)x[1]], x[0], (int)x[2])
+                                                : graph_op_value((graph_op)cell->op, x[0], x[1], x[2]);
         }
     }
     double result = values[node];

@@ -144,6 +144,8 @@ static const char *const systems[] = {
     "papastavridis_3_5_8_double_pendulum",
     "talamucci_3_1_pendulum_on_skate",
     "benchmark_andrews_squeezer",
+    "motor_torque_curve",
+    "bead_on_points",
 };
 enum { SYSTEMS = sizeof systems / sizeof *systems };
 
@@ -223,7 +225,8 @@ static void the_text_read_back_is_what_is_integrated(void **state) {
         example e;
         open_example(&e, systems[k], "lagrange");
         char *text = equations_of(&e, HAMEL_NOTATION_TEXT);
-        if (strstr(text, "# with\n") == NULL) compare_text(&e, text);
+        /* derivatives of tables have no name in expressions */
+        if (strstr(text, "# with\n") == NULL && strstr(text, "table") == NULL) compare_text(&e, text);
         free(text);
         close_example(&e);
     }
