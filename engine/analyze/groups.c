@@ -72,7 +72,7 @@ static void sort(builder *b, groups *g) {
 }
 
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken) {
-    builder b = {.s = s, .n = s->coordinate_count, .m = s->constraint_count};
+    builder b = {.s = s, .n = s->coordinate_count, .m = s->standing_count};
     *g = (groups){0};
     b.root = arena_alloc(memory, b.n, sizeof *b.root);
     b.owner = arena_alloc(memory, b.m, sizeof *b.owner);

@@ -16,7 +16,7 @@ typedef struct groups {
     size_t most_constraints, most_coordinates; /* of one group */
 } groups;
 
-/* Groups of the constraints for which taken[c] (NULL: of all). Memory is the arena's. False without memory. */
+/* Groups of the constraints that act at the start and for which taken[c] (NULL: of all). Memory is the arena's. False without memory. */
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken);
 
 /* The entries of row c of A among `values`, which follow A's pattern, in the columns of its group. */

@@ -171,7 +171,7 @@ bool sample_allocate(const analysis *a, sample *s) {
     s->free_v = arena_alloc(a->memory, a->n, sizeof *s->free_v);
     s->a = arena_alloc(a->memory, a->n, sizeof *s->a);
     s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
-    s->lambda = arena_alloc(a->memory, a->m, sizeof *s->lambda);
+    s->lambda = arena_alloc(a->memory, a->model->m, sizeof *s->lambda); /* 0 of what does not act */
     return s->q && s->v && s->free_v && s->a && s->nonideal && s->lambda;
 }
 

@@ -117,7 +117,7 @@ static bool allocate(verifier *v) {
     v->states = arena_alloc(v->a.memory, HAMEL_VERIFY_STATES, sizeof *v->states);
     v->compared = arena_alloc(v->a.memory, most, sizeof *v->compared);
     v->refused = arena_alloc(v->a.memory, most, sizeof *v->refused);
-    v->lambda = arena_alloc(v->a.memory, v->a.m, sizeof *v->lambda);
+    v->lambda = arena_alloc(v->a.memory, v->a.model->m, sizeof *v->lambda);
     v->velocity = arena_alloc(v->a.memory, v->a.n, sizeof *v->velocity);
     v->w = arena_alloc(v->a.memory, 2 * v->a.n, sizeof *v->w);
     return v->states && v->compared && v->refused && v->lambda && v->velocity && v->w && allocate_motion(v, &v->motion);

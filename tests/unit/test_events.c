@@ -308,6 +308,8 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
         assert_near("x", end[1], cut->after[1] + dt * cut->after[3], 1e-7);
         assert_near("y", end[2], -1 - 5 * dt * dt, 1e-7);
         assert_int_equal(r->summary.rank_changes, 0);
+        assert_int_equal(r->summary.redundant_count, 0); /* what does not act yet depends on nothing */
+        assert_null(r->summary.redundancy);
         drop(r);
     }
 }

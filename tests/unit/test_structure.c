@@ -144,6 +144,21 @@ static void friction_is_not_ideal(void **state) {
     }
 }
 
+static void what_does_not_act_at_the_start_is_left_out(void **state) {
+    (void)state;
+    hamel_report *r = report_of(
+        "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+        "`constraints`: [{`name`: `wall`, `equation`: `x = 9`, `active`: false}, {`name`: `floor`, `equation`: `y = "
+        "0`}],"
+        "`events`: [{`name`: `hit`, `when`: `x - 9`, `impulse`: {`constraint`: `x + y = 9`}, `activate`: [`wall`]}]");
+    assert_int_equal(r->constraint_count, 1);
+    expect_flags(r, 0, "holonomic", "LCHIV");
+    assert_int_equal(r->degrees_of_freedom, 1);
+    assert_true(r->constraints[0].unique);
+    assert_true(r->redundancy == NULL || r->redundancy->set_count == 0);
+    hamel_report_free(r);
+}
+
 static void of_dependent_constraints_the_later_is_redundant(void **state) {
     (void)state;
     hamel_report *r =
@@ -245,6 +260,7 @@ int main(void) {
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
         cmocka_unit_test(accelerations_are_outside_the_test),
         cmocka_unit_test(friction_is_not_ideal),
+        cmocka_unit_test(what_does_not_act_at_the_start_is_left_out),
         cmocka_unit_test(of_dependent_constraints_the_later_is_redundant),
         cmocka_unit_test(what_vanishes_identically_is_absent),
         cmocka_unit_test(forces_hold_momenta_and_energy),
