@@ -1,4 +1,4 @@
-/* appell.c — a Gibbs–Appell function S as given, in place of a kinetic energy.
+/* appell.c — a Gibbs–Appell function S, term by term: as given in place of a kinetic energy, or made of masses.
  *
  *     ∂S/∂q''_i = Q_i + Σ λ_c A_ci                                   Greenwood 4.283; Papastavridis 3.5.21c
  *
@@ -9,12 +9,12 @@
 
 #include "engine/system/binder.h"
 
-static bool add_row(hamel_equations *e, int32_t i, const int32_t *list, size_t count) {
+static bool add_row(hamel_equations *e, graph_node term, int32_t i, const int32_t *list, size_t count) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     const graph_node *zeros = equations_zeros(e);
     if (!zeros) return false;
-    graph_node force = graph_partial(g, s->acceleration_energy, s->a[i]);
+    graph_node force = graph_partial(g, term, s->a[i]);
     graph_node without = graph_substitute(g, force, SYMBOL_ACCELERATION, zeros, e->n);
     for (size_t k = 0; k < count && list[k] <= i; k++) {
         graph_node entry = graph_partial(g, force, s->a[list[k]]);
@@ -30,12 +30,10 @@ static bool add_row(hamel_equations *e, int32_t i, const int32_t *list, size_t c
     return e->residual[i] >= 0;
 }
 
-bool appell_add(hamel_equations *e) {
-    hamel_system *s = e->system;
+bool appell_add_term(hamel_equations *e, graph_node term) {
     int32_t *list;
-    if (s->acceleration_energy < 0) return true;
-    size_t count = node_support(s, s->acceleration_energy, SYMBOL_ACCELERATION, &list);
+    size_t count = node_support(e->system, term, SYMBOL_ACCELERATION, &list);
     for (size_t k = 0; k < count; k++)
-        if (!add_row(e, list[k], list, count)) return false;
+        if (!add_row(e, term, list[k], list, count)) return false;
     return true;
 }

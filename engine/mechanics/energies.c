@@ -111,8 +111,9 @@ static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
 }
 
 /* ½ α·Iα + α·(ω × Iω), up to what is free of accelerations (Papastavridis A88), by body axes. */
-static graph_node acceleration_of_rotor(hamel_system *s, const system_rotor *r) {
+graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r) {
     graph *g = s->graph;
+    if (!inertia_is_constant(s, r->inertia, 9)) return acceleration_of_term(s, inertia_of_rotor(s, r));
     graph_node sum = graph_number(g, 0), alpha[3], momentum[3];
     for (int i = 0; i < 3; i++) {
         alpha[i] = graph_rate(g, r->omega[i]);
@@ -133,19 +134,34 @@ static graph_node acceleration_of_rotor(hamel_system *s, const system_rotor *r) 
     return sum;
 }
 
+/* ½ m a² of one component (Greenwood 4.272). */
+static graph_node acceleration_of_particle(hamel_system *s, const system_particle *p, int component) {
+    graph *g = s->graph;
+    if (!inertia_is_constant(s, &p->mass, 1)) return acceleration_of_term(s, inertia_of_particle(s, p, component));
+    graph_node a = graph_rate(g, graph_rate(g, p->position[component]));
+    return graph_mul(g, graph_number(g, 0.5), graph_mul(g, p->mass, graph_binary(g, GRAPH_POW, a, graph_number(g, 2))));
+}
+
+graph_node *energies_acceleration_terms(hamel_system *s, size_t *count) {
+    bool given = s->acceleration_energy >= 0;
+    *count = given + s->kinetic_given + 3 * s->particle_count;
+    graph_node *terms = arena_alloc(s->memory, *count, sizeof *terms), *at = terms;
+    if (!terms) return binder_graph_fault(s, ""), NULL;
+    if (given) *at++ = s->acceleration_energy;
+    for (size_t i = 0; i < s->kinetic_given; i++) *at++ = acceleration_of_term(s, s->kinetic[i]);
+    for (size_t i = 0; i < s->particle_count; i++)
+        for (int k = 0; k < 3; k++) *at++ = acceleration_of_particle(s, &s->particles[i], k);
+    return terms;
+}
+
 graph_node energies_acceleration(const hamel_equations *e) {
     hamel_system *s = e->system;
-    graph *g = s->graph;
+    size_t count;
     if (s->lagrangian >= 0) return need_energies(e, "acceleration energy");
-    graph_node sum = s->acceleration_energy >= 0 ? s->acceleration_energy : graph_number(g, 0);
-    for (size_t i = 0; i < s->kinetic_given; i++) sum = graph_add(g, sum, acceleration_of_term(s, s->kinetic[i]));
-    for (size_t i = 0; i < s->rotor_count; i++) sum = graph_add(g, sum, acceleration_of_rotor(s, &s->rotors[i]));
-    for (size_t i = 0; i < s->particle_count; i++)
-        for (int k = 0; k < 3; k++) { /* S = Σ m a·a/2, Greenwood 4.272 */
-            graph_node a = graph_rate(g, graph_rate(g, s->particles[i].position[k]));
-            graph_node square = graph_binary(g, GRAPH_POW, a, graph_number(g, 2));
-            sum = graph_add(g, sum, graph_mul(g, graph_number(g, 0.5), graph_mul(g, s->particles[i].mass, square)));
-        }
+    graph_node *terms = energies_acceleration_terms(s, &count);
+    graph_node sum = terms ? sum_of(s->graph, terms, count) : GRAPH_NONE;
+    for (size_t i = 0; i < s->rotor_count; i++)
+        sum = graph_add(s->graph, sum, energies_acceleration_of_rotor(s, &s->rotors[i]));
     return sum;
 }
 

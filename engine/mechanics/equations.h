@@ -42,6 +42,11 @@ typedef struct hamel_equations {
     graph_node *quasi;      /* u_r */
     graph_node *quasi_bias; /* du_r/dt without accelerations */
 
+    /* Where M and Q are not Lagrange's: n, by what Lagrange's Q is larger; NULL for nothing. The two agree along the
+     * constraints. Across them they may not, where angular velocities are such on the constraints only (quaternions), and
+     * multipliers are Lagrange's. */
+    graph_node *reaction_shift;
+
     /* The same equations as residuals in (t, q, q', q'', λ), for Newton's matrix:
      *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
@@ -67,6 +72,24 @@ hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 /* Σ F_ik |λ_c| q'_i: what friction takes from the motion, never positive. */
 graph_node friction_power(const hamel_equations *e);
 
+/* --- lagrange.c --------------------------------------------------------------------------------------------------- */
+
+/* Adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */
+bool lagrange_add_term(hamel_equations *e, graph_node term);
+
+/* --- inertia.c ---------------------------------------------------------------------------------------------------- */
+
+/* Puts other M and Q in the place of those of Lagrange's equations, which are there already: `add_rotors` gives what
+ * rotations contribute, `add_others` all other masses, false with a fault; potentials and given forces are as before.
+ * Fills reaction_shift. */
+hamel_status inertia_replace(hamel_equations *e, bool (*add_others)(hamel_equations *e),
+                             bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
+
+/* Whether a mass or moment of inertia stays what it is; the terms of T where it does not. */
+bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
+graph_node inertia_of_particle(hamel_system *s, const system_particle *p, int component);
+graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r);
+
 /* --- quasi_velocities.c ------------------------------------------------------------------------------------------- */
 
 /* Fills C, quasi and quasi_bias. */
@@ -74,8 +97,8 @@ hamel_status quasi_velocities_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* --- appell.c ---------------------------------------------------------------------------------------------------- */
 
-/* Adds what a given Gibbs–Appell function says to M, Q and the residuals. False with a fault. */
-bool appell_add(hamel_equations *e);
+/* Adds what one term of a Gibbs–Appell function says to M, Q and the residuals. False with a fault. */
+bool appell_add_term(hamel_equations *e, graph_node term);
 
 /* --- energies.c --------------------------------------------------------------------------------------------------- */
 
@@ -90,6 +113,10 @@ graph_node energies_kinetic(const hamel_equations *e);
 graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* of T, in the velocities: 0, 1, 2 */
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
+
+/* The terms of S, each up to what is free of accelerations: those of rotations, and *count others (NULL without memory). */
+graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
+graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
 /* `node`, which is made of momenta; GRAPH_NONE with a fault when a given acceleration energy leaves them unknown. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);

@@ -7,8 +7,9 @@
 
 enum { DENSE_MOST = 500 }; /* coordinates */
 
-static const formulation *const formulations[] = {&formulation_lagrange, &formulation_udwadia_kalaba,
-                                                  &formulation_gauss, &formulation_maggi, &formulation_hamilton};
+static const formulation *const formulations[] = {
+    &formulation_lagrange, &formulation_udwadia_kalaba, &formulation_gauss,   &formulation_maggi,
+    &formulation_kane,     &formulation_gibbs_appell,   &formulation_hamilton};
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
 const formulation *formulation_at(size_t index) {

@@ -22,10 +22,10 @@ typedef enum variables_kind {
 } variables_kind;
 
 /* What systems may ask of a formulation that not every one can give. */
-#define FORMULATION_NEED_LIST(X)                                                                       \
-    X(LAGRANGIAN, "it is given by a lagrangian, not by a kinetic energy and masses")                   \
-    X(ACCELERATION_ENERGY, "it is given by an acceleration energy, which knows no velocities' energy") \
-    X(NONLINEAR_CONSTRAINTS, "a velocity constraint is not linear in the velocities")                  \
+#define FORMULATION_NEED_LIST(X)                                                             \
+    X(LAGRANGIAN, "it is given by a lagrangian, which does not tell masses from potentials") \
+    X(ACCELERATION_ENERGY, "it is given by an acceleration energy, not by a kinetic energy") \
+    X(NONLINEAR_CONSTRAINTS, "a velocity constraint is not linear in the velocities")        \
     X(SIZE, "its matrices are dense, and the system has more than 500 coordinates")
 
 enum {
@@ -48,7 +48,7 @@ typedef struct formulation {
 } formulation;
 
 extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_gauss, formulation_maggi,
-    formulation_hamilton;
+    formulation_kane, formulation_gibbs_appell, formulation_hamilton;
 
 const formulation *formulation_at(size_t index); /* NULL past the end */
 

@@ -26,7 +26,7 @@ static bool add_momentum(hamel_equations *e, graph_node term, int32_t j) {
     return e->residual[j] >= 0;
 }
 
-static bool add_term(hamel_equations *e, graph_node term) {
+bool lagrange_add_term(hamel_equations *e, graph_node term) {
     hamel_system *s = e->system;
     int32_t *list;
     size_t count = node_support(s, term, SYMBOL_VELOCITY, &list);
@@ -90,16 +90,20 @@ static bool allocate(hamel_equations *e) {
     return e->momentum && e->Q && e->given && e->residual && e->b && e->position && e->velocity;
 }
 
+static bool add_acceleration_energy(hamel_equations *e) {
+    return e->system->acceleration_energy < 0 || appell_add_term(e, e->system->acceleration_energy);
+}
+
 static hamel_status derive(hamel_equations *e) {
     hamel_system *s = e->system;
     size_t count;
     if (!allocate(e)) return equations_status(s);
     graph_node *terms = energies_lagrangian_terms(s, &count);
     for (size_t i = 0; terms && i < count; i++) {
-        if (!add_term(e, terms[i])) break;
+        if (!lagrange_add_term(e, terms[i])) break;
         if (i % 64 == 63 && equations_status(s) != HAMEL_OK) break;
     }
-    if (equations_status(s) != HAMEL_OK || !appell_add(e) || !add_forces(e) || !pattern_finish(s, &e->M))
+    if (equations_status(s) != HAMEL_OK || !add_acceleration_energy(e) || !add_forces(e) || !pattern_finish(s, &e->M))
         return equations_status(s);
     hamel_status status = constraints_derive(e);
     if (status == HAMEL_OK) status = friction_derive(e);

@@ -217,6 +217,8 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
     graph *g = model->system->graph;
     hamel_status status = compile_dynamics(model, e, error);
     if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
+    if (status == HAMEL_OK && e->reaction_shift)
+        status = program_compile(&model->reaction_shift, &model->memory, g, e->reaction_shift, e->n, error);
     if (status == HAMEL_OK) status = compile_residual(model, e, error);
     if (status == HAMEL_OK && e->nonideal)
         status = program_compile(&model->nonideal, &model->memory, g, e->nonideal, e->n, error);

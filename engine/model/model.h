@@ -92,7 +92,8 @@ struct hamel_model {
     model_pattern C;
     program *kinematics; /* NULL for the others */
     size_t kinematics_C, kinematics_velocity, kinematics_quasi, kinematics_count;
-    bool linear_velocities; /* A does not depend on velocities */
+    bool linear_velocities;  /* A does not depend on velocities */
+    program *reaction_shift; /* n, of (t, q, q'), to add to Q for multipliers; NULL for nothing */
 
     program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
     /* For formulations in momenta, else NULL: M, A (at the same places as above), p and ψ of (t, q, q'); whether p and ψ

@@ -151,6 +151,7 @@ hamel_status frame_choose(frame *f, const double *A, const double *C) {
     f->chosen = true;
     hamel_status status = factor(f, A, C);
     f->least = f->now;
+    f->began_positive = f->positive;
     return status;
 }
 
@@ -183,9 +184,12 @@ static hamel_status factor(frame *f, const double *A, const double *C) {
     f->factored = dense_lu(n, f->lu, f->pivot, f->lu_scale);
     f->now = 0;
     if (!f->factored) return HAMEL_SINGULAR;
+    f->positive = true;
     for (size_t i = 0; i < n; i++) {
-        least = fmin(least, fabs(f->lu[i + n * i]));
-        most = fmax(most, fabs(f->lu[i + n * i]));
+        double pivot = f->lu[i + n * i];
+        least = fmin(least, fabs(pivot));
+        most = fmax(most, fabs(pivot));
+        if ((pivot < 0) != (f->pivot[i] != i)) f->positive = !f->positive;
     }
     f->now = n > 0 ? least / most : 1;
     return HAMEL_OK;
@@ -225,11 +229,12 @@ bool frame_has_grown(frame *f) {
 }
 
 bool frame_is_worn(const frame *f) {
-    return f->user_count < f->freedom && f->now < WORN * f->least;
+    return f->user_count < f->freedom && (f->now < WORN * f->least || f->positive != f->began_positive);
 }
 
 bool frame_is_lost(const frame *f) {
-    return !f->factored || f->now < LOST * f->least;
+    bool passed = f->user_count == f->freedom && f->positive != f->began_positive;
+    return !f->factored || f->now < LOST * f->least || passed;
 }
 
 hamel_status frame_explain(const frame *f, double t, hamel_error *error) {

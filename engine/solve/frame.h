@@ -17,11 +17,12 @@ typedef struct frame {
     size_t n, freedom, user_count, row_count; /* n = freedom + row_count; user_count of the freedom are the user's */
     size_t *user, *row, *coordinate;          /* quasi-velocities, constraints, coordinates that complete */
     bool chosen;
-    bool grown;    /* found so by the equations of motion while held */
-    bool held;     /* states are made of this frame: it is chosen again by frame_choose only */
-    double least;  /* smallest pivot of Ψ, relative, where it was chosen */
-    double now;    /* and at the state factored last */
-    double *A, *C; /* values factored for */
+    bool grown;                    /* found so by the equations of motion while held */
+    bool held;                     /* states are made of this frame: it is chosen again by frame_choose only */
+    double least;                  /* smallest pivot of Ψ, relative, where it was chosen */
+    double now;                    /* and at the state factored last */
+    bool began_positive, positive; /* likewise, the sign of det Ψ: where it differs, a step went through a singular Ψ */
+    double *A, *C;                 /* values factored for */
     bool factored, has_directions;
     double *lu, *lu_scale; /* Ψ */
     size_t *pivot;
@@ -48,8 +49,8 @@ hamel_status frame_factor(frame *f, const double *A, const double *C) HAMEL_CHEC
  * freedom than the frame has. */
 bool frame_has_grown(frame *f);
 
-/* Whether the completing rows have come near dependence at the state factored last; and whether all have, for which
- * there is no cure when they are the user's. */
+/* Whether the rows have come near dependence at the state factored last, or have gone through it: so near that completing
+ * ones should be chosen anew; or that the user's, for which there is no such cure, are of no use. */
 bool frame_is_worn(const frame *f);
 bool frame_is_lost(const frame *f);
 

@@ -21,7 +21,21 @@ struct reduced {
     /* with W: q'' and λ that its columns call forth, n × m and m × m; one column of W, n */
     double *X, *L, *lu_scale, *column;
     size_t *pivot;
+    double t; /* the state factored for; q and v are borrowed */
+    const double *q, *v;
+    double *shift, *shift_work; /* n and workspace of model->reaction_shift, where there is one */
 };
+
+static bool create_shift(reduced *r) {
+    const program *p = r->model->reaction_shift;
+    if (!p) return true;
+    r->shift = calloc(r->n + program_workspace_doubles(p) + 1, sizeof *r->shift);
+    if (!r->shift) return false;
+    r->shift_work = r->shift + r->n;
+    program_inputs in = model_inputs(r->model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(p, &in, r->shift_work);
+    return true;
+}
 
 static bool create_responses(reduced *r) {
     size_t n = r->n, m = r->m;
@@ -46,7 +60,7 @@ reduced *reduced_create(const hamel_model *model, frame *f) {
     bool good = at && r->acceleration;
     good = least_constraint_create(&r->least, n, m) && good;
     good = row_space_create(&r->rows, n, m) && good;
-    if (!good || !create_responses(r)) {
+    if (!good || !create_responses(r) || !create_shift(r)) {
         reduced_free(r);
         return NULL;
     }
@@ -71,6 +85,7 @@ void reduced_free(reduced *r) {
     free(r->acceleration);
     free(r->X);
     free(r->pivot);
+    free(r->shift);
     free(r);
 }
 
@@ -140,7 +155,9 @@ static hamel_status factor_frame(frame *f, const double *A, const double *C) {
 hamel_status reduced_factor(reduced *r, double t, const double *q, const double *v, const double *values) {
     const hamel_model *model = r->model;
     hamel_status status;
-    (void)t, (void)q, (void)v;
+    r->t = t;
+    r->q = q;
+    r->v = v;
     r->values = values;
     fill(r);
     if (!r->frame) {
@@ -246,6 +263,15 @@ static bool left_out_agree(const reduced *r, const double *x, const double *b, d
     return true;
 }
 
+/* g as Lagrange's equations have it; valid until the next call. */
+static const double *lagrangian_forces(reduced *r, const double *g) {
+    if (!r->shift) return g;
+    program_inputs in = model_inputs(r->model, &r->t, r->q, r->v, NULL, NULL, NULL);
+    program_evaluate(r->model->reaction_shift, &in, r->shift_work, r->shift);
+    for (size_t i = 0; i < r->n; i++) r->shift[i] += g[i];
+    return r->shift;
+}
+
 /* λ from x without W's part, and that part into x. */
 static hamel_status finish(reduced *r, const double *g, double *x, double *lambda) {
     size_t n = r->n, m = r->m;
@@ -262,7 +288,7 @@ static hamel_status finish(reduced *r, const double *g, double *x, double *lambd
 
 hamel_status reduced_solve(reduced *r, const double *g, const double *b, double tolerance, double *x, double *lambda) {
     double contradiction = accelerations(r, g, b, x);
-    hamel_status status = finish(r, g, x, lambda);
+    hamel_status status = finish(r, lambda ? lagrangian_forces(r, g) : g, x, lambda);
     if (status != HAMEL_OK) return status;
     return contradiction <= tolerance && left_out_agree(r, x, b, tolerance) ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }

@@ -153,17 +153,18 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     system_rotor *all = binder_grow(s, s->rotors, &s->rotor_capacity, s->rotor_count, sizeof *all, pointer);
     if (!all) return;
     s->rotors = all;
-    memcpy(all[s->rotor_count].inertia, inertia, sizeof all->inertia);
-    memcpy(all[s->rotor_count++].omega, e->omega_body, sizeof all->omega);
+    system_rotor *rotor = &all[s->rotor_count++];
+    memcpy(rotor->inertia, inertia, sizeof rotor->inertia);
+    memcpy(rotor->omega, e->omega_body, sizeof rotor->omega);
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
-        for (size_t j = i + 1; j < 3;
-             j++) { /* products of inertia: the mean of both, should the list not be symmetric */
+        for (size_t j = i + 1; j < 3; j++) { /* the mean of both, should the list not be symmetric */
             graph_node product =
                 graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
             if (!graph_is_zero(g, mixed)) binder_add_energy(s, mixed, true, pointer);
+            rotor->inertia[3 * i + j] = rotor->inertia[3 * j + i] = product;
         }
     }
 }

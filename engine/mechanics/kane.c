@@ -1,0 +1,118 @@
+/* kane.c — the general dynamical equation, known as Kane's: d'Alembert's principle along the directions left free.
+ *
+ *     Σ_i m_i a_i·γ_ir + Σ_i (I_i α_i + ω_i × I_i ω_i)·β_ir = Q_r               Greenwood 4.297; Kane & Levinson 1985
+ *     γ_ir = ∂v_i/∂u_r,   β_ir = ∂ω_i/∂u_r
+ *
+ * With γ_ir = Σ_j ∂v_i/∂q'_j Φ_jr, and β alike, these are projections of
+ *
+ *     M = Σ m JᵀJ + Σ J_ωᵀ I J_ω,     Q = forces − Σ m Jᵀ a_0 − Σ J_ωᵀ (I α_0 + ω × I ω)
+ *
+ * where a_0 and α_0 are the accelerations at q'' = 0. No kinetic energy is differentiated, but for the part of it that the
+ * author wrote as an expression, and for masses that change, whose inertia forces are those of Lagrange. Rotations are
+ * by body axes: the rate of ω's components there is α. */
+#include "engine/mechanics/formulation.h"
+
+/* Inertia forces m·(x-component of a) along its derivatives. */
+static bool add_component(hamel_equations *e, graph_node mass, graph_node x) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node bias = graph_mul(g, mass, graph_rate_bias(g, graph_rate(g, x)));
+    int32_t *list;
+    size_t count = node_support(s, x, SYMBOL_COORDINATE, &list);
+    for (size_t i = 0; i < count; i++) {
+        graph_node gamma = graph_partial(g, x, s->q[list[i]]), weighted = graph_mul(g, mass, gamma);
+        e->Q[list[i]] = graph_sub(g, e->Q[list[i]], graph_mul(g, gamma, bias));
+        for (size_t j = 0; j <= i; j++) {
+            graph_node entry = graph_mul(g, weighted, graph_partial(g, x, s->q[list[j]]));
+            if (!pattern_add(s, &e->M, list[i], list[j], entry)) return false;
+        }
+    }
+    return true;
+}
+
+static bool add_particle(hamel_equations *e, const system_particle *p) {
+    bool constant = inertia_is_constant(e->system, &p->mass, 1);
+    for (int k = 0; k < 3; k++)
+        if (!(constant ? add_component(e, p->mass, p->position[k])
+                       : lagrange_add_term(e, inertia_of_particle(e->system, p, k))))
+            return false;
+    return true;
+}
+
+/* I x by body axes. */
+static void inertia_times(graph *g, const system_rotor *r, const graph_node x[3], graph_node out[3]) {
+    for (int i = 0; i < 3; i++) {
+        out[i] = graph_number(g, 0);
+        for (int j = 0; j < 3; j++) out[i] = graph_add(g, out[i], graph_mul(g, r->inertia[3 * i + j], x[j]));
+    }
+}
+
+static graph_node dot(graph *g, const graph_node x[3], const graph_node y[3]) {
+    graph_node sum = graph_mul(g, x[0], y[0]);
+    for (int i = 1; i < 3; i++) sum = graph_add(g, sum, graph_mul(g, x[i], y[i]));
+    return sum;
+}
+
+/* I α_0 + ω × I ω. */
+static void rate_of_spin(graph *g, const system_rotor *r, graph_node out[3]) {
+    graph_node bias[3], momentum[3];
+    for (int k = 0; k < 3; k++) bias[k] = graph_rate_bias(g, r->omega[k]);
+    inertia_times(g, r, bias, out);
+    inertia_times(g, r, r->omega, momentum);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = graph_add(
+            g, out[i], graph_sub(g, graph_mul(g, r->omega[j], momentum[k]), graph_mul(g, r->omega[k], momentum[j])));
+    }
+}
+
+static bool add_rotor(hamel_equations *e, const system_rotor *r) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    if (!inertia_is_constant(s, r->inertia, 9)) return lagrange_add_term(e, inertia_of_rotor(s, r));
+    graph_node bias[3];
+    int32_t *list;
+    size_t count = node_support(s, inertia_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* what ω has is there, too */
+    rate_of_spin(g, r, bias);
+    for (size_t i = 0; i < count; i++) {
+        graph_node beta[3], weighted[3];
+        for (int k = 0; k < 3; k++) beta[k] = graph_partial(g, r->omega[k], s->v[list[i]]);
+        inertia_times(g, r, beta, weighted);
+        e->Q[list[i]] = graph_sub(g, e->Q[list[i]], dot(g, beta, bias));
+        for (size_t j = 0; j <= i; j++) {
+            for (int k = 0; k < 3; k++) beta[k] = graph_partial(g, r->omega[k], s->v[list[j]]);
+            if (!pattern_add(s, &e->M, list[i], list[j], dot(g, weighted, beta))) return false;
+        }
+    }
+    return true;
+}
+
+static bool add_others(hamel_equations *e) {
+    hamel_system *s = e->system;
+    for (size_t i = 0; i < s->kinetic_given; i++)
+        if (!lagrange_add_term(e, s->kinetic[i])) return false;
+    for (size_t i = 0; i < s->particle_count; i++)
+        if (!add_particle(e, &s->particles[i])) return false;
+    return true;
+}
+
+static bool add_rotors(hamel_equations *e) {
+    for (size_t i = 0; i < e->system->rotor_count; i++)
+        if (!add_rotor(e, &e->system->rotors[i])) return false;
+    return true;
+}
+
+static hamel_status derive(hamel_equations *e) {
+    hamel_status status = formulation_lagrange.derive(e);
+    if (status == HAMEL_OK) status = inertia_replace(e, add_others, add_rotors);
+    return status == HAMEL_OK ? quasi_velocities_derive(e) : status;
+}
+
+const formulation formulation_kane = {
+    "kane",
+    "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
+    SOLVER_PROJECTION,
+    VARIABLES_QUASI_VELOCITIES,
+    NEED_NONLINEAR_CONSTRAINTS,
+    derive,
+};

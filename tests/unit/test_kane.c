@@ -1,0 +1,29 @@
+/* test_kane.c — engine/mechanics/kane.c: the same motion as Lagrange's equations. */
+#include "tests/unit/agreement.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { CANNOT_SERVE = HAS_LAGRANGIAN | HAS_ACCELERATION_ENERGY };
+
+static void accelerations_and_reactions_are_those_of_lagrange(void **state) {
+    (void)state;
+    assert_accelerations_agree("kane", CANNOT_SERVE);
+}
+
+static void motions_are_those_of_lagrange(void **state) {
+    (void)state;
+    assert_motions_agree("kane", CANNOT_SERVE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accelerations_and_reactions_are_those_of_lagrange),
+        cmocka_unit_test(motions_are_those_of_lagrange),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
