@@ -110,8 +110,12 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
     at->restitution =
         system_bind(s, &at->described->impulse.restitution, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
-    for (size_t k = 0; k < at->set_count; k++)
+    units_note(s, at->restitution, at->described->impulse.restitution.pointer, UNIT_NUMBER, 0);
+    for (size_t k = 0; k < at->set_count; k++) {
+        size_t target = (size_t)at->targets[k], n = s->coordinate_count;
         at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+        units_note(s, at->assigned[k], at->values[k]->pointer, target < n ? UNIT_INITIAL : UNIT_VELOCITY, target % n);
+    }
     return true;
 }
 

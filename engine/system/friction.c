@@ -10,6 +10,7 @@
  * Coordinates of other elements may stand in f beside those of P (a relaxed constraint such as θ − φ = 0, Baruh
  * example 4.12); on the coordinates that move P the reaction must be that of a force at P, or no point is pressed. */
 #include "engine/system/elements.h"
+#include "engine/system/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -253,6 +254,7 @@ static bool find_slip(friction_work *w, const hamel_friction *in, const system_l
 static graph_node coefficient(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
     double value;
     graph_node node = system_bind(s, e, PLACE_ENERGY, scope, SYNTAX_EXPRESSION, NULL);
+    units_note(s, node, e->pointer, UNIT_NUMBER, 0);
     if (node < 0 || !binder_number(s, node, &value) || value >= 0) return node;
     (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "a coefficient of friction is not negative, found %.9g",
                      value);
@@ -296,6 +298,7 @@ static void lower_friction(friction_work *w, size_t index) {
     note_elements(w, c, &scope);
     int32_t element = pressed(w, c, in, &scope);
     if (!numbers || element < 0 || !find_slip(w, in, &s->binder->located[element], &scope, f.slip)) return;
+    for (int k = 0; k < 3; k++) units_note_number(s, &in->regularization, &scope, UNIT_LIKE, (size_t)f.slip[k]);
     const char *name = s->binder->located[element].name;
     f.coordinates = slipping(s, f.slip, &f.count);
     system_friction *all =

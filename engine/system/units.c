@@ -446,6 +446,7 @@ static int32_t unit_given_for(hamel_system *s, const unit_note *note) {
     case UNIT_INITIAL: return coordinate_unit(s, note->index);
     case UNIT_VELOCITY: return per_second(s, coordinate_unit(s, note->index), 1);
     case UNIT_TIME: return per_second(s, ONE, -1);
+    case UNIT_NUMBER: return ONE;
     default: return unit_of(s, (graph_node)note->index, note->pointer);
     }
 }
@@ -471,6 +472,7 @@ static void check_note(hamel_system *s, const unit_note *note) {
     case UNIT_INITIAL:
     case UNIT_VELOCITY:
     case UNIT_TIME:
+    case UNIT_NUMBER:
     case UNIT_LIKE: check_value(s, note, own); return;
     }
 }

@@ -24,6 +24,7 @@ typedef enum unit_rule {
     UNIT_INITIAL,     /* the coordinate `index`, or a bare number */
     UNIT_VELOCITY,    /* the velocity of the coordinate `index`, or a bare number */
     UNIT_TIME,        /* s, or a bare number */
+    UNIT_NUMBER,      /* no unit */
     UNIT_LIKE         /* the node `index`, or a bare number */
 } unit_rule;
 
