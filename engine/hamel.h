@@ -235,7 +235,7 @@ typedef struct hamel_report {
     hamel_redundancy *redundancy; /* at the initial state */
     hamel_names left_out;         /* constraints not linear in the velocities, or on accelerations */
     hamel_names cyclic;           /* coordinates absent from the Lagrangian, the forces and the constraints */
-    hamel_names conserved;        /* "jacobi_integral()", "momentum(x)", ...: as outputs are written */
+    hamel_names conserved;        /* "momentum(x)", as outputs are written; until an event happens */
     bool conservative;            /* Greenwood's sufficient test (4.7) */
 } hamel_report;
 
