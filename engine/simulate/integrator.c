@@ -26,7 +26,11 @@ static const double STABILIZATION = 0.02;
 static const double SAFETY_ADAMS = 0.002, SAFETY_BDF = 0.1;
 static const double RTOL_LEAST = 1e-13; /* below, rounding makes the step count grow without any gain */
 /* auto: this many convergence failures within a window of steps mean that the fixed-point iteration limits the step. */
-enum { STIFF_WINDOW = 50, STIFF_FAILURES = 8, STABILIZE_AFTER = 20 };
+enum { STIFF_WINDOW = 50, STIFF_FAILURES = 8, SETTLED = 20 };
+/* auto: so many steps in a row that are so much shorter than those before, which count 2 % less with each step, come up
+ * to a singularity. After a step that failed for another reason the next few grow again. */
+static const double SHRUNK = 0.05, FORGOTTEN = 0.02;
+enum { SHRUNK_STEPS = 10 };
 
 static const double CREEP_PART = 1e-13; /* of the span */
 enum { CREEP_STEPS = 1000 };
@@ -52,7 +56,8 @@ struct integrator {
     double *acceleration, *lambda;
     double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
     integrator_counts before; /* of a method left behind */
-    long window_steps, window_failures, tiny_steps;
+    long window_steps, window_failures, tiny_steps, shrunk_steps;
+    double longest;                              /* step of late */
     long failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
     /* the last evaluation that failed, for the message */
     hamel_status failure;
@@ -321,14 +326,26 @@ static bool looks_stiff(integrator *w) {
     return stiff;
 }
 
+/* Near a position where constraints become dependent, reactions grow without bound as soon as a state is off the
+ * constraints, and the fixed-point iteration converges in ever shorter steps only. Newton's method is not bound to them,
+ * and BDF's projection keeps each state on the constraints: it steps across. */
+static bool closes_in(integrator *w) {
+    double h;
+    long steps;
+    if (!w->may_change || w->model->m == 0 || CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps))
+        return false;
+    w->longest = steps < SETTLED ? 0 : fmax(h, (1 - FORGOTTEN) * w->longest);
+    w->shrunk_steps = h < SHRUNK * w->longest ? w->shrunk_steps + 1 : 0;
+    return w->shrunk_steps >= SHRUNK_STEPS;
+}
+
 /* The rate of stabilization follows the step size, but never up: a rate that limits the step would otherwise shrink it
  * without end. It starts when the order has grown and the step is no longer that of the start. */
 static void follow_step(integrator *w) {
     double h;
     long steps;
     if (w->bdf || w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
-    if (CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps) || !(h > 0) || steps < STABILIZE_AFTER)
-        return;
+    if (CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps) || !(h > 0) || steps < SETTLED) return;
     double rate = STABILIZATION / h;
     if (w->alpha == 0 || rate < 0.5 * w->alpha) w->alpha = w->beta = rate;
 }
@@ -425,7 +442,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     w->previous = w->t;
     if (at_the_end(w)) return HAMEL_OK;
     hamel_status status = renew_variables(w, error);
-    if (status == HAMEL_OK && looks_stiff(w)) status = change_to_bdf(w, error);
+    if (status == HAMEL_OK && (looks_stiff(w) || closes_in(w))) status = change_to_bdf(w, error);
     if (status != HAMEL_OK) return status;
     int flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
     if (w->canceled || w->timed_out) return HAMEL_CANCELED;

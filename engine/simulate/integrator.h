@@ -6,7 +6,8 @@
  * Adams with fixed-point iteration; constrained systems carry a gentle stabilization whose rate follows the step size, so
  * that the drift stays at the size of the tolerance without restarts. BDF with Newton's method, analytic matrix, and
  * CVODE's projection. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
- * converge, which is what stiffness does to it. One owner, one thread; a SUNContext of its own. */
+ * converge, which is what stiffness does to it, and when it comes up to dependent constraints in ever shorter steps. One
+ * owner, one thread; a SUNContext of its own. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
