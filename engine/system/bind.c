@@ -373,7 +373,8 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     }
     bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION,
          in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
-    if (m->place != PLACE_OUTPUT && !in_force && !in_nonideal) {
+    bool served = m->quantities || m->s->error->count > 0; /* after a fault only syntax and names are looked at */
+    if ((m->place != PLACE_OUTPUT && !in_force && !in_nonideal) || !served) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
         hamel_suggest(m->s->error, "it is known in outputs, invariants and checks%s", known_elsewhere(item->op));
         return false;

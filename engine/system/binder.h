@@ -108,6 +108,9 @@ bool binder_number(hamel_system *s, graph_node node, double *value);
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 
+/* The node of a force, which may ask for multipliers and reactions: constraints have their equations. */
+graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
+
 /* Copies the variables of a scope into the arena. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);

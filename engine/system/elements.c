@@ -235,7 +235,7 @@ static graph_node square_of(graph *g, const graph_node x[3]) {
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
-    graph_node k = system_bind(s, &l->strength, PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
+    graph_node k = binder_force(s, &l->strength, scope);
     graph_node length = hamel_expression_given(&l->length)
                             ? system_bind(s, &l->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL)
                             : graph_number(g, 0);
@@ -260,7 +260,7 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
 static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
-    graph_node c = system_bind(s, &l->strength, PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
+    graph_node c = binder_force(s, &l->strength, scope);
     if (c < 0 || !bind_ends(s, l, scope, difference)) return;
     graph_node distance = graph_unary(g, GRAPH_SQRT, square_of(g, difference));
     add_force_along(s, graph_neg(g, graph_mul(g, c, graph_rate(g, distance))), distance, l->pointer);
@@ -269,7 +269,7 @@ static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope 
 static void bind_vector(hamel_system *s, const hamel_expressions *e, const loop_scope *scope, graph_node out[3]) {
     for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
     for (size_t k = 0; k < e->count; k++) {
-        graph_node node = system_bind(s, &e->items[k], PLACE_FORCE, scope, SYNTAX_EXPRESSION, NULL);
+        graph_node node = binder_force(s, &e->items[k], scope);
         if (node >= 0) out[e->count == 1 ? 2 : k] = node; /* one expression: about the third axis */
     }
 }

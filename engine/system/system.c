@@ -272,11 +272,8 @@ static void bind_energies(hamel_system *s) {
     s->kinetic_given = s->kinetic_count;
     s->acceleration_energy = system_bind(s, &d->acceleration_energy, PLACE_CONSTRAINT, NULL, SYNTAX_EXPRESSION, NULL);
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
-    s->dissipation = system_bind(s, &d->dissipation, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     units_note(s, s->acceleration_energy, d->acceleration_energy.pointer, UNIT_ACCELERATED, 0);
     units_note(s, s->lagrangian, d->lagrangian.pointer, UNIT_ENERGY, 0);
-    units_note(s, s->dissipation, d->dissipation.pointer, UNIT_POWER, 0);
-    if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
     bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
     if (both) {
         (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0,
@@ -386,6 +383,19 @@ static graph_node force_quantity(void *context, syntax_quantity quantity, const 
     return graph_mul(s->graph, lambda, graph_partial(s->graph, c->equation, symbols[arguments[1]]));
 }
 
+graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
+    system_quantities quantities = {s, force_quantity};
+    return system_bind(s, e, PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
+}
+
+/* Rayleigh's function is a place of forces: it may contain reactions. */
+static void bind_dissipation(hamel_system *s) {
+    const hamel_expression *e = &s->description->dissipation;
+    s->dissipation = binder_force(s, e, NULL);
+    units_note(s, s->dissipation, e->pointer, UNIT_POWER, 0);
+    if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
+}
+
 /* The coordinate that a force is given for; -1 with a fault. */
 static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *name) {
     int32_t index = system_coordinate_index(s, name);
@@ -438,9 +448,7 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
     const char *name = family_name(s, force->name, force->pointer, scope);
     if (!name) return false;
     int32_t quasi = quasi_velocity_index(s, name), index = quasi >= 0 ? -1 : force_coordinate(s, force, name);
-    system_quantities quantities = {s, force_quantity};
-    graph_node Q = system_bind(s, &force->value.items[0], PLACE_FORCE, scope, SYNTAX_EXPRESSION,
-                               s->error->count ? NULL : &quantities);
+    graph_node Q = binder_force(s, &force->value.items[0], scope);
     if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
     if (quasi >= 0) units_note(s, Q, force->pointer, UNIT_QUASI_FORCE, (size_t)quasi);
     if (quasi >= 0) return true;
@@ -595,33 +603,13 @@ static void resolve_slots(hamel_system *s) {
 /* In this order: names before expressions, constraints before the forces that ask for their reactions. */
 typedef void system_step(hamel_system *s);
 static system_step *const steps[] = {
-    units_declare,
-    declare_parameters,
-    tables_declare,
-    resolve_parameters,
-    tables_resolve,
-    declare_coordinates,
-    declare_quasi_velocities,
-    declare_definitions,
-    located_declare,
-    declare_constraints,
-    joints_declare,
-    declare_inactive_constraints,
-    located_find_parents,
-    resolve_slots,
-    located_resolve,
-    resolve_quasi_velocities,
-    bind_energies,
-    elements_lower,
-    joints_lower,
-    bind_constraints,
-    bind_forces,
-    bind_nonideals,
-    bind_initial_values,
-    frictions_lower,
-    events_declare,
-    declare_outputs,
-    scene_lower,
+    units_declare,        declare_parameters,  tables_declare,           resolve_parameters,
+    tables_resolve,       declare_coordinates, declare_quasi_velocities, declare_definitions,
+    located_declare,      declare_constraints, joints_declare,           declare_inactive_constraints,
+    located_find_parents, resolve_slots,       located_resolve,          resolve_quasi_velocities,
+    bind_energies,        joints_lower,        bind_constraints,         elements_lower,
+    bind_dissipation,     bind_forces,         bind_nonideals,           bind_initial_values,
+    frictions_lower,      events_declare,      declare_outputs,          scene_lower,
     units_check,
 };
 

@@ -1,0 +1,72 @@
+/* test_forces.c — multipliers and reactions in each place where a force may stand (format section 1): a block of mass 2 on
+ * a floor, with N = 2 · 9.81 the reaction that it causes. */
+#include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BLOCK                                                                                   \
+    "`parameters`: {`mu`: 0.2, `g`: 9.81}, `coordinates`: [{`name`: `x`, `velocity`: 3}, `y`]," \
+    "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, `-g`],"    \
+    "`constraints`: [{`name`: `floor`, `equation`: `y = 0`}],"                                  \
+    "`outputs`: {`a`: `x''`, `rate`: `der(jacobi_integral()) - energy_rate()`},"
+
+/* All at x = 0, x' = 3: the force is −μ N, or μ N times what is written there. */
+static const struct {
+    const char *place;
+    double factor;
+} places[] = {
+    {"`generalized_forces`: {`x`: `-mu*R`}", -1},
+    {"`loads`: [{`on`: `P`, `force`: [`-mu*R`, 0]}]", -1},
+    {"`dissipation`: `mu*R*x'`", -1},
+    {"`dampers`: [{`between`: [`P`, [-1, 0]], `coefficient`: `mu*R/3`}]", -1},
+    {"`springs`: [{`between`: [`P`, [-1, 0]], `stiffness`: `mu*R`}]", -1},
+    {"`springs`: [{`between`: [`P`, [-1, 0]], `stiffness`: `mu*R`, `length`: 2}]", 1},
+};
+
+static void reactions_act_wherever_a_force_stands(void **state) {
+    (void)state;
+    static const char *const reactions[] = {"lambda(floor)", "reaction(floor, y)"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        for (size_t k = 0; k < 2; k++) {
+            char text[2000], name[100];
+            int before = (int)(strchr(places[i].place, 'R') - places[i].place);
+            snprintf(text, sizeof text, "%s%.*s%s%s", BLOCK, before, places[i].place, reactions[k],
+                     places[i].place + before + 1);
+            snprintf(name, sizeof name, "%s in place %zu", reactions[k], i);
+            motion m = motion_run(text, "`stop`: 0.1, `samples`: 2");
+            assert_near(name, motion_value(&m, 0, motion_column(&m, "a")), places[i].factor * 0.2 * 9.81, 1e-12);
+            assert_below(name, motion_drift(&m, "rate"), 1e-9);
+            motion_free(&m);
+        }
+}
+
+static void a_reaction_is_not_known_where_no_force_stands(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"`potential_energy`: `reaction(floor, y)*x`",
+                                        "`definitions`: {`N`: `reaction(floor, y)`}"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[2000];
+        fixture f;
+        snprintf(text, sizeof text, "%s%s", BLOCK, wrong[i]);
+        fixture_read(&f, text, "`stop`: 1");
+        assert_int_equal(fixture_bind(&f), HAMEL_INVALID);
+        assert_true(fixture_says(&f, "reaction() may not be used here"));
+        fixture_close(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reactions_act_wherever_a_force_stands),
+        cmocka_unit_test(a_reaction_is_not_known_where_no_force_stands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
