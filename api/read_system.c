@@ -7,6 +7,7 @@
 #include "api/json_reader.h"
 #include "api/read_parts.h"
 #include "api/strict_json.h"
+#include "api/sweep.h"
 
 #include <nettle/sha2.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ static const json_key system_keys[] = {
     {"checks",             read_checks,           0,                         false},
     {"scene",              read_scene,            0,                         false},
     {"simulation",         read_simulation,       FIELD(simulation),         true},
+    {"sweep",              read_sweep,            0,                         false},
 };
 /* clang-format on */
 const json_kind system_kind = {"a system", system_keys, COUNT(system_keys)};

@@ -33,6 +33,7 @@ typedef struct server_config {
     double time_limit;  /* seconds of wall time of one run */
     double max_steps;   /* of the integrator, in one run */
     double max_rows;    /* of one run */
+    double max_members; /* of a batch */
     double stall;       /* seconds a stream waits for a reader that takes nothing */
     double grace;       /* seconds from SIGTERM to the end */
     bool quiet, check_config, help, version;

@@ -22,9 +22,9 @@ static bool add_text_json(cJSON *object, const char *key, const char *json) {
     return (json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key)) != NULL;
 }
 
-static bool add_link(cJSON *links, const char *name, const job *j, const char *rest) {
+static bool add_link(cJSON *links, const char *name, const char *place, const char *id, const char *rest) {
     char path[96];
-    snprintf(path, sizeof path, "/v1/jobs/%s%s", j->id, rest);
+    snprintf(path, sizeof path, "%s%s%s", place, id, rest);
     return cJSON_AddStringToObject(links, name, path) != NULL;
 }
 
@@ -40,8 +40,41 @@ cJSON *job_json(const job *j) {
     good = good &&
            (j->batch[0] ? cJSON_AddStringToObject(object, "batch", j->batch) : cJSON_AddNullToObject(object, "batch"));
     cJSON *links = good ? cJSON_AddObjectToObject(object, "links") : NULL;
-    good = links && add_link(links, "self", j, "") && add_link(links, "system", j, "/system") &&
-           add_link(links, "results", j, "/results") && add_link(links, "cancel", j, "/cancel");
+    good = links && add_link(links, "self", "/v1/jobs/", j->id, "") &&
+           add_link(links, "system", "/v1/jobs/", j->id, "/system") &&
+           add_link(links, "results", "/v1/jobs/", j->id, "/results") &&
+           add_link(links, "cancel", "/v1/jobs/", j->id, "/cancel");
+    if (good) return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static bool add_counts(cJSON *object, const job_batch *b, double *members, bool *ended) {
+    cJSON *counts = cJSON_CreateObject();
+    bool good = counts != NULL;
+    for (size_t k = 0; good && k < JOB_STATUSES; k++) {
+        *members += (double)b->counts[k];
+        if (!job_ended((job_status)k) && b->counts[k] > 0) *ended = false;
+        good = cJSON_AddNumberToObject(counts, job_status_name((job_status)k), (double)b->counts[k]) != NULL;
+    }
+    if (good && cJSON_AddItemToObject(object, "counts", counts)) return true;
+    cJSON_Delete(counts);
+    return false;
+}
+
+cJSON *batch_json(const job_batch *b) {
+    static const char place[] = "/v1/batches/";
+    double members = 0;
+    bool ended = true;
+    cJSON *object = cJSON_CreateObject();
+    if (!object) return NULL;
+    bool good = cJSON_AddStringToObject(object, "id", b->id) && cJSON_AddStringToObject(object, "name", b->name) &&
+                add_time(object, "created", b->created) && add_counts(object, b, &members, &ended) &&
+                cJSON_AddNumberToObject(object, "members", members) &&
+                cJSON_AddStringToObject(object, "status", ended ? "ended" : "running");
+    cJSON *links = good ? cJSON_AddObjectToObject(object, "links") : NULL;
+    good = links && add_link(links, "self", place, b->id, "") && add_link(links, "results", place, b->id, "/results") &&
+           add_link(links, "cancel", place, b->id, "/cancel") && add_link(links, "jobs", "/v1/jobs?batch=", b->id, "");
     if (good) return object;
     cJSON_Delete(object);
     return NULL;

@@ -9,6 +9,9 @@
 /* {id, name, status, progress, created, started, finished, summary, problem, links}. NULL without memory. */
 cJSON *job_json(const job *j);
 
+/* {id, name, status, created, members, counts, links}; status is `running` until all members have ended. */
+cJSON *batch_json(const job_batch *b);
+
 /* A strong validator that changes with every change of the job. */
 void job_etag(const job *j, char *out, size_t room);
 

@@ -5,27 +5,34 @@
 #include <string.h>
 
 static const char *const list_query[] = {"status", "name", "batch", "limit", "cursor", NULL};
+static const char *const page_query[] = {"limit", "cursor", NULL};
 static const char *const results_query[] = {"from", "to", "every", "columns", "follow", NULL};
 
 /* clang-format off */
 static const route routes[] = {
-    {METHOD_POST,    "/v1/simulations",      RUN_STREAM, true,  simulations_create,  SCOPE_RUN,   NULL},
-    {METHOD_POST,    "/v1/analyses",         RUN_STREAM, true,  analyses_create,     SCOPE_RUN,   NULL},
-    {METHOD_POST,    "/v1/checks",           RUN_STREAM, true,  checks_create,       SCOPE_RUN,   NULL},
-    {METHOD_POST,    "/v1/jobs",             RUN_STREAM, true,  jobs_create,         SCOPE_RUN,   NULL},
-    {METHOD_GET,     "/v1/jobs",             RUN_BRIEF,  false, jobs_list,           SCOPE_READ,  list_query},
-    {METHOD_GET,     "/v1/jobs/{}",          RUN_BRIEF,  false, jobs_get,            SCOPE_READ,  NULL},
-    {METHOD_DELETE,  "/v1/jobs/{}",          RUN_BRIEF,  false, jobs_delete,         SCOPE_RUN,   NULL},
-    {METHOD_GET,     "/v1/jobs/{}/system",   RUN_BRIEF,  false, jobs_get_system,     SCOPE_READ,  NULL},
-    {METHOD_GET,     "/v1/jobs/{}/results",  RUN_STREAM, false, jobs_get_results,    SCOPE_READ,  results_query},
-    {METHOD_POST,    "/v1/jobs/{}/cancel",   RUN_BRIEF,  false, jobs_cancel,         SCOPE_RUN,   NULL},
-    {METHOD_GET,     "/v1/examples",         RUN_BRIEF,  false, examples_list,       0,           NULL},
-    {METHOD_GET,     "/v1/examples/{}",      RUN_BRIEF,  false, examples_get,        0,           NULL},
-    {METHOD_GET,     "/",                    RUN_INLINE, false, service_index,       0,           NULL},
-    {METHOD_GET,     "/openapi.json",        RUN_BRIEF,  false, service_openapi,     0,           NULL},
-    {METHOD_GET,     "/healthz",             RUN_INLINE, false, service_healthz,     0,           NULL},
-    {METHOD_GET,     "/readyz",              RUN_BRIEF,  false, service_readyz,      0,           NULL},
-    {METHOD_GET,     "/metrics",             RUN_BRIEF,  false, service_metrics,     SCOPE_ADMIN, NULL},
+    {METHOD_POST,    "/v1/simulations",         RUN_STREAM, true,  simulations_create,  SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/analyses",            RUN_STREAM, true,  analyses_create,     SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/checks",              RUN_STREAM, true,  checks_create,       SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/jobs",                RUN_STREAM, true,  jobs_create,         SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/jobs",                RUN_BRIEF,  false, jobs_list,           SCOPE_READ,  list_query},
+    {METHOD_GET,     "/v1/jobs/{}",             RUN_BRIEF,  false, jobs_get,            SCOPE_READ,  NULL},
+    {METHOD_DELETE,  "/v1/jobs/{}",             RUN_BRIEF,  false, jobs_delete,         SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/jobs/{}/system",      RUN_BRIEF,  false, jobs_get_system,     SCOPE_READ,  NULL},
+    {METHOD_GET,     "/v1/jobs/{}/results",     RUN_STREAM, false, jobs_get_results,    SCOPE_READ,  results_query},
+    {METHOD_POST,    "/v1/jobs/{}/cancel",      RUN_BRIEF,  false, jobs_cancel,         SCOPE_RUN,   NULL},
+    {METHOD_POST,    "/v1/batches",             RUN_STREAM, true,  batches_create,      SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/batches",             RUN_BRIEF,  false, batches_list,        SCOPE_READ,  page_query},
+    {METHOD_GET,     "/v1/batches/{}",          RUN_BRIEF,  false, batches_get,         SCOPE_READ,  NULL},
+    {METHOD_DELETE,  "/v1/batches/{}",          RUN_BRIEF,  false, batches_delete,      SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/batches/{}/results",  RUN_STREAM, false, batches_get_results, SCOPE_READ,  NULL},
+    {METHOD_POST,    "/v1/batches/{}/cancel",   RUN_BRIEF,  false, batches_cancel,      SCOPE_RUN,   NULL},
+    {METHOD_GET,     "/v1/examples",            RUN_BRIEF,  false, examples_list,       0,           NULL},
+    {METHOD_GET,     "/v1/examples/{}",         RUN_BRIEF,  false, examples_get,        0,           NULL},
+    {METHOD_GET,     "/",                       RUN_INLINE, false, service_index,       0,           NULL},
+    {METHOD_GET,     "/openapi.json",           RUN_BRIEF,  false, service_openapi,     0,           NULL},
+    {METHOD_GET,     "/healthz",                RUN_INLINE, false, service_healthz,     0,           NULL},
+    {METHOD_GET,     "/readyz",                 RUN_BRIEF,  false, service_readyz,      0,           NULL},
+    {METHOD_GET,     "/metrics",                RUN_BRIEF,  false, service_metrics,     SCOPE_ADMIN, NULL},
 };
 /* clang-format on */
 enum { ROUTE_TOTAL = sizeof routes / sizeof routes[0] };

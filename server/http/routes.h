@@ -22,6 +22,12 @@ handled jobs_get_system(request *r);
 handled jobs_get_results(request *r);
 handled jobs_cancel(request *r);
 handled jobs_delete(request *r);
+handled batches_create(request *r);
+handled batches_list(request *r);
+handled batches_get(request *r);
+handled batches_get_results(request *r);
+handled batches_cancel(request *r);
+handled batches_delete(request *r);
 handled examples_list(request *r);
 handled examples_get(request *r);
 handled service_index(request *r);
@@ -37,6 +43,9 @@ handled reply_refusal(request *r, api_failure *failure);
 /* 429: the store would hold more for this holder than its quota allows; and that quota (routes_jobs.c). */
 handled reply_quota(request *r);
 store_quota request_quota(const request *r);
+
+/* The Idempotency-Key, NULL when there is none; false after a reply to one that cannot be (routes_jobs.c). */
+bool request_key(request *r, const char **key);
 
 /* The answer to a run that failed before a byte was sent: `json` is its problem document (routes_simulations.c). */
 handled reply_run_problem(request *r, const char *json, const api_failure *failure);

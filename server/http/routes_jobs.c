@@ -1,14 +1,14 @@
 /* routes_jobs.c — jobs: submit, list, look, cancel, forget. Results are in routes_results.c. */
+#include "api/member.h"
 #include "server/http/job_json.h"
+#include "server/http/paging.h"
 #include "server/http/routes.h"
 #include "server/stamp.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_STANDARD = 50, LIST_MOST = 500 };
 #define WAIT_MOST 120.0
 
 static const store_kind *kind_of(const request *r) {
@@ -101,34 +101,27 @@ static bool check_description(request *r, char **name, api_failure *failure) {
     return *name != NULL;
 }
 
-static handled reply_failure(request *r, api_failure *failure) {
-    int status = failure->http ? failure->http : 500;
-    cJSON *problem = failure->problem;
-    failure->problem = NULL;
-    if (problem && !cJSON_HasObjectItem(problem, "instance")) cJSON_AddStringToObject(problem, "instance", r->path);
-    if (status == 503) r->reply.retry_after = 5;
-    return reply_problem_tree(r, status, problem);
+bool request_key(request *r, const char **key) {
+    *key = request_header(r, "Idempotency-Key");
+    if (!*key || key_is_sane(*key)) return true;
+    reply_problem(r, 400, "invalid-idempotency-key", "Invalid Idempotency-Key",
+                  "an Idempotency-Key has 1 to %d printable ASCII characters", JOB_KEY_BYTES - 1);
+    return false;
 }
 
 handled jobs_create(request *r) {
-    job_submission sent = {.key = request_header(r, "Idempotency-Key"),
-                           .owner = r->holder->name,
+    job_submission sent = {.owner = r->holder->name,
                            .quota = request_quota(r),
                            .body = r->body.bytes ? r->body.bytes : "",
                            .length = r->body.length};
-    if (sent.key && !key_is_sane(sent.key)) {
-        return reply_problem(r, 400, "invalid-idempotency-key", "Invalid Idempotency-Key",
-                             "an Idempotency-Key has 1 to %d printable ASCII characters", JOB_KEY_BYTES - 1);
-    }
+    if (!request_key(r, &sent.key)) return REPLY_READY;
     job j = {0};
     store_status status = kind_of(r)->known_key(r->services->store, &sent, &j);
     if (status == STORE_ABSENT) {
         api_failure failure = {0};
         char *name = NULL;
         if (!check_description(r, &name, &failure)) {
-            handled replied = failure.http ? reply_failure(r, &failure) : reply_no_memory(r);
-            api_failure_clear(&failure);
-            return replied;
+            return failure.http ? reply_refusal(r, &failure) : reply_no_memory(r);
         }
         sent.name = name;
         status = kind_of(r)->submit(r->services->store, &sent, &j);
@@ -141,66 +134,41 @@ handled jobs_create(request *r) {
 
 /* ---- list ------------------------------------------------------------------------------------------------------- */
 
-/* A whole number from `least` to `most`; `out` unchanged when the text is NULL. */
-static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *out) {
-    char *end;
-    if (!text) return true;
-    if (!isdigit((unsigned char)text[0]) || strlen(text) > 18) return false;
-    long long value = strtoll(text, &end, 10);
-    if (*end || value < least || value > most) return false;
-    *out = value;
-    return true;
+static cJSON *job_at(const void *context, size_t k) {
+    const job *jobs = context;
+    return job_json(&jobs[k]);
 }
 
-static cJSON *list_json(const job *jobs, size_t count, bool more) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON *items = object ? cJSON_AddArrayToObject(object, "items") : NULL;
-    bool good = items != NULL;
-    for (size_t i = 0; good && i < count; i++) {
-        cJSON *item = job_json(&jobs[i]);
-        good = item && cJSON_AddItemToArray(items, item);
-        if (!good) cJSON_Delete(item);
+static handled reply_list(request *r, job_query *query, size_t wanted) {
+    size_t count = 0;
+    job *jobs = calloc(wanted + 1, sizeof *jobs);
+    if (!jobs) return reply_no_memory(r);
+    handled replied;
+    query->limit = wanted + 1; /* one more, to know whether there are more */
+    if (kind_of(r)->list(r->services->store, query, jobs, &count) != STORE_OK) {
+        replied = reply_storage_failed(r);
+    } else {
+        size_t shown = count < wanted ? count : wanted;
+        replied = reply_json(r, 200, page_json(shown, job_at, jobs, count > wanted ? jobs[shown - 1].number : 0));
     }
-    char cursor[24];
-    snprintf(cursor, sizeof cursor, "%lld", count ? (long long)jobs[count - 1].number : 0LL);
-    if (good)
-        good = (more ? cJSON_AddStringToObject(object, "next", cursor) : cJSON_AddNullToObject(object, "next")) != NULL;
-    if (good) return object;
-    cJSON_Delete(object);
-    return NULL;
+    for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
+    free(jobs);
+    return replied;
 }
 
 handled jobs_list(request *r) {
+    page asked;
     job_query query = {
         .name = request_query(r, "name"), .batch = request_query(r, "batch"), .owner = request_owner_filter(r)};
     const char *status = request_query(r, "status");
-    int64_t limit = LIST_STANDARD;
     query.by_status = status != NULL;
     if (status && !job_status_named(status, &query.status)) {
         return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
                              "status is queued, running, completed, incomplete, failed or canceled");
     }
-    if (!parse_number(request_query(r, "limit"), 1, LIST_MOST, &limit)) {
-        return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "limit is a number from 1 to %d",
-                             LIST_MOST);
-    }
-    if (!parse_number(request_query(r, "cursor"), 1, INT64_MAX, &query.before)) {
-        return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
-                             "cursor is what an earlier list gave as `next`");
-    }
-    size_t count = 0, wanted = (size_t)limit;
-    query.limit = wanted + 1; /* one more, to know whether there are more */
-    job *jobs = calloc(query.limit, sizeof *jobs);
-    if (!jobs) return reply_no_memory(r);
-    handled replied;
-    if (kind_of(r)->list(r->services->store, &query, jobs, &count) != STORE_OK) {
-        replied = reply_storage_failed(r);
-    } else {
-        replied = reply_json(r, 200, list_json(jobs, count < wanted ? count : wanted, count > wanted));
-    }
-    for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
-    free(jobs);
-    return replied;
+    if (!page_read(r, &asked)) return REPLY_READY;
+    query.before = asked.before;
+    return reply_list(r, &query, asked.limit);
 }
 
 /* ---- one job ---------------------------------------------------------------------------------------------------- */
@@ -214,17 +182,40 @@ handled jobs_get(request *r) {
     return replied;
 }
 
+/* That of a sweep's member is made from the batch's. */
+static handled reply_member(request *r, const job *j, const char *body, size_t length) {
+    api_failure failure = {0};
+    api_sweep whole;
+    char *text = NULL;
+    size_t made = 0;
+    if (api_sweep_open(&whole, body, length, &r->services->limits, (size_t)r->services->config->max_members,
+                       &failure)) {
+        text = api_sweep_member(&whole, j->assignments, &made, &failure);
+        api_sweep_close(&whole);
+    }
+    if (text) return reply_bytes(r, 200, "application/json", text, made);
+    api_failure_clear(&failure);
+    return reply_problem(r, 500, "storage", "Storage failed", "the stored description cannot be read");
+}
+
 handled jobs_get_system(request *r) {
     job j;
     char *body = NULL;
     size_t length = 0;
     store_status status = kind_of(r)->find(r->services->store, r->parameter, request_owner_filter(r), &j);
-    if (status == STORE_OK) {
-        status = kind_of(r)->description(r->services->store, &j, &body, &length);
-        job_clear(&j);
-    }
     if (status != STORE_OK) return reply_store(r, status);
-    return reply_bytes(r, 200, "application/json", body, length);
+    status = kind_of(r)->description(r->services->store, &j, &body, &length);
+    handled replied;
+    if (status != STORE_OK) {
+        replied = reply_store(r, status);
+    } else if (j.assignments) {
+        replied = reply_member(r, &j, body, length);
+        free(body);
+    } else {
+        replied = reply_bytes(r, 200, "application/json", body, length);
+    }
+    job_clear(&j);
+    return replied;
 }
 
 handled jobs_cancel(request *r) {

@@ -6,10 +6,10 @@
 
 handled service_index(request *r) {
     static const char index[] =
-        "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{\"description\":\"/openapi.json\","
-        "\"simulations\":\"/v1/simulations\",\"analyses\":\"/v1/analyses\",\"checks\":\"/v1/checks\",\"jobs\":\"/v1/"
-        "jobs\","
-        "\"examples\":\"/v1/examples\",\"health\":\"/healthz\",\"readiness\":\"/readyz\"}}\n";
+        "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{"
+        "\"description\":\"/openapi.json\",\"simulations\":\"/v1/simulations\",\"analyses\":\"/v1/analyses\","
+        "\"checks\":\"/v1/checks\",\"jobs\":\"/v1/jobs\",\"batches\":\"/v1/batches\",\"examples\":\"/v1/examples\","
+        "\"health\":\"/healthz\",\"readiness\":\"/readyz\",\"metrics\":\"/metrics\"}}\n";
     return reply_static(r, 200, "application/json", index, sizeof index - 1);
 }
 

@@ -109,7 +109,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 }
 
 handled reply_refusal(request *r, api_failure *failure) {
-    if (stream_stopped(r->stream)) {
+    if (r->stream && stream_stopped(r->stream)) {
         r->reply.retry_after = 5;
         reply_problem_tree(r, 503, shutdown_problem(r->path));
     } else {

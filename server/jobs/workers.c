@@ -8,6 +8,7 @@
  * an interruption it starts again and leaves out as many rows as are stored already. */
 #include "server/jobs/workers.h"
 
+#include "api/member.h"
 #include "server/jobs/crash_mark.h"
 #include "server/stamp.h"
 
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024 };
+enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
 
@@ -57,6 +58,8 @@ typedef struct job_run {
     int64_t stored;  /* rows in the store at the start of this attempt */
     int64_t counted; /* rows that the run has delivered */
     double progress, last_append;
+    api_sweep sweep; /* of a member; tree NULL: none */
+    collector *collector;
     store_status fault; /* of the store */
     bool reported;
 } job_run;
@@ -94,11 +97,16 @@ static bool on_header(void *context, const row_header *header) {
     run->values = malloc(run->capacity * (row_bytes ? row_bytes : 1));
     run->chunk = (row_chunk){.first = run->stored, .columns = header->column_count, .values = run->values};
     run->last_append = stamp_seconds();
-    return run->values != NULL;
+    size_t unknown;
+    if (run->sweep.tree) {
+        run->collector = collector_open(&run->sweep.sweep, header->columns, header->column_count, &unknown);
+    }
+    return run->values && (!run->sweep.tree || run->collector);
 }
 
 static bool on_row(void *context, const double *values, size_t count) {
     job_run *run = context;
+    if (run->collector) collector_row(run->collector, values);
     if (run->counted++ < run->stored) return true;
     memcpy(run->values + (size_t)run->chunk.rows * count, values, count * sizeof *values);
     run->chunk.rows++;
@@ -125,7 +133,12 @@ static void log_end(const job_run *run, const char *what) {
 static void finish(job_run *run, const job_end *end) {
     workers *w = run->place->owner;
     run->reported = true;
-    store_status status = kind_of(w)->finish(w->store, run->job.number, run->job.attempt, &run->chunk, end);
+    text_buffer collected;
+    text_buffer_init(&collected, COLLECTED_MAX);
+    job_end whole = *end;
+    if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
+    store_status status = kind_of(w)->finish(w->store, run->job.number, run->job.attempt, &run->chunk, &whole);
+    text_buffer_free(&collected);
     if (status == STORE_FAILED) {
         /* The job stays `running` in the store; the next start of the daemon takes it up again. */
         log_write(w->log, LOG_ERROR, "job", LOG_FIELDS(log_text("job", run->job.id), log_text("end", "not stored")));
@@ -199,6 +212,20 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
+/* A member of a sweep: the batch's description becomes its own. */
+static bool take_member(job_run *run, api_failure *failure) {
+    if (!run->job.assignments) return true;
+    size_t length = 0;
+    if (!api_sweep_open(&run->sweep, run->body, run->length, &run->place->owner->limits, SIZE_MAX, failure))
+        return false;
+    char *text = api_sweep_member(&run->sweep, run->job.assignments, &length, failure);
+    if (!text) return false;
+    free(run->body);
+    run->body = text;
+    run->length = length;
+    return true;
+}
+
 static void run_job(job_run *run) {
     workers *w = run->place->owner;
     api_failure failure = {0};
@@ -206,7 +233,10 @@ static void run_job(job_run *run) {
         finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->job.progress, .summary = run->job.summary});
         return;
     }
-    hamel_model *model = api_prepare(run->body, run->length, NULL, 0, &w->limits, &run->place->cancel, "job", &failure);
+    hamel_model *model = NULL;
+    if (take_member(run, &failure)) {
+        model = api_prepare(run->body, run->length, NULL, 0, &w->limits, &run->place->cancel, "job", &failure);
+    }
     if (model) {
         api_observer observer = {.context = run,
                                  .header = on_header,
@@ -243,6 +273,8 @@ static void leave(place *p, job_run *run) {
     pthread_mutex_lock(&p->owner->lock);
     p->number = 0;
     pthread_mutex_unlock(&p->owner->lock);
+    collector_close(run->collector);
+    if (run->sweep.tree) api_sweep_close(&run->sweep);
     job_clear(&run->job);
     free(run->body);
     free(run->values);

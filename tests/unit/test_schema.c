@@ -2,6 +2,7 @@
  * repository. */
 #include "api/read_parts.h"
 #include "api/strict_json.h"
+#include "api/sweep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,6 +66,9 @@ static const struct {
     {"circle", &circle_kind},
     {"disk", &disk_kind},
     {"box", &box_kind},
+    {"sweep", &sweep_kind},
+    {"sweep_range", &sweep_range_kind},
+    {"sweep_collected", &sweep_collect_kind},
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 

@@ -1,0 +1,75 @@
+/* member.c — see member.h. */
+#include "api/member.h"
+
+#include "api/describe.h"
+#include "api/json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error) {
+    const cJSON *value = cJSON_IsObject(out->tree) ? cJSON_GetObjectItemCaseSensitive(out->tree, "sweep") : NULL;
+    if (!value) {
+        hamel_status status = hamel_fail(error, HAMEL_INVALID, "", 0, "the key `sweep` is missing");
+        hamel_suggest(error, "a batch is a description with a sweep, or {\"systems\": [...]}");
+        return status;
+    }
+    json_reader reader = {.memory = &out->memory, .error = error};
+    sweep_read(&reader, value, "/sweep", members_max, &out->sweep);
+    if (error->status != HAMEL_OK) return error->status;
+    if (reader.no_memory || out->sweep.count == 0) {
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the sweep does not fit into memory");
+    }
+    return HAMEL_OK;
+}
+
+bool api_sweep_open(api_sweep *out, const char *body, size_t length, const api_limits *limits, size_t members_max,
+                    api_failure *failure) {
+    json_fault fault;
+    *out = (api_sweep){.tree = json_parse(body, length, &limits->json, &fault)};
+    arena_init(&out->memory, 0); /* bounded by the body and by members_max */
+    if (!out->tree) {
+        api_failure_of_json(failure, &fault, "request");
+        api_sweep_close(out);
+        return false;
+    }
+    hamel_error error = {0};
+    hamel_status status = read(out, members_max, &error);
+    if (status != HAMEL_OK) {
+        api_failure_of_error(failure, status, &error, "request");
+        api_sweep_close(out);
+    }
+    hamel_error_clear(&error);
+    return status == HAMEL_OK;
+}
+
+void api_sweep_close(api_sweep *s) {
+    cJSON_Delete(s->tree);
+    arena_free(&s->memory);
+    *s = (api_sweep){0};
+}
+
+static hamel_status apply(cJSON *tree, const api_sweep *s, const char *assignments, hamel_error *error) {
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    cJSON *list = json_parse(assignments, strlen(assignments), &limits, &fault);
+    hamel_status status = tree && list ? sweep_apply(tree, &s->sweep, list, error)
+                                       : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
+    cJSON_Delete(list);
+    return status;
+}
+
+char *api_sweep_member(const api_sweep *s, const char *assignments, size_t *length, api_failure *failure) {
+    hamel_error error = {0};
+    cJSON *tree = cJSON_Duplicate(s->tree, 1);
+    hamel_status status = apply(tree, s, assignments, &error);
+    char *text = status == HAMEL_OK ? json_text(tree) : NULL;
+    cJSON_Delete(tree);
+    if (!text) {
+        api_ensure_fault(&error, status == HAMEL_OK ? HAMEL_NO_MEMORY : status);
+        api_failure_of_error(failure, status == HAMEL_OK ? HAMEL_NO_MEMORY : status, &error, "request");
+    }
+    hamel_error_clear(&error);
+    if (text) *length = strlen(text);
+    return text;
+}

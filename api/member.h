@@ -1,0 +1,24 @@
+/* member.h — a member of a sweep as a description of its own, and what is collected of its run: what the daemon needs
+ * to run one. */
+#ifndef HAMEL_API_MEMBER_H
+#define HAMEL_API_MEMBER_H
+
+#include "api/collect.h"
+#include "api/simulate.h"
+
+/* A description with a sweep, read. */
+typedef struct api_sweep {
+    cJSON *tree;
+    arena memory;
+    sweep sweep;
+} api_sweep;
+
+/* Reads body[length], whose key `sweep` must be there. False with *failure filled. */
+bool api_sweep_open(api_sweep *out, const char *body, size_t length, const api_limits *limits, size_t members_max,
+                    api_failure *failure);
+void api_sweep_close(api_sweep *s);
+
+/* The description of the member with these overrides (JSON list) as text; free() it. NULL with *failure filled. */
+char *api_sweep_member(const api_sweep *s, const char *assignments, size_t *length, api_failure *failure);
+
+#endif

@@ -1,0 +1,370 @@
+/* sweep.c — see sweep.h. Random numbers are SplitMix64 (Steele, Lea, Flood 2014) of a counter, so that each value can be
+ * had by itself and no state is passed on. */
+#include "api/sweep.h"
+
+#include "api/json_text.h"
+#include "api/read_system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASSIGNMENTS_MAX = 1024 * 1024, SWEEP_MEMBERS_MOST = 1000000, ORDERS_MOST = 10000000 };
+static const double seed_most = 9007199254740991.0; /* 2^53 - 1: every whole number up to here is itself */
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+typedef struct sweep_text {
+    int mode;
+    double count, seed;
+    sweep_axis *axes;
+    size_t axis_count;
+    sweep_collected *collect;
+    size_t collect_count;
+} sweep_text;
+
+static void read_mode(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    static const char *const modes[] = {"grid", "zip", "random", "latin_hypercube"};
+    *(int *)field = json_read_choice(r, value, pointer, modes, 4);
+}
+
+static void read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most,
+                       double *out) {
+    double number;
+    if (!json_read_double(r, value, pointer, &number)) return;
+    if (number != floor(number) || number < least || number > most) {
+        json_fault_at(r, pointer, "expected a whole number from %.0f to %.0f, found %g", least, most, number);
+        return;
+    }
+    *out = number;
+}
+
+static void read_count(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    read_whole(r, value, pointer, 1, SWEEP_MEMBERS_MOST, field);
+}
+
+static void read_seed(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    read_whole(r, value, pointer, 0, seed_most, field);
+}
+
+static void read_real(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    double number;
+    if (json_read_double(r, value, pointer, &number)) *(double *)field = number;
+}
+
+typedef struct range_text {
+    double from, to, count;
+} range_text;
+
+static const json_key range_keys[] = {
+    {"from", read_real, offsetof(range_text, from), true},
+    {"to", read_real, offsetof(range_text, to), true},
+    {"count", read_count, offsetof(range_text, count), false},
+};
+const json_kind sweep_range_kind = {"a range", range_keys, 3};
+
+static void read_listed(json_reader *r, const cJSON *value, const char *pointer, sweep_axis *axis) {
+    axis->listed = json_alloc(r, json_child_count(value), sizeof *axis->listed);
+    if (!axis->listed) return;
+    for (const cJSON *item = value->child; item; item = item->next, axis->count++) {
+        text_buffer number;
+        text_buffer_init(&number, 64);
+        if (cJSON_IsNumber(item)) {
+            text_buffer_number(&number, item->valuedouble);
+            axis->listed[axis->count] = (char *)(uintptr_t)json_copy(r, number.bytes ? number.bytes : "0");
+        } else if (cJSON_IsString(item) && item->valuestring[0]) {
+            axis->listed[axis->count] = (char *)(uintptr_t)json_copy(r, item->valuestring);
+        } else {
+            json_expected(r, item, json_pointer_of_index(r, pointer, axis->count), "a number or an expression");
+        }
+        text_buffer_free(&number);
+    }
+}
+
+static void read_axis(json_reader *r, const cJSON *value, const char *pointer, sweep_axis *axis) {
+    range_text range = {0};
+    axis->target = json_copy(r, value->string);
+    if (cJSON_IsArray(value) && value->child) {
+        read_listed(r, value, pointer, axis);
+    } else if (cJSON_IsObject(value)) {
+        json_read_object(r, value, pointer, &sweep_range_kind, &range);
+        axis->from = range.from;
+        axis->to = range.to;
+        axis->count = (size_t)range.count;
+    } else {
+        json_expected(r, value, pointer, "a list of values, or a range {from, to, count}");
+    }
+}
+
+static void read_over(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    sweep_text *out = (sweep_text *)((char *)field - offsetof(sweep_text, axes));
+    if (!cJSON_IsObject(value) || !value->child) {
+        json_expected(r, value, pointer, "an object of targets, as in {\"m\": [1, 2]}");
+        return;
+    }
+    out->axes = json_alloc(r, json_child_count(value), sizeof *out->axes);
+    if (!out->axes) return;
+    for (const cJSON *item = value->child; item; item = item->next) {
+        read_axis(r, item, json_pointer_of_key(r, pointer, item->string), &out->axes[out->axis_count++]);
+    }
+}
+
+static void read_reduce(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    static const char *const names[] = {"final", "min", "max", "mean"};
+    int choice = json_read_choice(r, value, pointer, names, 4);
+    if (choice >= 0) *(reduction *)field = (reduction)choice;
+}
+
+static void read_collected_expression(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    if (cJSON_IsString(value) && value->valuestring[0]) {
+        *(const char **)field = json_copy(r, value->valuestring);
+    } else {
+        json_expected(r, value, pointer, "an expression");
+    }
+}
+
+static const json_key collect_keys[] = {
+    {"name", json_read_name, offsetof(sweep_collected, name), true},
+    {"reduce", read_reduce, offsetof(sweep_collected, reduce), false},
+    {"expression", read_collected_expression, offsetof(sweep_collected, expression), false},
+};
+const json_kind sweep_collect_kind = {"something collected", collect_keys, 3};
+
+static void read_collected(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) return; /* all zero says so */
+    if (cJSON_IsObject(value)) {
+        json_read_object(r, value, pointer, &sweep_collect_kind, field);
+    } else {
+        json_expected(r, value, pointer, "\"final\", or an object {name, reduce, expression}");
+    }
+}
+
+static void read_collect(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    sweep_text *out = (sweep_text *)((char *)field - offsetof(sweep_text, collect));
+    out->collect = json_read_list(r, value, pointer, "a list of what is collected", sizeof *out->collect,
+                                  read_collected, &out->collect_count);
+}
+
+static const json_key sweep_keys[] = {
+    {"mode", read_mode, offsetof(sweep_text, mode), false},
+    {"count", read_count, offsetof(sweep_text, count), false},
+    {"seed", read_seed, offsetof(sweep_text, seed), false},
+    {"over", read_over, offsetof(sweep_text, axes), true},
+    {"collect", read_collect, offsetof(sweep_text, collect), false},
+};
+const json_kind sweep_kind = {"a sweep", sweep_keys, sizeof sweep_keys / sizeof sweep_keys[0]};
+
+/* ---- members ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t mixed(uint64_t z) {
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Of seed, target and member, in [0, 1). `draw` tells values of one member apart. */
+static uint64_t random_bits(const sweep *s, size_t axis, size_t member, uint64_t draw) {
+    return mixed(mixed(mixed(s->seed) + axis) + 2 * (uint64_t)member + draw);
+}
+
+static double random_fraction(const sweep *s, size_t axis, size_t member) {
+    return (double)(random_bits(s, axis, member, 0) >> 11) * 0x1p-53;
+}
+
+/* A permutation of the strata for each target (McKay, Beckman, Conover 1979); Fisher and Yates's shuffle. */
+static bool make_orders(json_reader *r, sweep *s, const char *pointer) {
+    if ((double)s->count * (double)s->axis_count > ORDERS_MOST) {
+        json_fault_at(r, pointer, "%zu members with %zu targets are too many", s->count, s->axis_count);
+        return false;
+    }
+    for (size_t k = 0; k < s->axis_count; k++) {
+        size_t *order = json_alloc(r, s->count, sizeof *order);
+        if (!order) return false;
+        for (size_t i = 0; i < s->count; i++) order[i] = i;
+        for (size_t i = s->count - 1; i > 0; i--) {
+            size_t j = (size_t)(random_bits(s, k, i, 1) % (i + 1));
+            size_t kept = order[i];
+            order[i] = order[j];
+            order[j] = kept;
+        }
+        s->axes[k].order = order;
+    }
+    return true;
+}
+
+/* Where `axis` has to name its points one by one. */
+static bool check_points(json_reader *r, const sweep_axis *axis, const char *pointer) {
+    if (axis->count > 0) return true;
+    json_fault_at(r, json_pointer_of_key(r, pointer, axis->target), "the range needs a count here");
+    return false;
+}
+
+static double product_of_counts(const sweep *s) {
+    double product = 1;
+    for (size_t k = 0; k < s->axis_count; k++) product *= (double)s->axes[k].count;
+    return product;
+}
+
+/* How many members there are; 0 after a fault. */
+static double count_members(json_reader *r, const sweep *s, double asked, const char *pointer) {
+    const char *over = json_pointer_of_key(r, pointer, "over");
+    bool drawn = s->mode == SWEEP_RANDOM || s->mode == SWEEP_LATIN_HYPERCUBE;
+    if (drawn && asked < 1) json_fault_at(r, pointer, "this mode needs a `count` of members");
+    if (!drawn && asked >= 1)
+        json_fault_at(r, json_pointer_of_key(r, pointer, "count"), "grid and zip count by themselves");
+    if (drawn || asked >= 1) return drawn ? asked : 0;
+    bool good = true;
+    for (size_t k = 0; k < s->axis_count; k++) {
+        good = check_points(r, &s->axes[k], over) && good;
+        if (s->mode != SWEEP_ZIP || s->axes[k].count == s->axes[0].count) continue;
+        json_fault_at(r, json_pointer_of_key(r, over, s->axes[k].target),
+                      "zip needs as many values for each target: %zu here, %zu for `%s`", s->axes[k].count,
+                      s->axes[0].count, s->axes[0].target);
+        good = false;
+    }
+    if (!good) return 0;
+    return s->mode == SWEEP_ZIP ? (double)s->axes[0].count : product_of_counts(s);
+}
+
+static size_t faults_of(const json_reader *r) {
+    return r->error->count + r->error->omitted;
+}
+
+void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t members_max, sweep *out) {
+    sweep_text text = {0};
+    size_t before = faults_of(r);
+    *out = (sweep){0};
+    json_read_object(r, value, pointer, &sweep_kind, &text);
+    if (faults_of(r) > before || r->no_memory) return;
+    *out = (sweep){.mode = (sweep_mode)text.mode,
+                   .seed = (uint64_t)text.seed,
+                   .axes = text.axes,
+                   .axis_count = text.axis_count,
+                   .collect = text.collect,
+                   .collect_count = text.collect_count};
+    double count = count_members(r, out, text.count, pointer);
+    if (members_max > 0 && count > (double)members_max) {
+        json_fault_at(r, pointer, "the sweep has %.0f members, at most %zu are taken", count, members_max);
+    }
+    if (faults_of(r) > before) return;
+    out->count = (size_t)count;
+    if (!out->collect) { /* the last value of every column */
+        out->collect = json_alloc(r, 1, sizeof *out->collect);
+        out->collect_count = 1;
+    }
+    if (members_max > 0 && out->mode == SWEEP_LATIN_HYPERCUBE && !make_orders(r, out, pointer)) out->count = 0;
+}
+
+void read_sweep(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    sweep unused;
+    (void)field;
+    sweep_read(r, value, pointer, 0, &unused);
+}
+
+/* Which point of the axis a member of a grid has: the last target changes fastest. */
+static size_t grid_point(const sweep *s, size_t axis, size_t member) {
+    for (size_t k = s->axis_count - 1; k > axis; k--) member /= s->axes[k].count;
+    return member % s->axes[axis].count;
+}
+
+static void add_range_value(const sweep *s, size_t k, size_t member, size_t point, text_buffer *out) {
+    const sweep_axis *axis = &s->axes[k];
+    double fraction = axis->count > 1 ? (double)point / (double)(axis->count - 1) : 0;
+    if (s->mode == SWEEP_RANDOM) fraction = random_fraction(s, k, member);
+    if (s->mode == SWEEP_LATIN_HYPERCUBE) {
+        fraction = ((double)axis->order[member] + random_fraction(s, k, member)) / (double)s->count;
+    }
+    /* both ends are met exactly */
+    text_buffer_number(out, fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to);
+}
+
+static void add_value(const sweep *s, size_t k, size_t member, text_buffer *out) {
+    const sweep_axis *axis = &s->axes[k];
+    size_t point = s->mode == SWEEP_GRID ? grid_point(s, k, member) : member;
+    if (!axis->listed) {
+        add_range_value(s, k, member, point, out);
+        return;
+    }
+    if (s->mode == SWEEP_RANDOM) point = (size_t)(random_fraction(s, k, member) * (double)axis->count);
+    if (s->mode == SWEEP_LATIN_HYPERCUBE) point = axis->order[member] * axis->count / s->count;
+    text_buffer_puts(out, axis->listed[point]);
+}
+
+bool sweep_assignments(const sweep *s, size_t member, text_buffer *out) {
+    text_buffer one;
+    text_buffer_init(&one, ASSIGNMENTS_MAX);
+    text_buffer_puts(out, "[");
+    for (size_t k = 0; k < s->axis_count; k++) {
+        text_buffer_reset(&one);
+        text_buffer_printf(&one, "%s=", s->axes[k].target);
+        add_value(s, k, member, &one);
+        if (k > 0) text_buffer_puts(out, ",");
+        json_text_string(out, one.bytes ? one.bytes : "");
+    }
+    text_buffer_puts(out, "]");
+    bool made = !one.failed && !out->failed;
+    text_buffer_free(&one);
+    return made;
+}
+
+/* ---- the description of a member -------------------------------------------------------------------------------- */
+
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
+}
+
+static bool add_output(cJSON *outputs, const sweep_collected *c) {
+    if (cJSON_IsObject(outputs)) return cJSON_AddStringToObject(outputs, c->name, c->expression) != NULL;
+    cJSON *item = cJSON_CreateObject();
+    bool made = item && cJSON_AddStringToObject(item, "name", c->name) &&
+                cJSON_AddStringToObject(item, "expression", c->expression) && cJSON_AddItemToArray(outputs, item);
+    if (!made) cJSON_Delete(item);
+    return made;
+}
+
+/* A collected expression becomes the last output; one of the same name there already is a fault. */
+static hamel_status add_outputs(cJSON *tree, const sweep *s, hamel_error *error) {
+    cJSON *outputs = cJSON_GetObjectItemCaseSensitive(tree, "outputs");
+    for (size_t k = 0; k < s->collect_count; k++) {
+        const sweep_collected *c = &s->collect[k];
+        if (!c->expression) continue;
+        if (!outputs) outputs = cJSON_AddObjectToObject(tree, "outputs");
+        if (!outputs) return no_memory(error);
+        if (cJSON_IsObject(outputs) && cJSON_HasObjectItem(outputs, c->name)) {
+            char pointer[64];
+            snprintf(pointer, sizeof pointer, "/sweep/collect/%zu/name", k);
+            hamel_status status =
+                hamel_fail(error, HAMEL_INVALID, pointer, 0, "there is an output `%s` already", c->name);
+            hamel_suggest(error, "leave the expression away to collect that output");
+            return status;
+        }
+        if (!add_output(outputs, c)) return no_memory(error);
+    }
+    return HAMEL_OK;
+}
+
+/* The override of target number k; a fault is told where the target stands. */
+static hamel_status apply_one(cJSON *tree, const sweep *s, size_t k, const char *assignment, hamel_error *error) {
+    hamel_error found = {0};
+    char pointer[256];
+    hamel_status status = api_override(tree, assignment, &found);
+    snprintf(pointer, sizeof pointer, "/sweep/over/%s", k < s->axis_count ? s->axes[k].target : "");
+    for (size_t i = 0; i < found.count; i++) {
+        (void)hamel_fail(error, status, pointer, 0, "%s", found.faults[i].message);
+        if (found.faults[i].suggestion) hamel_suggest(error, "%s", found.faults[i].suggestion);
+    }
+    hamel_error_clear(&found);
+    return status;
+}
+
+hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, hamel_error *error) {
+    hamel_status status = HAMEL_OK;
+    cJSON_DeleteItemFromObjectCaseSensitive(tree, "sweep");
+    size_t k = 0;
+    for (const cJSON *item = assignments ? assignments->child : NULL; item && status == HAMEL_OK; item = item->next) {
+        if (cJSON_IsString(item)) status = apply_one(tree, s, k++, item->valuestring, error);
+    }
+    return status == HAMEL_OK ? add_outputs(tree, s, error) : status;
+}

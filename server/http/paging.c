@@ -1,0 +1,53 @@
+/* paging.c — see paging.h. */
+#include "server/http/paging.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT_STANDARD = 50, LIMIT_MOST = 500 };
+
+/* A whole number from `least` to `most`; `out` unchanged when the text is NULL. */
+static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *out) {
+    char *end;
+    if (!text) return true;
+    if (!isdigit((unsigned char)text[0]) || strlen(text) > 18) return false;
+    long long value = strtoll(text, &end, 10);
+    if (*end || value < least || value > most) return false;
+    *out = value;
+    return true;
+}
+
+bool page_read(request *r, page *out) {
+    int64_t limit = LIMIT_STANDARD;
+    out->before = 0;
+    if (!parse_number(request_query(r, "limit"), 1, LIMIT_MOST, &limit)) {
+        reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "limit is a number from 1 to %d",
+                      LIMIT_MOST);
+        return false;
+    }
+    out->limit = (size_t)limit;
+    if (parse_number(request_query(r, "cursor"), 1, INT64_MAX, &out->before)) return true;
+    reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
+                  "cursor is what an earlier list gave as `next`");
+    return false;
+}
+
+cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON *items = object ? cJSON_AddArrayToObject(object, "items") : NULL;
+    bool good = items != NULL;
+    for (size_t k = 0; good && k < count; k++) {
+        cJSON *one = item(context, k);
+        good = one && cJSON_AddItemToArray(items, one);
+        if (!good) cJSON_Delete(one);
+    }
+    char cursor[24];
+    snprintf(cursor, sizeof cursor, "%lld", (long long)last);
+    if (good)
+        good = (last ? cJSON_AddStringToObject(object, "next", cursor) : cJSON_AddNullToObject(object, "next")) != NULL;
+    if (good) return object;
+    cJSON_Delete(object);
+    return NULL;
+}

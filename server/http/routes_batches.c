@@ -1,0 +1,352 @@
+/* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
+ *
+ * All that can be wrong is found before anything is stored: each listed description is derived, and of a sweep, whose
+ * members differ in numbers only, the first member. The table of results is in routes_batch_results.c. */
+#include "api/json_text.h"
+#include "api/member.h"
+#include "server/http/job_json.h"
+#include "server/http/paging.h"
+#include "server/http/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 1024 * 1024, SLICE = 200, RUNNING_MOST = 1024 };
+
+static const store_kind *kind_of(const request *r) {
+    return r->services->store->kind;
+}
+
+static handled reply_store(request *r, store_status status) {
+    if (status == STORE_FULL) return reply_quota(r);
+    if (status != STORE_ABSENT) return reply_storage_failed(r);
+    return reply_problem(r, 404, "no-such-batch", "No such batch", "there is no batch '%s'", r->parameter);
+}
+
+/* ---- submit ----------------------------------------------------------------------------------------------------- */
+
+/* What is about to be submitted. */
+typedef struct draft {
+    request *r;
+    char *name;
+    text_buffer plan;
+    batch_member *members;
+    size_t count; /* of the members filled in: their texts are freed by clear */
+    api_failure failure;
+} draft;
+
+static void clear(draft *d) {
+    for (size_t k = 0; k < d->count; k++) {
+        free((char *)(uintptr_t)d->members[k].name);
+        free((char *)(uintptr_t)d->members[k].assignments);
+        free((char *)(uintptr_t)d->members[k].body);
+    }
+    free(d->members);
+    free(d->name);
+    text_buffer_free(&d->plan);
+}
+
+static hamel_model *derive(draft *d, const char *text, size_t length) {
+    request *r = d->r;
+    return api_prepare(text, length, NULL, 0, &r->services->limits, stream_cancel_flag(r->stream), "request",
+                       &d->failure);
+}
+
+static char *name_of(const hamel_model *model) {
+    const char *given = hamel_model_header(model)->name;
+    return strdup(given ? given : "");
+}
+
+/* Pointers into one description become pointers into the body. */
+static void move_pointers(api_failure *failure, const char *prefix) {
+    cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
+    for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {
+        const cJSON *old = cJSON_GetObjectItemCaseSensitive(item, "pointer");
+        char pointer[1024];
+        snprintf(pointer, sizeof pointer, "%s%.900s", prefix, cJSON_IsString(old) ? old->valuestring : "");
+        cJSON *moved = cJSON_CreateString(pointer);
+        if (!moved || !cJSON_ReplaceItemInObjectCaseSensitive(item, "pointer", moved)) cJSON_Delete(moved);
+    }
+}
+
+static bool fail(draft *d, int http, const char *pointer, const char *detail) {
+    hamel_error error = {0};
+    hamel_status status = hamel_fail(&error, HAMEL_INVALID, pointer, 0, "%s", detail);
+    (void)status;
+    d->failure.http = http;
+    d->failure.problem = api_problem(&error, NULL);
+    hamel_error_clear(&error);
+    return false;
+}
+
+static bool add_listed(draft *d, const cJSON *item) {
+    char prefix[48], *text = json_text(item);
+    size_t length = text ? strlen(text) : 0;
+    snprintf(prefix, sizeof prefix, "/systems/%zu", d->count);
+    hamel_model *model = text ? derive(d, text, length) : NULL;
+    char *name = model ? name_of(model) : NULL;
+    hamel_model_free(model);
+    if (name) {
+        d->members[d->count++] = (batch_member){.name = name, .body = text, .length = length};
+        return true;
+    }
+    free(text);
+    move_pointers(&d->failure, prefix);
+    return false;
+}
+
+static bool check_list_keys(draft *d, const cJSON *tree) {
+    for (const cJSON *item = tree->child; item; item = item->next) {
+        bool known = strcmp(item->string, "systems") == 0 || strcmp(item->string, "name") == 0;
+        if (!known) return fail(d, 422, "", "a list of systems has the keys `systems` and `name` only");
+    }
+    return true;
+}
+
+/* {"name": ..., "systems": [...]} */
+static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
+    size_t most = (size_t)d->r->services->config->max_members, count = 0;
+    if (!check_list_keys(d, tree)) return false;
+    if (name && !cJSON_IsString(name)) return fail(d, 422, "/name", "expected a text");
+    for (const cJSON *item = systems->child; item; item = item->next) count++;
+    if (!cJSON_IsArray(systems) || count == 0) return fail(d, 422, "/systems", "expected a list of descriptions");
+    if (count > most) return fail(d, 422, "/systems", "the list has more members than this server takes");
+    d->members = calloc(count, sizeof *d->members);
+    d->name = strdup(name ? name->valuestring : "");
+    if (!d->members || !d->name) return false;
+    for (const cJSON *item = systems->child; item; item = item->next) {
+        if (!add_listed(d, item)) return false;
+    }
+    text_buffer_puts(&d->plan, "{\"inputs\":[],\"collected\":[]}");
+    return true;
+}
+
+static void add_texts(text_buffer *out, size_t count, const char *(*text)(const void *context, size_t k),
+                      const void *context) {
+    text_buffer_puts(out, "[");
+    for (size_t k = 0; k < count; k++) {
+        if (k > 0) text_buffer_puts(out, ",");
+        json_text_string(out, text(context, k));
+    }
+    text_buffer_puts(out, "]");
+}
+
+static const char *target_of(const void *context, size_t k) {
+    const sweep *s = context;
+    return s->axes[k].target;
+}
+
+static const char *collected_of(const void *context, size_t k) {
+    return collector_name(context, k);
+}
+
+/* The columns of the table: targets, and what is collected of a run with the columns of this model. */
+static bool write_plan(draft *d, const sweep *s, const hamel_model *model) {
+    const hamel_header *header = hamel_model_header(model);
+    char pointer[64];
+    size_t unknown;
+    collector *c = collector_open(s, header->columns, header->column_count, &unknown);
+    if (!c) {
+        snprintf(pointer, sizeof pointer, "/sweep/collect/%zu/name", unknown);
+        return unknown < s->collect_count ? fail(d, 422, pointer, "the result has no column of this name") : false;
+    }
+    text_buffer_puts(&d->plan, "{\"inputs\":");
+    add_texts(&d->plan, s->axis_count, target_of, s);
+    text_buffer_puts(&d->plan, ",\"collected\":");
+    add_texts(&d->plan, collector_count(c), collected_of, c);
+    text_buffer_puts(&d->plan, "}");
+    collector_close(c);
+    return !d->plan.failed;
+}
+
+static bool add_members(draft *d, const sweep *s) {
+    d->members = calloc(s->count, sizeof *d->members);
+    if (!d->members) return false;
+    for (size_t k = 0; k < s->count; k++) {
+        text_buffer assignments;
+        text_buffer_init(&assignments, ASSIGNMENTS_MAX);
+        char *name = strdup(d->name);
+        char *text = sweep_assignments(s, k, &assignments) ? text_buffer_take(&assignments, NULL) : NULL;
+        text_buffer_free(&assignments);
+        d->members[d->count++] = (batch_member){.name = name, .assignments = text};
+        if (!name || !text) return false;
+    }
+    return true;
+}
+
+/* Pointers to added outputs lead to where the client wrote their expressions. */
+static void point_to_collect(api_failure *failure, const sweep *s) {
+    cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
+    for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {
+        const cJSON *old = cJSON_GetObjectItemCaseSensitive(item, "pointer");
+        for (size_t k = 0; cJSON_IsString(old) && k < s->collect_count; k++) {
+            char output[300], place[64];
+            snprintf(output, sizeof output, "/outputs/%.250s", s->collect[k].name ? s->collect[k].name : "");
+            if (!s->collect[k].expression || strcmp(output, old->valuestring) != 0) continue;
+            snprintf(place, sizeof place, "/sweep/collect/%zu/expression", k);
+            cJSON *moved = cJSON_CreateString(place);
+            if (!moved || !cJSON_ReplaceItemInObjectCaseSensitive(item, "pointer", moved)) cJSON_Delete(moved);
+            break;
+        }
+    }
+}
+
+static bool draft_members(draft *d, const api_sweep *s) {
+    text_buffer first;
+    size_t length = 0;
+    text_buffer_init(&first, ASSIGNMENTS_MAX);
+    char *text =
+        sweep_assignments(&s->sweep, 0, &first) ? api_sweep_member(s, first.bytes, &length, &d->failure) : NULL;
+    text_buffer_free(&first);
+    hamel_model *model = text ? derive(d, text, length) : NULL;
+    free(text);
+    if (!model) {
+        point_to_collect(&d->failure, &s->sweep);
+        return false;
+    }
+    d->name = name_of(model);
+    bool good = d->name && write_plan(d, &s->sweep, model) && add_members(d, &s->sweep);
+    hamel_model_free(model);
+    return good;
+}
+
+static bool draft_sweep(draft *d, const char *body, size_t length) {
+    api_sweep s;
+    size_t most = (size_t)d->r->services->config->max_members;
+    if (!api_sweep_open(&s, body, length, &d->r->services->limits, most, &d->failure)) return false;
+    bool good = draft_members(d, &s);
+    api_sweep_close(&s);
+    return good;
+}
+
+static bool make_draft(draft *d, const char *body, size_t length) {
+    json_fault fault;
+    cJSON *tree = json_parse(body, length, &d->r->services->limits.json, &fault);
+    const cJSON *systems = cJSON_IsObject(tree) ? cJSON_GetObjectItemCaseSensitive(tree, "systems") : NULL;
+    bool good = systems ? draft_list(d, tree, systems) : draft_sweep(d, body, length); /* which tells what is no JSON */
+    cJSON_Delete(tree);
+    return good;
+}
+
+static handled reply_batch(request *r, int status, const job_batch *b) {
+    return reply_json(r, status, batch_json(b));
+}
+
+static handled reply_submitted(request *r, store_status status, const job_batch *made) {
+    if (status == STORE_CONFLICT) {
+        return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
+                             "this Idempotency-Key belongs to batch %s, which was sent with another body", made->id);
+    }
+    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status);
+    for (size_t k = 0; status == STORE_OK && k < (size_t)r->services->config->workers; k++) {
+        workers_wake(r->services->workers);
+    }
+    snprintf(r->reply.location, sizeof r->reply.location, "/v1/batches/%s", made->id);
+    return reply_batch(r, 201, made);
+}
+
+handled batches_create(request *r) {
+    draft d = {.r = r};
+    job_batch made = {0};
+    batch_submission sent = {.whole = {.owner = r->holder->name,
+                                       .quota = request_quota(r),
+                                       .body = r->body.bytes ? r->body.bytes : "",
+                                       .length = r->body.length}};
+    if (!request_key(r, &sent.whole.key)) return REPLY_READY;
+    text_buffer_init(&d.plan, PLAN_MAX);
+    cpu_take(r->services->slots, stream_turn(r->stream));
+    bool good = make_draft(&d, sent.whole.body, sent.whole.length);
+    cpu_leave(r->services->slots, stream_turn(r->stream));
+    handled replied;
+    if (good) {
+        sent.whole.name = d.name;
+        sent.plan = d.plan.bytes;
+        sent.members = d.members;
+        sent.count = d.count;
+        store_status status = kind_of(r)->submit_batch(r->services->store, &sent, &made);
+        replied = reply_submitted(r, status, &made);
+    } else {
+        replied = d.failure.http ? reply_refusal(r, &d.failure) : reply_no_memory(r);
+    }
+    batch_clear(&made);
+    clear(&d);
+    return replied;
+}
+
+/* ---- look ------------------------------------------------------------------------------------------------------- */
+
+static cJSON *batch_at(const void *context, size_t k) {
+    const job_batch *all = context;
+    return batch_json(&all[k]);
+}
+
+handled batches_list(request *r) {
+    page asked;
+    size_t count = 0;
+    if (!page_read(r, &asked)) return REPLY_READY;
+    job_query query = {.owner = request_owner_filter(r), .before = asked.before, .limit = asked.limit + 1};
+    job_batch *all = calloc(query.limit, sizeof *all);
+    if (!all) return reply_no_memory(r);
+    handled replied;
+    if (kind_of(r)->list_batches(r->services->store, &query, all, &count) != STORE_OK) {
+        replied = reply_storage_failed(r);
+    } else {
+        size_t shown = count < asked.limit ? count : asked.limit;
+        replied = reply_json(r, 200, page_json(shown, batch_at, all, count > asked.limit ? all[shown - 1].number : 0));
+    }
+    for (size_t k = 0; k < count; k++) batch_clear(&all[k]);
+    free(all);
+    return replied;
+}
+
+handled batches_get(request *r) {
+    job_batch b;
+    store_status status = kind_of(r)->find_batch(r->services->store, r->parameter, request_owner_filter(r), &b);
+    if (status != STORE_OK) return reply_store(r, status);
+    handled replied = reply_batch(r, 200, &b);
+    batch_clear(&b);
+    return replied;
+}
+
+/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+
+/* Members that run now are told. */
+static void stop_running(request *r) {
+    job_query query = {.by_status = true,
+                       .status = JOB_RUNNING,
+                       .batch = r->parameter,
+                       .owner = request_owner_filter(r),
+                       .limit = RUNNING_MOST};
+    job *running = calloc(RUNNING_MOST, sizeof *running);
+    size_t count = 0;
+    if (running && kind_of(r)->list(r->services->store, &query, running, &count) != STORE_OK) count = 0;
+    for (size_t k = 0; k < count; k++) {
+        workers_cancel(r->services->workers, running[k].number);
+        job_clear(&running[k]);
+    }
+    free(running);
+}
+
+handled batches_cancel(request *r) {
+    job_batch b;
+    store_status status = kind_of(r)->cancel_batch(r->services->store, r->parameter, request_owner_filter(r), &b);
+    if (status != STORE_OK) {
+        batch_clear(&b);
+        return reply_store(r, status);
+    }
+    stop_running(r);
+    handled replied = reply_batch(r, 202, &b);
+    batch_clear(&b);
+    return replied;
+}
+
+handled batches_delete(request *r) {
+    store_status status;
+    stop_running(r);
+    do {
+        status = kind_of(r)->forget_batch(r->services->store, r->parameter, request_owner_filter(r), SLICE);
+    } while (status == STORE_EXISTS);
+    return status == STORE_OK ? reply_static(r, 204, NULL, NULL, 0) : reply_store(r, status);
+}
