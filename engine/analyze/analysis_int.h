@@ -8,6 +8,7 @@
 
 #include "engine/analyze/groups.h"
 #include "engine/analyze/row_basis.h"
+#include "engine/base/random.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 
@@ -17,7 +18,7 @@ enum { SAMPLE_COUNT = 4 };
 typedef struct sample {
     double t, *q, *v;          /* n; v satisfies the velocity-level constraints */
     double *free_v, *a;        /* n; any velocities; any accelerations */
-    double *lambda, *nonideal; /* m; n */
+    double *lambda, *nonideal; /* of the model, also of constraints that do not act at the start; n */
     bool clear;                /* which constraints depend on each other is no matter of tolerances */
 } sample;
 
@@ -67,9 +68,6 @@ bool sample_allocate(const analysis *a, sample *s);
 /* False when none was found, or the analysis was canceled: samples_none tells, and adds the fault. */
 bool sampler_draw(sampler *p, sample *s);
 hamel_status samples_none(analysis *a) HAMEL_CHECKED;
-
-/* The next of a fixed sequence of numbers in (low, high): the same analysis gives the same report. */
-double sample_random(uint64_t *seed, double low, double high);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ static void complete(brackets *b) {
         (void)row_basis_add(&b->all, b->row);
     }
     for (size_t tries = 0; b->all.rank < width && tries < 4 * width + 8; tries++) {
-        for (size_t i = 0; i < width; i++) b->row[i] = sample_random(&seed, -1, 1);
+        for (size_t i = 0; i < width; i++) b->row[i] = random_uniform(&seed, -1, 1);
         (void)row_basis_add(&b->all, b->row);
     }
 }

@@ -24,11 +24,6 @@ struct sampler {
     uint64_t seed;
 };
 
-double sample_random(uint64_t *seed, double low, double high) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
-}
-
 static void evaluate(sampler *p, const sample *s) {
     program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
     program_evaluate(p->a->model->dynamics, &in, p->workspace, p->values);
@@ -139,15 +134,15 @@ static bool has_clear_rank(sampler *p) {
 static void draw(sampler *p, sample *s) {
     const analysis *a = p->a;
     uint64_t *seed = &p->seed;
-    s->t = a->model->settings.start + p->span * p->radius / RADIUS * sample_random(seed, 0.05, 0.95);
+    s->t = a->model->settings.start + p->span * p->radius / RADIUS * random_uniform(seed, 0.05, 0.95);
     for (size_t i = 0; i < a->n; i++) {
-        s->q[i] = a->model->q0[i] + p->radius * fmax(1, fabs(a->model->q0[i])) * sample_random(seed, -1, 1);
-        s->v[i] = sample_random(seed, -1.5, 1.5);
-        s->free_v[i] = sample_random(seed, -1.5, 1.5);
-        s->a[i] = sample_random(seed, -1.5, 1.5);
-        s->nonideal[i] = sample_random(seed, -1.5, 1.5);
+        s->q[i] = a->model->q0[i] + p->radius * fmax(1, fabs(a->model->q0[i])) * random_uniform(seed, -1, 1);
+        s->v[i] = random_uniform(seed, -1.5, 1.5);
+        s->free_v[i] = random_uniform(seed, -1.5, 1.5);
+        s->a[i] = random_uniform(seed, -1.5, 1.5);
+        s->nonideal[i] = random_uniform(seed, -1.5, 1.5);
     }
-    for (size_t c = 0; c < a->m; c++) s->lambda[c] = sample_random(seed, -1.5, 1.5);
+    for (size_t c = 0; c < a->m; c++) s->lambda[c] = random_uniform(seed, -1.5, 1.5);
 }
 
 /* Nearer and nearer to the initial values, and in the end at them: where the system is defined may be small, and states of

@@ -12,6 +12,7 @@
  * constraint moves it; the Jacobi integral where its rate vanishes identically. A system given by its Gibbs–Appell function
  * has no Lagrangian, and none of these. */
 #include "engine/analyze/analysis_int.h"
+#include "engine/mechanics/cyclic.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,74 +63,45 @@ static bool test_constraint(analysis *a, findings *f, size_t c, const graph_node
            zero_test_add(a, a->at_rest[c], &f->moving[c]);
 }
 
-/* Marks the coordinates that `node` depends on. */
-static bool test_presence(analysis *a, findings *f, graph_node node) {
-    int32_t *list;
-    size_t count = node_support(a->system, node, SYMBOL_COORDINATE, &list);
-    for (size_t i = 0; i < count; i++)
-        if (!zero_test_add(a, graph_partial(a->system->graph, node, a->system->q[list[i]]), &f->present[list[i]]))
-            return false;
-    return true;
-}
-
-/* ∂L/∂q_i and ∂L/∂t are sums over the terms of L: terms may cancel. */
-static bool test_lagrangian(analysis *a, findings *f) {
-    hamel_system *s = a->system;
-    graph *g = s->graph;
+/* ∂L/∂t is a sum over the terms of L: terms may cancel. */
+static bool test_time(analysis *a, findings *f) {
+    graph *g = a->system->graph;
     size_t count;
-    graph_node *terms = energies_lagrangian_terms(s, &count), *slope = node_array(s, a->n),
-               in_time = graph_number(g, 0);
-    for (size_t k = 0; terms && slope && k < count; k++) {
-        int32_t *list;
-        size_t support = node_support(s, terms[k], SYMBOL_COORDINATE, &list);
-        for (size_t i = 0; i < support; i++)
-            slope[list[i]] = graph_add(g, slope[list[i]], graph_partial(g, terms[k], s->q[list[i]]));
+    graph_node *terms = energies_lagrangian_terms(a->system, &count), in_time = graph_number(g, 0);
+    for (size_t k = 0; terms && k < count; k++)
         if (graph_depends(g, terms[k]) & GRAPH_DEPENDS(SYMBOL_TIME))
             in_time = graph_add(g, in_time, graph_partial(g, terms[k], graph_symbol(g, SYMBOL_TIME, 0)));
+    return terms && zero_test_add(a, in_time, &f->lagrangian_in_time);
+}
+
+static bool test_coordinates(analysis *a, findings *f) {
+    cyclic_conditions list;
+    if (!cyclic_list(&list, &a->equations)) return false;
+    for (size_t k = 0; k < list.count; k++) {
+        const cyclic_condition *c = &list.items[k];
+        bool *found = c->place < CYCLIC_FIRST_OF_MOMENTUM ? &f->present[c->coordinate] : &f->forced[c->coordinate];
+        if (!zero_test_add(a, c->node, found)) return false;
     }
-    if (!terms || !slope) return false;
-    for (size_t i = 0; i < a->n; i++)
-        if (!zero_test_add(a, slope[i], &f->present[i])) return false;
-    return zero_test_add(a, in_time, &f->lagrangian_in_time);
+    return true;
 }
 
 static bool test_forces(analysis *a, findings *f) {
     const hamel_equations *e = &a->equations;
-    for (size_t i = 0; i < a->n; i++) {
-        if (!test_presence(a, f, e->given[i]) || !zero_test_add(a, e->given[i], &f->forced[i])) return false;
-        if (e->nonideal && (!test_presence(a, f, e->nonideal[i]) || !zero_test_add(a, e->nonideal[i], &f->forced[i])))
-            return false;
+    for (size_t i = 0; i < a->n; i++)
         if (!zero_test_add(a, e->given[i], &f->any_force)) return false;
-    }
-    for (size_t k = 0; k < e->F.count; k++)
-        if (!test_presence(a, f, e->F.entries[k].node) ||
-            !zero_test_add(a, e->F.entries[k].node, &f->forced[e->F.entries[k].row]))
-            return false;
-    for (size_t k = 0; k < e->A.count; k++)
-        if (!zero_test_add(a, e->A.entries[k].node, &f->forced[e->A.entries[k].column])) return false;
-    for (size_t k = 0; k < e->F.count; k++) {
-        const matrix_entry *friction = &e->F.entries[k];
-        if (!test_presence(a, f, friction->node) || !zero_test_add(a, friction->node, &f->forced[friction->row]))
-            return false;
-    }
     return zero_test_add(a, e->jacobi_rate, &f->energy_flows);
-}
-
-/* A given Gibbs–Appell function leaves no Lagrangian to judge momenta and energy by. */
-static bool test_acceleration_energy(analysis *a, findings *f) {
-    graph_node S = a->system->acceleration_energy;
-    if (S < 0) return true;
-    f->lagrangian_in_time = f->energy_flows = true;
-    for (size_t i = 0; i < a->n; i++) f->forced[i] = true;
-    return test_presence(a, f, S);
 }
 
 static bool add_tests(analysis *a, findings *f) {
     graph_node *zeros = node_array(a->system, a->n);
     if (!zeros || !allocate(a, f)) return false;
     for (size_t c = 0; c < a->m; c++)
-        if (!test_constraint(a, f, c, zeros) || !test_presence(a, f, a->system->constraints[c].equation)) return false;
-    return test_lagrangian(a, f) && test_forces(a, f) && test_acceleration_energy(a, f);
+        if (!test_constraint(a, f, c, zeros)) return false;
+    if (a->system->acceleration_energy >= 0) { /* it leaves no Lagrangian to judge momenta and energy by */
+        f->lagrangian_in_time = f->energy_flows = true;
+        for (size_t i = 0; i < a->n; i++) f->forced[i] = true;
+    }
+    return test_time(a, f) && test_coordinates(a, f) && test_forces(a, f);
 }
 
 /* q'·∂f/∂q' of constraint c. */

@@ -158,7 +158,7 @@ static bool sweep(transport *c, uint64_t *seed) {
     if (!load_forms(c, c->state)) return false;
     for (size_t d = 0; d < c->N - c->k && c->swept_count < c->swept_capacity; d++) {
         double *out = c->swept + c->swept_count++ * c->N;
-        for (size_t i = 0; i < c->N; i++) c->z[i] = sample_random(seed, -1, 1);
+        for (size_t i = 0; i < c->N; i++) c->z[i] = random_uniform(seed, -1, 1);
         row_basis_reduce(&c->basis, c->z);
         row_basis_reduce(&c->basis, c->z);
         memset(out, 0, c->N * sizeof *out);
@@ -195,9 +195,9 @@ static size_t rank_of_swept(transport *c, size_t most, bool *clear) {
 
 static void draw_control(transport *c, uint64_t *seed) {
     for (size_t i = 0; i < c->N; i++) {
-        c->amplitude[i] = sample_random(seed, 0.5, 1.5);
-        c->frequency[i] = sample_random(seed, 1, 4);
-        c->phase[i] = sample_random(seed, 0, 6.28);
+        c->amplitude[i] = random_uniform(seed, 0.5, 1.5);
+        c->frequency[i] = random_uniform(seed, 1, 4);
+        c->phase[i] = random_uniform(seed, 0, 6.28);
     }
 }
 

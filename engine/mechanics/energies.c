@@ -23,6 +23,21 @@ graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count) {
     return terms;
 }
 
+graph_node *energies_slopes(const hamel_equations *e) {
+    hamel_system *s = e->system;
+    size_t count;
+    graph_node *terms = energies_lagrangian_terms(s, &count), *slope = node_array(s, e->n);
+    for (size_t k = 0; terms && slope && k < count; k++) {
+        int32_t *list;
+        size_t support = node_support(s, terms[k], SYMBOL_COORDINATE, &list);
+        for (size_t i = 0; i < support; i++) {
+            graph_node part = graph_partial(s->graph, terms[k], s->q[list[i]]);
+            slope[list[i]] = graph_add(s->graph, slope[list[i]], part);
+        }
+    }
+    return terms ? slope : NULL;
+}
+
 static graph_node sum_of(graph *g, const graph_node *terms, size_t count) {
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < count; i++) sum = graph_add(g, sum, terms[i]);

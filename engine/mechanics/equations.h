@@ -53,9 +53,10 @@ typedef struct hamel_equations {
 
     graph_node *nonideal;      /* n: C of constraints that are not ideal; NULL when all are */
     graph_node *momentum_rate; /* n: ∂L/∂q + Q, p' without reactions; NULL unless the formulation is in momenta */
-    graph_node *given;         /* n: generalized forces that stem from no potential: given ones and −∂D/∂q' */
-    graph_node jacobi;         /* h = q'·∂L/∂q' − L */
-    graph_node jacobi_rate;    /* its rate along the motion (Greenwood 4.379) */
+    bool *cyclic; /* n: coordinates whose velocities their constant momenta stand for; NULL but in Routh's equations */
+    graph_node *given;      /* n: generalized forces that stem from no potential: given ones and −∂D/∂q' */
+    graph_node jacobi;      /* h = q'·∂L/∂q' − L */
+    graph_node jacobi_rate; /* its rate along the motion (Greenwood 4.379) */
 } hamel_equations;
 
 /* --- constraints.c ------------------------------------------------------------------------------------------------ */
@@ -104,6 +105,9 @@ bool appell_add_term(hamel_equations *e, graph_node term);
 
 /* The terms of L = T − V, or of the given lagrangian: *count nodes, signs applied. NULL without memory. */
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
+
+/* n nodes ∂L/∂q, in the system's memory. NULL with a fault. */
+graph_node *energies_slopes(const hamel_equations *e);
 
 /* Fills jacobi and jacobi_rate; needs everything else. */
 hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;

@@ -8,27 +8,11 @@
  * the constraints at the level of accelerations. */
 #include "engine/mechanics/formulation.h"
 
-static bool add_slopes(hamel_equations *e) {
-    hamel_system *s = e->system;
-    graph *g = s->graph;
-    size_t count;
-    graph_node *terms = energies_lagrangian_terms(s, &count);
-    for (size_t k = 0; terms && k < count; k++) {
-        int32_t *list;
-        size_t support = node_support(s, terms[k], SYMBOL_COORDINATE, &list);
-        for (size_t i = 0; i < support; i++)
-            e->momentum_rate[list[i]] =
-                graph_add(g, e->momentum_rate[list[i]], graph_partial(g, terms[k], s->q[list[i]]));
-    }
-    return terms != NULL;
-}
-
 static hamel_status derive(hamel_equations *e) {
     hamel_status status = formulation_lagrange.derive(e);
     if (status != HAMEL_OK) return status;
-    e->momentum_rate = node_array(e->system, e->n);
-    if (!e->momentum_rate || !add_slopes(e)) return equations_status(e->system);
-    for (size_t i = 0; i < e->n; i++)
+    e->momentum_rate = energies_slopes(e);
+    for (size_t i = 0; e->momentum_rate && i < e->n; i++)
         e->momentum_rate[i] = graph_add(e->system->graph, e->momentum_rate[i], e->given[i]);
     return equations_status(e->system);
 }
