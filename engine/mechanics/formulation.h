@@ -18,7 +18,8 @@ typedef enum solver_kind {
 typedef enum variables_kind {
     VARIABLES_VELOCITIES,       /* q' */
     VARIABLES_QUASI_VELOCITIES, /* u, as many as there are degrees of freedom */
-    VARIABLES_MOMENTA           /* p = ∂L/∂q' */
+    VARIABLES_MOMENTA,          /* p = ∂L/∂q' */
+    VARIABLES_NONCYCLIC /* q' of the coordinates that are not cyclic; momenta of the others are constants of a run */
 } variables_kind;
 
 /* What systems may ask of a formulation that not every one can give. */
@@ -48,7 +49,7 @@ typedef struct formulation {
 } formulation;
 
 extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_gauss, formulation_maggi,
-    formulation_kane, formulation_gibbs_appell, formulation_hamilton;
+    formulation_kane, formulation_gibbs_appell, formulation_hamilton, formulation_routh;
 
 const formulation *formulation_at(size_t index); /* NULL past the end */
 

@@ -225,7 +225,7 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
     if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
-    if (status == HAMEL_OK && e->momentum_rate) status = model_compile_momenta(model, e, error);
+    if (status == HAMEL_OK && (e->momentum_rate || e->cyclic)) status = model_compile_momenta(model, e, error);
     if (status == HAMEL_OK) status = compile_quasi(model, error);
     if (status == HAMEL_OK) status = compile_observed(model, e, o, error);
     return status == HAMEL_OK ? events_compile(model, error) : status;

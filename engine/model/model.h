@@ -101,6 +101,7 @@ struct hamel_model {
     program *momenta, *momentum_rates;
     size_t at_momentum, at_momentum_velocity, momenta_count;
     bool momenta_linear;
+    bool *cyclic; /* n: Routh's equations only, else NULL */
 
     program *residual;              /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */

@@ -19,6 +19,7 @@ hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e,
     model->at_momentum = e->M.count + e->A.count;
     model->at_momentum_velocity = model->at_momentum + e->n;
     model->momenta_count = model->at_momentum_velocity + e->m;
+    model->cyclic = e->cyclic;
     model->momenta_linear = are_linear(g, &e->M) && are_linear(g, &e->A);
     graph_node *nodes = arena_alloc(&model->memory, model->momenta_count, sizeof *nodes), *at = nodes;
     if (!nodes || zero < 0) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the momenta");

@@ -484,3 +484,8 @@ hamel_status integrator_interpolate(integrator *w, double t, double *q, double *
     *work = w->model->energy_rate ? y[w->state_count] : 0;
     return variables_velocities(w->variables, t, q, y + w->n, v, error);
 }
+
+hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v, hamel_error *error) {
+    hamel_status status = variables_from_velocities(w->variables, t, q, v, w->scratch);
+    return status == HAMEL_OK ? variables_velocities(w->variables, t, q, w->scratch, v, error) : status;
+}

@@ -48,6 +48,10 @@ bool integrator_timed_out(const integrator *w);
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
 
+/* v[n] := the velocities at (t, q) that have the w of (t, q, v): what the variables keep constant is so at q, too. */
+hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v,
+                                       hamel_error *error) HAMEL_CHECKED;
+
 integrator_counts integrator_count(const integrator *w);
 const char *integrator_method(const integrator *w); /* "adams", "bdf"; "adams, bdf" after a change */
 

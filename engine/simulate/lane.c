@@ -99,10 +99,19 @@ hamel_status lane_settle(lane *l, hamel_error *error) {
     return status == HAMEL_OK ? observe(l, error) : status;
 }
 
+/* Projected positions belong to other velocities where momenta are constants of the motion. */
+static hamel_status keep_constants(lane *l, hamel_error *error) {
+    double worst;
+    if (!l->integrator || !l->model->cyclic || l->model->settings.projection != HAMEL_PROJECTION_ON) return HAMEL_OK;
+    hamel_status status = kinetics_project(l->kinetics, l->t, l->q, l->v, &worst, error);
+    return status == HAMEL_OK ? integrator_keep_constants(l->integrator, l->t, l->q, l->v, error) : status;
+}
+
 hamel_status lane_see(lane *l, double t, hamel_error *error) {
     l->t = t;
     hamel_status status =
         l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
+    if (status == HAMEL_OK) status = keep_constants(l, error);
     l->work += l->gained;
     return status == HAMEL_OK ? lane_settle(l, error) : status;
 }

@@ -14,14 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 40, HALVINGS = 60, TRIALS = 12 };
-/* Newton's steps square their relative size: after one of 1e-12 the next would be rounding, and so is one below 1e-8 that
- * is not much smaller than the one before. */
-static const double CONVERGED = 1e-12, STALLED = 1e-8;
-
 typedef struct momenta {
     momentum_map map;
-    double *g, *r, *step, *rates_work; /* n, m, n; workspace of the model's momentum_rates */
+    double *g, *r, *rest; /* n, m, n: zeros */
+    double *rates_work;   /* of the model's momentum_rates */
 } momenta;
 
 static void momenta_close(variables *x) {
@@ -42,8 +38,8 @@ static hamel_status momenta_open(variables *x, hamel_error *error) {
     if (o) o->rates_work = calloc(program_workspace_doubles(model->momentum_rates) + 1, sizeof *o->rates_work);
     if (!good || !o->g || !o->rates_work)
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the variables of the formulation");
-    o->step = o->g + x->n;
-    o->r = o->step + x->n;
+    o->rest = o->g + x->n;
+    o->r = o->rest + x->n;
     x->count = x->n;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(model->momentum_rates, &in, o->rates_work);
@@ -56,83 +52,18 @@ static hamel_status solve(const variables *x, momenta *o, double *z) {
     return status == HAMEL_OK ? kkt_solve(x->kinetics->velocities, o->g, o->r, INFINITY, z, NULL) : status;
 }
 
-static hamel_status newton_step(const variables *x, momenta *o, const double *w) {
-    for (size_t i = 0; i < x->n; i++) o->g[i] = w[i] - momentum_map_p(&o->map, i);
+static hamel_status step_towards(void *context, const double *p, double *step) {
+    const variables *x = context;
+    momenta *o = x->own;
+    for (size_t i = 0; i < x->n; i++) o->g[i] = p[i] - momentum_map_p(&o->map, i);
     for (size_t c = 0; c < x->kinetics->model->m; c++) o->r[c] = -momentum_map_residual(&o->map, c);
-    return solve(x, o, o->step);
-}
-
-/* (w − p)·step at the values evaluated last. */
-static double along_step(const variables *x, const momenta *o, const double *w) {
-    double sum = 0;
-    for (size_t i = 0; i < x->n; i++) sum += (w[i] - momentum_map_p(&o->map, i)) * o->step[i];
-    return sum;
-}
-
-/* x->v += step, or the half of it, or the half of that: the momenta must be defined there (a speed below that of light,
- * say), and not miss w by more along the step than before it. For small steps that holds: the derivative of
- * (w − p)·step is −stepᵀ M step, which is −(w − p)·step where the step keeps the constraints. */
-static hamel_status advance(variables *x, momenta *o, const double *w, hamel_error *error) {
-    double before = fabs(along_step(x, o, w));
-    for (size_t i = 0; i < x->n; i++) x->v[i] += o->step[i];
-    for (int k = 0;; k++) {
-        hamel_status status = momentum_map_evaluate(&o->map, x->t, x->q, x->v, k == HALVINGS ? error : NULL);
-        bool better = status == HAMEL_OK && (k >= TRIALS || fabs(along_step(x, o, w)) <= before);
-        if (better || k == HALVINGS) return status;
-        for (size_t i = 0; i < x->n; i++) {
-            o->step[i] *= 0.5;
-            x->v[i] -= o->step[i];
-        }
-        before *= 0.5;
-    }
-}
-
-static double largest(size_t n, const double *z) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(z[i]));
-    return most;
-}
-
-/* From the velocities in x->v. */
-static hamel_status iterate(variables *x, momenta *o, const double *w, hamel_error *error) {
-    hamel_status status = momentum_map_evaluate(&o->map, x->t, x->q, x->v, error);
-    double before = INFINITY;
-    for (int k = 0; k < ITERATIONS && status == HAMEL_OK; k++) {
-        status = newton_step(x, o, w);
-        if (status != HAMEL_OK) return status;
-        double size = largest(x->n, o->step), speed = largest(x->n, x->v);
-        if (size <= CONVERGED * speed || (size <= STALLED * speed && size > 0.5 * before)) {
-            for (size_t i = 0; i < x->n; i++) x->v[i] += o->step[i];
-            return momentum_map_evaluate(&o->map, x->t, x->q, x->v, error);
-        }
-        before = size;
-        status = advance(x, o, w, error);
-    }
-    return status == HAMEL_OK ? HAMEL_SINGULAR : status;
-}
-
-/* From the guess, and if that leads nowhere, from rest: close to the speed of light in the wrong direction the way is long. */
-static hamel_status search(variables *x, momenta *o, const double *w, hamel_error *error) {
-    if (iterate(x, o, w, NULL) == HAMEL_OK) return HAMEL_OK;
-    memset(x->v, 0, x->n * sizeof *x->v);
-    return iterate(x, o, w, error);
+    return solve(x, o, step);
 }
 
 static hamel_status momenta_velocities(variables *x, const double *w, hamel_error *error) {
     momenta *o = x->own;
-    hamel_status status;
-    if (x->kinetics->model->momenta_linear) {
-        memset(x->v, 0, x->n * sizeof *x->v); /* the guess leaves no trace */
-        status = momentum_map_evaluate(&o->map, x->t, x->q, x->v, error);
-        if (status == HAMEL_OK) status = newton_step(x, o, w);
-        memcpy(x->v, o->step, x->n * sizeof *x->v);
-    } else {
-        status = search(x, o, w, error);
-    }
-    if (status != HAMEL_SINGULAR || !error || error->status != HAMEL_OK) return status;
-    (void)hamel_fail(error, status, "", 0, "at t = %.9g the momenta do not determine the velocities", x->t);
-    hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
-    return status;
+    momentum_search search = {.p = w, .start = o->rest, .step = step_towards, .context = x};
+    return momentum_map_invert(&o->map, x->t, x->q, &search, x->v, error);
 }
 
 static hamel_status momenta_from_velocities(variables *x, double *w) {

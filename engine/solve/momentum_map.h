@@ -10,7 +10,7 @@ typedef struct momentum_map {
     const hamel_model *model;
     double *values; /* M, A, p, ψ: the model's momenta program at the state evaluated last */
     double *dots;   /* their derivatives along the direction given last, PROGRAM_LANES each */
-    double *work, *tangent_work, *seeds;
+    double *work, *tangent_work, *seeds, *step;
 } momentum_map;
 
 /* False without memory; momentum_map_close in both cases. */
@@ -37,6 +37,20 @@ static inline double momentum_map_p_dot(const momentum_map *map, size_t i) {
 static inline double momentum_map_residual_dot(const momentum_map *map, size_t c) {
     return map->dots[(map->model->at_momentum_velocity + c) * PROGRAM_LANES];
 }
+
+/* Velocities are sought whose momenta are p[n], or those of them that `step` cares for. */
+typedef struct momentum_search {
+    const double *p;
+    const double *start; /* n: velocities to start from where the guess is of no use */
+    /* Newton's step[n] towards p from the velocities evaluated last. */
+    hamel_status (*step)(void *context, const double *p, double *step);
+    void *context;
+} momentum_search;
+
+/* v[n]: on entry a guess, which only momenta that are not linear in the velocities use; then the velocities found.
+ * HAMEL_OK, HAMEL_SINGULAR, HAMEL_NOT_FINITE, with a fault unless `error` is NULL. */
+hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, const momentum_search *search, double *v,
+                                 hamel_error *error) HAMEL_CHECKED;
 
 /* Absolute tolerances of the momenta, out[n], that follow from those of the velocities: Σ_j |M_ij| atol_j, where that
  * is not too small by chance, at the state evaluated last. */

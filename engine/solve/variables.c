@@ -53,6 +53,7 @@ static const variables_table *const tables[] = {
     [VARIABLES_VELOCITIES] = &velocities,
     [VARIABLES_QUASI_VELOCITIES] = &variables_quasi_velocities,
     [VARIABLES_MOMENTA] = &variables_momenta,
+    [VARIABLES_NONCYCLIC] = &variables_noncyclic,
 };
 
 /* --- any kind -------------------------------------------------------------------------------------------------------- */

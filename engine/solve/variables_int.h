@@ -24,7 +24,7 @@ typedef struct variables_table {
     hamel_status (*renew)(variables *x, double *w, bool *renewed, hamel_error *error);
 } variables_table;
 
-extern const variables_table variables_momenta;
+extern const variables_table variables_momenta, variables_noncyclic;
 
 struct variables {
     const variables_table *table;

@@ -58,6 +58,20 @@ static void a_disagreement_is_found(void **state) {
     hamel_verification_free(v);
 }
 
+static void a_formulation_that_cannot_serve_is_told_with_its_reason(void **state) {
+    (void)state;
+    hamel_verification *v = verification_of("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `x^2`",
+                                            "`stop`: 1, `formulation`: `routh`");
+    const char *reason = NULL;
+    for (size_t i = 0; i < v->refused_count; i++)
+        if (strcmp(v->refused[i].formulation, "routh") == 0) reason = v->refused[i].reason;
+    assert_false(compares(v, "routh"));
+    assert_non_null(reason);
+    assert_non_null(strstr(reason, "`x` appears in the potential energy"));
+    assert_true(v->agree);
+    hamel_verification_free(v);
+}
+
 static void without_unique_accelerations_anywhere_there_is_no_verdict(void **state) {
     (void)state;
     fixture f;
@@ -167,6 +181,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulations_agree_on_a_knife_edge_with_a_rod),
         cmocka_unit_test(a_disagreement_is_found),
+        cmocka_unit_test(a_formulation_that_cannot_serve_is_told_with_its_reason),
         cmocka_unit_test(without_unique_accelerations_anywhere_there_is_no_verdict),
         cmocka_unit_test(singular_states_are_skipped_and_counted),
         cmocka_unit_test(nearly_dependent_constraints_are_no_state_to_compare_at),
