@@ -89,9 +89,9 @@ static bool make(hamel_system *s, system_table *table) {
     const hamel_table *t = table->described;
     int32_t slot = table->first_slot;
     size_t count = t->x.count;
-    double *x = arena_alloc(s->memory, 2 * count, sizeof *x), *y = x + count;
+    double *x = arena_alloc(s->memory, count, sizeof *x), *y = arena_alloc(s->memory, count, sizeof *y);
     graph_table *made = arena_alloc(s->memory, 1, sizeof *made);
-    if (!x || !made) return binder_graph_fault(s, t->pointer);
+    if (!x || !y || !made) return binder_graph_fault(s, t->pointer);
     if (!take_values(s, &t->x, &slot, x) || !take_values(s, &t->y, &slot, y) || !check_increasing(s, t, x))
         return false;
     *made = (graph_table){.name = arena_text(s->memory, t->name, strlen(t->name)),

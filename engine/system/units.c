@@ -307,7 +307,9 @@ static int32_t symbol_unit(hamel_system *s, const graph_cell *cell) {
     case SYMBOL_ACCELERATION:
     case SYMBOL_FREE: return per_second(s, coordinate_unit(s, i), 2);
     case SYMBOL_MULTIPLIER: return multiplier_unit(s, i);
-    default: return times(s, s->units->energy, coordinate_unit(s, i), -1); /* components of forces */
+    case SYMBOL_IDEAL:
+    case SYMBOL_NONIDEAL: return times(s, s->units->energy, coordinate_unit(s, i), -1);
+    default: return UNKNOWN;
     }
 }
 

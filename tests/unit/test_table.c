@@ -101,8 +101,9 @@ static void segments_are_numbered_from_below_the_first_point(void **state) {
 /* The sine at 10^5 + 1 points; a spline's error is 5 h^4/384 = 1e-21 here, roundings of second differences rule. */
 static void a_table_may_be_large(void **state) {
     enum { COUNT = 100001 };
-    double *x = malloc(2 * COUNT * sizeof *x), *y = x + COUNT;
+    double *x = malloc(2 * COUNT * sizeof *x);
     assert_non_null(x);
+    double *y = x + COUNT;
     for (size_t i = 0; i < COUNT; i++) y[i] = sin(x[i] = (double)i * 1e-4);
     graph_table table = table_of(*state, 3, false, COUNT, x, y);
     uint64_t seed = 7;
