@@ -5,6 +5,7 @@
 #include "api/json_builder.h"
 #include "engine/base/symbol_table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,38 @@ static hamel_status add_equations(cJSON *answer, const hamel_description *d, con
     return status;
 }
 
+static hamel_status find_equilibria(hamel_equilibria **out, const hamel_description *d,
+                                    const api_analysis_options *options, const hamel_limits *limits,
+                                    const atomic_bool *cancel, hamel_error *error) {
+    return hamel_find_equilibria(out, d, options->starts, limits, cancel, error);
+}
+
+static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    hamel_equilibria *equilibria = NULL;
+    hamel_status status = find_equilibria(&equilibria, d, options, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_equilibria(answer, equilibria)) status = no_memory(error);
+    hamel_equilibria_free(equilibria);
+    return status;
+}
+
+static hamel_status add_linearization(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                      const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    hamel_equilibria *equilibria = NULL;
+    hamel_linearization *linearization = NULL;
+    hamel_status status = HAMEL_OK;
+    if (options->about_equilibrium) status = find_equilibria(&equilibria, d, options, limits, cancel, error);
+    if (status == HAMEL_OK && equilibria && equilibria->count == 0)
+        status = hamel_fail(error, HAMEL_INVALID, "", 0, "no equilibrium was found to linearize about");
+    const hamel_equilibrium *at = equilibria && equilibria->count > 0 ? &equilibria->items[0] : NULL;
+    if (status == HAMEL_OK)
+        status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_linearization(answer, linearization)) status = no_memory(error);
+    hamel_linearization_free(linearization);
+    hamel_equilibria_free(equilibria);
+    return status;
+}
+
 static const struct {
     const char *name;
     api_analyses bit;
@@ -69,6 +102,8 @@ static const struct {
     {"structure", API_STRUCTURE, add_structure},
     {"verification", API_VERIFICATION, add_verification},
     {"equations", API_EQUATIONS, add_equations},
+    {"equilibrium", API_EQUILIBRIUM, add_equilibria},
+    {"linearization", API_LINEARIZATION, add_linearization},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
@@ -115,15 +150,25 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
 
 /* --- requests ------------------------------------------------------------------------------------------------------ */
 
+static cJSON *options_of(json_builder *b, cJSON *request, const char *analysis) {
+    cJSON *all = cJSON_GetObjectItemCaseSensitive(request, "options");
+    if (all == NULL) all = json_add_object(b, request, "options");
+    return json_add_object(b, all, analysis);
+}
+
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) {
     json_builder b = {0};
     cJSON *request = json_kept(&b, cJSON_CreateObject()), *list = json_add_list(&b, request, "analyses");
     for (size_t k = 0; k < COUNT(known_analyses); k++)
         if ((options->analyses & known_analyses[k].bit) != 0) json_append_texts(&b, list, &known_analyses[k].name, 1);
-    if ((options->analyses & API_EQUATIONS) != 0) {
-        cJSON *given = json_kept(&b, b.failed ? NULL : cJSON_AddObjectToObject(request, "options"));
-        cJSON *own = json_kept(&b, b.failed ? NULL : cJSON_AddObjectToObject(given, "equations"));
-        json_add_text(&b, own, "format", notations[options->notation]);
+    if ((options->analyses & API_EQUATIONS) != 0)
+        json_add_text(&b, options_of(&b, request, "equations"), "format", notations[options->notation]);
+    if ((options->analyses & (API_EQUILIBRIUM | API_LINEARIZATION)) != 0)
+        json_add_number(&b, options_of(&b, request, "equilibrium"), "starts", (double)options->starts);
+    if ((options->analyses & API_LINEARIZATION) != 0) {
+        cJSON *own = options_of(&b, request, "linearization");
+        json_add_text(&b, own, "about", options->about_equilibrium ? "equilibrium" : "initial");
+        json_append_texts(&b, json_add_list(&b, own, "inputs"), options->inputs, options->input_count);
     }
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
@@ -177,26 +222,88 @@ static unsigned read_analyses(const cJSON *list, hamel_error *error) {
     return asked;
 }
 
+/* --- options of a request: one reader a key ------------------------------------------------------------------------ */
+
+static bool read_format(const cJSON *value, api_analysis_options *options) {
+    return cJSON_IsString(value) && api_notation_named(value->valuestring, &options->notation);
+}
+
+static bool read_starts(const cJSON *value, api_analysis_options *options) {
+    double starts = cJSON_IsNumber(value) ? value->valuedouble : -1;
+    if (!(starts >= 0 && starts <= API_MOST_STARTS) || starts != floor(starts)) return false;
+    options->starts = (size_t)starts;
+    return true;
+}
+
+static bool read_about(const cJSON *value, api_analysis_options *options) {
+    if (!cJSON_IsString(value)) return false;
+    options->about_equilibrium = strcmp(value->valuestring, "equilibrium") == 0;
+    return options->about_equilibrium || strcmp(value->valuestring, "initial") == 0;
+}
+
+/* The names stay the tree's; their list is freed with the options. */
+static bool read_inputs(const cJSON *value, api_analysis_options *options) {
+    int count = cJSON_IsArray(value) ? cJSON_GetArraySize(value) : -1;
+    if (count < 0 || count > API_MOST_INPUTS) return false;
+    const char **inputs = calloc((size_t)count + 1, sizeof *inputs);
+    if (inputs == NULL) return false;
+    free((void *)options->inputs);
+    options->inputs = inputs;
+    for (const cJSON *item = value->child; item != NULL; item = item->next) {
+        if (!cJSON_IsString(item)) return false;
+        inputs[options->input_count++] = item->valuestring;
+    }
+    return true;
+}
+
+static const struct {
+    const char *analysis, *key, *expected;
+    bool (*read)(const cJSON *value, api_analysis_options *options);
+} known_options[] = {
+    {"equations", "format", "\"text\", \"latex\" or \"c\"", read_format},
+    {"equilibrium", "starts", "a whole number up to 10000", read_starts},
+    {"linearization", "about", "\"initial\" or \"equilibrium\"", read_about},
+    {"linearization", "inputs", "a list of names of parameters, 100 at most", read_inputs},
+};
+
+static void read_option(const char *analysis, const cJSON *item, api_analysis_options *options, hamel_error *error) {
+    text_buffer place;
+    text_buffer_init(&place, 1024);
+    text_buffer_printf(&place, "/options/%.100s/%.100s", analysis, item->string);
+    for (size_t k = 0; k < COUNT(known_options); k++) {
+        if (strcmp(known_options[k].analysis, analysis) != 0 || strcmp(known_options[k].key, item->string) != 0)
+            continue;
+        if (!known_options[k].read(item, options))
+            (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "expected %s", known_options[k].expected);
+        text_buffer_free(&place);
+        return;
+    }
+    (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "there is no such option");
+    hamel_suggest(error, "equations: format; equilibrium: starts; linearization: about, inputs");
+    text_buffer_free(&place);
+}
+
 /* {"equations": {"format": "latex"}} */
 static void read_options(const cJSON *given, api_analysis_options *options, hamel_error *error) {
     if (given != NULL && !cJSON_IsObject(given))
         (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "expected an object of options by analysis");
-    for (const cJSON *item = cJSON_IsObject(given) ? given->child : NULL; item != NULL; item = item->next) {
-        const cJSON *format = cJSON_GetObjectItemCaseSensitive(item, "format");
-        if (strcmp(item->string, "equations") != 0 || !cJSON_IsObject(item))
-            (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "only `equations` has options: {\"format\": ...}");
-        else if (item->child != NULL && (item->child->next != NULL || format == NULL))
-            (void)hamel_fail(error, HAMEL_INVALID, "/options/equations", 0, "the one option of equations is `format`");
-        else if (format != NULL &&
-                 (!cJSON_IsString(format) || !api_notation_named(format->valuestring, &options->notation)))
-            (void)hamel_fail(error, HAMEL_INVALID, "/options/equations/format", 0,
-                             "expected \"text\", \"latex\" or \"c\"");
+    for (const cJSON *own = cJSON_IsObject(given) ? given->child : NULL; own != NULL; own = own->next) {
+        bool known = false;
+        for (size_t k = 0; k < COUNT(known_analyses); k++) known |= strcmp(known_analyses[k].name, own->string) == 0;
+        if (!known || !cJSON_IsObject(own)) {
+            (void)hamel_fail(
+                error, HAMEL_INVALID, "/options", 0,
+                "expected objects by the names of analyses, as in {\"equations\": {\"format\": \"latex\"}}");
+            continue;
+        }
+        for (const cJSON *item = own->child; item != NULL; item = item->next)
+            read_option(own->string, item, options, error);
     }
 }
 
 /* Which analyses are asked for; faults of the request. */
 static api_analysis_options read_request(const cJSON *request, hamel_error *error) {
-    api_analysis_options options = {0};
+    api_analysis_options options = api_analysis_default(0);
     if (!cJSON_IsObject(request)) {
         (void)hamel_fail(error, HAMEL_INVALID, "", 0, "expected an object with the keys system and analyses");
         return options;
@@ -242,6 +349,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
         status = analyze(answer, system, NULL, 0, &options, limits, cancel, &error);
         move_pointers(&error);
     }
+    free((void *)options.inputs);
     cJSON_Delete(request);
     return finish(answer, status, &error, "request", failure);
 }

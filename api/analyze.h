@@ -4,12 +4,29 @@
 
 #include "api/simulate.h"
 
-typedef enum api_analyses { API_STRUCTURE = 1, API_VERIFICATION = 2, API_EQUATIONS = 4 } api_analyses; /* bits */
+typedef enum api_analyses { /* bits */
+                            API_STRUCTURE = 1,
+                            API_VERIFICATION = 2,
+                            API_EQUATIONS = 4,
+                            API_EQUILIBRIUM = 8,
+                            API_LINEARIZATION = 16
+} api_analyses;
 
 typedef struct api_analysis_options {
-    unsigned analyses;       /* bits of api_analyses */
-    hamel_notation notation; /* of the equations */
+    unsigned analyses;         /* bits of api_analyses */
+    hamel_notation notation;   /* of the equations */
+    size_t starts;             /* of the search for equilibria, besides the initial values */
+    bool about_equilibrium;    /* linearize about the one nearest to the initial values */
+    const char *const *inputs; /* of the linearization; borrowed */
+    size_t input_count;
 } api_analysis_options;
+
+enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
+
+/* Those of analyses with nothing said of them. */
+static inline api_analysis_options api_analysis_default(unsigned analyses) {
+    return (api_analysis_options){.analyses = analyses, .starts = API_STARTS};
+}
 
 /* "text", "latex" or "c"; false when it is none of them. */
 bool api_notation_named(const char *name, hamel_notation *notation);
@@ -18,6 +35,8 @@ const char *api_notation_name(hamel_notation notation);
 /* Adds members to the answer; their keys are those of schema `Analysis` in openapi.json. False without memory. */
 bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
+bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
+bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text);
 
 /* Makes the analyses asked for of a description: body[length] with assignments, as api_prepare takes them. NULL

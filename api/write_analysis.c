@@ -84,8 +84,74 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
 
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text) {
     json_builder b = {0};
-    cJSON *object = json_kept(&b, cJSON_AddObjectToObject(answer, "equations"));
+    cJSON *object = json_add_object(&b, answer, "equations");
     json_add_text(&b, object, "format", api_notation_name(notation));
     json_add_text(&b, object, "text", text);
+    return !b.failed;
+}
+
+/* --- equilibria and linearizations --------------------------------------------------------------------------------- */
+
+static void add_named(json_builder *b, cJSON *to, const char *key, const char *const *items, const double *values,
+                      size_t count) {
+    cJSON *object = json_add_object(b, to, key);
+    for (size_t i = 0; i < count; i++) json_add_number(b, object, items[i], values[i]);
+}
+
+static void add_pairs(json_builder *b, cJSON *to, const char *key, const double *pairs, size_t count) {
+    cJSON *list = json_add_list(b, to, key);
+    for (size_t k = 0; k < count && !b->failed; k++) json_append(b, list, cJSON_CreateDoubleArray(pairs + 2 * k, 2));
+}
+
+static void add_equilibrium(json_builder *b, cJSON *to, const hamel_equilibria *all, const hamel_equilibrium *e) {
+    cJSON *object = json_append(b, to, cJSON_CreateObject());
+    add_named(b, object, "coordinates", all->coordinates, e->q, all->coordinate_count);
+    if (all->steady) add_named(b, object, "velocities", all->coordinates, e->v, all->coordinate_count);
+    add_named(b, object, "multipliers", all->constraints, e->lambda, all->constraint_count);
+    json_add_truth(b, object, "stable", e->stable);
+    json_add_truth(b, object, "isolated", e->isolated);
+    add_pairs(b, object, "eigenvalues", e->eigenvalues, e->eigenvalue_count);
+}
+
+bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
+    json_builder b = {0};
+    cJSON *list = json_add_list(&b, answer, "equilibria");
+    for (size_t k = 0; k < equilibria->count; k++) add_equilibrium(&b, list, equilibria, &equilibria->items[k]);
+    return !b.failed;
+}
+
+static void add_matrix(json_builder *b, cJSON *to, const char *key, const double *values, size_t rows, size_t columns) {
+    cJSON *list = json_add_list(b, to, key);
+    for (size_t i = 0; i < rows && !b->failed; i++)
+        json_append(b, list, cJSON_CreateDoubleArray(values + i * columns, (int)columns));
+}
+
+static void add_mode(json_builder *b, cJSON *to, const hamel_linearization *l, const hamel_mode *mode) {
+    cJSON *object = json_append(b, to, cJSON_CreateObject()), *shape;
+    json_append(b, json_add_list(b, object, "eigenvalue"), cJSON_CreateNumber(mode->eigenvalue[0]));
+    json_append(b, cJSON_GetObjectItemCaseSensitive(object, "eigenvalue"), cJSON_CreateNumber(mode->eigenvalue[1]));
+    json_add_number(b, object, "frequency", mode->frequency);
+    json_add_number(b, object, "damping", mode->damping);
+    shape = json_add_object(b, object, "shape");
+    for (size_t i = 0; i < l->coordinate_count && !b->failed; i++)
+        if (!cJSON_AddItemToObject(shape, l->coordinates[i], cJSON_CreateDoubleArray(mode->shape + 2 * i, 2)))
+            b->failed = true;
+}
+
+bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
+    json_builder b = {0};
+    cJSON *object = json_add_object(&b, answer, "linearization");
+    json_add_number(&b, object, "t", l->t);
+    add_named(&b, object, "coordinates", l->coordinates, l->q, l->coordinate_count);
+    add_named(&b, object, "velocities", l->coordinates, l->v, l->coordinate_count);
+    json_append_texts(&b, json_add_list(&b, object, "state"), l->state, l->state_count);
+    add_matrix(&b, object, "A", l->A, l->state_count, l->state_count);
+    json_append_texts(&b, json_add_list(&b, object, "inputs"), l->inputs, l->input_count);
+    add_matrix(&b, object, "B", l->B, l->state_count, l->input_count);
+    add_pairs(&b, object, "eigenvalues", l->eigenvalues, l->state_count);
+    cJSON *modes = json_add_list(&b, object, "modes");
+    for (size_t k = 0; k < l->mode_count; k++) add_mode(&b, modes, l, &l->modes[k]);
+    json_add_truth(&b, object, "equilibrium", l->at_rest);
+    json_add_truth(&b, object, "stable", l->stable);
     return !b.failed;
 }

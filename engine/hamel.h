@@ -282,6 +282,62 @@ hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, 
                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
 
+/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). Of a conjugate pair the one with imaginary part > 0. */
+typedef struct hamel_mode {
+    double eigenvalue[2];      /* real, imaginary; rad/s in the system's unit of time */
+    double frequency, damping; /* |eigenvalue|, and −real/|eigenvalue| (0 for the eigenvalue 0) */
+    const double *shape;       /* 2n: real and imaginary part of each coordinate; the largest is 1 */
+} hamel_mode;
+
+/* x' = A x + B p for small changes x of independent coordinates and velocities, p of the inputs. */
+typedef struct hamel_linearization {
+    double t;
+    const char *const *coordinates; /* n */
+    const double *q, *v, *lambda;   /* the state; n, n, m */
+    size_t coordinate_count;
+    const char *const *state; /* names of x: coordinates, then velocities as x' */
+    const char *const *inputs;
+    size_t state_count, input_count;
+    const double *A, *B;       /* row-major, state_count rows */
+    const double *eigenvalues; /* state_count pairs; by imaginary part, then real part */
+    const hamel_mode *modes;
+    size_t mode_count;
+    bool at_rest; /* every velocity and acceleration is 0: an equilibrium */
+    bool stable;  /* no eigenvalue with a positive real part beyond rounding */
+} hamel_linearization;
+
+/* A configuration in which the system can rest, or move with constant cyclic velocities and nothing else. */
+typedef struct hamel_equilibrium {
+    const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
+    bool isolated;                /* no other one next to it */
+    bool stable;                  /* as in hamel_linearization; a free displacement (eigenvalue 0) is not unstable */
+    const double *eigenvalues;    /* eigenvalue_count pairs */
+    size_t eigenvalue_count;
+} hamel_equilibrium;
+
+/* Linearizes the motion of `d` on its constraint manifold about the initial state, made consistent, or about `at` (an
+ * equilibrium of the same description; NULL for the former); the state's independent coordinates are those that the constraints determine worst. `inputs`: names of parameters (may be none).
+ * HAMEL_LIMIT for more than 600 coordinates and constraints. Freed by hamel_linearization_free. */
+hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
+                             const char *const *inputs, size_t input_count, const hamel_limits *limits,
+                             const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+void hamel_linearization_free(hamel_linearization *linearization);
+
+typedef struct hamel_equilibria {
+    const char *const *coordinates, *const *constraints; /* names; n, m */
+    size_t coordinate_count, constraint_count;
+    const hamel_equilibrium *items; /* nearest to the initial values first */
+    size_t count, starts;           /* start values tried */
+    bool steady;                    /* some cyclic coordinate has an initial velocity: relative equilibria */
+} hamel_equilibria;
+
+/* Finds equilibria of `d` at its start time from the initial values and from `starts` random configurations around them.
+ * Cyclic coordinates with an initial velocity keep it (steady motions). Freed by hamel_equilibria_free. */
+hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
+                                   const hamel_limits *limits, const atomic_bool *cancel,
+                                   hamel_error *error) HAMEL_CHECKED;
+void hamel_equilibria_free(hamel_equilibria *equilibria);
+
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
 
 /* The equations of motion of `d` in the formulation that its simulation asks for, to be read: text in the notation of

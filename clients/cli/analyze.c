@@ -131,10 +131,49 @@ static int print_answer(void *context, const cJSON *answer) {
         free(json);
     } else {
         print_text(answer);
+        if (member(answer, "equilibria") != NULL) cli_print_equilibria(member(answer, "equilibria"));
+        if (member(answer, "linearization") != NULL) cli_print_linearization(member(answer, "linearization"));
         if (member(answer, "verification") != NULL) print_verification(member(answer, "verification"));
     }
     int status = cli_flush_stdout();
     return status != CLI_OK ? status : verdict_of(answer);
+}
+
+/* "a,b,c" → three names, in `text`, which is cut. */
+static size_t split_names(char *text, const char **names, size_t most) {
+    size_t count = 0;
+    char *rest = text, *name;
+    while (count < most && (name = strsep(&rest, ",")) != NULL)
+        if (*name != '\0') names[count++] = name;
+    return count;
+}
+
+static bool read_starts(const char *text, size_t *starts) {
+    char *end;
+    if (text == NULL) return true;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || value > API_MOST_STARTS) return false;
+    *starts = value;
+    return true;
+}
+
+static bool read_place(const char *text, bool *about_equilibrium) {
+    *about_equilibrium = text != NULL && strcmp(text, "equilibrium") == 0;
+    return text == NULL || *about_equilibrium || strcmp(text, "initial") == 0;
+}
+
+static int ask(const cli_arguments *arguments, api_analysis_options *asked, bool as_json) {
+    const char *inputs[API_MOST_INPUTS], *given = cli_option_value(arguments, "inputs");
+    char *text = strdup(given != NULL ? given : "");
+    if (text == NULL) {
+        cli_say("memory could not be allocated");
+        return CLI_IO;
+    }
+    asked->inputs = inputs;
+    asked->input_count = split_names(text, inputs, API_MOST_INPUTS);
+    int status = cli_analyses(arguments, asked, print_answer, &as_json);
+    free(text);
+    return status;
 }
 
 static int analyze_file(const cli_arguments *arguments) {
@@ -144,14 +183,29 @@ static int analyze_file(const cli_arguments *arguments) {
         cli_say("unknown format `%s`: text or json", format);
         return CLI_USAGE;
     }
-    api_analysis_options asked = {.analyses = API_STRUCTURE};
+    api_analysis_options asked = api_analysis_default(API_STRUCTURE);
     if (cli_option_value(arguments, "verify") != NULL) asked.analyses |= API_VERIFICATION;
-    return cli_analyses(arguments, &asked, print_answer, &as_json);
+    if (cli_option_value(arguments, "equilibrium") != NULL) asked.analyses |= API_EQUILIBRIUM;
+    if (cli_option_value(arguments, "linearize") != NULL) asked.analyses |= API_LINEARIZATION;
+    if (!read_starts(cli_option_value(arguments, "starts"), &asked.starts)) {
+        cli_say("--starts needs a whole number up to %d", (int)API_MOST_STARTS);
+        return CLI_USAGE;
+    }
+    if (!read_place(cli_option_value(arguments, "about"), &asked.about_equilibrium)) {
+        cli_say("--about needs `initial` or `equilibrium`");
+        return CLI_USAGE;
+    }
+    return ask(arguments, &asked, as_json);
 }
 
 static const cli_option options[] = {
     {"format", "NAME", NULL, "text (default) or json"},
     {"verify", NULL, NULL, "compare all formulations at random states; exit code 1 if they disagree"},
+    {"equilibrium", NULL, NULL, "find configurations of rest, or of steady motion, and their stability"},
+    {"starts", "N", NULL, "random starts of that search besides the initial values (64)"},
+    {"linearize", NULL, NULL, "x' = A x + B p on the constraints, with eigenvalues and modes"},
+    {"about", "PLACE", NULL, "linearize about the initial state (`initial`) or the nearest `equilibrium`"},
+    {"inputs", "NAMES", NULL, "parameters p of the linearization, separated by commas"},
     {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},
     {"server", "URL", NULL, "ask there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"},
     {0},
@@ -161,18 +215,24 @@ const cli_command cli_analyze = {
     .name = "analyze",
     .synopsis = "FILE [OPTIONS]",
     .summary = "classify constraints, tell which can be integrated and what is conserved",
-    .about = "FILE may be - for standard input.\n\n"
-             "A velocity constraint may be a holonomic one in disguise: alone, or together with others. The verdict\n"
-             "counts the independent combinations that can be integrated, with time as a coordinate and the\n"
-             "holonomic constraints taken as given. It is found at random configurations near the initial values,\n"
-             "by ranks of numbers.\n\n"
-             "With --verify, accelerations and reactions of every formulation that serves the system are computed at\n"
-             "100 random states that satisfy the constraints, and must agree to 1e-9 of the terms in each equation of\n"
-             "motion.\n\n"
-             "Examples:\n"
-             "  hamel analyze disk.json\n"
-             "  hamel analyze disk.json --verify\n"
-             "  hamel examples rolling_disk | hamel analyze - --format json\n",
+    .about =
+        "FILE may be - for standard input.\n\n"
+        "A velocity constraint may be a holonomic one in disguise: alone, or together with others. The verdict\n"
+        "counts the independent combinations that can be integrated, with time as a coordinate and the\n"
+        "holonomic constraints taken as given. It is found at random configurations near the initial values,\n"
+        "by ranks of numbers.\n\n"
+        "With --verify, accelerations and reactions of every formulation that serves the system are computed at\n"
+        "100 random states that satisfy the constraints, and must agree to 1e-9 of the terms in each equation of\n"
+        "motion.\n\n"
+        "With --equilibrium, equations of rest are solved from the initial values and from random configurations\n"
+        "around them. Cyclic coordinates that have an initial velocity keep it: steady motions. Stable means that no\n"
+        "eigenvalue of the motion linearized there has a positive real part.\n\n"
+        "Examples:\n"
+        "  hamel analyze disk.json\n"
+        "  hamel analyze pendulum.json --equilibrium\n"
+        "  hamel analyze pendulum.json --linearize --about equilibrium --inputs l,g\n"
+        "  hamel analyze disk.json --verify\n"
+        "  hamel examples rolling_disk | hamel analyze - --format json\n",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

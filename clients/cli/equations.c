@@ -17,7 +17,7 @@ static int print_equations(void *context, const cJSON *answer) {
 
 static int write_file(const cli_arguments *arguments) {
     const char *format = cli_option_value(arguments, "format");
-    api_analysis_options asked = {.analyses = API_EQUATIONS};
+    api_analysis_options asked = api_analysis_default(API_EQUATIONS);
     if (format != NULL && !api_notation_named(format, &asked.notation)) {
         cli_say("unknown format `%s`: text, latex or c", format);
         return CLI_USAGE;

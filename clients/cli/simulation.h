@@ -40,6 +40,10 @@ typedef int cli_answer_printer(void *context, const cJSON *answer);
 int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
                  void *context);
 
+/* Parts of an analysis as text (print_linear.c). */
+void cli_print_equilibria(const cJSON *list);
+void cli_print_linearization(const cJSON *linearization);
+
 /* The options of commands that run: one text for each. */
 #define CLI_RUN_OPTIONS                                                                                       \
     {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},     \

@@ -508,6 +508,7 @@ static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
         return false;
     }
     s->parameter_values[index] = value;
+    s->parameter_nodes[index] = node;
     s->binder->parameter_numbers[index] = graph_number(s->graph, value);
     return true;
 }

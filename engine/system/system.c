@@ -92,9 +92,11 @@ static void declare_parameters(hamel_system *s) {
     s->parameter_names = arena_alloc(s->memory, n, sizeof *s->parameter_names);
     s->parameter_units = arena_alloc(s->memory, n, sizeof *s->parameter_units);
     s->parameter_values = arena_alloc(s->memory, n, sizeof *s->parameter_values);
+    s->parameter_nodes = arena_alloc(s->memory, n, sizeof *s->parameter_nodes);
     b->parameter_numbers = arena_alloc(s->memory, n, sizeof *b->parameter_numbers);
     hamel_expressions *values = arena_alloc(s->memory, n, sizeof *values);
-    if (!s->parameter_names || !s->parameter_units || !s->parameter_values || !b->parameter_numbers || !values) {
+    if (!s->parameter_names || !s->parameter_units || !s->parameter_values || !s->parameter_nodes ||
+        !b->parameter_numbers || !values) {
         binder_graph_fault(s, "/parameters");
         return;
     }

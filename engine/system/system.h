@@ -117,6 +117,7 @@ typedef struct hamel_system {
     size_t parameter_count;
     const char **parameter_names, **parameter_units;
     double *parameter_values;
+    graph_node *parameter_nodes; /* what each is made of: numbers and other parameters */
 
     size_t coordinate_count, coordinate_capacity;
     system_coordinate *coordinates;

@@ -118,6 +118,12 @@ report $? "the comparison is in the JSON, too"
 cp out verification.json
 call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
 report $? "formulations that disagree give exit code 1"
+call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt
+report $? "equilibria and a linearization are found"
+call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
+report $? "a place to linearize about that is none is named"
+call analyze system.json --linearize --inputs gg; code_is 3 && grep -q 'input `gg` is no parameter' err
+report $? "an input that is no parameter is named"
 call equations system.json; code_is 0 && grep -q "^rod: " out && cp out equations.txt
 report $? "equations are written out"
 call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}' out
@@ -167,6 +173,8 @@ call run system.json; code_is 0 && cmp -s out rows.csv
 report $? "a server's rows are the same bytes"
 call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
 report $? "a server's analysis is the same bytes"
+call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && cmp -s out linear.txt
+report $? "a server's linearization is the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
 report $? "a server's equations are the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json

@@ -87,7 +87,7 @@ static double number_of(const cJSON *object, const char *key) {
 static void every_formulation_agrees(void **state) {
     const api_example *example = api_example_at(*(const size_t *)*state);
     api_limits limits = api_limits_default();
-    const api_analysis_options asked = {.analyses = API_VERIFICATION};
+    const api_analysis_options asked = api_analysis_default(API_VERIFICATION);
     api_failure failure = {0};
     outcome o = {0};
     cJSON *answer =

@@ -1,0 +1,296 @@
+/* linear.c — linear motion on the constraint manifold.
+ *
+ * Small changes satisfy  Φ_q δq + Φ_p δp = 0  and  ψ_q δq + ψ_v δv + ψ_p δp = 0.  Solved for the dependent ones, they
+ * are a chart of the manifold; in it the motion x' = f(x, p) is linearized exactly, at any state:
+ *     δq = T_q z_q + S_q δp,     δv = T_v z_v + U_v z_q + S_v δp,
+ *     z_q' = δv,  z_v' = δa  (rows of the independent ones), with δa from
+ *     R_a δa + R_λ δλ = −(R_q δq + R_v δv + R_p δp)      (implicit function theorem)
+ * Eigenvalues by LAPACK's dgeev, δa by its dgelsy: with redundant constraints λ is not unique, a is. */
+#include "engine/analyze/linear.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DEPENDENT = 1e-10; /* of the largest entry: a pivot that is none */
+static const double UNSTABLE = 1e-6; /* of the largest eigenvalue: double ones are known to √ε, with some to spare */
+
+/* C x + E y = 0 solved for dependent entries of x: x = T z + S y, z the entries independent[]. */
+typedef struct chart {
+    size_t n, free_count;
+    size_t *independent; /* free_count, increasing */
+    double *T, *S;       /* n × free_count, n × others */
+} chart;
+
+static void swap_rows(double *x, size_t width, size_t i, size_t j) {
+    for (size_t k = 0; k < width && i != j; k++) {
+        double y = x[i * width + k];
+        x[i * width + k] = x[j * width + k];
+        x[j * width + k] = y;
+    }
+}
+
+/* Gauss–Jordan with complete pivoting on the first n columns; column[r] of each pivot. Returns the rank. */
+static size_t reduce_rows(double *x, size_t rows, size_t n, size_t width, size_t *column) {
+    double largest = 0;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < n; j++) largest = fmax(largest, fabs(x[i * width + j]));
+    size_t rank = 0;
+    for (; rank < rows; rank++) {
+        size_t row = rank, at = 0;
+        double best = 0;
+        for (size_t i = rank; i < rows; i++)
+            for (size_t j = 0; j < n; j++)
+                if (fabs(x[i * width + j]) > best) best = fabs(x[i * width + j]), row = i, at = j;
+        if (!(best > DEPENDENT * largest)) break;
+        swap_rows(x, width, rank, row);
+        double *pivot = x + rank * width, value = pivot[at];
+        for (size_t k = 0; k < width; k++) pivot[k] /= value;
+        for (size_t i = 0; i < rows; i++) {
+            double factor = i == rank ? 0 : x[i * width + at];
+            for (size_t k = 0; k < width && factor != 0; k++) x[i * width + k] -= factor * pivot[k];
+        }
+        column[rank] = at;
+    }
+    return rank;
+}
+
+static bool chart_make(chart *c, arena *memory, const double *C, const double *E, size_t rows, size_t n,
+                       size_t others) {
+    size_t width = n + others;
+    double *x = arena_alloc(memory, rows * width, sizeof *x);
+    size_t *column = arena_alloc(memory, rows, sizeof *column);
+    bool *dependent = arena_alloc(memory, n, sizeof *dependent);
+    c->n = n;
+    c->independent = arena_alloc(memory, n, sizeof *c->independent);
+    if (!x || !column || !dependent || !c->independent) return false;
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(x + i * width, C + i * n, n * sizeof *x);
+        if (others > 0) memcpy(x + i * width + n, E + i * others, others * sizeof *x);
+    }
+    size_t rank = reduce_rows(x, rows, n, width, column);
+    for (size_t r = 0; r < rank; r++) dependent[column[r]] = true;
+    for (size_t j = 0; j < n; j++)
+        if (!dependent[j]) c->independent[c->free_count++] = j;
+    c->T = arena_alloc(memory, n * c->free_count, sizeof *c->T);
+    c->S = arena_alloc(memory, n * others, sizeof *c->S);
+    if (!c->T || !c->S) return false;
+    for (size_t z = 0; z < c->free_count; z++) {
+        c->T[c->independent[z] * c->free_count + z] = 1;
+        for (size_t r = 0; r < rank; r++) c->T[column[r] * c->free_count + z] = -x[r * width + c->independent[z]];
+    }
+    for (size_t r = 0; r < rank; r++)
+        for (size_t k = 0; k < others; k++) c->S[column[r] * others + k] = -x[r * width + n + k];
+    return true;
+}
+
+/* out (rows × columns) += X (rows × inner) · Y (inner × columns) */
+static void multiply_add(double *out, const double *X, const double *Y, size_t rows, size_t inner, size_t columns) {
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < inner; k++) {
+            double x = X[i * inner + k];
+            for (size_t j = 0; j < columns && x != 0; j++) out[i * columns + j] += x * Y[k * columns + j];
+        }
+}
+
+/* The state z = (z_q, z_v) and the inputs, side by side: δq, δv and δa as matrices over them. */
+typedef struct reduction {
+    chart position, velocity;
+    size_t states, columns; /* columns = states + inputs */
+    double *dq, *dv, *da;   /* n × columns */
+} reduction;
+
+static bool make_positions(reduction *r, const local_equations *l, arena *memory) {
+    return chart_make(&r->position, memory, l->phi_q, l->phi_p, l->m, l->n, l->inputs);
+}
+
+/* E of the velocities: ψ_q δq + ψ_p δp over (z_q, p). */
+static bool make_velocities(reduction *r, const local_equations *l, arena *memory) {
+    size_t nq = r->position.free_count, others = nq + l->inputs;
+    double *E = arena_alloc(memory, l->m * others, sizeof *E), *dq = arena_alloc(memory, l->n * others, sizeof *dq);
+    if (!E || !dq) return false;
+    for (size_t i = 0; i < l->n; i++) {
+        for (size_t z = 0; z < nq; z++) dq[i * others + z] = r->position.T[i * nq + z];
+        for (size_t k = 0; k < l->inputs; k++) dq[i * others + nq + k] = r->position.S[i * l->inputs + k];
+    }
+    for (size_t c = 0; c < l->m; c++)
+        for (size_t k = 0; k < l->inputs; k++) E[c * others + nq + k] = l->psi_p[c * l->inputs + k];
+    multiply_add(E, l->psi_q, dq, l->m, l->n, others);
+    return chart_make(&r->velocity, memory, l->psi_v, E, l->m, l->n, others);
+}
+
+static bool spread(reduction *r, const local_equations *l, arena *memory) {
+    size_t nq = r->position.free_count, nv = r->velocity.free_count, k = l->inputs, others = nq + k;
+    r->states = nq + nv;
+    r->columns = r->states + k;
+    r->dq = arena_alloc(memory, l->n * r->columns, sizeof *r->dq);
+    r->dv = arena_alloc(memory, l->n * r->columns, sizeof *r->dv);
+    if (!r->dq || !r->dv) return false;
+    for (size_t i = 0; i < l->n; i++) {
+        double *q = r->dq + i * r->columns, *v = r->dv + i * r->columns;
+        for (size_t z = 0; z < nq; z++) q[z] = r->position.T[i * nq + z];
+        for (size_t z = 0; z < k; z++) q[r->states + z] = r->position.S[i * k + z];
+        for (size_t z = 0; z < nq; z++) v[z] = r->velocity.S[i * others + z];
+        for (size_t z = 0; z < nv; z++) v[nq + z] = r->velocity.T[i * nv + z];
+        for (size_t z = 0; z < k; z++) v[r->states + z] = r->velocity.S[i * others + nq + z];
+    }
+    return true;
+}
+
+/* δa over (z, p): least squares with complete orthogonal factorization. */
+static hamel_status accelerations(reduction *r, const local_equations *l, arena *memory, hamel_error *error) {
+    size_t rows = l->rows, columns = r->columns;
+    double *K = arena_alloc(memory, rows * rows, sizeof *K),
+           *right = arena_alloc(memory, rows * columns, sizeof *right);
+    lapack_int *pivot = arena_alloc(memory, rows, sizeof *pivot), rank;
+    if (!K || !right || !pivot) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(K + i * rows, l->R_a + i * l->n, l->n * sizeof *K);
+        if (l->m > 0) memcpy(K + i * rows + l->n, l->R_l + i * l->m, l->m * sizeof *K);
+        for (size_t k = 0; k < l->inputs; k++) right[i * columns + r->states + k] = l->R_p[i * l->inputs + k];
+    }
+    multiply_add(right, l->R_q, r->dq, rows, l->n, columns);
+    multiply_add(right, l->R_v, r->dv, rows, l->n, columns);
+    for (size_t k = 0; k < rows * columns; k++) right[k] = -right[k];
+    r->da = right;
+    if (rows == 0 || columns == 0) return HAMEL_OK;
+    int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)rows, (lapack_int)columns, K,
+                              (lapack_int)rows, right, (lapack_int)columns, pivot, 1e-12, &rank);
+    return info == 0 ? HAMEL_OK
+                     : hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
+}
+
+static bool name_states(hamel_linearization *out, const reduction *r, const hamel_system *s, arena *memory) {
+    const char **names = arena_alloc(memory, r->states, sizeof *names);
+    if (!names) return false;
+    for (size_t z = 0; z < r->position.free_count; z++)
+        names[z] = arena_format(memory, "%s", s->coordinates[r->position.independent[z]].name);
+    for (size_t z = 0; z < r->velocity.free_count; z++)
+        names[r->position.free_count + z] =
+            arena_format(memory, "%s'", s->coordinates[r->velocity.independent[z]].name);
+    for (size_t z = 0; z < r->states; z++)
+        if (!names[z]) return false;
+    out->state = names;
+    return true;
+}
+
+/* Rows of the independent ones. */
+static bool assemble(hamel_linearization *out, const reduction *r, size_t inputs, arena *memory) {
+    size_t states = r->states, nq = r->position.free_count;
+    double *A = arena_alloc(memory, states * states, sizeof *A), *B = arena_alloc(memory, states * inputs, sizeof *B);
+    if (!A || !B) return false;
+    for (size_t z = 0; z < states; z++) {
+        const double *row = z < nq ? r->dv + r->position.independent[z] * r->columns
+                                   : r->da + r->velocity.independent[z - nq] * r->columns;
+        memcpy(A + z * states, row, states * sizeof *A);
+        if (inputs > 0) memcpy(B + z * inputs, row + states, inputs * sizeof *B);
+    }
+    out->A = A;
+    out->B = B;
+    out->state_count = states;
+    out->input_count = inputs;
+    return true;
+}
+
+/* --- eigenvalues and modes ------------------------------------------------------------------------------------------- */
+
+typedef struct eigen {
+    double re, im;
+    size_t column; /* of the eigenvector's real part */
+} eigen;
+
+static int by_frequency(const void *x, const void *y) {
+    const eigen *a = x, *b = y;
+    if (fabs(a->im) != fabs(b->im)) return fabs(a->im) < fabs(b->im) ? -1 : 1;
+    if (a->re != b->re) return a->re < b->re ? -1 : 1;
+    return (a->im < b->im) - (a->im > b->im);
+}
+
+/* δq = T_q z_q of an eigenvector, scaled so that the largest coordinate is 1. */
+static double *shape_of(const reduction *r, const double *vectors, const eigen *e, size_t n, arena *memory) {
+    double *shape = arena_alloc(memory, 2 * n, sizeof *shape), largest = 0, by_re = 1, by_im = 0;
+    if (!shape) return NULL;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t z = 0; z < r->position.free_count; z++) {
+            double T = r->dq[i * r->columns + z];
+            shape[2 * i] += T * vectors[z * r->states + e->column];
+            if (e->im != 0) shape[2 * i + 1] += T * vectors[z * r->states + e->column + 1];
+        }
+        double size = hypot(shape[2 * i], shape[2 * i + 1]);
+        if (size > largest * (1 + 1e-9)) largest = size, by_re = shape[2 * i], by_im = shape[2 * i + 1];
+    }
+    for (size_t i = 0; i < n && largest > 0; i++) {
+        double re = shape[2 * i], im = shape[2 * i + 1], norm = by_re * by_re + by_im * by_im;
+        shape[2 * i] = (re * by_re + im * by_im) / norm;
+        shape[2 * i + 1] = (im * by_re - re * by_im) / norm;
+    }
+    return shape;
+}
+
+static bool list_modes(hamel_linearization *out, const reduction *r, const eigen *e, const double *vectors, size_t n,
+                       arena *memory) {
+    double *eigenvalues = arena_alloc(memory, 2 * r->states, sizeof *eigenvalues), largest = 0, right = -INFINITY;
+    hamel_mode *modes = arena_alloc(memory, r->states, sizeof *modes);
+    if (!eigenvalues || !modes) return false;
+    for (size_t k = 0; k < r->states; k++) {
+        double size = hypot(e[k].re, e[k].im);
+        eigenvalues[2 * k] = e[k].re;
+        eigenvalues[2 * k + 1] = e[k].im;
+        largest = fmax(largest, size);
+        right = fmax(right, e[k].re);
+        if (e[k].im < 0) continue;
+        hamel_mode *mode = &modes[out->mode_count++];
+        *mode = (hamel_mode){.eigenvalue = {e[k].re, e[k].im},
+                             .frequency = size,
+                             .damping = size > 0 ? -e[k].re / size : 0,
+                             .shape = shape_of(r, vectors, &e[k], n, memory)};
+        if (!mode->shape) return false;
+    }
+    out->eigenvalues = eigenvalues;
+    out->modes = modes;
+    out->stable = r->states == 0 || right <= UNSTABLE * largest;
+    return true;
+}
+
+static hamel_status find_modes(hamel_linearization *out, const reduction *r, size_t n, arena *memory,
+                               hamel_error *error) {
+    size_t states = r->states;
+    double *A = arena_alloc(memory, states * states, sizeof *A),
+           *vectors = arena_alloc(memory, states * states, sizeof *A);
+    double *re = arena_alloc(memory, states, sizeof *re), *im = arena_alloc(memory, states, sizeof *im);
+    eigen *list = arena_alloc(memory, states, sizeof *list);
+    if (!A || !vectors || !re || !im || !list)
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
+    memcpy(A, out->A, states * states * sizeof *A);
+    lapack_int size = (lapack_int)states;
+    if (states > 0 && LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'V', size, A, size, re, im, NULL, size, vectors, size) != 0)
+        return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues were not found");
+    for (size_t k = 0; k < states; k++) {
+        bool second = im[k] < 0;
+        list[k] = (eigen){re[k], im[k], second ? k - 1 : k};
+    }
+    if (states > 0) qsort(list, states, sizeof *list, by_frequency);
+    return list_modes(out, r, list, vectors, n, memory)
+               ? HAMEL_OK
+               : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
+}
+
+static bool is_zero(const double *x, size_t count, double bound) {
+    for (size_t i = 0; i < count; i++)
+        if (fabs(x[i]) > bound) return false;
+    return true;
+}
+
+hamel_status linear_reduce(hamel_linearization *out, const local_equations *l, const double *v, const double *a,
+                           arena *memory, hamel_error *error) {
+    reduction r = {0};
+    if (!make_positions(&r, l, memory) || !make_velocities(&r, l, memory) || !spread(&r, l, memory))
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    hamel_status status = accelerations(&r, l, memory, error);
+    if (status != HAMEL_OK) return status;
+    if (!name_states(out, &r, l->model->system, memory) || !assemble(out, &r, l->inputs, memory))
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    out->at_rest = is_zero(v, l->n, 0) && is_zero(a, l->n, 1e-9);
+    return find_modes(out, &r, l->n, memory, error);
+}

@@ -1,0 +1,248 @@
+/* test_linear.c — engine/analyze: equilibria, linearizations, modes. Expected values are closed forms. */
+#include "tests/unit/fixture.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static hamel_linearization *linearize(const char *members, bool about_equilibrium, const char *input) {
+    fixture f;
+    hamel_linearization *l = NULL;
+    hamel_equilibria *e = NULL;
+    fixture_read(&f, members, "`stop`: 1");
+    if (about_equilibrium) {
+        assert_int_equal(hamel_find_equilibria(&e, &f.description, 0, NULL, NULL, &f.error), HAMEL_OK);
+        assert_true(e->count > 0);
+    }
+    hamel_status status =
+        hamel_linearize(&l, &f.description, e ? &e->items[0] : NULL, &input, input != NULL, NULL, NULL, &f.error);
+    if (status != HAMEL_OK) print_message("%s\n", f.error.faults[0].message);
+    assert_int_equal(status, HAMEL_OK);
+    hamel_equilibria_free(e);
+    fixture_close(&f);
+    return l;
+}
+
+/* Expected: real and imaginary part of the modes, in the order of imaginary parts. A double-precision matrix of this
+ * size gives simple eigenvalues to some 1e-14 of the largest; 1e-9 is what is asked for. */
+static void expect_modes(const char *what, const char *members, bool about_equilibrium, const double (*expected)[2],
+                         size_t count) {
+    hamel_linearization *l = linearize(members, about_equilibrium, NULL);
+    assert_int_equal(l->mode_count, count);
+    for (size_t k = 0; k < count; k++) {
+        assert_near(what, l->modes[k].eigenvalue[0], expected[k][0], 1e-9);
+        assert_near(what, l->modes[k].eigenvalue[1], expected[k][1], 1e-9);
+    }
+    hamel_linearization_free(l);
+}
+
+static const double g = 9.81;
+
+static void pendulums_have_their_frequencies(void **state) {
+    (void)state;
+    const double simple[][2] = {{0, sqrt(g / 0.8)}};
+    expect_modes("angle",
+                 "`parameters`: {`g`: 9.81, `l`: 0.8}, `coordinates`: [`a`], `kinetic_energy`: `l^2*a'^2/2`,"
+                 "`potential_energy`: `-g*l*cos(a)`",
+                 true, simple, 1);
+    expect_modes("rod in the plane",
+                 "`parameters`: {`g`: 9.81, `l`: 0.8}, `coordinates`: [{`name`: `x`}, {`name`: `y`, `initial`: `-l`}],"
+                 "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `g*y`,"
+                 "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}]",
+                 true, simple, 1);
+    /* Papastavridis, example 3.5.9: equal masses and lengths, ω² = (2 ∓ √2) g/l */
+    const double two[][2] = {{0, sqrt((2 - sqrt(2)) * g)}, {0, sqrt((2 + sqrt(2)) * g)}};
+    expect_modes("double pendulum",
+                 "`parameters`: {`g`: 9.81}, `coordinates`: [`a`, `b`], `gravity`: [0, `-g`], `particles`: ["
+                 "{`name`: `P`, `mass`: 1, `position`: [`sin(a)`, `-cos(a)`]},"
+                 "{`name`: `Q`, `mass`: 1, `position`: [`sin(a) + sin(b)`, `-cos(a) - cos(b)`]}]",
+                 true, two, 2);
+    /* A uniform rod about its end: ω² = 3g/(2l). Redundant constraints change nothing. */
+    const double rod[][2] = {{0, sqrt(1.5 * g / 1.2)}};
+    expect_modes(
+        "physical pendulum, pinned twice",
+        "`parameters`: {`g`: 9.81, `l`: 1.2}, `coordinates`: [`x`, {`name`: `y`, `initial`: -0.6}, `a`],"
+        "`gravity`: [0, `-g`], `bodies`: [{`name`: `B`, `mass`: 2, `position`: [`x`, `y`],"
+        "`orientation`: {`angle`: `a`}, `inertia`: `2*l^2/12`}],"
+        "`constraints`: [{`name`: `h`, `equation`: `x = l/2*sin(a)`}, {`name`: `v`, `equation`: `y = -l/2*cos(a)`},"
+        "{`name`: `twice`, `equation`: `2*x = l*sin(a)`}]",
+        true, rod, 1);
+}
+
+static void springs_have_their_frequencies(void **state) {
+    (void)state;
+    /* N equal masses between two walls: ω_k = 2 √(k/m) sin(kπ/(2(N + 1))) */
+    double chain[8][2] = {{0}};
+    for (int k = 0; k < 8; k++) chain[k][1] = 2 * sqrt(50 / 0.2) * sin((k + 1) * M_PI / 18);
+    expect_modes(
+        "chain of springs",
+        "`parameters`: {`N`: 8}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 0..N+1`}],"
+        "`kinetic_energy`: `0.1*sum(i, 0, N+1, x[i]'^2)`,"
+        "`potential_energy`: `25*sum(i, 0, N, (x[i+1] - x[i])^2)`,"
+        "`constraints`: [{`name`: `left`, `equation`: `x[0] = 0`}, {`name`: `right`, `equation`: `x[N+1] = 0`}]",
+        true, (const double(*)[2])chain, 8);
+    /* Papastavridis, example 3.5.10: equilibrium r = b + m g/k; k/m and g/r */
+    const double elastic[][2] = {{0, sqrt(g / (1 + 0.3 * g / 40))}, {0, sqrt(40 / 0.3)}};
+    expect_modes("elastic pendulum",
+                 "`coordinates`: [{`name`: `r`, `initial`: 1}, `f`], `kinetic_energy`: `0.15*(r'^2 + r^2*f'^2)`,"
+                 "`potential_energy`: `20*(r - 1)^2 - 0.3*9.81*r*cos(f)`",
+                 true, elastic, 2);
+    /* m x'' + c x' + k x = 0 */
+    const double damped[][2] = {{-0.75, sqrt(30 - 0.75 * 0.75)}};
+    expect_modes(
+        "damped oscillator",
+        "`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `30*x^2`, `dissipation`: `1.5*x'^2`", true,
+        damped, 1);
+}
+
+static void rolling_and_turning_change_frequencies(void **state) {
+    (void)state;
+    /* A cylinder of radius r rolls in a trough of radius R: ω² = 2g/(3(R − r)); rolling as a velocity constraint. */
+    const double trough[][2] = {{0, 0}, {0, sqrt(2 * g / (3 * 0.7))}};
+    hamel_linearization *l =
+        linearize("`parameters`: {`R`: 1, `r`: 0.3, `m`: 2}, `coordinates`: [`f`, `s`],"
+                  "`kinetic_energy`: `m*(R-r)^2*f'^2/2 + m*r^2/2*s'^2/2`, `potential_energy`: `-m*9.81*(R-r)*cos(f)`,"
+                  "`constraints`: [{`name`: `roll`, `equation`: `(R-r)*f' + r*s' = 0`}]",
+                  true, NULL);
+    assert_int_equal(l->state_count, 3); /* two coordinates, one velocity */
+    assert_int_equal(l->mode_count, 2);
+    for (int k = 0; k < 2; k++) assert_near("trough", l->modes[k].eigenvalue[1], trough[k][1], 1e-9);
+    hamel_linearization_free(l);
+    /* Foucault: seen from a frame turning at Ω the two circular motions have √(g/l) ± Ω. */
+    const double foucault[][2] = {{0, sqrt(g / 2) - 0.4}, {0, sqrt(g / 2) + 0.4}};
+    expect_modes("turning frame",
+                 "`parameters`: {`W`: 0.4}, `coordinates`: [`x`, `y`],"
+                 "`kinetic_energy`: `((x' - W*y)^2 + (y' + W*x)^2)/2`, `potential_energy`: `9.81/2*(x^2 + y^2)/2`",
+                 true, foucault, 2);
+    /* Bead on a hoop that turns at w: about cos a = g/(w² R), ω² = w² sin²a (Greenwood, example 4.12). */
+    const double hoop[][2] = {{0, 6 * sqrt(1 - pow(g / (36 * 0.5), 2))}};
+    expect_modes("bead on a turning hoop",
+                 "`coordinates`: [{`name`: `a`, `initial`: 0.9}],"
+                 "`kinetic_energy`: `0.25*(a'^2 + 36*sin(a)^2)/2`, `potential_energy`: `-9.81*0.5*cos(a)`",
+                 true, hoop, 1);
+}
+
+/* A top that sleeps: stable when (C s)² > 4 A m g h (Lagrange). */
+static void a_top_sleeps_when_it_is_fast(void **state) {
+    (void)state;
+    const char *top =
+        "`parameters`: {`s`: %s, `A`: 0.02, `C`: 0.01, `k`: 0.5}, `coordinates`: [`x`, `y`],"
+        "`kinetic_energy`: `A*(x'^2 + y'^2)/2 + C*s*(x*y' - y*x')/2`, `potential_energy`: `-k*(x^2 + y^2)/2`";
+    for (int fast = 0; fast < 2; fast++) {
+        char members[500];
+        snprintf(members, sizeof members, top, fast ? "21" : "19"); /* the limit is √(4·0.02·0.5)/0.01 = 20 */
+        hamel_linearization *l = linearize(members, false, NULL);
+        assert_true(l->at_rest);
+        assert_int_equal(l->stable, fast);
+        hamel_linearization_free(l);
+    }
+}
+
+/* Baruh, example 4.8: two links with two vertical springs; sin θ1 = g(m1+m2)/(2 k1 L1),
+ * sin θ2 = g m2/(2 k2 L2) − g(m1+m2)/(2 k1 L2), and the branches with cos θ_i = 0. */
+static void all_equilibria_of_two_links_are_found(void **state) {
+    (void)state;
+    fixture f;
+    hamel_equilibria *e = NULL;
+    fixture_read(&f,
+                 "`parameters`: {`g`: 9.81, `k`: 50}, `coordinates`: [`a`, `b`],"
+                 "`kinetic_energy`: `a'^2/6 + (a'^2 + a'*b'*cos(a-b) + b'^2/3)/2`,"
+                 "`potential_energy`: `-g*sin(a)/2 + k*sin(a)^2/2 - g*(sin(a) + sin(b)/2) + k*(sin(a) + sin(b))^2/2`",
+                 "`stop`: 1");
+    assert_int_equal(hamel_find_equilibria(&e, &f.description, 400, NULL, NULL, &f.error), HAMEL_OK);
+    size_t tilted = 0, stable = 0;
+    for (size_t k = 0; k < e->count; k++) {
+        const double *q = e->items[k].q;
+        bool first = fabs(cos(q[0])) < 1e-9, second = fabs(cos(q[1])) < 1e-9;
+        assert_true(e->items[k].isolated);
+        stable += e->items[k].stable;
+        if (first || second) continue;
+        tilted++;
+        assert_near("first link", sin(q[0]), g * 2 / 100, 1e-9);
+        assert_near("second link", sin(q[1]), g / 100 - g * 2 / 100, 1e-9);
+    }
+    assert_int_equal(tilted, 4); /* each link to the right or to the left */
+    /* Both upright: 4. First upright: sin b = g/(2k) − sin a lies in [−1, 1] for one of its two signs, two angles: 2.
+     * Second upright: sin a = (g(m1+m2) − k sin b)/(2k), both signs, two angles each: 4. */
+    assert_int_equal(e->count, 14);
+    assert_int_equal(stable, 4); /* V is convex in the heights of the links: least where it is tilted */
+    hamel_equilibria_free(e);
+    fixture_close(&f);
+}
+
+/* A spherical pendulum that goes round at w: cos a = g/(w² l), the tension m w² l. */
+static void cyclic_velocities_give_steady_motions(void **state) {
+    (void)state;
+    fixture f;
+    hamel_equilibria *e = NULL;
+    fixture_read(&f,
+                 "`coordinates`: [{`name`: `a`, `initial`: 1}, {`name`: `f`, `velocity`: 4}],"
+                 "`kinetic_energy`: `(a'^2 + sin(a)^2*f'^2)/2`, `potential_energy`: `-9.81*cos(a)`",
+                 "`stop`: 1");
+    assert_int_equal(hamel_find_equilibria(&e, &f.description, 20, NULL, NULL, &f.error), HAMEL_OK);
+    assert_true(e->steady);
+    bool found = false;
+    for (size_t k = 0; k < e->count; k++) {
+        assert_true(e->items[k].v[1] == 4);
+        if (fabs(fabs(e->items[k].q[0]) - acos(g / 16)) > 1e-9) continue;
+        found = true;
+        assert_true(e->items[k].stable && e->items[k].isolated);
+        /* ω² = w²(1 + 3cos²a) of the cone's small oscillation: Whittaker, art. 55 */
+        double c = g / 16, largest = 0;
+        for (size_t i = 0; i < e->items[k].eigenvalue_count; i++)
+            largest = fmax(largest, e->items[k].eigenvalues[2 * i + 1]);
+        assert_near("nutation", largest, 4 * sqrt(1 + 3 * c * c), 1e-9);
+    }
+    assert_true(found);
+    hamel_equilibria_free(e);
+    fixture_close(&f);
+}
+
+/* B = ∂f/∂p with parameters made of the input: x'' = −(k/m) x + F/m with m = 2 s³, about x = F/k. */
+static void inputs_reach_what_is_made_of_them(void **state) {
+    (void)state;
+    const char *members =
+        "`parameters`: {`s`: 1.5, `m`: `2*s^3`, `k`: 7, `F`: 3}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
+        "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `k*x^2/2`, `generalized_forces`: {`x`: `F`}";
+    double m = 2 * 1.5 * 1.5 * 1.5;
+    hamel_linearization *l = linearize(members, false, "s");
+    /* x'' = (F − kx)/m = −4/m at x = 1; ∂/∂s = 4/m² · 6 s² */
+    assert_near("by s", l->B[1], 4 / (m * m) * 6 * 1.5 * 1.5, 1e-12);
+    assert_false(l->at_rest);
+    hamel_linearization_free(l);
+    l = linearize(members, false, "F");
+    assert_near("by F", l->B[1], 1 / m, 1e-12);
+    hamel_linearization_free(l);
+}
+
+static void an_input_that_is_none_is_named(void **state) {
+    (void)state;
+    fixture f;
+    hamel_linearization *l = NULL;
+    const char *input = "lenght";
+    fixture_read(&f, "`parameters`: {`length`: 1}, `coordinates`: [`x`], `kinetic_energy`: `x'^2`", "`stop`: 1");
+    assert_int_equal(hamel_linearize(&l, &f.description, NULL, &input, 1, NULL, NULL, &f.error), HAMEL_INVALID);
+    assert_true(fixture_says(&f, "`lenght`") && fixture_says(&f, "`length`"));
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulums_have_their_frequencies),
+        cmocka_unit_test(springs_have_their_frequencies),
+        cmocka_unit_test(rolling_and_turning_change_frequencies),
+        cmocka_unit_test(a_top_sleeps_when_it_is_fast),
+        cmocka_unit_test(all_equilibria_of_two_links_are_found),
+        cmocka_unit_test(cyclic_velocities_give_steady_motions),
+        cmocka_unit_test(inputs_reach_what_is_made_of_them),
+        cmocka_unit_test(an_input_that_is_none_is_named),
+    };
+    return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
+}
