@@ -114,6 +114,7 @@ static void add_counters(json_builder *b, cJSON *summary, const hamel_summary *s
     json_add_number(b, summary, "t", s->t);
     json_add_number(b, summary, "rows", s->rows);
     json_add_number(b, summary, "events", s->events);
+    json_add_number(b, summary, "switches", s->switches);
     json_add_number(b, summary, "steps", s->steps);
     json_add_number(b, summary, "rhs_evaluations", s->rhs_evaluations);
     json_add_number(b, summary, "jacobian_evaluations", s->jacobian_evaluations);

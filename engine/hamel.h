@@ -150,7 +150,7 @@ typedef struct hamel_redundancy {
 typedef struct hamel_summary {
     hamel_outcome outcome;
     double t; /* reached */
-    double steps, rhs_evaluations, jacobian_evaluations, projections, rows, events;
+    double steps, rhs_evaluations, jacobian_evaluations, projections, rows, events, switches;
     double derive_seconds, wall_seconds;
     const char *method, *formulation; /* taken */
     double start, stop, rtol;

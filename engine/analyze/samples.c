@@ -5,6 +5,8 @@
  * so what vanishes at such states vanishes identically but for a set of measure zero. */
 #include "engine/analyze/analysis_int.h"
 
+#include "engine/solve/mode.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@ static const double DEPENDENT = 1e-9, NEARLY_DEPENDENT = 1e-2;
 struct sampler {
     analysis *a;
     double *values, *workspace; /* of the model's dynamics program */
+    motion_mode mode;           /* for its branches */
     double *row, *step, *right;
     row_basis basis;
     double span;   /* of time after the start, at RADIUS */
@@ -26,6 +29,8 @@ struct sampler {
 
 static void evaluate(sampler *p, const sample *s) {
     program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
+    mode_choose_branches(&p->mode, s->t, s->q, s->v);
+    in.values[SYMBOL_BRANCH] = p->mode.branches;
     program_evaluate(p->a->model->dynamics, &in, p->workspace, p->values);
 }
 
@@ -181,7 +186,7 @@ sampler *sampler_create(analysis *a, double span) {
     p->step = p->row ? p->row + a->n : NULL;
     p->right = p->row ? p->step + a->n : NULL;
     if (!row_basis_init(&p->basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT) || !p->values ||
-        !p->workspace || !p->row) {
+        !p->workspace || !p->row || !mode_create(&p->mode, model)) {
         sampler_free(p);
         return NULL;
     }
@@ -193,6 +198,7 @@ sampler *sampler_create(analysis *a, double span) {
 void sampler_free(sampler *p) {
     if (!p) return;
     row_basis_free(&p->basis);
+    mode_free(&p->mode);
     free(p->values);
     free(p->workspace);
     free(p->row);

@@ -31,6 +31,7 @@ typedef enum graph_symbol_kind {
     SYMBOL_FREE,         /* acceleration that q''_i would have without constraints */
     SYMBOL_IDEAL,        /* x component of the ideal constraints' reaction */
     SYMBOL_NONIDEAL,     /* x component of what the constraints exert beyond that */
+    SYMBOL_BRANCH,       /* of an operator that changes abruptly; fixed between events */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
 

@@ -1,5 +1,5 @@
-/* events.c — the functions whose zeros are events, and what happens there, as two programs: the first is asked at every
- * step, the second only where something happens. */
+/* events.c — the functions whose zeros are events, and what happens there, as programs: the first is asked at every step,
+ * the others only where something happens. */
 #include "engine/model/model.h"
 
 static hamel_status no_memory(hamel_model *model, hamel_error *error) {
@@ -45,19 +45,32 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
     jumps[model->jump_count++] = from->restitution >= 0 ? from->restitution : graph_number(g, 0);
 }
 
+/* The arguments of the switches, as they are written. */
+static hamel_status compile_switches(hamel_model *model, hamel_error *error) {
+    hamel_system *s = model->system;
+    graph_node *nodes = arena_alloc(&model->memory, s->switch_count, sizeof *nodes);
+    if (!nodes) return no_memory(model, error);
+    for (size_t i = 0; i < s->switch_count; i++)
+        nodes[i] = s->switches[i].held ? s->switches[i].written : graph_number(s->graph, 0);
+    return program_compile(&model->switches, &model->memory, s->graph, nodes, s->switch_count, error);
+}
+
 hamel_status events_compile(hamel_model *model, hamel_error *error) {
     hamel_system *s = model->system;
-    if (s->event_count == 0) return HAMEL_OK;
-    graph_node *roots = arena_alloc(&model->memory, s->event_count, sizeof *roots),
+    size_t count = model->root_count = s->event_count + s->switch_count;
+    if (count == 0) return HAMEL_OK;
+    graph_node *roots = arena_alloc(&model->memory, count, sizeof *roots),
                *jumps = arena_alloc(&model->memory, count_jumps(s), sizeof *jumps);
     model->events = arena_alloc(&model->memory, s->event_count, sizeof *model->events);
     if (!roots || !jumps || !model->events) return no_memory(model, error);
-    model->event_count = model->root_count = model->jump_count = s->event_count;
+    model->event_count = model->jump_count = s->event_count;
     for (size_t i = 0; i < s->event_count; i++) take_event(model, i, roots, jumps);
+    for (size_t i = 0; i < s->switch_count; i++) roots[s->event_count + i] = s->switches[i].argument;
     if (graph_status(s->graph) != HAMEL_OK) return equations_status(s);
-    hamel_status status = program_compile(&model->roots, &model->memory, s->graph, roots, model->root_count, error);
+    hamel_status status = program_compile(&model->roots, &model->memory, s->graph, roots, count, error);
     if (status == HAMEL_OK)
         status = program_compile(&model->jumps, &model->memory, s->graph, jumps, model->jump_count, error);
+    if (status == HAMEL_OK && s->switch_count > 0) status = compile_switches(model, error);
     if (status != HAMEL_OK) return status;
     if ((program_depends(model->roots) | program_depends(model->jumps)) & GRAPH_DEPENDS(SYMBOL_FREE))
         model->needs_free = true;

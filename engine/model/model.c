@@ -68,10 +68,10 @@ static graph_node *append_nodes(graph_node *at, const graph_node *nodes, size_t 
     return at;
 }
 
-static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+/* The nodes of the dynamics program; NULL without memory. */
+static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     size_t n = e->n, m = e->m;
-    graph *g = model->system->graph;
-    graph_node zero = graph_number(g, 0);
+    graph_node zero = graph_number(model->system->graph, 0);
     model->at_M = 0;
     model->at_A = e->M.count;
     model->at_W = model->at_A + e->A.count;
@@ -87,7 +87,7 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     if (!nodes || !copy_pattern(model, &e->M, &model->M) || !copy_pattern(model, &e->A, &model->A) ||
         !copy_pattern(model, &e->W, &model->W) || !copy_pattern(model, &e->F, &model->F) ||
         !copy_pattern(model, &e->C, &model->C) || !copy_frictions(model))
-        return no_memory(model, error);
+        return NULL;
     at = append_pattern(at, &e->M);
     at = append_pattern(at, &e->A);
     at = append_pattern(at, &e->W);
@@ -98,7 +98,7 @@ static hamel_status compile_dynamics(hamel_model *model, const hamel_equations *
     at = append_nodes(at, e->position, m, zero);
     at = append_pattern(at, &e->C);
     if (e->quasi_bias) append_nodes(at, e->quasi_bias, model->system->quasi_count, zero);
-    return program_compile(&model->dynamics, &model->memory, g, nodes, model->dynamics_count, error);
+    return nodes;
 }
 
 /* What turns quasi-velocities into velocities and back. */
@@ -212,10 +212,17 @@ static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
     return program_compile(&model->quasi, &model->memory, s->graph, nodes, count * (model->n + 1), error);
 }
 
-static hamel_status compile_programs(hamel_model *model, const hamel_equations *e, const hamel_observed *o,
-                                     hamel_error *error) {
-    graph *g = model->system->graph;
-    hamel_status status = compile_dynamics(model, e, error);
+/* What the integration evaluates, with abrupt operators held. */
+static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel_error *error) {
+    hamel_system *s = model->system;
+    graph *g = s->graph;
+    graph_node *dynamics = list_dynamics(model, e);
+    if (!dynamics) return no_memory(model, error);
+    graph_node *lists[] = {dynamics, e->nonideal, e->residual, &e->jacobi_rate, e->momentum_rate};
+    const size_t n = e->n,
+                 counts[] = {model->dynamics_count, e->nonideal ? n : 0, n + e->m, 1, e->momentum_rate ? n : 0};
+    if (!switches_hold(s, lists, counts, 5, 2)) return equations_status(s);
+    hamel_status status = program_compile(&model->dynamics, &model->memory, g, dynamics, model->dynamics_count, error);
     if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
     if (status == HAMEL_OK && e->reaction_shift)
         status = program_compile(&model->reaction_shift, &model->memory, g, e->reaction_shift, e->n, error);
@@ -226,6 +233,12 @@ static hamel_status compile_programs(hamel_model *model, const hamel_equations *
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
     if (status == HAMEL_OK && (e->momentum_rate || e->cyclic)) status = model_compile_momenta(model, e, error);
+    return status;
+}
+
+static hamel_status compile_programs(hamel_model *model, hamel_equations *e, const hamel_observed *o,
+                                     hamel_error *error) {
+    hamel_status status = compile_motion(model, e, error);
     if (status == HAMEL_OK) status = compile_quasi(model, error);
     if (status == HAMEL_OK) status = compile_observed(model, e, o, error);
     return status == HAMEL_OK ? events_compile(model, error) : status;

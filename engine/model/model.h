@@ -9,6 +9,7 @@
 #include "engine/hamel.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/mechanics/outputs.h"
+#include "engine/mechanics/switches.h"
 
 /* Format section 9, checked and with defaults. */
 typedef struct model_settings {
@@ -116,11 +117,12 @@ struct hamel_model {
     model_invariant *invariants;
     model_check *checks;
 
-    /* Of what is observed: `roots` holds the functions that pass through zero at events, in their order, and `jumps` the
-     * rates of these (0 where not known), then what events assign. NULL without events. */
+    /* `roots`: of what is observed, the functions that pass through zero at events, in their order, then the arguments of
+     * the system's switches. `jumps`: the rates of the former (0 where not known), then what events assign. `switches`: the
+     * arguments of switches that are held as they are written, others 0, of (t, q, q'). NULL where empty. */
     model_event *events;
     size_t event_count, root_count, jump_count;
-    program *roots, *jumps;
+    program *roots, *jumps, *switches;
 
     size_t all_column_count; /* t, q, q', outputs: before `record` */
     size_t *recorded;        /* column → index in all columns */

@@ -153,19 +153,33 @@ hamel_status events_act(events *e, size_t i, double t, double *q, double *v, dou
 
 /* --- how often ------------------------------------------------------------------------------------------------------- */
 
-static hamel_status fail(const model_event *event, double t, const char *how, hamel_error *error) {
-    (void)hamel_fail(error, HAMEL_INTEGRATION, event->pointer, 0,
-                     "at t = %.9g the event `%s` happens too often in too short a time (Zeno): %s", t, event->name,
-                     how);
-    hamel_suggest(error, "end the run there by an event with `terminate`, or let one activate the constraint that then "
-                         "holds; smaller tolerances resolve shorter times");
+static hamel_status fail(const events *e, size_t i, double t, const char *how, hamel_error *error) {
+    const hamel_model *model = e->model;
+    if (i < model->event_count) {
+        (void)hamel_fail(error, HAMEL_INTEGRATION, model->events[i].pointer, 0,
+                         "at t = %.9g the event `%s` happens too often in too short a time (Zeno): %s", t,
+                         model->events[i].name, how);
+        hamel_suggest(error, "end the run there by an event with `terminate`, or let one activate the constraint that "
+                             "then holds; smaller tolerances resolve shorter times");
+        return HAMEL_INTEGRATION;
+    }
+    text_buffer text;
+    text_buffer_init(&text, 400);
+    system_name_symbol(model->system, SYMBOL_BRANCH, (int32_t)(i - model->event_count), &text);
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "", 0,
+                     "at t = %.9g `%s` changes too often in too short a time (Zeno): %s", t,
+                     text.failed || !text.bytes ? "a branch of the equations" : text.bytes, how);
+    hamel_suggest(error,
+                  "both sides drive the motion back to the edge: smooth it, as x/sqrt(x^2 + eps^2) for sign(x), or "
+                  "describe dry friction by the key `friction` of a constraint");
+    text_buffer_free(&text);
     return HAMEL_INTEGRATION;
 }
 
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error) {
     char how[100];
     snprintf(how, sizeof how, "the time of %.2g since the last one is too short for the tolerances", t - since);
-    return fail(&e->model->events[i], since, how, error);
+    return fail(e, i, since, how, error);
 }
 
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) {
@@ -176,6 +190,6 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) {
     e->recent[slot] = t;
     e->count++;
     if (e->count <= EVENTS_RECENT || t - oldest > ZENO_PART * (s->stop - s->start)) return HAMEL_OK;
-    snprintf(how, sizeof how, "%d events within a time of %.2g", EVENTS_RECENT, t - oldest);
-    return fail(&e->model->events[i], t, how, error);
+    snprintf(how, sizeof how, "%d times within %.2g", EVENTS_RECENT, t - oldest);
+    return fail(e, i, t, how, error);
 }

@@ -29,7 +29,7 @@ void events_evaluate(events *e, double t, const double *q, const double *v, cons
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, double *impulse,
                         hamel_error *error) HAMEL_CHECKED;
 
-/* Notes that event i happened at t. HAMEL_INTEGRATION, with a fault, when so many happen in so short a time that no end is
+/* Notes that root i, an event or a switch behind all events, passed at t. HAMEL_INTEGRATION, with a fault, when so many happen in so short a time that no end is
  * in sight (Zeno). */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 

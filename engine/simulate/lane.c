@@ -127,23 +127,33 @@ void lane_row(const lane *l, double *row) {
 
 /* --- steps and events ------------------------------------------------------------------------------------------------ */
 
+/* The state seen last. */
+static roots_state here(lane *l) {
+    events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
+    return (roots_state){l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values};
+}
+
 /* Notes the state seen last as the one from which integration and search go on. */
 static hamel_status begin(lane *l, bool changed, hamel_error *error) {
     size_t bytes = l->model->n * sizeof *l->q;
-    if (!l->roots) return HAMEL_OK;
     l->since = l->t;
     l->since_work = l->work - l->gained;
     memcpy(l->since_q, l->q, bytes);
     memcpy(l->since_v, l->v, bytes);
     l->due = false;
-    events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
-    roots_state at = {l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values};
+    roots_state at = here(l);
     return roots_start(l->roots, &at, changed, error);
 }
 
 hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error) {
-    hamel_status status = l->roots ? lane_settle(l, error) : HAMEL_OK;
-    if (status == HAMEL_OK) status = begin(l, false, error);
+    hamel_status status = HAMEL_OK;
+    if (l->roots) {
+        status = lane_settle(l, error); /* branches are those of this state: they are held from here on */
+        l->kinetics->held = true;
+        roots_state at = here(l);
+        if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
+        if (status == HAMEL_OK) status = begin(l, false, error);
+    }
     if (status != HAMEL_OK) return status;
     l->integrator = integrator_create(l->model, l->kinetics, l->q, l->v, options, error);
     return l->integrator ? HAMEL_OK : error->status;
@@ -178,14 +188,19 @@ double lane_reach(const lane *l) {
     return l->due ? roots_time(l->roots) : integrator_time(l->integrator);
 }
 
+/* Whether the motion after the event is another one. */
+static bool acts(const model_event *e) {
+    return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
+}
+
 /* What an event does to the energy is no error of the integration: W takes it up. */
 static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_error *error) {
     double energy = lane_jacobi(l);
-    events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
-    if (roots_contradicts(l->roots, i, l->events.values[i]))
-        return events_fail_zeno(&l->events, i, l->since, l->t, error);
+    roots_state at = here(l);
+    if (roots_contradicts(l->roots, i, at.rates[i])) return events_fail_zeno(&l->events, i, l->since, l->t, error);
     lane_row(l, l->before);
     hamel_status status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
+    if (status == HAMEL_OK && acts(&l->model->events[i])) status = roots_follow_jump(l->roots, &at, error);
     if (status == HAMEL_OK) status = lane_settle(l, error);
     l->gained += lane_jacobi(l) - energy;
     l->work += lane_jacobi(l) - energy;
@@ -193,16 +208,24 @@ static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_err
     return status;
 }
 
-/* Whether the motion after the event is another one. */
-static bool acts(const model_event *e) {
-    return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
+/* Switches take their new branches; the first of them speaks for all when they do so without end. */
+static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
+    size_t count, first = l->model->event_count;
+    roots_state at = here(l);
+    hamel_status status = roots_flip(l->roots, &at, &count, error);
+    *changed = count > 0;
+    if (status != HAMEL_OK || count == 0) return status;
+    l->switches += (double)count;
+    while (!roots_passed(l->roots, first)) first++;
+    return events_note(&l->events, first, l->t, error);
 }
 
 hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error) {
     const hamel_model *model = l->model;
-    hamel_status status = lane_see(l, roots_time(l->roots), error);
-    bool changed = false;
+    bool changed = false, settled = false;
     *terminated = false;
+    hamel_status status = lane_see(l, roots_time(l->roots), error);
+    if (status == HAMEL_OK) status = flip(l, &changed, error);
     for (size_t i = 0; i < model->event_count && !*terminated && status == HAMEL_OK; i++) {
         const model_event *event = &model->events[i];
         hamel_happening happening = {event->name,         l->t, l->before, l->after, model->header.column_count,
@@ -213,7 +236,9 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
         if (status == HAMEL_OK && tell && !tell(context, &happening)) return HAMEL_CANCELED;
         *terminated = event->terminate;
         changed = changed || acts(event);
+        settled = true;
     }
+    if (status == HAMEL_OK && changed && !settled) status = lane_settle(l, error);
     if (status == HAMEL_OK) status = begin(l, changed, error);
     if (status != HAMEL_OK || *terminated) return status;
     if (!changed) return search(l, error); /* what is left of the step is as good as before */

@@ -12,6 +12,7 @@ typedef struct lane {
     integrator *integrator;
     roots *roots; /* NULL: nothing can happen */
     events events;
+    double switches;                              /* branches changed so far */
     bool due;                                     /* an event lies within the last step, at roots_time */
     double since, since_work, *since_q, *since_v; /* where the integrator was started */
     double t, *q, *v, *a, *lambda, *free;         /* the state seen last, projected */

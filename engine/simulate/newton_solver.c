@@ -53,6 +53,7 @@ static double rate_along(newton_solver *s, const double *x) {
     for (size_t i = 0; i < 2 * n + m; i++) s->seeds[i * PROGRAM_LANES] = i < 2 * n ? x[i] : multipliers[i - 2 * n];
     in.values[SYMBOL_IDEAL] = s->kinetics->ideal;
     in.values[SYMBOL_NONIDEAL] = s->kinetics->nonideal;
+    in.values[SYMBOL_BRANCH] = s->kinetics->mode.branches;
     seeds.values[SYMBOL_COORDINATE] = s->seeds;
     seeds.values[SYMBOL_VELOCITY] = s->seeds + n * PROGRAM_LANES;
     seeds.values[SYMBOL_MULTIPLIER] = s->seeds + 2 * n * PROGRAM_LANES;

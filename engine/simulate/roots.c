@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step is looked at in so many parts; dips between three neighbours are followed to their bottom in so many steps. */
-enum { PARTS = 4, DIP_STEPS = 8, BRACKET_STEPS = 200 };
+/* A step is looked at in so many parts (fewer where each look solves for accelerations); dips between three neighbours are
+ * followed to their bottom in so many steps. */
+enum { PARTS = 4, DEAR_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* A start this part of the span (in time, by the rate) beside a zero is a start at it. */
 static const double START_PART = 1e-13;
 static const double UNCERTAIN = 10; /* what a state is off by between projections, in tolerances */
@@ -92,17 +93,38 @@ static program_inputs inputs_of(const roots *w, const double *t, const double *q
     program_inputs in = model_inputs(w->model, t, q, v, a, lambda, free);
     in.values[SYMBOL_IDEAL] = w->kinetics->ideal;
     in.values[SYMBOL_NONIDEAL] = w->kinetics->nonideal;
+    in.values[SYMBOL_BRANCH] = w->kinetics->mode.branches;
     return in;
 }
 
-static hamel_status values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
+static bool is_switch(const roots *w, size_t i) {
+    return i >= w->model->event_count;
+}
+
+static const system_switch *switch_at(const roots *w, size_t i) {
+    return &w->model->system->switches[i - w->model->event_count];
+}
+
+static double *branch_at(const roots *w, size_t i) {
+    return &w->kinetics->mode.branches[i - w->model->event_count];
+}
+
+/* The functions as programs give them: of a switch its argument. */
+static hamel_status raw_values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
     const hamel_model *model = w->model;
     program_evaluate(model->roots, in, w->work, values);
     for (size_t i = 0; i < w->count; i++)
         if (!isfinite(values[i]))
-            return model_not_finite(model, model->roots, in, w->work, t, model->events[i].pointer,
-                                    "what an event waits for", error);
+            return model_not_finite(model, model->roots, in, w->work, t,
+                                    is_switch(w, i) ? "" : model->events[i].pointer, "what an event waits for", error);
     return HAMEL_OK;
+}
+
+static hamel_status values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
+    hamel_status status = raw_values_at(w, in, t, values, error);
+    for (size_t i = w->model->event_count; i < w->count && status == HAMEL_OK; i++)
+        values[i] = switch_distance(switch_at(w, i), *branch_at(w, i), values[i]);
+    return status;
 }
 
 /* On the dense output of the last step. */
@@ -170,6 +192,14 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
 }
 
+/* A switch is always inside its branch: at an edge that it has just passed, or starts at, or further in. */
+static void place_switch(roots *w, size_t i) {
+    double slack = w->passed[i] ? 2 * w->last_noise[i] : 0;
+    w->side[i] = 1;
+    w->touching[i] = fabs(w->first[i]) <= slack;
+    w->noise[i] = w->touching[i] ? fmax(fabs(w->first[i]), w->passed[i] ? w->last_noise[i] : 0) : 0;
+}
+
 /* Any other function, or at the start. */
 static void place(roots *w, size_t i, double rate, bool start) {
     const model_settings *s = &w->model->settings;
@@ -184,10 +214,11 @@ hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_er
     hamel_status status = values_at(w, &in, at->t, w->first, error);
     if (status != HAMEL_OK) return status;
     bool any = false, start = at->t == w->model->settings.start;
-    for (size_t i = 0; i < w->count; i++) any = any || w->passed[i] || w->touching[i];
+    for (size_t i = 0; i < w->model->event_count; i++) any = any || w->passed[i] || w->touching[i];
     memcpy(w->last_noise, w->noise, w->count * sizeof *w->noise);
     if (any && changed) find_uncertainty(w, &in, at->q, at->v, at->a);
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = w->model->event_count; i < w->count; i++) place_switch(w, i);
+    for (size_t i = 0; i < w->model->event_count; i++) {
         double rate = isfinite(at->rates[i]) ? at->rates[i] : 0;
         if (w->passed[i])
             place_passed(w, i, rate, changed);
@@ -218,6 +249,7 @@ static bool left_side(const roots *w, size_t i, double value) {
 
 /* Whether anything happens when it leaves. */
 static bool counts(const roots *w, size_t i) {
+    if (is_switch(w, i)) return true;
     hamel_direction direction = w->model->events[i].direction;
     return direction == HAMEL_BOTH || (direction == HAMEL_RISING) == (w->side[i] < 0);
 }
@@ -274,7 +306,7 @@ static hamel_status narrow(roots *w, integrator *steps, double a, double b, hame
         w->passed[i] = counts(w, i) && left_side(w, i, w->high[i]);
         if (!w->passed[i]) continue;
         w->noise[i] = fmax(fabs(w->low[i]), fabs(w->high[i]));
-        w->side[i] = -w->side[i];
+        if (!is_switch(w, i)) w->side[i] = -w->side[i];
     }
     return HAMEL_OK;
 }
@@ -326,7 +358,7 @@ static bool missed(roots *w, const integrator *steps, double start) {
     bool any = false;
     if (integrator_previous_time(steps) != start) return false;
     for (size_t i = 0; i < w->count; i++) {
-        w->passed[i] = w->touching[i] && counts(w, i) && left_side(w, i, w->high[i]);
+        w->passed[i] = !is_switch(w, i) && w->touching[i] && counts(w, i) && left_side(w, i, w->high[i]);
         any = any || w->passed[i];
     }
     return any;
@@ -353,8 +385,9 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
     double start = w->t, from = fmax(integrator_previous_time(steps), start), to = integrator_time(steps);
     double a = from, b = from;
     *finding = ROOTS_NONE;
-    for (int part = 1; part <= PARTS; part++) {
-        double c = part < PARTS ? from + (to - from) * part / PARTS : to, dip = NAN;
+    const int parts = w->needs_motion ? DEAR_PARTS : PARTS;
+    for (int part = 1; part <= parts; part++) {
+        double c = part < parts ? from + (to - from) * part / parts : to, dip = NAN;
         if (!(c > b)) continue;
         hamel_status status = interpolated(w, steps, c, w->high, error);
         if (status != HAMEL_OK) return status;
@@ -383,4 +416,42 @@ bool roots_passed(const roots *w, size_t i) {
 }
 bool roots_contradicts(const roots *w, size_t i, double rate) {
     return w->first_touching[i] && sign(rate) == -w->side[i];
+}
+
+/* --- switches -------------------------------------------------------------------------------------------------------- */
+
+static hamel_status raw_at(roots *w, const roots_state *at, hamel_error *error) {
+    program_inputs in = inputs_of(w, &at->t, at->q, at->v, at->a, at->lambda, at->free);
+    return raw_values_at(w, &in, at->t, w->trial, error);
+}
+
+hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) {
+    *count = 0;
+    if (w->count == w->model->event_count) return HAMEL_OK;
+    hamel_status status = raw_at(w, at, error);
+    for (size_t i = w->model->event_count; i < w->count && status == HAMEL_OK; i++) {
+        if (!w->passed[i]) continue;
+        *branch_at(w, i) = switch_neighbour(switch_at(w, i), *branch_at(w, i), w->trial[i]);
+        (*count)++;
+    }
+    return status;
+}
+
+hamel_status roots_follow_jump(roots *w, const roots_state *at, hamel_error *error) {
+    const size_t first = w->model->event_count;
+    if (w->count == first) return HAMEL_OK;
+    hamel_status status = raw_at(w, at, error);
+    if (status != HAMEL_OK) return status;
+    for (size_t i = first; i < w->count; i++) { /* w->trial: the branch where it is known already */
+        bool stays =
+            w->passed[i] && fabs(switch_distance(switch_at(w, i), *branch_at(w, i), w->trial[i])) <= 2 * w->noise[i];
+        if (stays || !switch_at(w, i)->held)
+            w->trial[i] = stays ? *branch_at(w, i) : switch_branch(switch_at(w, i), w->trial[i]);
+        else
+            w->trial[i] = NAN;
+    }
+    mode_choose_branches(&w->kinetics->mode, at->t, at->q, at->v);
+    for (size_t i = first; i < w->count; i++)
+        if (!isnan(w->trial[i])) *branch_at(w, i) = w->trial[i];
+    return HAMEL_OK;
 }

@@ -1,6 +1,7 @@
 /* roots.h — where functions of the state pass through zero along one integration.
  *
- * Each function has a side: the sign that it has, or will have once it leaves the zero it stands at. A step is searched
+ * The functions are those that events of the description wait for, and how far each switch of the equations is inside its
+ * branch. Each function has a side: the sign that it has, or will have once it leaves the zero it stands at. A step is searched
  * from its beginning for the first function that leaves its side; the instant is bracketed to rounding on the dense
  * output. It is done here and not by CVODE's own root finding because a function must be able to start at a zero that an
  * event has just left it at (with rounding on either side, and a rate that says where it goes), because a pair of
@@ -27,6 +28,13 @@ typedef struct roots_state {
 /* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless an
  * event has moved them away; `changed`: an event has acted on the state or the mode. */
 hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_error *error) HAMEL_CHECKED;
+
+/* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. */
+hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
+
+/* Takes the branches of a state that an event has changed. A switch that has just passed an edge and still stands there
+ * keeps the branch behind it. */
+hamel_status roots_follow_jump(roots *w, const roots_state *at, hamel_error *error) HAMEL_CHECKED;
 
 /* Begins the search from the same state once more. */
 void roots_again(roots *w);

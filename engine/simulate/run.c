@@ -293,6 +293,7 @@ static hamel_status finish(run *r, hamel_status status) {
         s->rhs_evaluations = c.rhs;
         s->jacobian_evaluations = c.jacobians;
         s->projections = c.projections;
+        s->switches = r->main.switches;
         s->method = integrator_method(r->main.integrator);
     }
     if (status == HAMEL_LIMIT) {

@@ -60,14 +60,10 @@ hamel_status kinetics_select(kinetics *k, const bool *active) {
 /* The constraints that are active at the start. */
 static bool create_mode(kinetics *k) {
     const hamel_model *model = k->model;
-    k->mode.active = calloc(model->m + 1, sizeof *k->mode.active);
     k->masked = calloc(model->A.count + 3 * model->m + 1, sizeof *k->masked);
-    if (!k->mode.active || !k->masked) return false;
+    if (!mode_create(&k->mode, model) || !k->masked) return false;
     bool all = true;
-    for (size_t c = 0; c < model->m; c++) {
-        k->mode.active[c] = model->active[c];
-        all = all && model->active[c];
-    }
+    for (size_t c = 0; c < model->m; c++) all = all && model->active[c];
     return all || kinetics_select(k, model->active) == HAMEL_OK;
 }
 
@@ -119,7 +115,7 @@ void kinetics_free(kinetics *k) {
     free(k->observed_work);
     free(k->rate_work);
     free(k->nonideal_work);
-    free(k->mode.active);
+    mode_free(&k->mode);
     free(k->masked);
     free(k);
 }
@@ -133,6 +129,7 @@ static bool all_finite(const double *x, size_t count) {
 static hamel_status evaluate(kinetics *k, hamel_error *error) {
     const hamel_model *model = k->model;
     program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, k->lambda, NULL);
+    in.values[SYMBOL_BRANCH] = k->mode.branches;
     program_evaluate(model->dynamics, &in, k->dynamics_work, k->values);
     for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = 0;
     if (all_finite(k->values, model->dynamics_count)) return HAMEL_OK;
@@ -145,6 +142,7 @@ hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const dou
     k->t = t;
     k->q = q;
     k->v = v;
+    if (!k->held) mode_choose_branches(&k->mode, t, q, v);
     if (k->model->W.count) memset(k->lambda, 0, k->model->m * sizeof *k->lambda);
     return evaluate(k, error);
 }
@@ -216,6 +214,7 @@ static hamel_status prescribed_forces(kinetics *k, const double *lambda, hamel_e
     memset(k->nonideal, 0, model->n * sizeof *k->nonideal);
     if (!model->nonideal) return HAMEL_OK;
     program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, lambda, NULL);
+    in.values[SYMBOL_BRANCH] = k->mode.branches;
     in.values[SYMBOL_IDEAL] = k->ideal;
     program_evaluate(model->nonideal, &in, k->nonideal_work, k->nonideal);
     if (all_finite(k->nonideal, model->n)) return HAMEL_OK;
@@ -361,6 +360,7 @@ double kinetics_energy_rate(kinetics *k, double t, const double *q, const double
     double rate = 0;
     if (!k->model->energy_rate) return 0;
     program_inputs in = model_inputs(k->model, &t, q, v, NULL, lambda, NULL);
+    in.values[SYMBOL_BRANCH] = k->mode.branches;
     in.values[SYMBOL_IDEAL] = k->ideal;
     in.values[SYMBOL_NONIDEAL] = k->nonideal;
     program_evaluate(k->model->energy_rate, &in, k->rate_work, &rate);

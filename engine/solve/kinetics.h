@@ -26,7 +26,8 @@ typedef struct kinetics {
     friction *friction;                       /* NULL when there is none */
     double t;
     const double *q, *v; /* of the state evaluated last, borrowed */
-    motion_mode mode;    /* change it by kinetics_select */
+    motion_mode mode;    /* change what is active by kinetics_select */
+    bool held;           /* its branches are; else they are chosen at each evaluation */
     size_t *masked;      /* the entries of `values` that belong to constraints that are not active: read as 0 */
     size_t masked_count;
 } kinetics;

@@ -1,11 +1,23 @@
-/* mode.h — what holds between two events of a run: which constraints act. */
+/* mode.h — what holds between two events of a run: which constraints act, and which branch each operator takes that changes
+ * abruptly (engine/mechanics/switches.h). */
 #ifndef HAMEL_SOLVE_MODE_H
 #define HAMEL_SOLVE_MODE_H
 
-#include <stdbool.h>
+#include "engine/model/model.h"
 
 typedef struct motion_mode {
-    bool *active; /* m: a constraint that is not exerts nothing and asks for nothing */
+    const hamel_model *model;
+    bool *active;             /* m: a constraint that is not exerts nothing and asks for nothing */
+    double *branches;         /* of the model's switches */
+    double *arguments, *work; /* of the program that chooses them */
 } motion_mode;
+
+/* The constraints that act at the start; branches have no value yet. False without memory. */
+bool mode_create(motion_mode *mode, const hamel_model *model);
+void mode_free(motion_mode *mode);
+
+/* Takes the branches of the operators as they are at this state. Where one of them hangs on what is solved for, its branch
+ * stays. */
+void mode_choose_branches(motion_mode *mode, double t, const double *q, const double *v);
 
 #endif

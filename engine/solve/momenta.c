@@ -81,6 +81,7 @@ static hamel_status momenta_rates(variables *x, const double *a, const double *l
     bool split = model->nonideal || k->friction; /* the reaction is in two parts */
     (void)a;
     program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, lambda, NULL);
+    in.values[SYMBOL_BRANCH] = k->mode.branches;
     program_evaluate(model->momentum_rates, &in, o->rates_work, dw);
     for (size_t e = 0; !split && e < model->A.count; e++)
         dw[model->A.column[e]] += k->values[model->at_A + e] * lambda[model->A.row[e]];

@@ -196,6 +196,7 @@ hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const
     const hamel_model *model = w->model;
     program_inputs in = model_inputs(model, &t, q, v, a, lambda, NULL);
     in.values[SYMBOL_IDEAL] = ideal;
+    if (w->mode) in.values[SYMBOL_BRANCH] = w->mode->branches;
     tangents(w, &in, SYMBOL_COORDINATE, w->Rq);
     tangents(w, &in, SYMBOL_VELOCITY, w->Rv);
     memcpy(w->dynamics, dynamics_values, model->dynamics_count * sizeof *w->dynamics);

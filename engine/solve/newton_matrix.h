@@ -20,7 +20,8 @@ typedef struct newton_matrix newton_matrix;
 newton_matrix *newton_create(const hamel_model *model); /* NULL without memory */
 void newton_free(newton_matrix *w);
 
-/* Linearizes in this mode (borrowed) from now on: rows of constraints that are not active read λ_c = 0. Before, all are. */
+/* Linearizes in this mode (borrowed) from now on: rows of constraints that are not active read λ_c = 0. Without one all
+ * are active, and the model must have no switches. */
 void newton_select(newton_matrix *w, const motion_mode *mode);
 
 /* Takes R_q and R_v at a state and the dynamics program's values there; `ideal` is n reactions (kinetics), held. HAMEL_NOT_FINITE when some are not. */

@@ -553,6 +553,14 @@ const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
     return symbol_nearest(&s->binder->coordinates, name, strlen(name));
 }
 
+/* What it is a branch of; that is written without branches. */
+static void name_branch(const hamel_system *s, const system_switch *w, text_buffer *out) {
+    const char *name = w->kind == SWITCH_SIGN ? "sign(" : w->kind == SWITCH_FLOOR ? "floor(" : "";
+    text_buffer_puts(out, name);
+    graph_print(s->graph, w->written, system_name_symbol, (void *)s, out);
+    if (*name) text_buffer_puts(out, ")");
+}
+
 void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     const hamel_system *s = context;
     switch (kind) {
@@ -564,6 +572,7 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
     case SYMBOL_MULTIPLIER: text_buffer_printf(out, "lambda(%s)", s->constraints[index].name); return;
     case SYMBOL_IDEAL: text_buffer_printf(out, "ideal(%s)", s->coordinates[index].name); return;
     case SYMBOL_NONIDEAL: text_buffer_printf(out, "nonideal(%s)", s->coordinates[index].name); return;
+    case SYMBOL_BRANCH: name_branch(s, &s->switches[index], out); return;
     default: text_buffer_printf(out, "#%d", (int)index); return;
     }
 }

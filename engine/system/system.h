@@ -71,6 +71,16 @@ typedef struct system_friction {
     size_t count;
 } system_friction;
 
+/* An operator that changes abruptly, and the symbol that stands for its branch (mechanics/switches.h). */
+typedef enum switch_kind { SWITCH_SIGN, SWITCH_FLOOR, SWITCH_TABLE } switch_kind;
+typedef struct system_switch {
+    switch_kind kind;
+    const graph_table *table;
+    graph_node written, argument; /* z as it is written, and with the switches inside it held */
+    bool held;                    /* false: operators stay, z contains what is solved for */
+    int32_t next;                 /* another one with the same `written`, or −1 */
+} system_switch;
+
 /* What happens at an instant. Its expressions are bound with the outputs (mechanics/outputs.c): they may ask for derived
  * quantities. */
 typedef struct system_event {
@@ -144,6 +154,8 @@ typedef struct hamel_system {
     system_friction *frictions;
     size_t standing_count; /* constraints that are active at the start: they come first */
     size_t named_count;    /* and those that the description names: the equations of impulses come after */
+    size_t switch_count, switch_capacity;
+    system_switch *switches;
     size_t event_count, event_capacity;
     system_event *events;
     size_t output_count, output_capacity;

@@ -349,6 +349,93 @@ static void an_impulse_keeps_the_constraints_that_act(void **state) {
     drop(r);
 }
 
+/* --- switches -------------------------------------------------------------------------------------------------------- */
+
+static void a_force_that_jumps_in_time_is_integrated_exactly(void **state) {
+    (void)state;
+    record *r = run_well("`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, "
+                         "`generalized_forces`: {`x`: `if(t < 1, 2, 0) + floor(t/2) + mod(t, 3)`}",
+                         "`stop`: 4, `samples`: 2, `rtol`: 1e-9, `atol`: 1e-12");
+    /* v = 2 + (4 - 2) + (9/2 + 1/2); x = 2 (1/2 + 3) + 2 + (27/6 + 9/2 + 1/6) */
+    assert_near("v", r->values[1][2], 9, 1e-11);
+    assert_near("x", r->values[1][1], 7 + 2 + 27. / 6 + 4.5 + 1. / 6, 1e-11);
+    assert_true(r->summary.switches == 4); /* t = 1, 2, 3, 4: the last at the end of the run */
+    assert_int_equal(r->count, 0);
+    drop(r);
+}
+
+/* A mass on a bilinear spring: half periods of 1 and 2 rad/s alternate. */
+static void a_kink_in_a_spring_is_met_in_every_way_of_writing_it(void **state) {
+    (void)state;
+    static const char *const springs[] = {"if(x < 0, -4*x, -x)", "-x - 3*min(x, 0)", "-4*x + 3*max(0, x)",
+                                          "-2.5*x + 1.5*abs(x)", "-x*(2.5 - 1.5*sign(x))"};
+    const double pi = 3.14159265358979323846;
+    for (size_t k = 0; k < sizeof springs / sizeof *springs; k++) {
+        for (int bdf = 0; bdf < 2; bdf++) {
+            char members[300], simulation[200];
+            snprintf(members, sizeof members,
+                     "`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, "
+                     "`generalized_forces`: {`x`: `%s`}",
+                     springs[k]);
+            snprintf(simulation, sizeof simulation,
+                     "`stop`: %.17g, `samples`: 2, `rtol`: 1e-9, `atol`: 1e-11, `method`: `%s`", 10 * 1.5 * pi,
+                     bdf ? "bdf" : "adams");
+            record *r = run_well(members, simulation);
+            assert_near(springs[k], r->values[1][1], 1, 1e-7);
+            assert_near(springs[k], r->values[1][2], 0, 1e-6);
+            assert_true(r->summary.switches == 20);
+            drop(r);
+        }
+    }
+}
+
+static void the_knots_of_a_linear_table_are_kinks(void **state) {
+    (void)state;
+    record *r = run_well("`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, "
+                         "`tables`: {`f`: {`x`: [0, 1, 2, 3], `y`: [0, 5, 0, 1]}}, "
+                         "`generalized_forces`: {`x`: `table(f, t)`}",
+                         "`stop`: 3, `samples`: 4, `rtol`: 1e-9, `atol`: 1e-12");
+    assert_near("v(1)", r->values[1][2], 2.5, 1e-11); /* areas of the triangles */
+    assert_near("v(2)", r->values[2][2], 5, 1e-11);
+    assert_near("v(3)", r->values[3][2], 5.5, 1e-11);
+    assert_near("x(1)", r->values[1][1], 5. / 6, 1e-11);
+    assert_true(r->summary.switches == 2);
+    drop(r);
+}
+
+/* Coulomb's friction against a spring takes 2 of the amplitude in each half period, until it holds the mass. */
+static void friction_that_sticks_is_a_clear_end(void **state) {
+    (void)state;
+    const char *members = "`coordinates`: [{`name`: `x`, `initial`: 10.5}], `kinetic_energy`: `x'^2/2`, "
+                          "`potential_energy`: `x^2/2`, `generalized_forces`: {`x`: `-sign(x')`}";
+    const double pi = 3.14159265358979323846;
+    record *r = run(members, "`stop`: 20, `times`: [3.14159265358979323846, 9.42477796076938], `rtol`: 1e-9");
+    assert_near("after one half", r->values[0][1], -8.5, 1e-7);
+    assert_near("after three", r->values[1][1], -4.5, 1e-7);
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_near("the end", r->summary.t, 5 * pi, 1e-7);
+    assert_true(says(r, "`sign(x')` changes too often"));
+    drop(r);
+    r = run_well("`coordinates`: [{`name`: `x`, `initial`: 10.5}], `kinetic_energy`: `x'^2/2`, "
+                 "`potential_energy`: `x^2/2`, `generalized_forces`: {`x`: `-x'/sqrt(x'^2 + 1e-8)`}",
+                 "`stop`: 20, `samples`: 2, `rtol`: 1e-7");
+    assert_near("where it creeps", r->values[1][1], -0.5, 1e-2);
+    drop(r);
+}
+
+static void branches_follow_a_jump(void **state) {
+    (void)state;
+    /* The force has the sign of x', which the event turns round. */
+    record *r = run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+                         "`generalized_forces`: {`x`: `sign(x')`}, "
+                         "`events`: [{`name`: `turn`, `when`: `t - 1`, `set`: {`x'`: `-x'`}}]",
+                         "`stop`: 2, `samples`: 3");
+    assert_near("before", r->happenings[0].before[2], 2, 1e-9);
+    assert_near("end", r->values[2][2], -3, 1e-8);
+    assert_near("end", r->values[2][1], 1.5 - 2.5, 1e-8);
+    drop(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounces_come_at_the_times_of_the_closed_form),
@@ -366,6 +453,11 @@ int main(void) {
         cmocka_unit_test(a_string_becomes_taut_and_is_cut),
         cmocka_unit_test(activation_needs_positions_and_velocities),
         cmocka_unit_test(an_impulse_keeps_the_constraints_that_act),
+        cmocka_unit_test(a_force_that_jumps_in_time_is_integrated_exactly),
+        cmocka_unit_test(a_kink_in_a_spring_is_met_in_every_way_of_writing_it),
+        cmocka_unit_test(the_knots_of_a_linear_table_are_kinks),
+        cmocka_unit_test(friction_that_sticks_is_a_clear_end),
+        cmocka_unit_test(branches_follow_a_jump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
