@@ -33,6 +33,16 @@ static void outside_table(const hamel_model *model, const graph_cell *cell, cons
     text_buffer_number(out, table->x[table->count - 1]);
 }
 
+/* As it is written, whichever derivative of the table was asked for. */
+static void print_lookup(const hamel_model *model, const graph_cell *cell, text_buffer *out) {
+    const graph *g = model->system->graph;
+    double index = 0;
+    (void)graph_is_number(g, cell->as.operand[1], &index);
+    text_buffer_printf(out, "table(%s, ", graph_tables(g)[(size_t)index]->name);
+    graph_print(g, cell->as.operand[0], system_name_symbol, model->system, out);
+    text_buffer_puts(out, ")");
+}
+
 hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
                               double *workspace, double t, const char *pointer, const char *place, hamel_error *error) {
     graph_node node = program_first_fault(p, inputs, workspace);
@@ -46,7 +56,10 @@ hamel_status model_not_finite(const hamel_model *model, const program *p, const 
         text_buffer_printf(&text, "%s is not finite%s", place, node >= 0 ? ": `" : "");
     }
     size_t before = text.length;
-    if (node >= 0) graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
+    if (lookup)
+        print_lookup(model, graph_at(model->system->graph, node), &text);
+    else if (node >= 0)
+        graph_print(model->system->graph, node, system_name_symbol, model->system, &text);
     bool shown = !text.failed && text.bytes;
     if (shown)
         (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %.*s%.300s%s", t, (int)before, text.bytes,
