@@ -99,8 +99,12 @@ static void read_axis(json_reader *r, const cJSON *value, const char *pointer, s
 
 static void read_over(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     sweep_text *out = (sweep_text *)((char *)field - offsetof(sweep_text, axes));
-    if (!cJSON_IsObject(value) || !value->child) {
+    if (!cJSON_IsObject(value)) {
         json_expected(r, value, pointer, "an object of targets, as in {\"m\": [1, 2]}");
+        return;
+    }
+    if (!value->child) {
+        json_fault_at(r, pointer, "no target is named, as in {\"m\": [1, 2]}");
         return;
     }
     out->axes = json_alloc(r, json_child_count(value), sizeof *out->axes);

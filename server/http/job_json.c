@@ -43,6 +43,7 @@ cJSON *job_json(const job *j) {
     good = links && add_link(links, "self", "/v1/jobs/", j->id, "") &&
            add_link(links, "system", "/v1/jobs/", j->id, "/system") &&
            add_link(links, "results", "/v1/jobs/", j->id, "/results") &&
+           add_link(links, "events", "/v1/jobs/", j->id, "/events") &&
            add_link(links, "cancel", "/v1/jobs/", j->id, "/cancel");
     if (good) return object;
     cJSON_Delete(object);

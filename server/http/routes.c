@@ -19,6 +19,7 @@ static const route routes[] = {
     {METHOD_DELETE,  "/v1/jobs/{}",             RUN_BRIEF,  false, jobs_delete,         SCOPE_RUN,   NULL},
     {METHOD_GET,     "/v1/jobs/{}/system",      RUN_BRIEF,  false, jobs_get_system,     SCOPE_READ,  NULL},
     {METHOD_GET,     "/v1/jobs/{}/results",     RUN_STREAM, false, jobs_get_results,    SCOPE_READ,  results_query},
+    {METHOD_GET,    "/v1/jobs/{}/events",      RUN_STREAM, false, jobs_get_events,     SCOPE_READ,  NULL},
     {METHOD_POST,    "/v1/jobs/{}/cancel",      RUN_BRIEF,  false, jobs_cancel,         SCOPE_RUN,   NULL},
     {METHOD_POST,    "/v1/batches",             RUN_STREAM, true,  batches_create,      SCOPE_RUN,   NULL},
     {METHOD_GET,     "/v1/batches",             RUN_BRIEF,  false, batches_list,        SCOPE_READ,  page_query},

@@ -20,6 +20,7 @@ handled jobs_list(request *r);
 handled jobs_get(request *r);
 handled jobs_get_system(request *r);
 handled jobs_get_results(request *r);
+handled jobs_get_events(request *r);
 handled jobs_cancel(request *r);
 handled jobs_delete(request *r);
 handled batches_create(request *r);

@@ -138,11 +138,8 @@ static void jobs_of_others_cannot_be_told_from_jobs_that_are_not(void **state) {
     static const struct {
         const char *method, *rest;
         long own;
-    } ways[] = {{"GET", "", 200},
-                {"GET", "/system", 200},
-                {"GET", "/results", 200},
-                {"POST", "/cancel", 202},
-                {"DELETE", "", 204}};
+    } ways[] = {{"GET", "", 200},        {"GET", "/system", 200},  {"GET", "/results", 200},
+                {"GET", "/events", 200}, {"POST", "/cancel", 202}, {"DELETE", "", 204}};
     char system[512], path[128], absent[128];
     for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
         for (int looker = ANN; looker <= ROOT; looker += ROOT - ANN) {
