@@ -147,6 +147,7 @@ hamel_status api_run(const hamel_model *model, double time_limit, const atomic_b
     text_buffer_init(&p.event, EVENT_MAX_BYTES);
     hamel_status status = hamel_run(model, &options, &sink, &summary, &error);
     text_buffer_free(&p.event);
+    if (observer->model_known) summary.derive_seconds = 0;
     status = report(&p, status, &summary, &error, file);
     hamel_summary_free(&summary);
     hamel_error_clear(&error);

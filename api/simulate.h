@@ -43,6 +43,7 @@ typedef struct api_observer {
     bool (*progress)(void *context, const char *json, double fraction);
     bool (*summary)(void *context, const char *json, const hamel_summary *summary);
     bool (*problem)(void *context, const char *json, const api_failure *failure, const char *summary_json);
+    bool model_known; /* an earlier run has paid for the derivation: derive_seconds is 0 */
 } api_observer;
 
 /* Runs the model once. Returns the engine's status (HAMEL_CANCELED when a callback or `cancel` ended it). */

@@ -48,6 +48,7 @@ static const option options[] = {
     {"max-steps",   "N",         OPTION_COUNT,  AT(max_steps),      1, 1e15, "100000000",      "integration steps of one run"},
     {"max-rows",    "N",         OPTION_COUNT,  AT(max_rows),       1, 1e12, "100000000",      "rows of one run"},
     {"max-members", "N",         OPTION_COUNT,  AT(max_members),    1, 1e6,  "10000",          "members of a batch"},
+    {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "models kept for descriptions that come again; 0: none"},
     {"stall",       "SECONDS",   OPTION_NUMBER, AT(stall),        0.1, 1e6,  "60",             "end a stream whose reader takes nothing for so long"},
     {"grace",       "SECONDS",   OPTION_NUMBER, AT(grace),          0, 3600, "10",             "time to end in after SIGTERM"},
     {"log-level",   "LEVEL",     OPTION_TEXT,   AT(log_level_text), 0, 0,    "info",           "debug, info, warning, error or silent"},

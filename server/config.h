@@ -34,6 +34,7 @@ typedef struct server_config {
     double max_steps;   /* of the integrator, in one run */
     double max_rows;    /* of one run */
     double max_members; /* of a batch */
+    double cache;       /* bytes of models kept for equal descriptions */
     double stall;       /* seconds a stream waits for a reader that takes nothing */
     double grace;       /* seconds from SIGTERM to the end */
     bool quiet, check_config, help, version;

@@ -143,8 +143,15 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     if (!services.store) return fail(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);
     int code = EXIT_SUCCESS;
-    services.workers = workers_start(services.store, log, &counters, holders, &services.limits, config->time_limit,
-                                     (size_t)config->workers);
+    services.models = model_cache_open(&services.limits, &counters, (size_t)config->cache);
+    const worker_services for_workers = {.store = services.store,
+                                         .log = log,
+                                         .metrics = &counters,
+                                         .access = holders,
+                                         .models = services.models,
+                                         .limits = services.limits,
+                                         .time_limit = config->time_limit};
+    services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
     http_server *server = services.workers ? http_start(&services, tls, message, sizeof message) : NULL;
     if (server) {
         log_start(log, config, server);
@@ -154,6 +161,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
         code = fail(log, message);
     }
     workers_stop(services.workers);
+    model_cache_close(services.models);
     services.store->kind->close(services.store);
     cpu_slots_destroy(&slots);
     if (server) log_write(log, LOG_INFO, "ended", LOG_PLAIN);

@@ -157,7 +157,13 @@ static int run_file(const cli_arguments *arguments) {
     if (status == CLI_OK) {
         o.file = input.file;
         cli_place place = cli_place_of(arguments);
-        api_observer observer = {&o, on_header, on_row, on_event, on_progress, on_summary, on_problem};
+        api_observer observer = {.context = &o,
+                                 .header = on_header,
+                                 .row = on_row,
+                                 .event = on_event,
+                                 .progress = on_progress,
+                                 .summary = on_summary,
+                                 .problem = on_problem};
         status = finish(&o, cli_simulate(&place, &input, arguments, &observer));
     }
     cli_input_free(&input);

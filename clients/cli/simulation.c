@@ -77,7 +77,13 @@ static void simulate_here(const cli_input *input, const cli_arguments *arguments
 int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer) {
     listener l = {.next = observer};
-    api_observer front = {&l, on_header, on_row, on_event, on_progress, on_summary, on_problem};
+    api_observer front = {.context = &l,
+                          .header = on_header,
+                          .row = on_row,
+                          .event = on_event,
+                          .progress = on_progress,
+                          .summary = on_summary,
+                          .problem = on_problem};
     int status = CLI_OK;
     if (place->server != NULL) {
         status = cli_simulate_remote(place, input, arguments, &front);

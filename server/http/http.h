@@ -10,6 +10,7 @@
 #include "server/jobs/workers.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/model_cache.h"
 #include "server/tls.h"
 
 typedef struct http_server http_server;
@@ -23,6 +24,7 @@ typedef struct http_services {
     cpu_slots *slots;
     metrics *metrics;
     access_list *access;
+    model_cache *models;
     api_limits limits;
 } http_services;
 

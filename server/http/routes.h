@@ -37,6 +37,10 @@ handled service_metrics(request *r);
 handled service_healthz(request *r);
 handled service_readyz(request *r);
 
+/* The model of the request's body, or of a text, derived on the thread of its stream. False with *failure filled
+ * (routes_simulations.c). */
+bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure);
+
 /* The answer to a description that could not be taken: its problem document, or 503 while the daemon ends. Clears
  * *failure (routes_simulations.c). */
 handled reply_refusal(request *r, api_failure *failure);

@@ -47,12 +47,6 @@ static void clear(draft *d) {
     text_buffer_free(&d->plan);
 }
 
-static hamel_model *derive(draft *d, const char *text, size_t length) {
-    request *r = d->r;
-    return api_prepare(text, length, NULL, 0, &r->services->limits, stream_cancel_flag(r->stream), "request",
-                       &d->failure);
-}
-
 static char *name_of(const hamel_model *model) {
     const char *given = hamel_model_header(model)->name;
     return strdup(given ? given : "");
@@ -84,9 +78,10 @@ static bool add_listed(draft *d, const cJSON *item) {
     char prefix[48], *text = json_text(item);
     size_t length = text ? strlen(text) : 0;
     snprintf(prefix, sizeof prefix, "/systems/%zu", d->count);
-    hamel_model *model = text ? derive(d, text, length) : NULL;
-    char *name = model ? name_of(model) : NULL;
-    hamel_model_free(model);
+    model_lease lease = {0};
+    bool derived = text && request_model(d->r, text, length, &lease, &d->failure);
+    char *name = derived ? name_of(lease.model) : NULL;
+    model_cache_release(d->r->services->models, &lease);
     if (name) {
         d->members[d->count++] = (batch_member){.name = name, .body = text, .length = length};
         return true;
@@ -200,15 +195,16 @@ static bool draft_members(draft *d, const api_sweep *s) {
     char *text =
         sweep_assignments(&s->sweep, 0, &first) ? api_sweep_member(s, first.bytes, &length, &d->failure) : NULL;
     text_buffer_free(&first);
-    hamel_model *model = text ? derive(d, text, length) : NULL;
+    model_lease lease = {0};
+    bool derived = text && request_model(d->r, text, length, &lease, &d->failure);
     free(text);
-    if (!model) {
+    if (!derived) {
         point_to_collect(&d->failure, &s->sweep);
         return false;
     }
-    d->name = name_of(model);
-    bool good = d->name && write_plan(d, &s->sweep, model) && add_members(d, &s->sweep);
-    hamel_model_free(model);
+    d->name = name_of(lease.model);
+    bool good = d->name && write_plan(d, &s->sweep, lease.model) && add_members(d, &s->sweep);
+    model_cache_release(d->r->services->models, &lease);
     return good;
 }
 

@@ -103,19 +103,22 @@ handled checks_create(request *r) {
     api_failure failure = {0};
     cpu_slots *slots = r->services->slots;
     cpu_take(slots, stream_turn(r->stream));
-    hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,
-                                     stream_cancel_flag(r->stream), "request", &failure);
-    if (model) {
-        api_observer observer = {
-            .context = &run, .row = on_row, .progress = on_progress, .summary = on_summary, .problem = on_problem};
+    model_lease lease;
+    if (request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
+        api_observer observer = {.context = &run,
+                                 .model_known = lease.known,
+                                 .row = on_row,
+                                 .progress = on_progress,
+                                 .summary = on_summary,
+                                 .problem = on_problem};
         hamel_status status =
-            api_run(model, r->services->config->time_limit, stream_cancel_flag(r->stream), &observer, "request");
+            api_run(lease.model, r->services->config->time_limit, stream_cancel_flag(r->stream), &observer, "request");
         (void)status; /* the observer has been told */
         if (!r->reply.status) reply_no_memory(r);
     } else {
         reply_refusal(r, &failure);
     }
     cpu_leave(slots, stream_turn(r->stream));
-    hamel_model_free(model);
+    model_cache_release(r->services->models, &lease);
     return REPLY_READY;
 }

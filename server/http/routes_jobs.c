@@ -90,14 +90,14 @@ static handled reply_submitted(request *r, store_status status, job *j) {
 /* Derives the equations only to find every fault now, not when the job runs. */
 static bool check_description(request *r, char **name, api_failure *failure) {
     cpu_turn *turn = stream_turn(r->stream);
+    model_lease lease;
     cpu_take(r->services->slots, turn);
-    hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,
-                                     stream_cancel_flag(r->stream), "request", failure);
+    bool good = request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, failure);
     cpu_leave(r->services->slots, turn);
-    if (!model) return false;
-    const char *given = hamel_model_header(model)->name;
+    if (!good) return false;
+    const char *given = hamel_model_header(lease.model)->name;
     *name = strdup(given ? given : "");
-    hamel_model_free(model);
+    model_cache_release(r->services->models, &lease);
     return *name != NULL;
 }
 

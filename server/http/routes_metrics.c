@@ -35,6 +35,9 @@ handled service_metrics(request *r) {
     metrics_write_value(&out, "hamel_http_connections", "gauge", "Open connections.", (double)load.connections);
     metrics_write_value(&out, "hamel_http_streams", "gauge", "Requests that hold or wait for a place of a stream.",
                         (double)load.streams);
+    cache_size kept = model_cache_size(r->services->models);
+    metrics_write_value(&out, "hamel_cache_models", "gauge", "Models that are kept.", (double)kept.models);
+    metrics_write_value(&out, "hamel_cache_bytes", "gauge", "Memory of these models.", (double)kept.bytes);
     text_buffer_puts(&out, "# HELP hamel_build_info Version of the daemon.\n# TYPE hamel_build_info gauge\n"
                            "hamel_build_info{version=\"" HAMEL_VERSION "\"} 1\n");
     metrics_write_process(&out);

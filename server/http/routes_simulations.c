@@ -129,15 +129,21 @@ handled reply_refusal(request *r, api_failure *failure) {
     return REPLY_READY;
 }
 
-static handled run_model(live_run *run, const hamel_model *model, double time_limit) {
+bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure) {
+    return model_cache_take(r->services->models, text, length, stream_cancel_flag(r->stream), "request", lease,
+                            failure);
+}
+
+static handled run_model(live_run *run, const model_lease *lease, double time_limit) {
     api_observer observer = {.context = run,
+                             .model_known = lease->known,
                              .header = on_header,
                              .row = on_row,
                              .event = on_event,
                              .progress = on_progress,
                              .summary = on_summary,
                              .problem = on_problem};
-    hamel_status status = api_run(model, time_limit, stream_cancel_flag(run->stream), &observer, "request");
+    hamel_status status = api_run(lease->model, time_limit, stream_cancel_flag(run->stream), &observer, "request");
     (void)status; /* the observer has been told */
     if (!run->r) {
         stream_end(run->stream, run->whole);
@@ -157,18 +163,17 @@ handled simulations_create(request *r) {
         .r = r, .stream = r->stream, .services = r->services, .slots = r->services->slots, .format = format};
     api_failure failure = {0};
     cpu_take(run.slots, stream_turn(run.stream));
-    hamel_model *model = api_prepare(r->body.bytes ? r->body.bytes : "", r->body.length, NULL, 0, &r->services->limits,
-                                     stream_cancel_flag(run.stream), "request", &failure);
+    model_lease lease;
     handled result;
-    if (!model) {
+    if (!request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
         result = reply_refusal(r, &failure);
     } else {
         text_buffer_free(&r->body);
         run.writer = row_writer_open(format, (byte_sink){&run, write_live});
-        result = run.writer ? run_model(&run, model, r->services->config->time_limit) : reply_no_memory(r);
+        result = run.writer ? run_model(&run, &lease, r->services->config->time_limit) : reply_no_memory(r);
         row_writer_close(run.writer);
     }
     cpu_leave(run.slots, stream_turn(run.stream));
-    hamel_model_free(model);
+    model_cache_release(run.services->models, &lease);
     return result;
 }

@@ -30,12 +30,7 @@ typedef struct place {
 } place;
 
 struct workers {
-    store *store;
-    server_log *log;
-    metrics *metrics;
-    access_list *access;
-    api_limits limits;
-    double time_limit;
+    worker_services services;
 
     pthread_mutex_t lock;
     pthread_cond_t woken;
@@ -65,7 +60,7 @@ typedef struct job_run {
 } job_run;
 
 static const store_kind *kind_of(const workers *w) {
-    return w->store->kind;
+    return w->services.store->kind;
 }
 
 static bool was_canceled(const job_run *run) {
@@ -80,7 +75,7 @@ static bool was_canceled(const job_run *run) {
 
 static bool append(job_run *run) {
     workers *w = run->place->owner;
-    run->fault = kind_of(w)->append(w->store, run->job.number, run->job.attempt, &run->chunk, run->progress);
+    run->fault = kind_of(w)->append(w->services.store, run->job.number, run->job.attempt, &run->chunk, run->progress);
     run->chunk.first += run->chunk.rows;
     run->chunk.rows = 0;
     run->last_append = stamp_seconds();
@@ -90,7 +85,7 @@ static bool append(job_run *run) {
 static bool on_header(void *context, const row_header *header) {
     job_run *run = context;
     workers *w = run->place->owner;
-    run->fault = kind_of(w)->begin(w->store, run->job.number, run->job.attempt, header->json, &run->stored);
+    run->fault = kind_of(w)->begin(w->services.store, run->job.number, run->job.attempt, header->json, &run->stored);
     if (run->fault != STORE_OK) return false;
     size_t row_bytes = header->column_count * sizeof(double);
     run->capacity = row_bytes > CHUNK_BYTES ? 1 : CHUNK_BYTES / (row_bytes ? row_bytes : 1);
@@ -124,7 +119,7 @@ static bool on_progress(void *context, const char *json, double fraction) {
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static void log_end(const job_run *run, const char *what) {
-    log_write(run->place->owner->log, LOG_INFO, "job",
+    log_write(run->place->owner->services.log, LOG_INFO, "job",
               LOG_FIELDS(log_text("job", run->job.id), log_text("end", what),
                          log_number("attempt", (double)run->job.attempt),
                          log_number("rows", (double)(run->chunk.first + run->chunk.rows))));
@@ -137,11 +132,12 @@ static void finish(job_run *run, const job_end *end) {
     text_buffer_init(&collected, COLLECTED_MAX);
     job_end whole = *end;
     if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
-    store_status status = kind_of(w)->finish(w->store, run->job.number, run->job.attempt, &run->chunk, &whole);
+    store_status status = kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->chunk, &whole);
     text_buffer_free(&collected);
     if (status == STORE_FAILED) {
         /* The job stays `running` in the store; the next start of the daemon takes it up again. */
-        log_write(w->log, LOG_ERROR, "job", LOG_FIELDS(log_text("job", run->job.id), log_text("end", "not stored")));
+        log_write(w->services.log, LOG_ERROR, "job",
+                  LOG_FIELDS(log_text("job", run->job.id), log_text("end", "not stored")));
         return;
     }
     log_end(run, status == STORE_ABSENT ? "forgotten" : job_status_name(end->status));
@@ -150,7 +146,7 @@ static void finish(job_run *run, const job_end *end) {
 static void hand_back(job_run *run) {
     workers *w = run->place->owner;
     run->reported = true;
-    if (kind_of(w)->hand_back(w->store, run->job.number, run->job.attempt, &run->chunk) == STORE_OK) {
+    if (kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->chunk) == STORE_OK) {
         log_end(run, "handed back");
     }
 }
@@ -193,8 +189,8 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
 static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
     job_run *run = context;
     bool whole = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
-    metrics_run(run->place->owner->metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps,
-                summary->rows, summary->wall_seconds);
+    metrics_run(run->place->owner->services.metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE,
+                summary->steps, summary->rows, summary->wall_seconds);
     finish(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
                            .progress = whole ? 1 : run->progress,
                            .summary = json});
@@ -205,7 +201,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     const job_run *run = context;
     (void)failure;
     bool canceled = atomic_load(&run->place->cancel);
-    metrics_run(run->place->owner->metrics, RUN_KIND_JOB, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
+    metrics_run(run->place->owner->services.metrics, RUN_KIND_JOB, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
     end_early(context, json, summary_json);
     return true;
 }
@@ -216,7 +212,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 static bool take_member(job_run *run, api_failure *failure) {
     if (!run->job.assignments) return true;
     size_t length = 0;
-    if (!api_sweep_open(&run->sweep, run->body, run->length, &run->place->owner->limits, SIZE_MAX, failure))
+    if (!api_sweep_open(&run->sweep, run->body, run->length, &run->place->owner->services.limits, SIZE_MAX, failure))
         return false;
     char *text = api_sweep_member(&run->sweep, run->job.assignments, &length, failure);
     if (!text) return false;
@@ -233,20 +229,20 @@ static void run_job(job_run *run) {
         finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->job.progress, .summary = run->job.summary});
         return;
     }
-    hamel_model *model = NULL;
-    if (take_member(run, &failure)) {
-        model = api_prepare(run->body, run->length, NULL, 0, &w->limits, &run->place->cancel, "job", &failure);
-    }
-    if (model) {
+    model_lease lease = {0};
+    bool derived = take_member(run, &failure) && model_cache_take(w->services.models, run->body, run->length,
+                                                                  &run->place->cancel, "job", &lease, &failure);
+    if (derived) {
         api_observer observer = {.context = run,
+                                 .model_known = lease.known,
                                  .header = on_header,
                                  .row = on_row,
                                  .progress = on_progress,
                                  .summary = on_summary,
                                  .problem = on_problem};
-        hamel_status status = api_run(model, w->time_limit, &run->place->cancel, &observer, "job");
+        hamel_status status = api_run(lease.model, w->services.time_limit, &run->place->cancel, &observer, "job");
         (void)status; /* the observer has been told */
-        hamel_model_free(model);
+        model_cache_release(w->services.models, &lease);
     } else {
         char *problem = failure.problem ? cJSON_PrintUnformatted(failure.problem) : NULL;
         end_early(run, problem, NULL);
@@ -259,7 +255,7 @@ static void run_job(job_run *run) {
 static bool take_job(place *p, job_run *run) {
     workers *w = p->owner;
     pthread_mutex_lock(&w->lock);
-    bool taken = !w->stopping && kind_of(w)->claim(w->store, &run->job, &run->body, &run->length) == STORE_OK;
+    bool taken = !w->stopping && kind_of(w)->claim(w->services.store, &run->job, &run->body, &run->length) == STORE_OK;
     if (taken) {
         p->number = run->job.number;
         p->canceled = false;
@@ -295,7 +291,7 @@ static void *serve(void *context) {
             crash_mark_thread(run.job.number, run.job.attempt);
             double begin = stamp_cpu_seconds();
             run_job(&run);
-            access_holder *holder = access_named(w->access, run.job.owner);
+            access_holder *holder = access_named(w->services.access, run.job.owner);
             if (holder) access_add_cpu(holder, stamp_cpu_seconds() - begin);
             crash_mark_thread(0, 0);
             leave(p, &run);
@@ -317,8 +313,7 @@ static bool start_thread(place *p) {
     return started;
 }
 
-workers *workers_start(store *s, server_log *log, metrics *counters, access_list *holders, const api_limits *limits,
-                       double time_limit, size_t count) {
+workers *workers_start(const worker_services *services, size_t count) {
     workers *w = calloc(1, sizeof *w);
     place *places = calloc(count, sizeof *places);
     if (!w || !places) {
@@ -326,13 +321,7 @@ workers *workers_start(store *s, server_log *log, metrics *counters, access_list
         free(places);
         return NULL;
     }
-    *w = (workers){.store = s,
-                   .log = log,
-                   .metrics = counters,
-                   .access = holders,
-                   .limits = *limits,
-                   .time_limit = time_limit,
-                   .places = places};
+    *w = (workers){.services = *services, .places = places};
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -7,12 +7,23 @@
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/model_cache.h"
 
 typedef struct workers workers;
 
-/* `time_limit` in seconds, 0: the model's. NULL when no thread could be started. */
-workers *workers_start(store *s, server_log *log, metrics *counters, access_list *holders, const api_limits *limits,
-                       double time_limit, size_t count);
+/* All outlive the workers. */
+typedef struct worker_services {
+    store *store;
+    server_log *log;
+    metrics *metrics;
+    access_list *access;
+    model_cache *models;
+    api_limits limits;
+    double time_limit; /* of a run in seconds, 0: the model's */
+} worker_services;
+
+/* NULL when no thread could be started. */
+workers *workers_start(const worker_services *services, size_t count);
 
 void workers_wake(workers *w); /* a job was submitted */
 void workers_cancel(workers *w,

@@ -97,7 +97,8 @@ motion motion_of(const char *text) {
     if (model == NULL) {
         snprintf(m.failure, sizeof m.failure, "%s", failure.text != NULL ? failure.text : "no model");
     } else {
-        api_observer observer = {&m, keep_header, keep_row, NULL, NULL, keep_summary, keep_problem};
+        api_observer observer = {
+            .context = &m, .header = keep_header, .row = keep_row, .summary = keep_summary, .problem = keep_problem};
         hamel_status status = api_run(model, 0, NULL, &observer, "test");
         if (status != HAMEL_OK && m.failure[0] == '\0') snprintf(m.failure, sizeof m.failure, "status %d", (int)status);
         hamel_model_free(model);

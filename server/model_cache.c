@@ -1,0 +1,286 @@
+/* model_cache.c — see model_cache.h. One lock and one list, the most recently used first: there are at most some hundred
+ * entries, and looking through their hashes costs less than parsing the description does. Nothing is derived under the
+ * lock.
+ *
+ * An entry also remembers the hashes of some bodies as they were sent, so that one that comes again byte for byte is
+ * not even parsed. */
+#include "server/model_cache.h"
+
+#include "server/stamp.h"
+
+#include <nettle/sha2.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HASH_BYTES = 32, BODIES = 4, ENTRIES_MAX = 512 };
+#define LOOK_SECONDS 0.05 /* how often a waiter looks whether it is still wanted */
+
+typedef struct hash {
+    uint8_t bytes[HASH_BYTES];
+} hash;
+
+struct cache_entry {
+    hash canonical, bodies[BODIES];
+    size_t body_count;  /* ever noted; the last BODIES are kept */
+    hamel_model *model; /* NULL: being derived */
+    bool failed;        /* the derivation ended without a model: out of the list, gone with its last holder */
+    size_t bytes, holders;
+    cache_entry *previous, *next;
+};
+
+struct model_cache {
+    api_limits limits;
+    metrics *metrics;
+    size_t bytes_max;
+
+    pthread_mutex_t lock;
+    pthread_cond_t derived;
+    cache_entry *first, *last;
+    size_t count, bytes; /* of what is in the list */
+};
+
+model_cache *model_cache_open(const api_limits *limits, metrics *counters, size_t bytes) {
+    model_cache *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->limits = *limits;
+    c->metrics = counters;
+    c->bytes_max = bytes;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->derived, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return c;
+}
+
+static void unlink_entry(model_cache *c, cache_entry *e) {
+    *(e->previous ? &e->previous->next : &c->first) = e->next;
+    *(e->next ? &e->next->previous : &c->last) = e->previous;
+    e->previous = e->next = NULL;
+    c->count--;
+    c->bytes -= e->bytes;
+}
+
+static void link_first(model_cache *c, cache_entry *e) {
+    e->previous = NULL;
+    e->next = c->first;
+    *(c->first ? &c->first->previous : &c->last) = e;
+    c->first = e;
+    c->count++;
+    c->bytes += e->bytes;
+}
+
+static void destroy_entry(cache_entry *e) {
+    hamel_model_free(e->model);
+    free(e);
+}
+
+void model_cache_close(model_cache *c) {
+    if (!c) return;
+    while (c->first) {
+        cache_entry *e = c->first;
+        unlink_entry(c, e);
+        destroy_entry(e);
+    }
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->derived);
+    free(c);
+}
+
+static hash hash_of(const char *bytes, size_t length) {
+    struct sha256_ctx context;
+    hash out;
+    sha256_init(&context);
+    sha256_update(&context, length, (const uint8_t *)bytes);
+    sha256_digest(&context, HASH_BYTES, out.bytes);
+    return out;
+}
+
+static bool same(const hash *a, const hash *b) {
+    return memcmp(a->bytes, b->bytes, HASH_BYTES) == 0;
+}
+
+/* Takes what nobody holds off the end of the list, until the rest is within its bounds. The chain is to be destroyed
+ * without the lock. */
+static cache_entry *take_surplus(model_cache *c) {
+    cache_entry *surplus = NULL;
+    for (cache_entry *e = c->last, *before; e && (c->bytes > c->bytes_max || c->count > ENTRIES_MAX); e = before) {
+        before = e->previous;
+        if (e->holders > 0) continue;
+        unlink_entry(c, e);
+        e->next = surplus;
+        surplus = e;
+    }
+    return surplus;
+}
+
+static void destroy_chain(cache_entry *e) {
+    while (e) {
+        cache_entry *next = e->next;
+        destroy_entry(e);
+        e = next;
+    }
+}
+
+/* ---- with the lock held ----------------------------------------------------------------------------------------- */
+
+static cache_entry *find_body(const model_cache *c, const hash *body) {
+    for (cache_entry *e = c->first; e; e = e->next) {
+        for (size_t k = 0; k < BODIES && k < e->body_count; k++) {
+            if (same(&e->bodies[k], body)) return e;
+        }
+    }
+    return NULL;
+}
+
+static cache_entry *find_canonical(const model_cache *c, const hash *canonical) {
+    cache_entry *e = c->first;
+    while (e && !same(&e->canonical, canonical)) e = e->next;
+    return e;
+}
+
+static void note_body(cache_entry *e, const hash *body) {
+    e->bodies[e->body_count++ % BODIES] = *body;
+}
+
+static void use(model_cache *c, cache_entry *e) {
+    e->holders++;
+    unlink_entry(c, e);
+    link_first(c, e);
+}
+
+/* Waits until the entry, which the caller holds, has a model or has failed. False when the caller is not wanted. */
+static bool wait_for_model(model_cache *c, const cache_entry *e, const atomic_bool *cancel) {
+    while (!e->model && !e->failed) {
+        if (atomic_load(cancel)) return false;
+        struct timespec until = stamp_deadline(LOOK_SECONDS);
+        pthread_cond_timedwait(&c->derived, &c->lock, &until);
+    }
+    return true;
+}
+
+/* Lets go of an entry; what is to be destroyed then. */
+static cache_entry *let_go(model_cache *c, cache_entry *e) {
+    e->holders--;
+    if (!e->failed) return take_surplus(c);
+    return e->holders == 0 ? e : NULL;
+}
+
+/* ---- taking ----------------------------------------------------------------------------------------------------- */
+
+static bool canonical_of(const model_cache *c, const char *body, size_t length, hash *out) {
+    json_fault fault;
+    cJSON *tree = json_parse(body, length, &c->limits.json, &fault);
+    char *text = tree ? json_canonical(tree) : NULL;
+    cJSON_Delete(tree);
+    if (!text) return false;
+    *out = hash_of(text, strlen(text));
+    free(text);
+    return true;
+}
+
+/* The caller has made the entry and derives for all who wait for it. */
+static bool derive(model_cache *c, cache_entry *e, const char *body, size_t length, const atomic_bool *cancel,
+                   const char *file, api_failure *failure) {
+    hamel_model *model = api_prepare(body, length, NULL, 0, &c->limits, cancel, file, failure);
+    cache_entry *gone = NULL;
+    pthread_mutex_lock(&c->lock);
+    unlink_entry(c, e);
+    e->model = model;
+    e->failed = !model;
+    if (model) {
+        e->bytes = hamel_model_bytes(model);
+        link_first(c, e);
+    } else {
+        gone = let_go(c, e);
+    }
+    pthread_cond_broadcast(&c->derived);
+    pthread_mutex_unlock(&c->lock);
+    destroy_chain(gone);
+    return model != NULL;
+}
+
+typedef enum found { FOUND_MODEL, FOUND_FAILURE, FOUND_NOTHING, FOUND_CANCELED } found;
+
+/* With the lock held, which is given up while waiting: an entry that is there already. */
+static found take_existing(model_cache *c, cache_entry *e, const hash *body, const atomic_bool *cancel,
+                           cache_entry **gone) {
+    if (!e) return FOUND_NOTHING;
+    use(c, e);
+    bool wanted = wait_for_model(c, e, cancel);
+    if (wanted && e->model) {
+        if (body) note_body(e, body);
+        return FOUND_MODEL;
+    }
+    *gone = let_go(c, e);
+    return wanted ? FOUND_FAILURE : FOUND_CANCELED;
+}
+
+static cache_entry *add_entry(model_cache *c, const hash *canonical, const hash *body) {
+    cache_entry *e = calloc(1, sizeof *e);
+    if (!e) return NULL;
+    e->canonical = *canonical;
+    e->holders = 1;
+    note_body(e, body);
+    link_first(c, e);
+    return e;
+}
+
+static bool fail(api_failure *failure, hamel_status status) {
+    failure->http = api_status_http(status);
+    failure->exit_code = api_status_exit(status);
+    failure->problem =
+        api_problem_plain(failure->http, hamel_status_slug(status), hamel_status_meaning(status), NULL, NULL);
+    return false;
+}
+
+/* One attempt: FOUND_NOTHING leaves *entry to be derived by the caller, NULL without memory. */
+static found look_up(model_cache *c, const hash *body, const hash *canonical, const atomic_bool *cancel,
+                     cache_entry **entry) {
+    cache_entry *gone = NULL;
+    pthread_mutex_lock(&c->lock);
+    *entry = canonical ? find_canonical(c, canonical) : find_body(c, body);
+    found result = take_existing(c, *entry, canonical ? body : NULL, cancel, &gone);
+    if (result == FOUND_NOTHING && canonical) *entry = add_entry(c, canonical, body);
+    pthread_mutex_unlock(&c->lock);
+    destroy_chain(gone);
+    return result;
+}
+
+bool model_cache_take(model_cache *c, const char *body, size_t length, const atomic_bool *cancel, const char *file,
+                      model_lease *out, api_failure *failure) {
+    cache_entry *entry = NULL;
+    hash as_sent = hash_of(body, length), canonical;
+    *out = (model_lease){0};
+    found result = look_up(c, &as_sent, NULL, cancel, &entry);
+    if (result == FOUND_NOTHING || result == FOUND_FAILURE) {
+        /* What is no JSON has no canonical form: the derivation tells the fault. */
+        if (!canonical_of(c, body, length, &canonical)) canonical = as_sent;
+        do result = look_up(c, &as_sent, &canonical, cancel, &entry);
+        while (result == FOUND_FAILURE); /* another's derivation has failed: it may have been canceled */
+    }
+    metrics_cache(c->metrics, result == FOUND_MODEL);
+    if (result == FOUND_CANCELED) return fail(failure, HAMEL_CANCELED);
+    if (!entry) return fail(failure, HAMEL_NO_MEMORY);
+    if (result == FOUND_NOTHING && !derive(c, entry, body, length, cancel, file, failure)) return false;
+    *out = (model_lease){.model = entry->model, .known = result == FOUND_MODEL, .entry = entry};
+    return true;
+}
+
+void model_cache_release(model_cache *c, model_lease *lease) {
+    if (!lease->entry) return;
+    pthread_mutex_lock(&c->lock);
+    cache_entry *gone = let_go(c, lease->entry);
+    pthread_mutex_unlock(&c->lock);
+    destroy_chain(gone);
+    *lease = (model_lease){0};
+}
+
+cache_size model_cache_size(model_cache *c) {
+    pthread_mutex_lock(&c->lock);
+    cache_size size = {.models = c->count, .bytes = c->bytes};
+    pthread_mutex_unlock(&c->lock);
+    return size;
+}

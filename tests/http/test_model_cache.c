@@ -1,0 +1,195 @@
+/* test_model_cache.c — equal descriptions are derived once, by themselves and in a crowd; the bound on memory; what the
+ * summary and the metrics say of it. */
+#include "server/model_cache.h"
+
+#include "tests/http/daemon.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static api_limits limits;
+static metrics counters;
+static atomic_bool never;
+
+static const char *system_with(char *out, size_t room, double stiffness, const char *blank) {
+    snprintf(out, room,
+             "{\"hamel\":1,%s\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/2\",%s"
+             "\"potential_energy\":\"%g*x^2/2\",\"simulation\":{\"stop\":1,\"samples\":3}}",
+             blank, blank, stiffness);
+    return out;
+}
+
+static model_lease taken(model_cache *c, const char *body) {
+    model_lease lease;
+    api_failure failure = {0};
+    bool good = model_cache_take(c, body, strlen(body), &never, "test", &lease, &failure);
+    if (!good) print_error("%s\n", failure.text);
+    assert_true(good);
+    return lease;
+}
+
+static int set_up(void **state) {
+    (void)state;
+    limits = api_limits_default();
+    return 0;
+}
+
+static void an_equal_description_gives_the_same_model(void **state) {
+    (void)state;
+    char one[512], other[512], another[512];
+    model_cache *c = model_cache_open(&limits, &counters, 1 << 24);
+    model_lease first = taken(c, system_with(one, sizeof one, 2, ""));
+    model_lease again = taken(c, one);
+    model_lease spaced = taken(c, system_with(other, sizeof other, 2, " \n "));
+    model_lease spaced_again = taken(c, other); /* now known byte for byte */
+    model_lease different = taken(c, system_with(another, sizeof another, 3, ""));
+    assert_false(first.known);
+    assert_true(again.known && spaced.known && spaced_again.known);
+    assert_true(first.model == again.model && first.model == spaced.model && first.model == spaced_again.model);
+    assert_true(!different.known && different.model != first.model);
+    assert_int_equal(model_cache_size(c).models, 2);
+    model_lease *all[] = {&first, &again, &spaced, &spaced_again, &different};
+    for (size_t k = 0; k < 5; k++) model_cache_release(c, all[k]);
+    assert_int_equal(model_cache_size(c).models, 2);
+    model_cache_close(c);
+}
+
+static void memory_is_bounded_and_what_is_held_stays(void **state) {
+    (void)state;
+    char text[512];
+    model_cache *measure = model_cache_open(&limits, &counters, 1 << 24);
+    model_lease lease = taken(measure, system_with(text, sizeof text, 1, ""));
+    size_t bytes = model_cache_size(measure).bytes;
+    assert_true(bytes > 1000);
+    model_cache_release(measure, &lease);
+    model_cache_close(measure);
+
+    model_cache *c = model_cache_open(&limits, &counters, 3 * bytes + bytes / 2);
+    model_lease held = taken(c, system_with(text, sizeof text, 1, ""));
+    for (int k = 2; k < 20; k++) {
+        lease = taken(c, system_with(text, sizeof text, k, ""));
+        model_cache_release(c, &lease);
+        assert_true(model_cache_size(c).bytes <= 4 * bytes);
+    }
+    lease = taken(c, system_with(text, sizeof text, 1, ""));
+    assert_true(lease.known && lease.model == held.model);
+    model_cache_release(c, &lease);
+    model_cache_release(c, &held);
+    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest is there, an old one is not */
+    assert_true(lease.known);
+    model_cache_release(c, &lease);
+    lease = taken(c, system_with(text, sizeof text, 2, ""));
+    assert_false(lease.known);
+    model_cache_release(c, &lease);
+    model_cache_close(c);
+
+    c = model_cache_open(&limits, &counters, 0);
+    lease = taken(c, text);
+    model_cache_release(c, &lease);
+    assert_int_equal(model_cache_size(c).models, 0);
+    model_cache_close(c);
+}
+
+static void faults_are_told_to_each_and_not_kept(void **state) {
+    (void)state;
+    static const char *const bad[] = {"{", "{\"hamel\":1}", ""};
+    model_cache *c = model_cache_open(&limits, &counters, 1 << 24);
+    for (size_t k = 0; k < 6; k++) {
+        model_lease lease;
+        api_failure failure = {0};
+        assert_false(model_cache_take(c, bad[k / 2], strlen(bad[k / 2]), &never, "test", &lease, &failure));
+        assert_true(failure.http >= 400 && failure.problem);
+        assert_null(lease.model);
+        api_failure_clear(&failure);
+    }
+    assert_int_equal(model_cache_size(c).models, 0);
+    model_cache_close(c);
+}
+
+/* ---- a crowd ---- */
+
+enum { THREADS = 8, ROUNDS = 200 };
+
+typedef struct crowd {
+    model_cache *cache;
+    atomic_int derived, failed;
+} crowd;
+
+/* Some of the crowd give up before they have their model. */
+static void *take_many(void *context) {
+    crowd *all = context;
+    char text[512];
+    for (int k = 0; k < ROUNDS; k++) {
+        atomic_bool impatient;
+        model_lease lease;
+        api_failure failure = {0};
+        atomic_init(&impatient, k % 7 == 0);
+        system_with(text, sizeof text, 1 + k % 10, "");
+        bool good = model_cache_take(all->cache, text, strlen(text), &impatient, "test", &lease, &failure);
+        if (good && !lease.known) atomic_fetch_add(&all->derived, 1);
+        if (!good) atomic_fetch_add(&all->failed, 1);
+        model_cache_release(all->cache, &lease);
+        api_failure_clear(&failure);
+    }
+    return NULL;
+}
+
+static void a_crowd_derives_each_system_once(void **state) {
+    (void)state;
+    crowd all = {.cache = model_cache_open(&limits, &counters, 1 << 26)};
+    pthread_t threads[THREADS];
+    for (size_t k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, take_many, &all), 0);
+    for (size_t k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
+    assert_int_equal(atomic_load(&all.derived), 10);
+    assert_true(atomic_load(&all.failed) <= THREADS * (ROUNDS / 7 + 1)); /* only those that gave up */
+    assert_int_equal(model_cache_size(all.cache).models, 10);
+    model_cache_close(all.cache);
+}
+
+/* ---- in the daemon ---- */
+
+static double derive_seconds(const test_daemon *d, const char *system) {
+    cJSON *found = ask_json(d, "POST", "/v1/checks", json_type, system, 200);
+    double seconds = json_number_of(cJSON_GetObjectItemCaseSensitive(found, "summary"), "derive_seconds");
+    cJSON_Delete(found);
+    return seconds;
+}
+
+static void the_second_request_does_not_derive(void **state) {
+    (void)state;
+    char system[512];
+    test_daemon d;
+    daemon_start(&d, NULL);
+    system_with(system, sizeof system, 5, "");
+    assert_true(derive_seconds(&d, system) > 0);
+    assert_true(derive_seconds(&d, system) == 0);
+    char *id = submit(&d, system);
+    wait_for_status(&d, id, "completed", 20);
+    answer a = ask(&d, "GET", "/metrics", NULL, NULL);
+    assert_non_null(strstr(a.body, "\nhamel_cache_models 1\n"));
+    assert_non_null(strstr(a.body, "\nhamel_cache_misses_total 1\n"));
+    assert_non_null(strstr(a.body, "\nhamel_cache_hits_total 3\n"));
+    answer_clear(&a);
+    free(id);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_equal_description_gives_the_same_model),
+        cmocka_unit_test(memory_is_bounded_and_what_is_held_stays),
+        cmocka_unit_test(faults_are_told_to_each_and_not_kept),
+        cmocka_unit_test(a_crowd_derives_each_system_once),
+        cmocka_unit_test(the_second_request_does_not_derive),
+    };
+    return cmocka_run_group_tests_name("model_cache", tests, set_up, NULL);
+}
