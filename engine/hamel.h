@@ -262,7 +262,7 @@ typedef struct hamel_verification {
     size_t compared_count;
     const hamel_formulation_refusal *refused; /* those that cannot */
     size_t refused_count;
-    size_t states;   /* at which all of the former were compared; HAMEL_VERIFY_STATES if nothing was in the way */
+    size_t states;   /* at which all of the former were compared: HAMEL_VERIFY_STATES, fewer of a large system */
     size_t singular; /* states skipped: no unique accelerations in some formulation, or only by a hair */
     double max_relative_difference, tolerance;
     bool agree; /* max_relative_difference ≤ tolerance */

@@ -75,7 +75,7 @@ static bool test_time(analysis *a, findings *f) {
 }
 
 static bool test_coordinates(analysis *a, findings *f) {
-    cyclic_conditions list;
+    cyclic_conditions list = {0};
     if (!cyclic_list(&list, &a->equations)) return false;
     for (size_t k = 0; k < list.count; k++) {
         const cyclic_condition *c = &list.items[k];

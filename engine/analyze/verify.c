@@ -15,6 +15,8 @@
 static const double TOLERANCE = 1e-9;
 /* Of the largest force: what cancels in a coordinate that feels nothing leaves rounding of the others. */
 static const double FLOOR = 1e-6;
+enum { STATES_LEAST = 4 };
+static const double WORK = 4e8; /* coordinates and constraints cubed, times states */
 
 /* What the caller holds is the verification inside. */
 typedef struct owned_verification {
@@ -129,12 +131,19 @@ static bool allocate_state(verifier *v, compared_state *r) {
     return r->scale.force && r->scale.mass && sample_allocate(&v->a, &r->state) && allocate_motion(v, &r->motion);
 }
 
-/* As many states as can be found. */
+/* Work grows with the cube of the size, and with the number of states: the larger the system, the fewer. */
+static size_t states_wanted(const verifier *v) {
+    double size = (double)(v->a.n + v->a.m);
+    return (size_t)fmax(STATES_LEAST, fmin(HAMEL_VERIFY_STATES, WORK / (size * size * size)));
+}
+
+/* As many states as are wanted and can be found. */
 static hamel_status draw_states(verifier *v) {
     const model_settings *settings = &v->a.model->settings;
     sampler *s = sampler_create(&v->a, settings->stop - settings->start);
     hamel_status status = s ? HAMEL_OK : analysis_no_memory(&v->a);
-    while (status == HAMEL_OK && v->count < HAMEL_VERIFY_STATES) {
+    size_t wanted = states_wanted(v);
+    while (status == HAMEL_OK && v->count < wanted) {
         compared_state *r = &v->states[v->count];
         if (!allocate_state(v, r)) {
             status = analysis_no_memory(&v->a);

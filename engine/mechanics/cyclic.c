@@ -66,7 +66,6 @@ static bool add_constraints(gathering *w) {
 bool cyclic_list(cyclic_conditions *out, const hamel_equations *e) {
     gathering w = {e, out};
     graph_node S = e->system->acceleration_energy;
-    *out = (cyclic_conditions){0};
     if (!add_lagrangian(&w) || !add_forces(&w) || !add_constraints(&w)) return false;
     return S < 0 || add_contents(&w, S, CYCLIC_IN_ACCELERATION_ENERGY, -1);
 }

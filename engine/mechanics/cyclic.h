@@ -30,7 +30,7 @@ typedef struct cyclic_conditions {
     size_t count, capacity;
 } cyclic_conditions;
 
-/* Lists the conditions for all coordinates. False with a fault. */
+/* Lists the conditions for all coordinates in *out, which is all zeros. False with a fault. */
 bool cyclic_list(cyclic_conditions *out, const hamel_equations *e) HAMEL_CHECKED;
 
 #endif

@@ -150,7 +150,7 @@ static hamel_status refuse(hamel_system *s, const cyclic_conditions *list, const
 
 static hamel_status find_cyclic(hamel_equations *e) {
     hamel_system *s = e->system;
-    cyclic_conditions list;
+    cyclic_conditions list = {0};
     if (!cyclic_list(&list, e)) return equations_status(s);
     bool *failed = arena_alloc(s->memory, list.count, sizeof *failed);
     bool *refuted = arena_alloc(s->memory, e->n, sizeof *refuted);

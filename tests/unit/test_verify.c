@@ -113,6 +113,19 @@ static void nearly_dependent_constraints_are_no_state_to_compare_at(void **state
     hamel_verification_free(v);
 }
 
+static void large_systems_are_compared_at_fewer_states(void **state) {
+    (void)state;
+    hamel_verification *v = verification_of(
+        "`parameters`: {`N`: 100}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i`},"
+        "                                          {`name`: `y[i]`, `for`: `i = 1..N`}],"
+        "`kinetic_energy`: `sum(i, 1, N, x[i]'^2 + y[i]'^2)/2`, `potential_energy`: `sum(i, 1, N, y[i]*cos(x[i]))`",
+        "`stop`: 1");
+    assert_int_equal(v->states, 50); /* 4e8 / 200³ */
+    assert_int_equal(v->singular, 0);
+    assert_true(v->agree);
+    hamel_verification_free(v);
+}
+
 static void no_consistent_state_is_an_error(void **state) {
     (void)state;
     fixture f;
@@ -185,6 +198,7 @@ int main(void) {
         cmocka_unit_test(without_unique_accelerations_anywhere_there_is_no_verdict),
         cmocka_unit_test(singular_states_are_skipped_and_counted),
         cmocka_unit_test(nearly_dependent_constraints_are_no_state_to_compare_at),
+        cmocka_unit_test(large_systems_are_compared_at_fewer_states),
         cmocka_unit_test(no_consistent_state_is_an_error),
         cmocka_unit_test(an_unknown_formulation_is_a_fault),
         cmocka_unit_test(differences_are_relative_to_the_terms_of_the_equations),
