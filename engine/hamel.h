@@ -179,7 +179,7 @@ typedef struct hamel_summary {
     const char *const *columns;   /* of error_estimate; the model's */
     const char *description_hash; /* the model's, or NULL */
     double initial_energy;        /* Jacobi integral at the start; NaN before it is known */
-    size_t last_rank;             /* of A, at the state seen last */
+    size_t last_rank, met_rank;   /* of A, as it has settled and at the state seen last */
 } hamel_summary;
 
 void hamel_summary_free(hamel_summary *summary);

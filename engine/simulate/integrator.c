@@ -28,10 +28,13 @@ static const double RTOL_LEAST = 1e-13; /* below, rounding makes the step count 
 /* auto: this many convergence failures within a window of steps mean that the fixed-point iteration limits the step. */
 enum { STIFF_WINDOW = 50, STIFF_FAILURES = 8, SETTLED = 20 };
 /* auto: so many steps in a row that are so much shorter than those before, which count 2 % less with each step, come up
- * to a singularity. After a step that failed for another reason the next few grow again. */
+ * to a singularity. After a step that failed for another reason the next few grow again. Beside a singular state short
+ * steps are given more time. */
 static const double SHRUNK = 0.05, FORGOTTEN = 0.02;
-enum { SHRUNK_STEPS = 10 };
+enum { SHRUNK_STEPS = 10, BESIDE_STEPS = 40 };
 
+/* kkt_margin of states beside a singular one: where the drift has to be kept out, and where rounding is felt. */
+static const double BESIDE = 0.03, ACROSS = 1e-3, PART_OF_STEP = 0.3;
 static const double CREEP_PART = 1e-13; /* of the span */
 enum { CREEP_STEPS = 1000 };
 
@@ -51,8 +54,12 @@ struct integrator {
     double *scratch;       /* 2n, for projections */
     bool bdf, changed, may_change;
     double t, previous;
-    double rtol, atol_factor; /* of the method in force */
-    double alpha, beta;       /* stabilization in force */
+    double rtol, atol_factor;    /* of the method in force */
+    double alpha, beta;          /* stabilization in force */
+    double margin, least_margin; /* kkt_margin at the last evaluation; least since the last step */
+    double calm_step;            /* the last one that met no state beside a singular one; 0 at first */
+    double start_margin, slope;  /* margin at the start of the last step, and how fast it fell or rose before */
+    bool beside;                 /* the last step may have passed a singular state */
     double *acceleration, *lambda;
     double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
     integrator_counts before; /* of a method left behind */
@@ -113,12 +120,65 @@ static hamel_status rates(integrator *w, double t, const double *y, double *out,
     return kinetics_approach_positions(k, approach(w), out);
 }
 
+/* --- beside singular states ---------------------------------------------------------------------------------------------
+ *
+ * Where constraints become dependent for an instant (a linkage stretched out), branches of the motion cross, and what
+ * misses the constraints by δ at the distance s from there moves the velocity by δ/s²: soon onto another branch. So
+ * everything is taken at the nearest state on the constraints, and what misses them decays without a say in it. Where
+ * rounding alone is too much, accelerations are interpolated from states before and after, along the velocity. */
+
+/* Accelerations, and multipliers, at the state on the constraints nearest to (y + d v, v). */
+static hamel_status nearest_accelerations(integrator *w, double t, const double *y, double d) {
+    double *q = w->scratch, *v = q + w->n, worst = 0;
+    for (size_t i = 0; i < w->n; i++) q[i] = y[i] + d * w->velocity[i];
+    memcpy(v, w->velocity, w->n * sizeof *v);
+    hamel_status status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
+    if (status == HAMEL_OK && !(worst < 1e-9)) return HAMEL_INCOMPATIBLE;
+    return status == HAMEL_OK ? kinetics_accelerations(w->kinetics, 0, 0, w->acceleration, w->lambda, NULL) : status;
+}
+
+static hamel_status rates_beside_singularity(integrator *w, double t, const double *y, double *out) {
+    size_t n = w->n;
+    const double *q = w->scratch, *v = q + n;
+    hamel_status status = nearest_accelerations(w, t, y, 0);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = v[i] - w->alpha * (y[i] - q[i]);
+        out[n + i] = w->acceleration[i] - w->alpha * (w->velocity[i] - v[i]);
+    }
+    return status;
+}
+
+/* By the polynomial through six places, ±d, ±2d and ±3d: the motion was smooth over the steps before, which were longer. */
+static hamel_status rates_across_singularity(integrator *w, double t, const double *y, double *out) {
+    static const double weights[] = {0.75, -0.3, 0.05}; /* of ±1, ±2, ±3 */
+    hamel_status status = HAMEL_OK;
+    if (w->calm_step == 0) return rates_beside_singularity(w, t, y, out);
+    memcpy(out, w->velocity, w->n * sizeof *out);
+    memset(out + w->n, 0, w->n * sizeof *out);
+    for (int k = 1; k <= 6 && status == HAMEL_OK; k++) {
+        int place = k <= 3 ? k : 3 - k;
+        status = nearest_accelerations(w, t, y, place * PART_OF_STEP * w->calm_step);
+        for (size_t i = 0; i < w->n; i++) out[w->n + i] += weights[(k - 1) % 3] * w->acceleration[i];
+    }
+    return status;
+}
+
+/* Only where w = q'; BDF projects its steps, and quasi-velocities leave only positions to drift. */
+static bool is_beside_singularity(const integrator *w) {
+    return w->margin < BESIDE && !w->bdf && w->model->formulation->variables == VARIABLES_VELOCITIES &&
+           w->model->settings.projection == HAMEL_PROJECTION_ON;
+}
+
 static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, void *user) {
     integrator *w = user;
     const double *y = NV_DATA_S(y_vector);
     double *out = NV_DATA_S(out_vector);
     if (stopped(w)) return -1;
     hamel_status status = rates(w, t, y, out, NULL);
+    w->margin = kkt_margin(w->kinetics->all);
+    w->least_margin = fmin(w->least_margin, w->margin);
+    if (status != HAMEL_NOT_FINITE && is_beside_singularity(w))
+        status = w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     if (!w->model->energy_rate) return 0;
     double *power = out + w->state_count;
@@ -260,7 +320,13 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
                               const integrator_options *options, hamel_error *error) {
     integrator *w = calloc(1, sizeof *w);
     if (!w) return (void)no_memory(error), NULL;
-    *w = (integrator){.model = model, .kinetics = k, .options = *options, .n = model->n, .t = model->settings.start};
+    *w = (integrator){.model = model,
+                      .kinetics = k,
+                      .options = *options,
+                      .n = model->n,
+                      .margin = 1,
+                      .start_margin = 1,
+                      .t = model->settings.start};
     w->previous = w->t;
     w->bdf = model->settings.method == HAMEL_METHOD_BDF;
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
@@ -336,7 +402,7 @@ static bool closes_in(integrator *w) {
         return false;
     w->longest = steps < SETTLED ? 0 : fmax(h, (1 - FORGOTTEN) * w->longest);
     w->shrunk_steps = h < SHRUNK * w->longest ? w->shrunk_steps + 1 : 0;
-    return w->shrunk_steps >= SHRUNK_STEPS;
+    return w->shrunk_steps >= (w->beside ? BESIDE_STEPS : SHRUNK_STEPS);
 }
 
 /* The rate of stabilization follows the step size, but never up: a rate that limits the step would otherwise shrink it
@@ -437,9 +503,18 @@ static bool at_the_end(integrator *w) {
     return true;
 }
 
+/* A step may be longer than the way to a singular state: then the margin would have fallen to zero in it. */
+static void follow_margin(integrator *w) {
+    double step = w->t - w->previous;
+    w->beside = w->least_margin < BESIDE || w->start_margin < 2 * w->slope * step;
+    w->slope = step > 0 ? fabs(w->margin - w->start_margin) / step : 0;
+    w->start_margin = w->margin;
+}
+
 hamel_status integrator_step(integrator *w, hamel_error *error) {
     realtype reached;
     w->previous = w->t;
+    w->least_margin = 1;
     if (at_the_end(w)) return HAMEL_OK;
     hamel_status status = renew_variables(w, error);
     if (status == HAMEL_OK && (looks_stiff(w) || closes_in(w))) status = change_to_bdf(w, error);
@@ -456,10 +531,15 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     if (flag < 0) return explain(w, flag, error);
     w->t = reached;
     if (creeps(w)) return explain(w, CV_ERR_FAILURE, error);
+    follow_margin(w);
+    if (w->least_margin >= BESIDE) w->calm_step = fmax(w->t - w->previous, 0.9 * w->calm_step);
     follow_step(w);
     return HAMEL_OK;
 }
 
+bool integrator_beside_singularity(const integrator *w) {
+    return w->beside;
+}
 double integrator_time(const integrator *w) {
     return w->t;
 }

@@ -40,6 +40,8 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
                                 hamel_error *error);
 
 double integrator_time(const integrator *w);
+/* Whether the last step met states at which the constraints are near to losing rank. */
+bool integrator_beside_singularity(const integrator *w);
 double integrator_previous_time(const integrator *w); /* start of the last step */
 bool integrator_timed_out(const integrator *w);
 

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* At an instant at which rows become dependent, as far as it could be found. */
+static const double DEPENDENT = 1e-5;
+
 bool monitor_start(hamel_summary *s, const hamel_model *model) {
     s->residuals = calloc(model->m + 1, sizeof *s->residuals);
     s->invariants = calloc(model->invariant_count + 1, sizeof *s->invariants);
@@ -48,7 +51,8 @@ hamel_status monitor_redundancy(hamel_summary *s, const lane *l, hamel_error *er
     const hamel_model *model = l->model;
     redundancy found;
     if (motion_rank(&l->kinetics->motion) == model->m) return HAMEL_OK;
-    hamel_status status = redundancy_find(&found, model, l->kinetics->values, l->kinetics->mode.active);
+    hamel_status status =
+        redundancy_find(&found, model, l->kinetics->values, l->kinetics->mode.active, REDUNDANCY_TOLERANCE);
     if (status == HAMEL_OK && found.count > 0) {
         s->redundancy = redundancy_report(&found, model);
         s->redundant = calloc(found.count + 1, sizeof *s->redundant);
@@ -60,6 +64,18 @@ hamel_status monitor_redundancy(hamel_summary *s, const lane *l, hamel_error *er
     if (status == HAMEL_OK) status = check_friction(model, &found, error);
     redundancy_free(&found);
     return status;
+}
+
+bool monitor_dependent_names(const lane *l, char *names, size_t size) {
+    redundancy found;
+    size_t set = 0;
+    bool any = redundancy_find(&found, l->model, l->kinetics->values, l->kinetics->mode.active, DEPENDENT) == HAMEL_OK;
+    for (size_t k = 1; any && k < found.count; k++) /* sets that always depend leave less */
+        if (found.rest[k] > found.rest[set]) set = k;
+    any = any && found.count > 0;
+    if (any) redundancy_names(&found, l->model, set, names, size);
+    redundancy_free(&found);
+    return any;
 }
 
 static void see_residuals(hamel_summary *s, const lane *l) {
@@ -99,6 +115,15 @@ static void see_always(hamel_summary *s, const lane *l) {
     }
 }
 
+/* A rank that is met twice has changed; one that is met once belongs to an instant, and is counted as such. */
+static void see_rank(hamel_summary *s, size_t rank) {
+    bool settled = rank == s->met_rank;
+    s->met_rank = rank;
+    if (!settled || rank == s->last_rank) return;
+    s->rank_changes++;
+    s->last_rank = rank;
+}
+
 void monitor_see(hamel_summary *s, const lane *l, bool row) {
     bool first = isnan(s->initial_energy);
     if (first) {
@@ -106,9 +131,7 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
         s->last_rank = motion_rank(&l->kinetics->motion);
     }
     s->max_work_balance_error = fmax(s->max_work_balance_error, fabs(lane_jacobi(l) - s->initial_energy - l->work));
-    size_t rank = motion_rank(&l->kinetics->motion);
-    if (rank != s->last_rank) s->rank_changes++;
-    s->last_rank = rank;
+    see_rank(s, motion_rank(&l->kinetics->motion));
     if (row) see_residuals(s, l);
     see_invariants(s, l, first);
     see_always(s, l);

@@ -11,6 +11,10 @@ bool monitor_start(hamel_summary *summary, const hamel_model *model);
  * that is not unique; HAMEL_NO_MEMORY. */
 hamel_status monitor_redundancy(hamel_summary *summary, const lane *l, hamel_error *error) HAMEL_CHECKED;
 
+/* Names the smallest set of constraints that depend on each other at the state that the kinetics evaluated last, but do
+ * not at the start. False when there is none, or no memory. */
+bool monitor_dependent_names(const lane *l, char *names, size_t size);
+
 /* Takes the state seen last by the lane into account. `row`: it is written out (residuals are reported of rows). The
  * first call sets the initial values of invariants and energy. */
 void monitor_see(hamel_summary *summary, const lane *l, bool row);

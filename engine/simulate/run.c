@@ -3,6 +3,7 @@
  * The integrator takes its own steps to the end; output times and times of checks are visited in between through dense
  * output, so they never influence the steps. A second lane at a tenth of the tolerances runs abreast when an estimate of
  * the global error is asked for, so that no rows need to be kept. */
+#include "engine/simulate/crossing.h"
 #include "engine/simulate/lane.h"
 #include "engine/simulate/monitor.h"
 #include "engine/solve/initial_values.h"
@@ -15,8 +16,10 @@
 #include <time.h>
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
-static const double SAME_TIME = 1e-15; /* of the largest time: two roundings */
-enum { CLOCK_ROWS = 16 };              /* look at the clock every so many rows */
+static const double SAME_TIME = 1e-15;    /* of the largest time: two roundings */
+static const double SAME_CROSSING = 1e-8; /* of the span: one at the end of a step is seen twice */
+enum { CROSSINGS_TOLD = 5 };
+enum { CLOCK_ROWS = 16 }; /* look at the clock every so many rows */
 
 typedef struct run {
     const hamel_model *model;
@@ -26,6 +29,9 @@ typedef struct run {
     hamel_error *error;
     lane main, certifier;
     double *row, *certified_row;
+    double *crossing; /* 2n: scratch */
+    int crossings;
+    double last_crossing;
     size_t *timed_checks, timed_count; /* checks with a time, by time */
     size_t next_row, next_check;
     double began, next_progress, deadline; /* deadline 0: none */
@@ -110,9 +116,10 @@ static hamel_status start(run *r) {
     const hamel_model *model = r->model;
     hamel_summary *s = r->summary;
     if (!lane_create(&r->main, model, r->error)) return r->error->status;
-    r->row = calloc(2 * model->header.column_count + 1, sizeof *r->row);
+    r->row = calloc(2 * model->header.column_count + 2 * model->n + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
     r->certified_row = r->row + model->header.column_count;
+    r->crossing = r->certified_row + model->header.column_count;
     hamel_status status =
         initial_velocities_from_quasi(r->main.kinetics, model->settings.start, r->main.q, r->main.v, r->error);
     if (status == HAMEL_OK)
@@ -178,12 +185,35 @@ static hamel_status happen(run *r, lane *l, bool *terminated) {
     return status;
 }
 
+/* Constraints that become dependent for an instant within the last step. */
+static hamel_status watch_rank(run *r) {
+    lane *l = &r->main;
+    hamel_summary *s = r->summary;
+    bool found;
+    double t, apart = SAME_CROSSING * (r->model->settings.stop - r->model->settings.start);
+    char names[300];
+    hamel_status status = crossing_find(l, r->crossing, r->crossing + r->model->n, &found, &t, r->error);
+    if (status != HAMEL_OK || !found || (r->crossings > 0 && t - r->last_crossing <= apart)) return status;
+    r->last_crossing = t;
+    s->rank_changes++;
+    if (++r->crossings > CROSSINGS_TOLD) return HAMEL_OK;
+    bool named = monitor_dependent_names(l, names, sizeof names);
+    warn(s,
+         "at t = %.9g the constraints%s%s become dependent: the motion goes on as its velocity points, but another "
+         "one branches off there%s",
+         t, named ? " " : "", named ? names : "",
+         r->crossings == CROSSINGS_TOLD ? "; later ones are counted in rank_changes" : "");
+    return HAMEL_OK;
+}
+
 /* One step of the main lane is watched; where it ends beyond what was asked for, it will be seen there. */
 static hamel_status watch(run *r, double t) {
     lane *l = &r->main;
     if (!send_progress(r)) return canceled(r);
+    hamel_status status = watch_rank(r);
+    if (status != HAMEL_OK) return status;
     if (!r->watched || lane_reach(l) >= t || l->due) return HAMEL_OK;
-    hamel_status status = lane_see(l, lane_reach(l), r->error);
+    status = lane_see(l, lane_reach(l), r->error);
     if (status == HAMEL_OK) monitor_see(r->summary, l, false);
     return status;
 }

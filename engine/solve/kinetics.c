@@ -372,7 +372,7 @@ bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right,
     const hamel_model *model = k->model;
     redundancy r;
     *contradiction = 0;
-    if (redundancy_find(&r, model, k->values, taken) == HAMEL_OK)
+    if (redundancy_find(&r, model, k->values, taken, REDUNDANCY_TOLERANCE) == HAMEL_OK)
         for (size_t set = 0; set < r.count; set++) {
             double here = redundancy_contradiction(&r, set, right);
             if (!(here > *contradiction)) continue;
@@ -388,7 +388,7 @@ static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {
     char names[400];
     size_t last = 0;
     double contradiction;
-    if (!kinetics_contradicting(k, NULL, k->b, names, sizeof names, &last, &contradiction))
+    if (!kinetics_contradicting(k, k->mode.active, k->b, names, sizeof names, &last, &contradiction))
         return hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
                           "at t = %.9g the constraints contradict each other", k->t);
     (void)hamel_fail(error, HAMEL_INCOMPATIBLE, k->model->system->constraints[last].pointer, 0,

@@ -14,6 +14,7 @@ kkt_dense *kkt_dense_create(const kkt *k) {
     size_t n = k->n, c = k->capacity, all = n + c;
     kkt_dense *d = calloc(1, sizeof *d);
     if (!d) return NULL;
+    d->margin = 1;
     size_t doubles = n * n + 2 * n * c + c * c + c + 5 * all + 16;
     double *at = calloc(doubles, sizeof *at);
     d->pivot = calloc(all + 1, sizeof *d->pivot);
@@ -174,9 +175,9 @@ static bool factor_schur(const kkt *k, kkt_dense *d) {
     for (size_t j = 0; j < c; j++)
         for (size_t i = j; i < c; i++) d->S[i + c * j] = dot(k->n, d->Y + k->n * i, d->Y + k->n * j);
     if (!dense_cholesky(c, d->S)) return false;
-    for (size_t j = 0; j < c; j++)
-        if (!(d->S[j + c * j] * d->S[j + c * j] > SCHUR_PIVOT)) return false;
-    return true;
+    d->margin = 1;
+    for (size_t j = 0; j < c; j++) d->margin = fmin(d->margin, d->S[j + c * j]);
+    return d->margin * d->margin > SCHUR_PIVOT;
 }
 
 /* Y has unit columns already. */
@@ -186,6 +187,7 @@ static bool factor_rank(const kkt *k, kkt_dense *d) {
     memcpy(d->rows.scale, d->scale, k->k * sizeof *d->scale);
     bool good = row_space_factor(&d->rows);
     d->rank = d->rows.rank;
+    d->margin = d->rank ? fabs(d->rows.QR[d->rank - 1 + k->n * (d->rank - 1)]) : 1;
     return good;
 }
 

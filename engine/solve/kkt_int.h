@@ -13,6 +13,7 @@ typedef enum dense_mode { DENSE_SCHUR, DENSE_RANK, DENSE_LU } dense_mode;
 typedef struct kkt_dense {
     dense_mode mode;
     size_t rank;
+    double margin;           /* see kkt_margin; not of DENSE_LU */
     double sigma;            /* M + σAᵀA was factored */
     bool augment;            /* M was found singular before: M + σAᵀA is taken at once */
     double *A;               /* n × k: column c is row c of A */

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEPENDENT = 1e-10; /* of the row's largest entry: consistent states leave some 1e-15 */
-static const double INVOLVED = 1e-9;   /* of the largest part of a combination */
+static const double INVOLVED = 1e-9; /* of the largest part of a combination */
 
 typedef struct term {
     int index; /* column of a row, or pivot of a combination */
@@ -46,6 +45,7 @@ typedef struct elimination {
     term *terms;
     size_t term_count, term_capacity;
     double *y; /* rank: combination at work */
+    double tolerance;
     size_t item_count, item_capacity, weight_capacity;
 } elimination;
 
@@ -202,21 +202,25 @@ static bool take_row(elimination *e, redundancy *r, size_t c) {
     int column = -1;
     for (size_t k = 0; k < e->column_count; k++)
         if (fabs(e->x[e->columns[k]]) > most) most = fabs(e->x[e->columns[k]]), column = e->columns[k];
-    bool kept = most > DEPENDENT * size;
+    bool kept = most > e->tolerance * size;
+    if (!kept) r->rest[r->count] = size > 0 ? most / size : 0;
     bool good = kept ? keep_row(e, c, column, size) : add_set(e, r, c, size);
     clear_row(e);
     return good;
 }
 
-hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values, const bool *taken) {
+hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values, const bool *taken,
+                             double tolerance) {
     elimination e;
     size_t m = model->m;
     *out = (redundancy){0};
     bool good = open(&e, model, values);
+    e.tolerance = tolerance;
     out->dependent = calloc(m + 1, sizeof *out->dependent);
     out->first = calloc(m + 2, sizeof *out->first);
+    out->rest = calloc(m + 1, sizeof *out->rest);
     out->involved = calloc(m + 1, sizeof *out->involved);
-    good = good && out->dependent && out->first && out->involved;
+    good = good && out->dependent && out->first && out->rest && out->involved;
     for (size_t c = 0; good && c < m; c++)
         if (!taken || taken[c]) good = take_row(&e, out, c);
     out->rank = e.rank;
@@ -230,6 +234,7 @@ void redundancy_free(redundancy *r) {
     free(r->items);
     free(r->weights);
     free(r->involved);
+    free(r->rest);
     *r = (redundancy){0};
 }
 

@@ -16,13 +16,18 @@ typedef struct redundancy {
     size_t *first;      /* count + 1: set k is items[first[k]] to items[first[k+1] − 1], increasing */
     size_t *items;
     double *weights; /* of the items; that of the dependent row is 1 */
+    double *rest;    /* count: what of the row, relative to it, its combination leaves; rounding, or the tolerance */
     bool *involved;  /* m: in some set; otherwise the multiplier is unique */
 } redundancy;
 
-/* Of the rows of A in `values` (outputs of the dynamics program); `taken` (m, NULL: all) says which. Free the result in
- * every case. HAMEL_OK or HAMEL_NO_MEMORY. */
-hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values,
-                             const bool *taken) HAMEL_CHECKED;
+/* Dependent at a state whose residuals are rounding. */
+#define REDUNDANCY_TOLERANCE 1e-10
+
+/* Of the rows of A in `values` (outputs of the dynamics program); `taken` (m, NULL: all) says which. A row depends on
+ * others when they leave no more than `tolerance` of its largest entry. Free the result in every case. HAMEL_OK or
+ * HAMEL_NO_MEMORY. */
+hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values, const bool *taken,
+                             double tolerance) HAMEL_CHECKED;
 void redundancy_free(redundancy *r);
 
 bool redundancy_holds(const redundancy *r, size_t set, size_t constraint);

@@ -16,6 +16,7 @@ typedef struct motion {
     double *error_estimate; /* per column, with certify; else NULL */
     double steps, position_residual, velocity_residual, work_balance_error;
     size_t redundant_count;
+    int rank_changes;
     char failure[1000];
 } motion;
 
