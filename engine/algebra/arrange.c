@@ -158,6 +158,14 @@ static bool is_sum(const graph *g, graph_node node) {
     return node >= 0 && (graph_at(g, node)->op == GRAPH_ADD || graph_at(g, node)->op == GRAPH_SUB);
 }
 
+/* c = p/q becomes p, and q a factor of the divisor: x/(2*m), not x/2/m. */
+static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
+    if (fmpz_is_one(fmpq_denref(c)) || fmpz_cmp_ui(fmpq_denref(c), SMALL_DENOMINATOR) > 0) return under;
+    under = times(g, graph_number(g, fmpz_get_d(fmpq_denref(c))), under);
+    fmpz_one(fmpq_denref(c));
+    return under;
+}
+
 /* coefficient / below · moving, without common factors, added to the sum. */
 static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_mpoly_t below, graph_node moving) {
     graph *g = w->r->graph;
@@ -169,6 +177,7 @@ static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_m
     if (moving < 0 && under < 0 && is_sum(g, body) && (fmpq_is_one(constant) || is_minus_one(constant))) {
         add_terms(w, coefficient);
     } else {
+        if (under >= 0) under = take_divisor(g, constant, under);
         body = scaled(g, constant, times(g, body, moving));
         add(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
     }

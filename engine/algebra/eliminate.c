@@ -4,6 +4,7 @@
 #include "engine/algebra/arrange.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* How much one would rather divide by something else; −1: cannot be. */
 static int reluctance(const graph *g, graph_node x) {
@@ -15,19 +16,51 @@ static int reluctance(const graph *g, graph_node x) {
     return sum ? 5 : 4;
 }
 
-static bool choose_pivot(const graph *g, const graph_node *table, size_t rows, size_t columns, const int *pivot_column,
-                         size_t *row, size_t *column) {
+typedef struct table_view {
+    const graph_node *entries;
+    size_t rows, columns;
+    const int *pivot_column;
+    double *value, *error; /* of all nodes, at the point */
+} table_view;
+
+/* Values of the entries that may become pivots. */
+static bool evaluate(const graph *g, table_view *t, const graph_point *near) {
+    graph_node last = 0;
+    for (size_t k = 0; k < t->rows * (t->columns + 1); k++)
+        if (k % (t->columns + 1) < t->columns && t->entries[k] > last) last = t->entries[k];
+    t->value = malloc(2 * ((size_t)last + 1) * sizeof *t->value);
+    if (!t->value) return false;
+    t->error = t->value + last + 1;
+    graph_evaluate(g, last, near, t->value, t->error);
+    return true;
+}
+
+static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {
+    static const double VANISHING = 1e-6; /* entries are direction cosines and lever arms: of the size of 1 */
     int best = -1;
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < columns && pivot_column[i] < 0; j++) {
-            int price = reluctance(g, table[i * (columns + 1) + j]);
-            if (price < 0 || (best >= 0 && price >= best)) continue;
+    double largest = 0;
+    for (size_t i = 0; i < t->rows; i++) {
+        for (size_t j = 0; j < t->columns && t->pivot_column[i] < 0; j++) {
+            graph_node entry = t->entries[i * (t->columns + 1) + j];
+            int price = reluctance(g, entry);
+            double size = price < 0 ? 0 : fabs(t->value[entry]);
+            if (price < 0) continue;
+            if (!(size > VANISHING)) price += 10;
+            if (best >= 0 && (price > best || (price == best && !(size > largest)))) continue;
             best = price;
+            largest = size;
             *row = i;
             *column = j;
         }
     }
     return best >= 0;
+}
+
+static bool next_pivot(const graph *g, table_view *t, const graph_point *near, size_t *row, size_t *column) {
+    if (graph_status(g) != HAMEL_OK || !evaluate(g, t, near)) return false;
+    bool found = choose_pivot(g, t, row, column);
+    free(t->value);
+    return found;
 }
 
 static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t columns, size_t column, arena *memory) {
@@ -41,11 +74,13 @@ static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t 
     }
 }
 
-bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, int *pivot_column, arena *memory) {
+bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near, int *pivot_column,
+               arena *memory) {
     size_t width = columns + 1, row, column;
+    table_view view = {.entries = table, .rows = rows, .columns = columns, .pivot_column = pivot_column};
     for (size_t k = 0; k < rows * width; k++) table[k] = arrange(g, table[k], memory);
     for (size_t i = 0; i < rows; i++) pivot_column[i] = -1;
-    while (graph_status(g) == HAMEL_OK && choose_pivot(g, table, rows, columns, pivot_column, &row, &column)) {
+    while (next_pivot(g, &view, near, &row, &column)) {
         graph_node *at = table + row * width, divisor = at[column];
         for (size_t j = 0; j < width; j++)
             at[j] = j == column ? graph_number(g, 1) : arrange(g, graph_div(g, at[j], divisor), memory);

@@ -7,7 +7,9 @@
 /* Gauss–Jordan elimination on `rows` rows of `columns` coefficients and one right side, row by row in `table`
  * (rows · (columns + 1) nodes, overwritten). pivot_column[row] is written: the column that is the unit column of that
  * row afterwards, −1 for a row that became 0 = right side. Of the entries at hand the simplest is taken as pivot: ±1,
- * then numbers, parameters, and what else is not 0 identically. False when the graph or memory failed. */
-bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, int *pivot_column, arena *memory);
+ * then numbers, parameters, and what else is not 0 identically; of equally simple ones the largest at `near`, and one
+ * that vanishes there only when there is no other. False when the graph or memory failed. */
+bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near, int *pivot_column,
+               arena *memory);
 
 #endif

@@ -96,13 +96,9 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
         if (!fill_row(w, table + k * width, s->quasi[k].definition, u, rest)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
-    if (!eliminate(s->graph, table, count, w->n, pivots, w->memory)) return false;
+    if (!eliminate(s->graph, table, count, w->n, &w->start, pivots, w->memory)) return false;
     for (size_t k = 0; k < count; k++) {
-        if (pivots[k] < 0)
-            return written_cannot(
-                w,
-                written_text(w, "the quasi-velocity `%s` depends on the others and the constraints", s->quasi[k].name),
-                "leave it out of quasi_velocities, as an output it may stay");
+        if (pivots[k] < 0) continue; /* determined by the constraints, or by the others */
         add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), s->quasi[k].name);
     }
     return read_solution(w, f, table, pivots, count);
@@ -126,7 +122,8 @@ static bool solve(written *w, freedoms *f) {
     f->name = arena_alloc(w->memory, w->n + s->quasi_count, sizeof *f->name);
     if (!table || !rest || !pivots || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
     for (size_t i = 0; i < w->n; i++) f->velocity[i] = f->acceleration[i] = GRAPH_NONE;
-    if (!fill_constraints(w, table, rest) || !eliminate(s->graph, table, w->m, w->n, pivots, w->memory)) return false;
+    if (!fill_constraints(w, table, rest) || !eliminate(s->graph, table, w->m, w->n, &w->start, pivots, w->memory))
+        return false;
     if (!read_solution(w, f, table, pivots, w->m)) return false;
     if (s->quasi_count > 0 && !solve_quasi(w, f, table, pivots, rest)) return false;
     for (size_t i = 0; i < w->n; i++) /* what nothing determines stays its own */

@@ -139,24 +139,26 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 
 typedef struct writer_kind {
     const char *name;
+    const formulation *from; /* whose derivation the writer starts from */
     bool (*write)(written *w, const char *as);
 } writer_kind;
 
 static const writer_kind writers[] = {
-    {"lagrange", write_multipliers},
-    {"udwadia-kalaba", write_multipliers},
-    {"gauss", write_multipliers},
-    {"maggi", write_quasi_velocities},
-    {"kane", write_quasi_velocities},
-    {"gibbs-appell", write_quasi_velocities},
-    {"boltzmann-hamel", write_quasi_velocities},
+    {"lagrange", &formulation_lagrange, write_multipliers},
+    {"udwadia-kalaba", &formulation_lagrange, write_multipliers},
+    {"gauss", &formulation_lagrange, write_multipliers},
+    {"maggi", &formulation_lagrange, write_quasi_velocities},
+    {"kane", &formulation_lagrange, write_quasi_velocities},
+    {"gibbs-appell", &formulation_lagrange, write_quasi_velocities},
+    {"boltzmann-hamel", &formulation_lagrange, write_quasi_velocities},
+    {"hamilton", &formulation_hamilton, write_hamilton},
+    {"routh", &formulation_routh, write_routh},
 };
 
-static bool write(written *w) {
-    const char *name = w->model->formulation->name;
+static const writer_kind *writer_of(const char *name) {
     for (size_t k = 0; k < sizeof writers / sizeof *writers; k++)
-        if (strcmp(writers[k].name, name) == 0) return writers[k].write(w, name);
-    return written_cannot(w, written_text(w, "there is no written form for `%s`", name), "--formulation lagrange");
+        if (strcmp(writers[k].name, name) == 0) return &writers[k];
+    return NULL;
 }
 
 /* A letter that no name of the description begins with, followed by digits. */
@@ -220,11 +222,16 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     hamel_system *s = w->system;
     s->error = w->error;
     w->equations = (hamel_equations){.system = s, .n = w->n, .m = w->m};
-    hamel_status status = formulation_lagrange.derive(&w->equations);
+    w->start.values[SYMBOL_PARAMETER] = w->model->parameters;
+    w->start.values[SYMBOL_TIME] = &w->model->settings.start;
+    w->start.values[SYMBOL_COORDINATE] = w->model->q0;
+    const writer_kind *kind = writer_of(w->model->formulation->name);
+    if (!kind) return hamel_fail(w->error, HAMEL_INTERNAL, "", 0, "a formulation without a written form");
+    hamel_status status = kind->from->derive(&w->equations);
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
-    bool done =
-        leave_out_what_rests(w) && add_reactions(w) && write(w) && (notation == HAMEL_NOTATION_C || share_lines(w));
+    bool done = leave_out_what_rests(w) && add_reactions(w) && kind->write(w, kind->name) &&
+                (notation == HAMEL_NOTATION_C || share_lines(w));
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
     if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);

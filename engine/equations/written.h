@@ -37,6 +37,7 @@ typedef struct written {
     size_t part_count;
     const char **extra_names; /* of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
+    graph_point start;       /* the initial configuration, where pivots are compared */
     const char *shared_name; /* "z" in z1, z2, ... of named subexpressions: parameters beyond the system's */
     graph_node *reactions;   /* n: Σ λ_c A_ci */
 
@@ -97,7 +98,8 @@ bool written_share(written *w, graph_node **nodes, size_t count, double most, do
 
 bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
 bool write_quasi_velocities(written *w, const char *as); /* quasi_velocities.c: maggi, kane, ... */
-bool write_canonical(written *w, const char *as);        /* canonical.c: hamilton, routh */
+bool write_hamilton(written *w, const char *as);         /* canonical.c */
+bool write_routh(written *w, const char *as);
 
 /* --- printers --------------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,228 @@
+/* canonical.c — equations in momenta: Hamilton's (Greenwood 2.3), and Routh's (2.4).
+ *
+ * p_i = ∂L/∂q'_i is solved for velocities by elimination, which asks for an L that is quadratic in them. Hamilton: all
+ * of them, then q' = ∂H/∂p and p' = −∂H/∂q + Q + Σ λ A, the former by the solution, the latter as ∂L/∂q at fixed q'.
+ * Routh: those of the cyclic coordinates, whose momenta are constants; what is left are Lagrange's equations of the
+ * others with the solution put in. */
+#include "engine/equations/written.h"
+
+#include "engine/algebra/eliminate.h"
+
+typedef struct legendre {
+    graph_node *velocity;     /* n: q'_i by momenta (and the velocities not solved for); GRAPH_NONE: its own */
+    graph_node *acceleration; /* n: its rate */
+    graph_node *p;            /* n: symbols of momenta; GRAPH_NONE where there is none */
+    const char **name;        /* n */
+    size_t count;
+} legendre;
+
+static bool allocate(written *w, legendre *l) {
+    l->velocity = arena_alloc(w->memory, w->n, sizeof *l->velocity);
+    l->acceleration = arena_alloc(w->memory, w->n, sizeof *l->acceleration);
+    l->p = arena_alloc(w->memory, w->n, sizeof *l->p);
+    l->name = arena_alloc(w->memory, w->n, sizeof *l->name);
+    if (!l->velocity || !l->acceleration || !l->p || !l->name) return false;
+    for (size_t i = 0; i < w->n; i++) l->velocity[i] = l->acceleration[i] = l->p[i] = GRAPH_NONE;
+    return true;
+}
+
+static bool name_momentum(written *w, legendre *l, size_t i) {
+    l->name[i] = written_text(w, "p_%s", w->system->coordinates[i].name);
+    int32_t index = l->name[i] ? written_symbol(w, l->name[i]) : -1;
+    if (index < 0) return false;
+    l->p[i] = graph_symbol(w->system->graph, SYMBOL_VELOCITY, index);
+    l->count++;
+    return true;
+}
+
+/* Σ_j ∂p_i/∂q'_j q'_j = p_i − (the rest), j over the coordinates with a momentum. */
+static bool fill_row(written *w, const legendre *l, graph_node *row, size_t i, const graph_node *rest) {
+    graph *g = w->system->graph;
+    graph_node momentum = w->equations.momentum[i];
+    for (size_t j = 0; j < w->n; j++) {
+        row[j] = l->p[j] >= 0 ? graph_partial(g, momentum, w->system->v[j]) : graph_number(g, 0);
+        if (graph_depends(g, row[j]) & GRAPH_DEPENDS(SYMBOL_VELOCITY))
+            return written_cannot(w, "the momenta are not linear in the velocities", "--formulation lagrange");
+    }
+    row[w->n] = graph_sub(g, l->p[i], graph_substitute(g, momentum, SYMBOL_VELOCITY, rest, w->n));
+    return true;
+}
+
+static bool read_velocities(written *w, legendre *l, const graph_node *table, const int *pivots) {
+    graph *g = w->system->graph;
+    for (size_t r = 0; r < l->count; r++) {
+        const graph_node *row = table + r * (w->n + 1);
+        if (pivots[r] < 0)
+            return written_cannot(w, "the velocities do not follow from the momenta alone", "--formulation lagrange");
+        l->velocity[pivots[r]] = row[w->n];
+    }
+    for (size_t i = 0; i < w->n; i++)
+        if (l->velocity[i] >= 0)
+            l->acceleration[i] = graph_substitute(g, graph_rate(g, l->velocity[i]), SYMBOL_VELOCITY, l->velocity, w->n);
+    return graph_status(g) == HAMEL_OK;
+}
+
+static bool solve(written *w, legendre *l) {
+    graph *g = w->system->graph;
+    graph_node *table = arena_alloc(w->memory, l->count * (w->n + 1), sizeof *table);
+    graph_node *rest = arena_alloc(w->memory, w->n, sizeof *rest);
+    int *pivots = arena_alloc(w->memory, l->count, sizeof *pivots);
+    if (!table || !rest || !pivots) return false;
+    for (size_t j = 0; j < w->n; j++) rest[j] = l->p[j] >= 0 ? graph_number(g, 0) : GRAPH_NONE;
+    for (size_t i = 0, r = 0; i < w->n; i++)
+        if (l->p[i] >= 0 && !fill_row(w, l, table + r++ * (w->n + 1), i, rest)) return false;
+    return eliminate(g, table, l->count, w->n, &w->start, pivots, w->memory) && read_velocities(w, l, table, pivots);
+}
+
+static graph_node in_momenta(written *w, const legendre *l, graph_node node) {
+    graph *g = w->system->graph;
+    node = graph_substitute(g, node, SYMBOL_ACCELERATION, l->acceleration, w->n);
+    return graph_substitute(g, node, SYMBOL_VELOCITY, l->velocity, w->n);
+}
+
+static bool momenta(written *w, const legendre *l, const char *title) {
+    written_begin(w, title);
+    for (size_t i = 0; i < w->n; i++)
+        if (l->p[i] >= 0 && !written_definition(w, l->name[i], l->name[i], w->equations.momentum[i])) return false;
+    return true;
+}
+
+static bool velocities(written *w, const legendre *l) {
+    for (size_t i = 0; i < w->n; i++) {
+        const char *name = w->system->coordinates[i].name, *rate = written_text(w, "%s'", name);
+        if (l->velocity[i] >= 0 && (!rate || !written_definition(w, name, rate, l->velocity[i]))) return false;
+    }
+    return true;
+}
+
+/* Constraints at the level of accelerations, in the rows after the first `at`. */
+static void add_constraints(written *w, const legendre *l, size_t at) {
+    graph *g = w->system->graph;
+    for (size_t c = 0; c < w->m; c++) {
+        if (!w->acts[c]) continue;
+        w->residuals[at] = in_momenta(w, l, w->equations.residual[w->n + c]);
+        w->unknowns[at++] = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
+    }
+    w->with_multipliers = true;
+}
+
+/* --- Hamilton ------------------------------------------------------------------------------------------------------ */
+
+static graph_node momentum_rate(written *w, const legendre *l, size_t i) {
+    graph *g = w->system->graph;
+    graph_node rate = graph_add(g, w->equations.momentum_rate[i], written_reaction(w, i));
+    if (w->equations.nonideal) rate = graph_add(g, rate, w->equations.nonideal[i]);
+    return in_momenta(w, l, rate);
+}
+
+static bool canonical_equations(written *w, const legendre *l) {
+    written_begin(w, "Hamiltonian");
+    if (!written_definition(w, "H", "H", in_momenta(w, l, w->equations.jacobi))) return false;
+    written_begin(w, "canonical equations");
+    if (!velocities(w, l)) return false;
+    for (size_t i = 0; i < w->n; i++) {
+        const char *rate = written_text(w, "%s'", l->name[i]);
+        if (!rate || !written_definition(w, l->name[i], rate, momentum_rate(w, l, i))) return false;
+    }
+    return true;
+}
+
+static bool hamilton_machine(written *w, const legendre *l) {
+    graph *g = w->system->graph;
+    if (!written_machine(w, w->n, w->n + w->acting)) return false;
+    for (size_t i = 0; i < w->n; i++) {
+        w->rates[i] = l->velocity[i];
+        w->w[i] = l->p[i];
+        w->w_given[i] = w->equations.momentum[i];
+        w->unknowns[i] = graph_symbol(g, SYMBOL_ACCELERATION, (int32_t)(w->n + i));
+        w->residuals[i] = graph_sub(g, w->unknowns[i], momentum_rate(w, l, i));
+    }
+    add_constraints(w, l, w->n);
+    return true;
+}
+
+static bool too_large(written *w) {
+    if (w->n <= WRITTEN_SOLVED) return false;
+    (void)written_cannot(
+        w, written_text(w, "velocities are solved for up to %d coordinates, here are %zu", (int)WRITTEN_SOLVED, w->n),
+        "write the equations with multipliers: --formulation lagrange");
+    return true;
+}
+
+bool write_hamilton(written *w, const char *as) {
+    legendre l = {0};
+    (void)as;
+    if (too_large(w) || !allocate(w, &l)) return false;
+    for (size_t i = 0; i < w->n; i++)
+        if (!name_momentum(w, &l, i)) return false;
+    return solve(w, &l) && momenta(w, &l, "momenta") && canonical_equations(w, &l) && written_constraints(w) &&
+           hamilton_machine(w, &l);
+}
+
+/* --- Routh --------------------------------------------------------------------------------------------------------- */
+
+/* R = L − Σ β_c q'_c = −h + Σ p_i q'_i over the coordinates that are not cyclic. */
+static bool routhian(written *w, const legendre *l) {
+    graph *g = w->system->graph;
+    graph_node sum = graph_neg(g, w->equations.jacobi);
+    for (size_t i = 0; i < w->n; i++)
+        if (l->p[i] < 0) sum = graph_add(g, sum, graph_mul(g, w->equations.momentum[i], w->system->v[i]));
+    written_begin(w, "Routhian");
+    return written_definition(w, "R", "R", in_momenta(w, l, sum));
+}
+
+static bool routh_motion(written *w, const legendre *l) {
+    graph *g = w->system->graph;
+    written_begin(w, "motion: d/dt dR/dq' - dR/dq = forces + reactions");
+    for (size_t i = 0; i < w->n; i++) {
+        if (l->p[i] >= 0) continue;
+        graph_node right = graph_add(g, written_force(w, i), written_reaction(w, i));
+        if (!written_equation(w, w->system->coordinates[i].name, in_momenta(w, l, written_inertia(w, i)),
+                              in_momenta(w, l, right)))
+            return false;
+    }
+    written_begin(w, "cyclic velocities");
+    return velocities(w, l);
+}
+
+/* w: the velocities that are not cyclic, then the constants β with β' = 0. */
+static bool routh_machine(written *w, const legendre *l) {
+    graph *g = w->system->graph;
+    size_t at = 0;
+    if (!written_machine(w, w->n, w->n + w->acting)) return false;
+    for (int cyclic = 0; cyclic < 2; cyclic++)
+        for (size_t i = 0; i < w->n; i++) {
+            if ((l->p[i] >= 0) != cyclic) continue;
+            w->w[at] = cyclic ? l->p[i] : w->system->v[i];
+            w->w_given[at] = cyclic ? w->equations.momentum[i] : w->system->v[i];
+            w->unknowns[at] = graph_symbol(g, SYMBOL_ACCELERATION, graph_at(g, w->w[at])->as.index);
+            w->residuals[at] = cyclic ? w->unknowns[at] : in_momenta(w, l, w->equations.residual[i]);
+            at++;
+        }
+    for (size_t i = 0; i < w->n; i++) w->rates[i] = l->velocity[i] >= 0 ? l->velocity[i] : w->system->v[i];
+    add_constraints(w, l, w->n);
+    return true;
+}
+
+/* Momenta of cyclic coordinates have no rate. */
+static void hold_momenta(written *w, legendre *l) {
+    graph *g = w->system->graph;
+    size_t most = w->n + w->extra_count;
+    graph_node *to = arena_alloc(w->memory, most, sizeof *to);
+    for (size_t i = 0; to && i < most; i++) to[i] = i < w->n ? GRAPH_NONE : graph_number(g, 0);
+    for (size_t i = 0; to && i < w->n; i++)
+        if (l->acceleration[i] >= 0)
+            l->acceleration[i] = graph_substitute(g, l->acceleration[i], SYMBOL_ACCELERATION, to, most);
+}
+
+bool write_routh(written *w, const char *as) {
+    legendre l = {0};
+    (void)as;
+    if (too_large(w) || !allocate(w, &l)) return false;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->equations.cyclic[i] && !name_momentum(w, &l, i)) return false;
+    if (!solve(w, &l)) return false;
+    hold_momenta(w, &l);
+    return momenta(w, &l, "constant momenta of the cyclic coordinates") && routhian(w, &l) && routh_motion(w, &l) &&
+           written_constraints(w) && routh_machine(w, &l);
+}
