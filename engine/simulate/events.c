@@ -111,7 +111,7 @@ static hamel_status strike(events *e, const model_event *event, double t, const 
     double restitution = e->values[event->at_restitution];
     if (event->impulse < 0) return HAMEL_OK;
     if (!isfinite(restitution) || restitution < 0)
-        return hamel_fail(error, HAMEL_NOT_FINITE, event->pointer, 0,
+        return hamel_fail(error, isfinite(restitution) ? HAMEL_INTEGRATION : HAMEL_NOT_FINITE, event->pointer, 0,
                           "at t = %.9g the restitution of the event `%s` is %s", t, event->name,
                           isfinite(restitution) ? "negative" : "not finite");
     return impulse_apply(e->kinetics, t, q, v, (size_t)event->impulse, restitution, impulse, error);

@@ -140,9 +140,8 @@ static hamel_status begin(lane *l, bool changed, hamel_error *error) {
     l->since_work = l->work - l->gained;
     memcpy(l->since_q, l->q, bytes);
     memcpy(l->since_v, l->v, bytes);
-    l->due = false;
     roots_state at = here(l);
-    return roots_start(l->roots, &at, changed, error);
+    return roots_start(l->roots, &at, changed, &l->due, error);
 }
 
 hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error) {

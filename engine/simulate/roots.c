@@ -21,6 +21,7 @@ struct roots {
     int *side, *first_side;
     bool *touching, *first_touching; /* stands at its zero since the start of the search; first_: at that start */
     bool *passed;                    /* at `t`, when the search found something */
+    bool *jumped;                    /* across its zero, at the start of the search */
     double *noise, *last_noise;      /* of a function that is touching: it has not moved while it is no larger */
     double *slack;                   /* of a rate: no larger is none */
     double *first;                   /* values at the start of the search */
@@ -41,7 +42,7 @@ roots *roots_create(const hamel_model *model, kinetics *k) {
     *w = (roots){.model = model, .kinetics = k, .n = n, .count = count};
     w->needs_motion = (program_depends(model->roots) & motion) != 0;
     w->side = calloc(2 * count, sizeof *w->side);
-    w->touching = calloc(3 * count, sizeof *w->touching);
+    w->touching = calloc(4 * count, sizeof *w->touching);
     w->noise = calloc(8 * count + 4 * n + model->m + 1, sizeof *w->noise);
     w->work = calloc(program_workspace_doubles(model->roots) + 1, sizeof *w->work);
     w->tangent_work = calloc(program_tangent_doubles(model->roots) + 1, sizeof *w->tangent_work);
@@ -53,6 +54,7 @@ roots *roots_create(const hamel_model *model, kinetics *k) {
     w->first_side = w->side + count;
     w->first_touching = w->touching + count;
     w->passed = w->first_touching + count;
+    w->jumped = w->passed + count;
     w->dots = w->seeds + n * PROGRAM_LANES;
     w->slack = w->noise + count; /* find_uncertainty clears both at once */
     w->last_noise = w->slack + count;
@@ -200,19 +202,28 @@ static void place_switch(roots *w, size_t i) {
     w->noise[i] = w->touching[i] ? fmax(fabs(w->first[i]), w->passed[i] ? w->last_noise[i] : 0) : 0;
 }
 
-/* Any other function, or at the start. */
-static void place(roots *w, size_t i, double rate, bool start) {
+/* Whether anything happens when it leaves. */
+static bool counts(const roots *w, size_t i) {
+    if (is_switch(w, i)) return true;
+    hamel_direction direction = w->model->events[i].direction;
+    return direction == HAMEL_BOTH || (direction == HAMEL_RISING) == (w->side[i] < 0);
+}
+
+/* Any other function, or at the start. An event may have moved it across its zero: that is a crossing, too. */
+static void place(roots *w, size_t i, double rate, bool start, bool changed) {
     const model_settings *s = &w->model->settings;
     double value = w->first[i];
+    w->jumped[i] = changed && !start && !w->touching[i] && sign(value) * w->side[i] < 0 && counts(w, i);
     w->touching[i] = value == 0 || (start && fabs(value) <= fabs(rate) * START_PART * (s->stop - s->start));
     w->side[i] = w->touching[i] ? sign(rate) : sign(value);
     w->noise[i] = w->touching[i] ? fabs(value) : 0;
 }
 
-hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_error *error) {
+hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) {
     program_inputs in = inputs_of(w, &at->t, at->q, at->v, at->a, at->lambda, at->free);
     hamel_status status = values_at(w, &in, at->t, w->first, error);
     if (status != HAMEL_OK) return status;
+    memset(w->jumped, 0, w->count * sizeof *w->jumped);
     bool any = false, start = at->t == w->model->settings.start;
     for (size_t i = 0; i < w->model->event_count; i++) any = any || w->passed[i] || w->touching[i];
     memcpy(w->last_noise, w->noise, w->count * sizeof *w->noise);
@@ -225,12 +236,15 @@ hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_er
         else if (!start && w->touching[i] && fabs(w->first[i]) <= w->last_noise[i])
             place_resting(w, i, rate, changed);
         else
-            place(w, i, rate, start);
+            place(w, i, rate, start, changed);
     }
     memcpy(w->first_side, w->side, w->count * sizeof *w->side);
     memcpy(w->first_touching, w->touching, w->count * sizeof *w->touching);
     w->t = at->t;
     roots_again(w);
+    memcpy(w->passed, w->jumped, w->count * sizeof *w->passed);
+    *again = false;
+    for (size_t i = 0; i < w->count; i++) *again = *again || w->jumped[i];
     return HAMEL_OK;
 }
 
@@ -245,13 +259,6 @@ void roots_again(roots *w) {
 static bool left_side(const roots *w, size_t i, double value) {
     return w->side[i] != 0 &&
            (w->touching[i] ? sign(value) == -w->side[i] && fabs(value) > w->noise[i] : sign(value) != w->side[i]);
-}
-
-/* Whether anything happens when it leaves. */
-static bool counts(const roots *w, size_t i) {
-    if (is_switch(w, i)) return true;
-    hamel_direction direction = w->model->events[i].direction;
-    return direction == HAMEL_BOTH || (direction == HAMEL_RISING) == (w->side[i] < 0);
 }
 
 /* Functions that moved away from the zero they stood at, and those that crossed without anything happening. */

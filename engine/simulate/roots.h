@@ -26,8 +26,9 @@ typedef struct roots_state {
 } roots_state;
 
 /* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless an
- * event has moved them away; `changed`: an event has acted on the state or the mode. */
-hamel_status roots_start(roots *w, const roots_state *at, bool changed, hamel_error *error) HAMEL_CHECKED;
+ * event has moved them away; `changed`: an event has acted on the state or the mode. *again: that has taken functions across their zeros; these
+ * count as found at the same instant. */
+hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. */
 hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;

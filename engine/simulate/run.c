@@ -21,6 +21,13 @@ static const double SAME_CROSSING = 1e-8; /* of the span: one at the end of a st
 enum { CROSSINGS_TOLD = 5 };
 enum { CLOCK_ROWS = 16 }; /* look at the clock every so many rows */
 
+/* Times of the events that one lane has been through and the other has not yet. */
+typedef struct unmatched {
+    double *times;
+    size_t first, count, capacity;
+    const lane *ahead;
+} unmatched;
+
 typedef struct run {
     const hamel_model *model;
     const hamel_run_options *options;
@@ -38,6 +45,8 @@ typedef struct run {
     double target;                         /* the time that is being visited */
     bool watched;                          /* something is to be seen between rows */
     bool terminated, certifier_terminated; /* by an event */
+    unmatched events;
+    bool no_memory; /* a callback had none */
 } run;
 
 static double monotonic(void) {
@@ -170,16 +179,46 @@ static hamel_status canceled(run *r) {
     return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", integrator_time(r->main.integrator));
 }
 
+/* The k-th events of both lanes are one: how far apart they are is the error of its time, told with the column t. */
+static bool match_event(run *r, const lane *l, double t) {
+    unmatched *u = &r->events;
+    if (!r->summary->error_estimate) return true;
+    if (u->first < u->count && u->ahead != l) {
+        double *estimate = &r->summary->error_estimate[0];
+        *estimate = fmax(*estimate, fabs(t - u->times[u->first++]));
+        return true;
+    }
+    if (u->first == u->count) u->first = u->count = 0;
+    if (u->count == u->capacity) {
+        size_t capacity = 2 * u->capacity + 64;
+        double *times = realloc(u->times, capacity * sizeof *times);
+        r->no_memory = !times;
+        if (!times) return false;
+        u->times = times;
+        u->capacity = capacity;
+    }
+    u->ahead = l;
+    u->times[u->count++] = t;
+    return true;
+}
+
 static bool tell(void *context, const hamel_happening *happening) {
     run *r = context;
     r->summary->events++;
+    if (!match_event(r, &r->main, happening->t)) return false;
     return !r->sink->event || r->sink->event(r->sink->context, happening);
+}
+
+static bool tell_certifier(void *context, const hamel_happening *happening) {
+    run *r = context;
+    return match_event(r, &r->certifier, happening->t);
 }
 
 /* The event that is due. Its row of values before belongs to the motion as much as the one after. */
 static hamel_status happen(run *r, lane *l, bool *terminated) {
     bool main = l == &r->main;
-    hamel_status status = lane_happen(l, main ? tell : NULL, r, terminated, r->error);
+    hamel_status status = lane_happen(l, main ? tell : tell_certifier, r, terminated, r->error);
+    if (r->no_memory) return no_memory(r);
     if (status == HAMEL_CANCELED) return canceled(r);
     if (status == HAMEL_OK && main) monitor_jump(r->summary, l);
     return status;
@@ -268,7 +307,9 @@ static hamel_status emit(run *r, double t) {
 /* The last row of a run that an event ends. */
 static hamel_status end_there(run *r) {
     monitor_see(r->summary, &r->main, true);
-    return emit(r, r->main.t);
+    hamel_status status = emit(r, r->main.t);
+    if (status != HAMEL_OK || !r->summary->error_estimate) return status;
+    return advance(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* to its own end */
 }
 
 /* Visits a time: advance to it, see it, and use it as a row, for checks, or both. */
@@ -374,6 +415,7 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
     lane_free(&r.certifier);
     free(r.row);
     free(r.timed_checks);
+    free(r.events.times);
     hamel_error_clear(&own);
     return status;
 }

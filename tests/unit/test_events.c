@@ -164,6 +164,24 @@ static void a_sample_that_falls_on_an_event_has_the_values_after_it(void **state
     drop(r);
 }
 
+static void a_jump_across_zero_is_a_crossing(void **state) {
+    (void)state;
+    char members[500];
+    snprintf(members, sizeof members,
+             "%s`events`: [{`name`: `late`, `when`: `y' - 3`, `direction`: `rising`, `terminate`: true}, "
+             "{`name`: `kick`, `when`: `t - 0.5`, `set`: {`y'`: 5}}, "
+             "{`name`: `wrong_way`, `when`: `y' - 3`, `direction`: `falling`}]",
+             falling);
+    record *r = run_well(members, "`stop`: 1, `samples`: 11");
+    assert_int_equal(r->count, 2);
+    assert_string_equal(r->happenings[1].name, "late");
+    assert_true(r->happenings[1].t == 0.5);
+    assert_near("before", r->happenings[1].before[2], 5, 0);
+    assert_true(r->summary.t == 0.5);
+    assert_int_equal(r->rows, 6);
+    drop(r);
+}
+
 static void output_times_do_not_influence_events(void **state) {
     (void)state;
     record *few = run_well(ball(0.8), "`stop`: 3.5, `samples`: 8"),
@@ -436,12 +454,83 @@ static void branches_follow_a_jump(void **state) {
     drop(r);
 }
 
+/* Two masses on rods in Cartesian coordinates, so that rods are constraints; the lower mass hits a wall at x = 0.3. With the
+ * rods' directions u1, u2 the two masses can only move along p1 ⊥ u1 and, relative to it, p2 ⊥ u2: two speeds a, b with
+ * v1 = a p1, v2 = a p1 + b p2. Newton's rule x2'⁺ = −e x2'⁻, and momentum in the one combination that the wall leaves
+ * alone, give a⁺ and b⁺ by hand. */
+static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
+    (void)state;
+    const double e = 0.6;
+    static const char *const methods[] = {"adams", "bdf"};
+    for (int k = 0; k < 2; k++) {
+        char simulation[100];
+        snprintf(simulation, sizeof simulation, "`stop`: 1.2, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`",
+                 methods[k]);
+        record *r =
+            run_well("`coordinates`: [{`name`: `x1`, `initial`: -0.6}, {`name`: `y1`, `initial`: -0.8}, "
+                     "{`name`: `x2`, `initial`: -1.4}, {`name`: `y2`, `initial`: -1.4}], "
+                     "`particles`: [{`name`: `A`, `mass`: 2, `position`: [`x1`, `y1`]}, "
+                     "{`name`: `B`, `mass`: 1, `position`: [`x2`, `y2`]}], `gravity`: [0, -9.81], "
+                     "`constraints`: [{`name`: `upper`, `equation`: `x1^2 + y1^2 = 1`}, "
+                     "{`name`: `lower`, `equation`: `(x2-x1)^2 + (y2-y1)^2 = 1`}], "
+                     "`events`: [{`name`: `wall`, `when`: `0.3 - x2`, `direction`: `falling`, "
+                     "`impulse`: {`constraint`: `x2 = 0.3`, `restitution`: 0.6}}], `outputs`: {`E`: `energy()`}",
+                     simulation);
+        assert_true(r->count >= 1);
+        const happening *h = &r->happenings[0];
+        const double *x = h->before + 1, *v = h->before + 5, *after = h->after + 5;
+        double p1[2] = {-x[1], x[0]}, p2[2] = {-(x[3] - x[1]), x[2] - x[0]}, c = p1[0] * p2[0] + p1[1] * p2[1];
+        double a = v[0] * p1[0] + v[1] * p1[1], b = (v[2] - v[0]) * p2[0] + (v[3] - v[1]) * p2[1];
+        /* T = (3 a² + 2 c a b + b²)/2; impulse S along x2: 3 Δa + c Δb = S p1x, c Δa + Δb = S p2x */
+        double determinant = 3 - c * c, da = (p1[0] - c * p2[0]) / determinant,
+               db = (3 * p2[0] - c * p1[0]) / determinant;
+        double S = -(1 + e) * v[2] / (da * p1[0] + db * p2[0]);
+        double a1 = a + S * da, b1 = b + S * db;
+        assert_near("restitution", after[2], -e * v[2], 1e-9);
+        assert_near("x1'", after[0], a1 * p1[0], 1e-8);
+        assert_near("y1'", after[1], a1 * p1[1], 1e-8);
+        assert_near("y2'", after[3], a1 * p1[1] + b1 * p2[1], 1e-8);
+        assert_near("impulse", h->impulse, S, 1e-8);
+        /* the energy lost by the impulse: S (v⁻ + v⁺)/2 on the struck velocity (Papastavridis A89) */
+        assert_near("energy", h->after[9] - h->before[9], S * (v[2] + after[2]) / 2, 1e-8);
+        for (size_t c1 = 0; c1 < r->summary.residual_count; c1++) {
+            assert_true(r->summary.residuals[c1].position < 1e-9);
+            assert_true(r->summary.residuals[c1].velocity < 1e-9);
+        }
+        assert_int_equal(r->summary.residual_count, 2); /* the wall is none of the constraints */
+        drop(r);
+    }
+}
+
+static void the_error_of_event_times_is_estimated(void **state) {
+    (void)state;
+    /* x = sin t passes 0.5 where t = π/6, and ends the run where t = 5π/6 */
+    const double pi = 3.14159265358979323846;
+    hamel_model *model = fixture_model(
+        "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+        "`potential_energy`: `x^2/2`, `events`: [{`name`: `up`, `when`: `x - 0.5`, `direction`: `rising`}, "
+        "{`name`: `down`, `when`: `x - 0.5`, `direction`: `falling`, `terminate`: true}]",
+        "`stop`: 6, `rtol`: 1e-5, `atol`: 1e-7, `certify`: true");
+    record *r = calloc(1, sizeof *r);
+    hamel_sink sink = {.context = r, .header = take_header, .row = take_row, .event = take_event};
+    assert_non_null(r);
+    assert_int_equal(hamel_run(model, NULL, &sink, &r->summary, &r->error), HAMEL_OK);
+    double error = fmax(fabs(r->happenings[0].t - pi / 6), fabs(r->happenings[1].t - 5 * pi / 6));
+    assert_true(error > 0);
+    assert_true(r->summary.error_estimate[0] > 0.5 * error); /* the second lane's own error is far smaller */
+    assert_true(r->summary.error_estimate[0] < 2 * error);
+    assert_true(r->summary.outcome == HAMEL_TERMINATED);
+    hamel_model_free(model);
+    drop(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounces_come_at_the_times_of_the_closed_form),
         cmocka_unit_test(energy_that_events_take_is_no_error_of_the_work_balance),
         cmocka_unit_test(a_ball_in_a_box_bounces_off_every_wall),
         cmocka_unit_test(a_sample_that_falls_on_an_event_has_the_values_after_it),
+        cmocka_unit_test(a_jump_across_zero_is_a_crossing),
         cmocka_unit_test(output_times_do_not_influence_events),
         cmocka_unit_test(an_event_may_end_the_run_with_a_last_row),
         cmocka_unit_test(a_start_on_the_zero_is_no_crossing),
@@ -458,6 +547,8 @@ int main(void) {
         cmocka_unit_test(the_knots_of_a_linear_table_are_kinks),
         cmocka_unit_test(friction_that_sticks_is_a_clear_end),
         cmocka_unit_test(branches_follow_a_jump),
+        cmocka_unit_test(the_error_of_event_times_is_estimated),
+        cmocka_unit_test(a_double_pendulum_that_hits_a_wall_keeps_its_rods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
