@@ -273,7 +273,7 @@ enum { HAMEL_VERIFY_STATES = 100 };
 /* Do all formulations give the same motion? Compares accelerations q''_i and generalized reactions R_i = Σ λ_c A_ci at
  * random states, the same ones each time, that satisfy the constraints near the initial values, at times within the
  * span of the simulation. A difference is relative to the terms of the coordinate's own equation of motion,
- *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|,   but no less than 1e-6 of the largest S_j
+ *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|,   but no less than 1e-4 of the largest S_j
  * nor, where a constraint makes q''_i of larger accelerations, than M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|²,
  * so it is |ΔR_i| / S_i, and |M_ii Δq''_i| / S_i or, without a mass of its own, |Δq''_i| / max |q''_j|; at most 1.
  * `limits` are those of each model. On success *out is owned by the caller: hamel_verification_free. HAMEL_INCOMPATIBLE

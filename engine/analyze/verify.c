@@ -13,8 +13,9 @@
 #include <string.h>
 
 static const double TOLERANCE = 1e-9;
-/* Of the largest force: what cancels in a coordinate that feels nothing leaves rounding of the others. */
-static const double FLOOR = 1e-6;
+/* Of the largest force: what cancels in a coordinate that feels nothing leaves rounding of the others, and more of it where
+ * products of momenta and rates cancel (Hamel's coefficients). 1e-13 of the largest force is rounding. */
+static const double FLOOR = 1e-4;
 enum { STATES_LEAST = 4 };
 static const double WORK = 4e8; /* coordinates and constraints cubed, times states */
 

@@ -21,6 +21,24 @@ typedef struct matrix_pattern {
     size_t count, capacity;
 } matrix_pattern;
 
+/* ∂Ψ_row,i/∂q_k */
+typedef struct curl_entry {
+    int32_t row, i, k;
+    graph_node node;
+} curl_entry;
+
+/* What Hamel's coefficients are made of. Rows are those of Ψ that may be taken: the user's quasi-velocities, then the
+ * constraints. Rows of holonomic constraints have no entry in curl and time, those of acceleration constraints none. */
+typedef struct transitivity_nodes {
+    size_t row_count;
+    matrix_pattern rate;  /* dΨ_ji/dt along the motion */
+    matrix_pattern slope; /* ∂u_j/∂q_i at fixed q' */
+    matrix_pattern time;  /* ∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i */
+    graph_node *rest;     /* Ψ_jt: u_j at q' = 0 */
+    curl_entry *curl;
+    size_t curl_count, curl_capacity;
+} transitivity_nodes;
+
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
@@ -41,6 +59,8 @@ typedef struct hamel_equations {
     matrix_pattern C;       /* row r: ∂u_r/∂q' */
     graph_node *quasi;      /* u_r */
     graph_node *quasi_bias; /* du_r/dt without accelerations */
+
+    transitivity_nodes *transitivity; /* NULL where the formulation does not ask for it */
 
     /* Where M and Q are not Lagrange's: n, by what Lagrange's Q is larger; NULL for nothing. The two agree along the
      * constraints. Across them they may not, where angular velocities are such on the constraints only (quaternions), and

@@ -8,8 +8,9 @@
 enum { DENSE_MOST = 500 }; /* coordinates */
 
 static const formulation *const formulations[] = {
-    &formulation_lagrange, &formulation_udwadia_kalaba, &formulation_gauss,    &formulation_maggi,
-    &formulation_kane,     &formulation_gibbs_appell,   &formulation_hamilton, &formulation_routh};
+    &formulation_lagrange,        &formulation_udwadia_kalaba, &formulation_gauss,
+    &formulation_maggi,           &formulation_kane,           &formulation_gibbs_appell,
+    &formulation_boltzmann_hamel, &formulation_hamilton,       &formulation_routh};
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
 const formulation *formulation_at(size_t index) {

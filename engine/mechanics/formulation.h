@@ -11,7 +11,8 @@ typedef enum solver_kind {
     SOLVER_MULTIPLIERS,      /* M q'' − Aᵀλ = Q, A q'' = b solved together */
     SOLVER_LEAST_REACTION,   /* pseudo-inverse in the metric of M⁻¹; redundant constraints are nothing special */
     SOLVER_LEAST_CONSTRAINT, /* ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b */
-    SOLVER_PROJECTION        /* Φᵀ(M q'' − Q) = 0 in quasi-velocities */
+    SOLVER_PROJECTION,       /* Φᵀ(M q'' − Q) = 0 in quasi-velocities */
+    SOLVER_TRANSITIVITY      /* the same unknowns, by Hamel's coefficients */
 } solver_kind;
 
 /* What an integration carries beside q (engine/solve/variables.h). */
@@ -49,7 +50,7 @@ typedef struct formulation {
 } formulation;
 
 extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_gauss, formulation_maggi,
-    formulation_kane, formulation_gibbs_appell, formulation_hamilton, formulation_routh;
+    formulation_kane, formulation_gibbs_appell, formulation_boltzmann_hamel, formulation_hamilton, formulation_routh;
 
 const formulation *formulation_at(size_t index); /* NULL past the end */
 

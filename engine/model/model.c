@@ -127,6 +127,45 @@ static hamel_status compile_kinematics(hamel_model *model, const hamel_equations
     return program_compile(&model->kinematics, &model->memory, g, nodes, model->kinematics_count, error);
 }
 
+static bool copy_curl(hamel_model *model, const transitivity_nodes *from, model_transitivity *to) {
+    size_t count = to->curl.count = from->curl_count;
+    to->curl.row = arena_alloc(&model->memory, count, sizeof *to->curl.row);
+    to->curl.column = arena_alloc(&model->memory, count, sizeof *to->curl.column);
+    to->curl_k = arena_alloc(&model->memory, count, sizeof *to->curl_k);
+    if (!to->curl.row || !to->curl.column || !to->curl_k) return false;
+    for (size_t k = 0; k < count; k++) {
+        to->curl.row[k] = from->curl[k].row;
+        to->curl.column[k] = from->curl[k].i;
+        to->curl_k[k] = from->curl[k].k;
+    }
+    return true;
+}
+
+static hamel_status compile_transitivity(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+    const transitivity_nodes *from = e->transitivity;
+    graph *g = model->system->graph;
+    if (!from) return HAMEL_OK;
+    model_transitivity *to = model->transitivity = arena_alloc(&model->memory, 1, sizeof *to);
+    if (!to) return no_memory(model, error);
+    *to = (model_transitivity){.row_count = from->row_count, .at_rest = e->n};
+    to->at_rate = to->at_rest + from->row_count;
+    to->at_slope = to->at_rate + from->rate.count;
+    to->at_time = to->at_slope + from->slope.count;
+    to->at_curl = to->at_time + from->time.count;
+    to->count = to->at_curl + from->curl_count;
+    graph_node *nodes = arena_alloc(&model->memory, to->count, sizeof *nodes), *at = nodes;
+    if (!nodes || !copy_pattern(model, &from->rate, &to->rate) || !copy_pattern(model, &from->slope, &to->slope) ||
+        !copy_pattern(model, &from->time, &to->time) || !copy_curl(model, from, to))
+        return no_memory(model, error);
+    at = append_nodes(at, e->momentum, e->n, 0);
+    at = append_nodes(at, from->rest, from->row_count, 0);
+    at = append_pattern(at, &from->rate);
+    at = append_pattern(at, &from->slope);
+    at = append_pattern(at, &from->time);
+    for (size_t k = 0; k < from->curl_count; k++) *at++ = from->curl[k].node;
+    return program_compile(&to->program, &model->memory, g, nodes, to->count, error);
+}
+
 static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o,
                                      hamel_error *error) {
     hamel_system *s = model->system;
@@ -224,6 +263,7 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel
     if (!switches_hold(s, lists, counts, 5, 2)) return equations_status(s);
     hamel_status status = program_compile(&model->dynamics, &model->memory, g, dynamics, model->dynamics_count, error);
     if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
+    if (status == HAMEL_OK) status = compile_transitivity(model, e, error);
     if (status == HAMEL_OK && e->reaction_shift)
         status = program_compile(&model->reaction_shift, &model->memory, g, e->reaction_shift, e->n, error);
     if (status == HAMEL_OK) status = compile_residual(model, e, error);

@@ -35,6 +35,14 @@ typedef struct model_pattern {
     int *row, *column;
 } model_pattern;
 
+/* What Hamel's coefficients are made of (transitivity_nodes), in one program of (t, q, q'); offsets of its outputs. */
+typedef struct model_transitivity {
+    program *program;
+    model_pattern rate, slope, time, curl; /* curl: row and i */
+    int *curl_k;
+    size_t row_count, at_momentum, at_rest, at_rate, at_slope, at_time, at_curl, count;
+} model_transitivity;
+
 typedef struct model_check {
     const char *name;
     hamel_check_at at;
@@ -93,8 +101,9 @@ struct hamel_model {
     model_pattern C;
     program *kinematics; /* NULL for the others */
     size_t kinematics_C, kinematics_velocity, kinematics_quasi, kinematics_count;
-    bool linear_velocities;  /* A does not depend on velocities */
-    program *reaction_shift; /* n, of (t, q, q'), to add to Q for multipliers; NULL for nothing */
+    bool linear_velocities;           /* A does not depend on velocities */
+    model_transitivity *transitivity; /* NULL where the formulation does not ask for it */
+    program *reaction_shift;          /* n, of (t, q, q'), to add to Q for multipliers; NULL for nothing */
 
     program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
     /* For formulations in momenta, else NULL: M, A (at the same places as above), p and ψ of (t, q, q'); whether p and ψ

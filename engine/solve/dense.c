@@ -151,6 +151,22 @@ void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const doubl
     }
 }
 
+/* a = S⁻¹ Pᵀ L U, so a⁻ᵀ = S Pᵀ L⁻ᵀ U⁻ᵀ. */
+void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x) {
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < j; i++) x[j] -= lu[i + n * j] * x[i];
+        x[j] /= lu[j + n * j];
+    }
+    for (size_t j = n; j-- > 0;)
+        for (size_t i = j + 1; i < n; i++) x[j] -= lu[i + n * j] * x[i];
+    for (size_t j = n; j-- > 0;) {
+        double v = x[pivot[j]];
+        x[pivot[j]] = x[j];
+        x[j] = v;
+    }
+    for (size_t i = 0; i < n; i++) x[i] *= scale[i];
+}
+
 /* --- QR ---------------------------------------------------------------------------------------------------------- */
 
 static double dot(size_t n, const double *x, const double *y) {

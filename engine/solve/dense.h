@@ -18,6 +18,8 @@ void dense_backward(size_t n, const double *l, double *x); /* x := L⁻ᵀ x */
  * some pivot is not above n·ε times the largest entry of its equilibrated matrix. `pivot` has n entries. `scale` n doubles (row scales). */
 bool dense_lu(size_t n, double *a, size_t *pivot, double *scale);
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
+void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale,
+                               double *x); /* x := a⁻ᵀ x */
 
 /* a P = Q R, column pivoting by Householder (GVL alg. 5.4.1), a is rows × columns. R in the upper triangle, Householder
  * vectors below, tau[min], pivot[columns]. Returns the numerical rank: diagonal entries of R above

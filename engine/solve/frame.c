@@ -249,6 +249,10 @@ void frame_solve(const frame *f, double *x) {
     dense_lu_solve(f->n, f->lu, f->pivot, f->lu_scale, x);
 }
 
+void frame_solve_transposed(const frame *f, double *x) {
+    dense_lu_solve_transposed(f->n, f->lu, f->pivot, f->lu_scale, x);
+}
+
 const double *frame_directions(frame *f) {
     size_t n = f->n;
     if (f->has_directions) return f->Phi;

@@ -58,6 +58,7 @@ bool frame_is_lost(const frame *f);
 hamel_status frame_explain(const frame *f, double t, hamel_error *error);
 
 void frame_solve(const frame *f, double *x);                    /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
+void frame_solve_transposed(const frame *f, double *x);         /* x[n] := Ψ⁻ᵀ x */
 const double *frame_directions(frame *f);                       /* Φ: n × freedom */
 void frame_apply(const frame *f, const double *x, double *out); /* out[freedom] := C x */
 

@@ -1,6 +1,8 @@
 /* reduced.c — see the header for the equations. */
 #include "engine/solve/reduced.h"
 
+#include "engine/solve/transitivity.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,9 @@ struct reduced {
     /* with W: q'' and λ that its columns call forth, n × m and m × m; one column of W, n */
     double *X, *L, *lu_scale, *column;
     size_t *pivot;
-    double t; /* the state factored for; q and v are borrowed */
+    transitivity *transitivity; /* NULL: projection */
+    double *covector;           /* n: what it adds on the left */
+    double t;                   /* the state factored for; q and v are borrowed */
     const double *q, *v;
     double *shift, *shift_work; /* n and workspace of model->reaction_shift, where there is one */
 };
@@ -54,12 +58,13 @@ reduced *reduced_create(const hamel_model *model, frame *f) {
     if (!r) return NULL;
     size_t n = model->n, m = model->m;
     *r = (reduced){.model = model, .frame = f, .n = n, .m = m};
-    double *at = calloc(3 * n * n + 2 * n * m + 3 * n + m + 1, sizeof *at);
+    double *at = calloc(3 * n * n + 2 * n * m + 4 * n + m + 1, sizeof *at);
     r->M = at;
     r->acceleration = calloc(m + 1, sizeof *r->acceleration);
     bool good = at && r->acceleration;
     good = least_constraint_create(&r->least, n, m) && good;
     good = row_space_create(&r->rows, n, m) && good;
+    if (model->transitivity) good = (r->transitivity = transitivity_create(model)) != NULL && good;
     if (!good || !create_responses(r) || !create_shift(r)) {
         reduced_free(r);
         return NULL;
@@ -71,6 +76,7 @@ reduced *reduced_create(const hamel_model *model, frame *f) {
     r->phi = at += n * m;
     r->y = at += n;
     r->f = at += n;
+    r->covector = at += n;
     r->right = at + n;
     for (size_t c = 0; c < m; c++)
         if (model->order[c] == CONSTRAINT_ACCELERATION) r->acceleration[r->acceleration_count++] = c;
@@ -81,6 +87,7 @@ void reduced_free(reduced *r) {
     if (!r) return;
     least_constraint_free(&r->least);
     row_space_free(&r->rows);
+    transitivity_free(r->transitivity);
     free(r->M); /* the block of all doubles but those for W */
     free(r->acceleration);
     free(r->X);
@@ -166,6 +173,11 @@ hamel_status reduced_factor(reduced *r, double t, const double *q, const double 
         status = factor_frame(r->frame, values + model->at_A, values + model->at_C);
         if (status != HAMEL_OK) return status;
         r->freedom = r->frame->freedom;
+        if (r->transitivity) {
+            status = transitivity_evaluate(r->transitivity, t, q, v);
+            if (status != HAMEL_OK) return status;
+            transitivity_covector(r->transitivity, r->frame, v, r->covector);
+        }
         project(r, frame_directions(r->frame));
         status = least_constraint_factor(&r->least, r->freedom, r->H, r->acceleration_count, r->E);
     }
@@ -196,7 +208,10 @@ static double accelerations(reduced *r, const double *g, const double *b, double
         memset(r->phi, 0, n * sizeof *r->phi);
     for (size_t k = 0; k < p; k++) {
         double sum = 0;
-        for (size_t i = 0; i < n; i++) sum += Phi[i + n * k] * g[i] - r->MPhi[i + n * k] * r->phi[i];
+        for (size_t i = 0; i < n; i++) {
+            double more = r->transitivity && b ? r->covector[i] : 0;
+            sum += Phi[i + n * k] * (g[i] - more) - r->MPhi[i + n * k] * r->phi[i];
+        }
         r->f[k] = sum;
     }
     for (size_t a = 0; a < r->acceleration_count; a++) {

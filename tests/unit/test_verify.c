@@ -41,8 +41,8 @@ static void formulations_agree_on_a_knife_edge_with_a_rod(void **state) {
     assert_int_equal(v->states, 100);
     assert_int_equal(v->singular, 0);
     assert_true(v->agree);
-    assert_true(v->max_relative_difference > 0); /* two ways of solving leave different rounding */
-    assert_true(v->max_relative_difference < 1e-12);
+    assert_true(v->max_relative_difference > 0);     /* two ways of solving leave different rounding */
+    assert_true(v->max_relative_difference < 1e-11); /* phi feels nothing: rounding over the floor of its scale */
     hamel_verification_free(v);
 }
 

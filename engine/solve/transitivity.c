@@ -1,0 +1,153 @@
+/* transitivity.c — sums over the sparse derivatives of Ψ; the letters are those of the header. */
+#include "engine/solve/transitivity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct transitivity {
+    const hamel_model *model;
+    const model_transitivity *table;
+    double *values, *work; /* of the program */
+    double *weight;        /* row_count: P_j by rows of the table; 0 for rows not taken */
+    double *P, *direction; /* n */
+    double *product;       /* n */
+};
+
+transitivity *transitivity_create(const hamel_model *model) {
+    const model_transitivity *table = model->transitivity;
+    size_t n = model->n, work = program_workspace_doubles(table->program);
+    transitivity *x = calloc(1, sizeof *x);
+    double *at = calloc(table->count + work + table->row_count + 3 * n + 1, sizeof *at);
+    if (!x || !at) {
+        free(x), free(at);
+        return NULL;
+    }
+    *x = (transitivity){.model = model, .table = table, .values = at};
+    x->work = at += table->count;
+    x->weight = at += work;
+    x->P = at += table->row_count;
+    x->direction = at += n;
+    x->product = at + n;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    program_prepare(table->program, &in, x->work);
+    return x;
+}
+
+void transitivity_free(transitivity *x) {
+    if (!x) return;
+    free(x->values);
+    free(x);
+}
+
+hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, const double *v) {
+    double sum = 0;
+    program_inputs in = model_inputs(x->model, &t, q, v, NULL, NULL, NULL);
+    program_evaluate(x->table->program, &in, x->work, x->values);
+    for (size_t i = 0; i < x->table->count; i++) sum += 0 * x->values[i];
+    return sum == 0 ? HAMEL_OK : HAMEL_NOT_FINITE;
+}
+
+/* --- rows ------------------------------------------------------------------------------------------------------------- */
+
+/* The row of the table that the frame has at j, or −1: completing rows are constant. */
+static long table_row(const transitivity *x, const frame *f, size_t j) {
+    if (j < f->user_count) return (long)f->user[j];
+    if (j < f->freedom) return -1;
+    return (long)(x->model->system->quasi_count + f->row[j - f->freedom]);
+}
+
+/* Weights of the table's rows from those of the frame's. */
+static void scatter(transitivity *x, const frame *f, const double *P) {
+    memset(x->weight, 0, x->table->row_count * sizeof *x->weight);
+    for (size_t j = 0; j < f->n; j++) {
+        long row = table_row(x, f, j);
+        if (row >= 0) x->weight[row] = P[j];
+    }
+}
+
+/* x->direction := Φ_t = −Ψ⁻¹ Ψ_t. */
+static void direction_of_time(transitivity *x, const frame *f) {
+    for (size_t j = 0; j < f->n; j++) {
+        long row = table_row(x, f, j);
+        x->direction[j] = row >= 0 ? -x->values[x->table->at_rest + (size_t)row] : 0;
+    }
+    frame_solve(f, x->direction);
+}
+
+/* x->direction := Σ_l Φ_kl u_l over the free quasi-velocities. */
+static void direction_of_motion(transitivity *x, const frame *f, const double *v) {
+    memset(x->direction, 0, f->n * sizeof *x->direction);
+    frame_apply(f, v, x->direction);
+    for (size_t l = 0; l < f->user_count; l++) x->direction[l] += x->values[x->table->at_rest + f->user[l]];
+    frame_solve(f, x->direction);
+}
+
+/* --- sums, by covectors that Φ is then applied to ---------------------------------------------------------------------- */
+
+static void add_pattern(const transitivity *x, const model_pattern *p, size_t at, double sign, double *out) {
+    for (size_t e = 0; e < p->count; e++) out[p->column[e]] += sign * x->weight[p->row[e]] * x->values[at + e];
+}
+
+/* out_i += Σ_j P_j Σ_k (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) direction_k */
+static void add_curl(const transitivity *x, const double *direction, double *out) {
+    const model_transitivity *t = x->table;
+    for (size_t e = 0; e < t->curl.count; e++) {
+        double part = x->weight[t->curl.row[e]] * x->values[t->at_curl + e];
+        int i = t->curl.column[e], k = t->curl_k[e];
+        out[i] += part * direction[k];
+        out[k] -= part * direction[i];
+    }
+}
+
+/* out_i += Σ_j P_j Σ_l γ^j_·l u_l */
+static void add_coefficients(transitivity *x, const frame *f, const double *v, double *out) {
+    direction_of_motion(x, f, v);
+    add_curl(x, x->direction, out);
+}
+
+/* out_i += Σ_j P_j γ^j_· */
+static void add_coefficients_of_time(transitivity *x, const frame *f, double *out) {
+    direction_of_time(x, f);
+    add_curl(x, x->direction, out);
+    add_pattern(x, &x->table->time, x->table->at_time, 1, out);
+}
+
+void transitivity_covector(transitivity *x, const frame *f, const double *v, double *out) {
+    const model_transitivity *t = x->table;
+    memcpy(x->P, x->values + t->at_momentum, f->n * sizeof *x->P);
+    frame_solve_transposed(f, x->P);
+    scatter(x, f, x->P);
+    memset(out, 0, f->n * sizeof *out);
+    add_pattern(x, &t->rate, t->at_rate, -1, out);
+    add_pattern(x, &t->slope, t->at_slope, 1, out);
+    add_coefficients(x, f, v, out);
+    add_coefficients_of_time(x, f, out);
+}
+
+/* --- single coefficients ------------------------------------------------------------------------------------------------ */
+
+static void select_row(transitivity *x, const frame *f, size_t j) {
+    memset(x->P, 0, f->n * sizeof *x->P);
+    x->P[j] = 1;
+    scatter(x, f, x->P);
+    memset(x->product, 0, f->n * sizeof *x->product);
+}
+
+static double along(const transitivity *x, const double *Phi, size_t n, size_t r) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x->product[i] * Phi[i + n * r];
+    return sum;
+}
+
+double transitivity_coefficient(transitivity *x, frame *f, size_t j, size_t r, size_t l) {
+    const double *Phi = frame_directions(f);
+    select_row(x, f, j);
+    add_curl(x, Phi + f->n * l, x->product);
+    return along(x, Phi, f->n, r);
+}
+
+double transitivity_coefficient_of_time(transitivity *x, frame *f, size_t j, size_t r) {
+    select_row(x, f, j);
+    add_coefficients_of_time(x, f, x->product);
+    return along(x, frame_directions(f), f->n, r);
+}
