@@ -12,15 +12,17 @@ static const double RANK_TOLERANCE = 1e-10;
 bool row_space_create(row_space *s, size_t n, size_t most) {
     size_t least = n < most ? n : most;
     *s = (row_space){.n = n, .most = most};
-    double *at = calloc(n * most + 3 * most + least + least * least + n + 1, sizeof *at);
+    double *at = calloc(n * most + 3 * most + 2 * least + most * least + n + 1, sizeof *at);
     s->QR = at;
-    s->pivot = calloc(most + 1, sizeof *s->pivot);
+    s->pivot = calloc(most + least + 1, sizeof *s->pivot);
     if (!at || !s->pivot) return false;
     s->scale = at += n * most;
     s->scratch = at += most;
     s->tau = at += 2 * most;
-    s->gram = at += least;
-    s->z = at + least * least;
+    s->B_tau = at += least;
+    s->B = at += least;
+    s->z = at + most * least;
+    s->B_pivot = s->pivot + most;
     return true;
 }
 
@@ -44,16 +46,11 @@ bool row_space_factor(row_space *s) {
     size_t n = s->n, k = s->k;
     s->rank = dense_qr(n, k, s->QR, s->tau, s->pivot, RANK_TOLERANCE, s->scratch);
     if (s->rank == k) return true;
+    memset(s->B, 0, k * s->rank * sizeof *s->B);
     for (size_t i = 0; i < s->rank; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t p = i; p < k; p++) { /* R is upper trapezoidal */
-                double d = s->scale[s->pivot[p]];
-                sum += s->QR[i + n * p] * s->QR[j + n * p] / (d * d);
-            }
-            s->gram[i + s->rank * j] = sum;
-        }
-    return dense_cholesky(s->rank, s->gram);
+        for (size_t p = i; p < k; p++) /* R is upper trapezoidal */
+            s->B[s->pivot[p] + k * i] = s->QR[i + n * p] / s->scale[s->pivot[p]];
+    return dense_qr(k, s->rank, s->B, s->B_tau, s->B_pivot, 0, s->scratch) == s->rank;
 }
 
 double row_space_coordinates(const row_space *s, const double *rho, double *z) {
@@ -94,13 +91,16 @@ void row_space_scaled_multipliers(const row_space *s, double *z, double *out) {
         }
         return;
     }
-    dense_forward(rank, s->gram, z);
-    dense_backward(rank, s->gram, z);
-    for (size_t p = 0; p < s->k; p++) {
-        double d = s->scale[s->pivot[p]], sum = 0;
-        for (size_t i = 0; i < rank && i <= p; i++) sum += s->QR[i + n * p] * z[i];
-        out[s->pivot[p]] = sum / (d * d); /* λ = Bᵀu has one 1/d; the caller multiplies by d */
+    /* λ = Q_B R_B⁻ᵀ z: R λ = z in all, and λ lies in the range of Bᵀ */
+    size_t k = s->k;
+    memset(out, 0, k * sizeof *out);
+    for (size_t i = 0; i < rank; i++) {
+        double sum = z[s->B_pivot[i]];
+        for (size_t j = 0; j < i; j++) sum -= s->B[j + k * i] * out[j];
+        out[i] = sum / s->B[i + k * i];
     }
+    dense_qr_apply(k, rank, s->B, s->B_tau, out);
+    for (size_t c = 0; c < k; c++) out[c] /= s->scale[c];
 }
 
 void row_space_multipliers(row_space *s, const double *f, double *lambda) {

@@ -13,7 +13,8 @@ typedef struct row_space {
     double *QR;              /* n × k */
     double *scale;           /* k */
     double *tau, *scratch;   /* min(n, most); 2 most */
-    double *gram;            /* rank × rank: factor of BBᵀ, B = R PᵀD⁻¹, where rank < k */
+    double *B, *B_tau;       /* k × rank, where rank < k: QR of Bᵀ = D⁻¹P Rᵀ */
+    size_t *B_pivot;         /* rank */
     double *z;               /* n */
     size_t *pivot;           /* k */
 } row_space;
@@ -37,7 +38,7 @@ void row_space_vector(const row_space *s, const double *z, double *x); /* x[n] :
 /* x[n] of least norm with E x = r[k]; returns as row_space_coordinates. Uses s->z. */
 double row_space_solution(row_space *s, const double *r, double *x);
 
-/* D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z; z is overwritten. */
+/* D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z; z is left as it is. */
 void row_space_scaled_multipliers(const row_space *s, double *z, double *out);
 
 /* λ[k] of least norm such that Eᵀλ is what of f[n] lies in the row space. Uses s->z. */
