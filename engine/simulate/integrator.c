@@ -175,7 +175,7 @@ static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, v
     double *out = NV_DATA_S(out_vector);
     if (stopped(w)) return -1;
     hamel_status status = rates(w, t, y, out, NULL);
-    w->margin = kkt_margin(w->kinetics->all);
+    w->margin = motion_margin(&w->kinetics->motion);
     w->least_margin = fmin(w->least_margin, w->margin);
     if (status != HAMEL_NOT_FINITE && is_beside_singularity(w))
         status = w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);

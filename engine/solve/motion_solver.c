@@ -37,3 +37,7 @@ hamel_status motion_respond(motion_solver *s, const double *g, double *x, double
 size_t motion_rank(const motion_solver *s) {
     return s->reduced ? reduced_rank(s->reduced) : kkt_rank(s->kkt);
 }
+
+double motion_margin(const motion_solver *s) {
+    return s->reduced ? reduced_margin(s->reduced) : kkt_margin(s->kkt);
+}

@@ -34,4 +34,7 @@ hamel_status motion_respond(motion_solver *s, const double *g, double *x, double
 /* The rank of A, where multipliers were solved for last. */
 size_t motion_rank(const motion_solver *s);
 
+/* As kkt_margin, after motion_factor; by angles as they are where the equations are reduced, and 1 in quasi-velocities. */
+double motion_margin(const motion_solver *s);
+
 #endif

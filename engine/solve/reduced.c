@@ -316,3 +316,8 @@ hamel_status reduced_respond(reduced *r, const double *g, double *x, double *lam
 size_t reduced_rank(const reduced *r) {
     return r->rows.rank;
 }
+
+double reduced_margin(const reduced *r) {
+    const row_space *rows = &r->least.rows;
+    return r->frame || rows->rank == 0 ? 1 : fabs(rows->QR[rows->rank - 1 + rows->n * (rows->rank - 1)]);
+}

@@ -33,4 +33,7 @@ hamel_status reduced_respond(reduced *r, const double *g, double *x, double *lam
 /* Rank of A, where multipliers were asked for last. */
 size_t reduced_rank(const reduced *r);
 
+/* How far the rows are from losing rank, for least constraint: the least diagonal entry of the QR of rows of unit length. */
+double reduced_margin(const reduced *r);
+
 #endif
