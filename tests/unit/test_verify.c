@@ -116,11 +116,11 @@ static void nearly_dependent_constraints_are_no_state_to_compare_at(void **state
 static void large_systems_are_compared_at_fewer_states(void **state) {
     (void)state;
     hamel_verification *v = verification_of(
-        "`parameters`: {`N`: 100}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i`},"
+        "`parameters`: {`N`: 300}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i`},"
         "                                          {`name`: `y[i]`, `for`: `i = 1..N`}],"
         "`kinetic_energy`: `sum(i, 1, N, x[i]'^2 + y[i]'^2)/2`, `potential_energy`: `sum(i, 1, N, y[i]*cos(x[i]))`",
         "`stop`: 1");
-    assert_int_equal(v->states, 50); /* 4e8 / 200³ */
+    assert_int_equal(v->states, 4);
     assert_int_equal(v->singular, 0);
     assert_true(v->agree);
     hamel_verification_free(v);
