@@ -22,21 +22,23 @@ typedef struct server_config {
     char tokens[CONFIG_TEXT_BYTES];
     char new_token[CONFIG_TEXT_BYTES];                            /* name; not "": make one and exit */
     char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* both or none */
+    char backup[CONFIG_TEXT_BYTES];                               /* not "": copy the store there and exit */
     char cors[CONFIG_TEXT_BYTES];                                 /* origins; see http/cors.h */
     char log_level_text[CONFIG_TEXT_BYTES];
-    double workers;     /* runs that compute at the same time, and as many jobs */
-    double streams;     /* streams open at the same time */
-    double waiting;     /* requests that wait for a stream to end; more are answered 503 */
-    double connections; /* open sockets */
-    double per_address; /* of these from one address; 0: all */
-    double max_body;    /* bytes of a request body */
-    double time_limit;  /* seconds of wall time of one run */
-    double max_steps;   /* of the integrator, in one run */
-    double max_rows;    /* of one run */
-    double max_members; /* of a batch */
-    double cache;       /* bytes of models kept for equal descriptions */
-    double stall;       /* seconds a stream waits for a reader that takes nothing */
-    double grace;       /* seconds from SIGTERM to the end */
+    double workers;               /* runs that compute at the same time, and as many jobs */
+    double streams;               /* streams open at the same time */
+    double waiting;               /* requests that wait for a stream to end; more are answered 503 */
+    double connections;           /* open sockets */
+    double per_address;           /* of these from one address; 0: all */
+    double max_body;              /* bytes of a request body */
+    double time_limit;            /* seconds of wall time of one run */
+    double max_steps;             /* of the integrator, in one run */
+    double max_rows;              /* of one run */
+    double max_members;           /* of a batch */
+    double keep_days, keep_bytes; /* of ended jobs; 0: for ever, any number */
+    double cache;                 /* bytes of models kept for equal descriptions */
+    double stall;                 /* seconds a stream waits for a reader that takes nothing */
+    double grace;                 /* seconds from SIGTERM to the end */
     bool quiet, check_config, help, version;
 
     /* Made of the above. */

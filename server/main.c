@@ -2,6 +2,7 @@
  * signal to end. Order of ending: HTTP first (it uses the workers and the store), then workers, then the store. */
 #include "server/config.h"
 #include "server/http/http.h"
+#include "server/jobs/retention.h"
 #include "server/stamp.h"
 
 #include <arpa/inet.h>
@@ -153,6 +154,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                                          .time_limit = config->time_limit};
     services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
     http_server *server = services.workers ? http_start(&services, tls, message, sizeof message) : NULL;
+    retention *tidy = retention_start(services.store, log, config->keep_days, config->keep_bytes);
     if (server) {
         log_start(log, config, server);
         wait_for_end(log, ending);
@@ -161,6 +163,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
         code = fail(log, message);
     }
     workers_stop(services.workers);
+    retention_stop(tidy);
     model_cache_close(services.models);
     services.store->kind->close(services.store);
     cpu_slots_destroy(&slots);
@@ -188,6 +191,11 @@ int main(int argc, char **argv) {
     if (!store_known(config.store)) {
         fprintf(stderr, "hameld: --store: expected sqlite:PATH or memory:, found '%.200s'\n", config.store);
         return EXIT_USAGE;
+    }
+    if (config.backup[0]) {
+        if (store_backup(config.store, config.backup, message, sizeof message)) return EXIT_SUCCESS;
+        fprintf(stderr, "hameld: %s\n", message);
+        return EXIT_CANNOT_SERVE;
     }
     access_list *holders = access_open(config.tokens, message, sizeof message);
     tls_files tls = {0};

@@ -63,3 +63,10 @@ store *store_open(const char *url, struct server_log *log, struct metrics *metri
     snprintf(message, room, "no store is known by '%.200s'", url);
     return NULL;
 }
+
+bool store_backup(const char *url, const char *path, char *message, size_t room) {
+    const store_kind *kind = kind_of_url(url);
+    if (kind && kind->backup) return kind->backup(url, path, message, room);
+    snprintf(message, room, "--backup: '%.200s' cannot be copied", url);
+    return false;
+}

@@ -139,6 +139,10 @@ typedef struct store_kind {
     store *(*open)(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room);
     void (*close)(store *s);
 
+    /* Copies the store at this URL, which a daemon may be using, to a new file. False with a message. NULL: it has
+     * nothing to copy. */
+    bool (*backup)(const char *url, const char *path, char *message, size_t room);
+
     /* Durable when it returns. *out is the job, new or known, to be cleared by the caller. */
     store_status (*submit)(store *s, const job_submission *submission, job *out);
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
@@ -197,6 +201,9 @@ struct store {
 
 /* True when a backend knows this kind of URL. */
 bool store_known(const char *url);
+
+/* See store_kind.backup. */
+bool store_backup(const char *url, const char *path, char *message, size_t room);
 
 /* Opens by URL. NULL with a message. */
 store *store_open(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room);

@@ -384,5 +384,5 @@ static void close_store(store *base) {
     .expire = sql_expire, .find_batch = sql_find_batch, .list_batches = sql_list_batches, .members = sql_members,   \
     .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy, .wait = sql_wait
 
-const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, FUNCTIONS};
+const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sql_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};

@@ -154,6 +154,9 @@ void sql_complain(sqlite_store *s, const sql_connection *c, const char *what);
 bool sql_migrate(sql_connection *c, bool in_memory, char *message, size_t room);
 bool sql_execute(sql_connection *c, const char *sql);
 
+/* store_sqlite_backup.c */
+bool sql_backup(const char *url, const char *path, char *message, size_t room);
+
 /* store_sqlite_rows.c: what a statement that stands on a row, or has ended, says. */
 bool sql_read_job(sqlite3_stmt *statement, job *out);         /* false without memory */
 bool sql_read_batch(sqlite3_stmt *statement, job_batch *out); /* without its counts */

@@ -132,6 +132,64 @@ static void a_configuration_can_be_checked_without_serving(void **state) {
     assert_non_null(strstr(output, "--tokens"));
 }
 
+/* A copy made under way is a store that another daemon can serve. */
+static void the_store_is_copied_while_it_is_used(void **state) {
+    (void)state;
+    test_daemon d;
+    char system[512], copy[128], store[160], output[1000], path[160];
+    daemon_start(&d, NULL);
+    char *id = submit(&d, oscillator(system, sizeof system, "kept", 10, 11));
+    wait_for_status(&d, id, "completed", 20);
+    char *running = submit(&d, endless(system, sizeof system));
+    snprintf(copy, sizeof copy, "%s-copy.db", d.data);
+    const char *backup[] = {"--data", d.data, "--backup", copy, NULL};
+    assert_int_equal(daemon_run(backup, output, sizeof output), 0);
+    assert_int_equal(daemon_run(backup, output, sizeof output), 5); /* nothing is overwritten */
+    assert_non_null(strstr(output, "already"));
+    const char *nothing[] = {"--store", "memory:", "--backup", "/nonexistent/x", NULL};
+    assert_int_equal(daemon_run(nothing, output, sizeof output), 5);
+    daemon_end(&d, SIGTERM);
+    snprintf(store, sizeof store, "sqlite:%s", copy);
+    daemon_start_again(&d, (const char *const[]){"--store", store, NULL});
+    snprintf(path, sizeof path, "/v1/jobs/%s/results", id);
+    answer a = ask(&d, "GET", path, NULL, NULL);
+    assert_int_equal(a.status, 200);
+    answer_clear(&a);
+    wait_for_status(&d, running, "running", 20); /* goes on from where the copy has it */
+    daemon_end(&d, SIGKILL);
+    daemon_remove(&d);
+    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
+    for (size_t k = 0; k < 5; k++) {
+        snprintf(path, sizeof path, "%s%s", copy, ends[k]);
+        unlink(path);
+    }
+    free(id);
+    free(running);
+}
+
+static void jobs_that_ended_long_ago_are_forgotten(void **state) {
+    (void)state;
+    test_daemon d;
+    char system[512], path[128];
+    daemon_start(&d, (const char *const[]){"--keep-days", "0.00001", NULL}); /* less than a second */
+    char *old = submit(&d, oscillator(system, sizeof system, "old", 1, 3));
+    char *running = submit(&d, endless(system, sizeof system));
+    wait_for_status(&d, old, "completed", 20);
+    snprintf(path, sizeof path, "/v1/jobs/%s", old);
+    long status = 200;
+    for (double until = now_seconds() + 20; status == 200 && now_seconds() < until; sleep_seconds(0.1)) {
+        answer a = ask(&d, "GET", path, NULL, NULL);
+        status = a.status;
+        answer_clear(&a);
+    }
+    assert_int_equal(status, 404);
+    wait_for_status(&d, running, "running", 20); /* what has not ended stays */
+    daemon_end(&d, SIGKILL);
+    daemon_remove(&d);
+    free(old);
+    free(running);
+}
+
 static void what_cannot_be_served_exits_with_5(void **state) {
     (void)state;
     char output[4096];
@@ -154,6 +212,8 @@ int main(void) {
         cmocka_unit_test(only_loopback_addresses_are_served),
         cmocka_unit_test(the_program_says_what_is_wrong_and_exits_with_2),
         cmocka_unit_test(a_configuration_can_be_checked_without_serving),
+        cmocka_unit_test(the_store_is_copied_while_it_is_used),
+        cmocka_unit_test(jobs_that_ended_long_ago_are_forgotten),
         cmocka_unit_test(what_cannot_be_served_exits_with_5),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
