@@ -89,14 +89,16 @@ build/.setup-%: deploy/packages.txt deploy/setup.sh
 	@deploy/setup.sh $*
 	@touch $@
 
-# Files that become C: the shipped examples and the description of the HTTP API, as byte arrays.
-generated := build/generated/examples.c $(if $(wildcard api/openapi.json),build/generated/openapi.c)
+# Files that become C: the shipped examples and the documents of the HTTP API, as byte arrays.
+generated := build/generated/examples.c build/generated/documents.c
+documents := api_openapi=api/openapi.json api_system_schema=api/system.schema.json \
+  api_docs_html=api/docs/index.html api_docs_css=api/docs/docs.css api_docs_js=api/docs/docs.js
 build/generated/examples.c: api/embed_examples.sh $(wildcard api/examples/*.json)
 	@mkdir -p $(@D)
 	$(call quiet,embed,$@)api/embed_examples.sh $(sort $(filter %.json,$^)) > $@
-build/generated/openapi.c: api/embed_file.sh api/openapi.json
+build/generated/documents.c: api/embed_file.sh $(foreach d,$(documents),$(lastword $(subst =, ,$(d))))
 	@mkdir -p $(@D)
-	$(call quiet,embed,$@)api/embed_file.sh api_openapi api/openapi.json > $@
+	$(call quiet,embed,$@)for d in $(documents); do api/embed_file.sh "$${d%%=*}" "$${d#*=}" || exit 1; done > $@
 
 # $(call variant,NAME): the rules of one build.
 define variant
@@ -161,18 +163,24 @@ fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build
 export HAMEL  ?= $(CURDIR)/build/hamel
 export HAMELD ?= $(CURDIR)/build/hameld
 
+# What the HTTP tests ask and are answered, for the check of the API's description at their end.
+exchanges := $(CURDIR)/build/exchanges.ndjson
+export HAMEL_TEST_EXCHANGES := $(exchanges)
+
 tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug_fuzz)
 tests_run = tests/run.sh tests/tools/check_house.sh tests/golden/run.sh tests/cli/run.sh \
     $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
-    --alone $(call in_rooms,$(release_tests),http fault)
+    --alone $(call in_rooms,$(release_tests),http fault) tests/http/check_openapi.py
 
 test: build/.setup-test $(tests_build)
+	@rm -f $(exchanges)
 	@$(tests_run)
 
 test-long: export HAMEL_TEST_LONG := 1
 test-long: export HAMEL_TEST_LIMIT := 3600
 test-long: fuzz_count := 1000000
 test-long: build/.setup-test $(tests_build) debug $(tsan_tests)
+	@rm -f $(exchanges)
 	@$(tests_run) \
 	    $(foreach t,$(call in_rooms,$(debug_tests),http),"env HAMELD=$(CURDIR)/build/debug/hameld $(t)") \
 	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)")

@@ -49,6 +49,7 @@ typedef struct reply {
     bool is_static;
     bool streamed;         /* the body is the request's stream */
     bool coded;            /* with gzip */
+    bool page;             /* HTML that loads its own scripts and styles, and asks this server */
     bool closes;           /* the connection ends with this reply */
     const char *challenge; /* WWW-Authenticate; static, or NULL */
     bool waited;           /* Preference-Applied: wait */

@@ -67,6 +67,16 @@ void response_finish(request *r) {
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(a);
 }
 
+/* Nothing that is served may load anything, be framed, or be taken for what it is not; a page may use its own. */
+static void add_security(const reply *a, struct MHD_Response *response) {
+    static const char none[] = "default-src 'none'; frame-ancestors 'none'";
+    static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+                              "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+    MHD_add_response_header(response, "Content-Security-Policy", a->page ? own : none);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+}
+
 static void add_validator(const reply *a, struct MHD_Response *response) {
     char weak[sizeof a->etag + 2];
     /* The bytes of a coding are others than those without: the tag then names the content, not the bytes. */
@@ -82,7 +92,7 @@ static void add_headers(const request *r, struct MHD_Response *response) {
     if (a->media_type) MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
     if (a->coded) MHD_add_response_header(response, "Content-Encoding", "gzip");
     MHD_add_response_header(response, "X-Request-Id", r->id);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    add_security(a, response);
     if (a->etag[0]) {
         add_validator(a, response);
     } else {

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-enum { ARGUMENTS_MAX = 32, BODY_MAX = 256 * 1024 * 1024 };
+enum { ARGUMENTS_MAX = 32, BODY_MAX = 256 * 1024 * 1024, RECORD_MAX = 256 * 1024 };
 #define START_SECONDS 30.0
 
 const char *const json_type[] = {"Content-Type: application/json", NULL};
@@ -219,6 +219,29 @@ static size_t collect(char *bytes, size_t size, size_t count, void *context) {
     return length;
 }
 
+/* For tests/http/check_openapi.py: what was asked and answered, a line each. */
+static void record(const char *method, const char *path, const char *body, size_t length, const answer *a) {
+    const char *file = getenv("HAMEL_TEST_EXCHANGES");
+    char type[128], coding[32];
+    if (!file || !*file || a->status == 0 || a->length > RECORD_MAX || length > RECORD_MAX) return;
+    answer_header(a, "Content-Type", type, sizeof type);
+    bool text = !answer_header(a, "Content-Encoding", coding, sizeof coding) && strcmp(type, "application/x-npy") != 0;
+    cJSON *line = cJSON_CreateObject();
+    cJSON_AddStringToObject(line, "method", method);
+    cJSON_AddStringToObject(line, "path", path);
+    cJSON_AddNumberToObject(line, "status", (double)a->status);
+    cJSON_AddStringToObject(line, "type", type);
+    cJSON_AddStringToObject(line, "headers", a->headers);
+    if (text) cJSON_AddStringToObject(line, "body", a->body);
+    if (body && strlen(body) == length) cJSON_AddStringToObject(line, "sent", body);
+    char *printed = cJSON_PrintUnformatted(line);
+    FILE *out = printed ? fopen(file, "a") : NULL;
+    if (out) fprintf(out, "%s\n", printed);
+    if (out) fclose(out);
+    cJSON_free(printed);
+    cJSON_Delete(line);
+}
+
 answer ask_bytes(const test_daemon *d, const char *method, const char *path, const char *const *headers,
                  const char *body, size_t length) {
     char url[1024];
@@ -254,6 +277,7 @@ answer ask_bytes(const test_daemon *d, const char *method, const char *path, con
     a.length = rest.length;
     curl_slist_free_all(list);
     curl_easy_cleanup(c);
+    if (code == CURLE_OK) record(method, path, body, length, &a);
     return a;
 }
 

@@ -1,6 +1,6 @@
 /* test_http_basics.c — what every request can count on: statuses, problem documents, headers; and that the routes and
  * their description agree. */
-#include "api/openapi.h"
+#include "api/documents.h"
 #include "server/http/routes.h"
 #include "tests/http/daemon.h"
 
@@ -278,6 +278,23 @@ static void references_in_the_description_lead_somewhere(void **state) {
     cJSON_Delete(tree);
 }
 
+/* The page, its style and its script come from here, and the page is allowed nothing else. */
+static void the_documentation_loads_nothing_from_other_hosts(void **state) {
+    (void)state;
+    static const char *const paths[] = {"/docs", "/docs/docs.css", "/docs/docs.js", "/schemas/system.schema.json"};
+    char policy[400];
+    for (size_t k = 0; k < 4; k++) {
+        answer a = ask(&d, "GET", paths[k], NULL, NULL);
+        assert_int_equal(a.status, 200);
+        assert_true(answer_header(&a, "Content-Security-Policy", policy, sizeof policy));
+        assert_int_equal(strncmp(policy, "default-src 'none';", 19), 0);
+        assert_int_equal(strstr(policy, "script-src 'self'") != NULL, k == 0);
+        if (k < 3) assert_null(strstr(a.body, "://"));
+        if (k == 2) assert_null(strstr(a.body, "innerHTML"));
+        answer_clear(&a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_service_says_that_it_lives_and_is_ready),
@@ -295,6 +312,7 @@ int main(void) {
         cmocka_unit_test(a_fault_at_the_start_of_the_run_decides_the_status),
         cmocka_unit_test(a_body_over_the_limit_is_413),
         cmocka_unit_test(a_request_id_is_echoed_when_sane_and_made_otherwise),
+        cmocka_unit_test(the_documentation_loads_nothing_from_other_hosts),
         cmocka_unit_test(routes_and_their_description_agree),
         cmocka_unit_test(references_in_the_description_lead_somewhere),
     };

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+"""Compares api/openapi.json with what the HTTP tests have asked and been answered.
+
+    HAMEL_TEST_EXCHANGES=FILE tests/http/check_openapi.py
+
+One way: each answer's status, media type and body are those that the description gives for its operation. The other:
+each operation, and each of its successes, has been seen. TAP.
+"""
+import json
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+
+warnings.filterwarnings("ignore", category=DeprecationWarning)
+import jsonschema  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+DESCRIPTION = json.loads((ROOT / "api/openapi.json").read_text())
+SYSTEM = json.loads((ROOT / "api/system.schema.json").read_text())
+METHODS = ("get", "post", "delete")
+# A request that finds no route, or whose framing is refused, is answered before any operation is known.
+BEFORE_ROUTING = {400, 404, 405, 431}
+SHOWN = 20
+
+results = []
+
+
+def verdict(name, findings):
+    results.append((name, findings))
+
+
+def resolved(item):
+    while isinstance(item, dict) and item.get("$ref", "").startswith("#/"):
+        at = DESCRIPTION
+        for key in item["$ref"][2:].split("/"):
+            at = at[key.replace("~1", "/").replace("~0", "~")]
+        item = at
+    return item
+
+
+RESOLVER = jsonschema.RefResolver("", DESCRIPTION, store={"/schemas/system.schema.json": SYSTEM, SYSTEM["$id"]: SYSTEM})
+
+
+def faults(instance, schema):
+    validator = jsonschema.Draft202012Validator(schema, resolver=RESOLVER)
+    return [f"/{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(instance)]
+
+
+def operations():
+    for path, item in DESCRIPTION["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield path, method, item[method]
+
+
+PATTERNS = [
+    (re.compile("^" + re.sub(r"\\{[^}]*\\}", "[^/]+", re.escape(path)) + "$"), path)
+    for path in sorted(DESCRIPTION["paths"], key=lambda p: "{" in p)
+]
+
+
+def operation_of(exchange):
+    plain = exchange["path"].split("?")[0]
+    method = "get" if exchange["method"] == "HEAD" else exchange["method"].lower()
+    for pattern, path in PATTERNS:
+        if pattern.match(plain) and method in DESCRIPTION["paths"][path]:
+            return path, method
+    return None
+
+
+def check_document():
+    found = []
+    for name, schema in DESCRIPTION["components"]["schemas"].items():
+        try:
+            jsonschema.Draft202012Validator.check_schema(schema)
+        except jsonschema.SchemaError as error:
+            found.append(f"{name}: {error.message}")
+    names = [operation["operationId"] for _, _, operation in operations()]
+    found += [f"operationId {n} is given twice" for n in set(names) if names.count(n) > 1]
+    for path, method, operation in operations():
+        taken = [resolved(p) for p in DESCRIPTION["paths"][path].get("parameters", []) + operation.get("parameters", [])]
+        in_path = {p["name"] for p in taken if p["in"] == "path"}
+        if in_path != set(re.findall(r"\{([^}]*)\}", path)):
+            found.append(f"{method} {path}: parameters of the path and {sorted(in_path)} differ")
+        found += [f"{method} {path}: unknown tag {t}" for t in operation["tags"] if t not in tags()]
+    verdict("the description is sound by itself", found)
+
+
+def tags():
+    return {tag["name"] for tag in DESCRIPTION["tags"]}
+
+
+def check_body(exchange, media, schema):
+    if "body" not in exchange or exchange["method"] == "HEAD":
+        return []
+    body = exchange["body"]
+    if media.endswith("json") and not media.endswith("ndjson"):
+        return faults(json.loads(body), schema)
+    if media == "application/x-ndjson":
+        return [f for line in body.splitlines()[:200] for f in faults(json.loads(line), schema)]
+    return []
+
+
+def check_answer(exchange, response):
+    response = resolved(response)
+    content = response.get("content", {})
+    media = exchange["type"].split(";")[0]
+    if exchange["status"] in (204, 304):
+        return [] if not exchange.get("body") else ["a body where there should be none"]
+    if media not in content:
+        return [f"media type {media or 'none'} is not described"]
+    found = check_body(exchange, media, content[media].get("schema", {}))
+    if "\nx-request-id:" not in exchange["headers"].lower():
+        found.append("no X-Request-Id")
+    return found
+
+
+def check_exchanges(exchanges):
+    wrong, bad_requests, seen = [], [], set()
+    for exchange in exchanges:
+        place = f"{exchange['method']} {exchange['path'][:80]} {exchange['status']}"
+        at = operation_of(exchange)
+        if at is None:
+            if exchange["method"] == "OPTIONS" or exchange["status"] in BEFORE_ROUTING:
+                continue
+            wrong.append(f"{place}: no such operation is described")
+            continue
+        path, method = at
+        operation = DESCRIPTION["paths"][path][method]
+        response = operation["responses"].get(str(exchange["status"]))
+        seen.add((path, method, str(exchange["status"])))
+        if response is None:
+            if exchange["status"] not in BEFORE_ROUTING:
+                wrong.append(f"{place}: this status is not described")
+            continue
+        wrong += [f"{place}: {fault}" for fault in check_answer(exchange, response)]
+        if 200 <= exchange["status"] < 300 and "sent" in exchange and "requestBody" in operation:
+            schema = operation["requestBody"]["content"]["application/json"]["schema"]
+            bad_requests += [f"{place}: taken, but not described: {f}" for f in faults(json.loads(exchange["sent"]), schema)]
+    verdict(f"{len(exchanges)} answers are as described", wrong)
+    verdict("every body that was taken is as described", bad_requests)
+    unseen = [
+        f"{method.upper()} {path}: {status} was never seen"
+        for path, method, operation in operations()
+        for status in operation["responses"]
+        if status.startswith("2") and (path, method, status) not in seen
+    ]
+    verdict("every operation, and each of its successes, was seen", unseen)
+
+
+def main():
+    file = os.environ.get("HAMEL_TEST_EXCHANGES", "")
+    check_document()
+    lines = Path(file).read_text().splitlines() if file and Path(file).exists() else []
+    if lines:
+        check_exchanges([json.loads(line) for line in lines])
+    else:
+        verdict("there are answers to compare: run the HTTP tests with HAMEL_TEST_EXCHANGES set", ["none"])
+    print(f"1..{len(results)}")
+    for number, (name, found) in enumerate(results, 1):
+        print(f"{'not ok' if found else 'ok'} {number} - {name}")
+        for line in sorted(set(found))[:SHOWN]:
+            print(f"# {line}")
+    return any(found for _, found in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
