@@ -1,11 +1,17 @@
 /* kkt.c — which rows, which representation; the sparse one. */
 #include "engine/solve/kkt_int.h"
 
+#include "engine/solve/redundancy.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Up to here dense algebra wins whatever the pattern; beyond, sparse when at most a tenth of the matrix is filled. */
 enum { DENSE_ALWAYS = 48, DENSE_FALLBACK_MAX = 3000 };
+/* Larger systems whose rows depend on each other: each row yields a little, and iteration takes that back. */
+static const double COMPLIANCE = 1e-10, SPREAD = 1e-3, PROXIMAL_REST = 1e-14;
+enum { PROXIMAL_STEPS = 40 };
 
 static bool takes(const hamel_model *model, kkt_rows rows, size_t c) {
     switch (rows) {
@@ -41,6 +47,7 @@ static size_t list_entries(const kkt *k, int *rows, int *columns, const double *
         int row = k->row_of[m->W.column[e]];
         if (row >= 0) ENTRY(m->W.row[e], n + row, -values[m->at_W + e]);
     }
+    for (int c = 0; c < (int)k->k; c++) ENTRY(n + c, n + c, k->compliant ? k->compliance : 0);
 #undef ENTRY
     return at;
 }
@@ -49,6 +56,9 @@ static void free_sparse(kkt *k) {
     sparse_free(k->sparse);
     free(k->sparse_values);
     free(k->sparse_x);
+    free(k->before);
+    k->before = NULL;
+    k->compliant = false;
     k->sparse = NULL;
     k->sparse_values = k->sparse_x = NULL;
 }
@@ -57,7 +67,8 @@ static bool create_sparse(kkt *k, size_t count) {
     int *rows = calloc(count + 1, sizeof *rows), *columns = calloc(count + 1, sizeof *columns);
     k->sparse_values = calloc(count + 1, sizeof *k->sparse_values);
     k->sparse_x = calloc(k->n + k->k + 1, sizeof *k->sparse_x);
-    if (rows && columns && k->sparse_values && k->sparse_x) {
+    k->before = calloc(k->k + 1, sizeof *k->before);
+    if (rows && columns && k->sparse_values && k->sparse_x && k->before) {
         list_entries(k, rows, columns, NULL, NULL);
         k->sparse = sparse_create(k->n + k->k, rows, columns, count);
     }
@@ -121,38 +132,100 @@ hamel_status kkt_select(kkt *k, const bool *active) {
     return create_sparse(k, list_entries(k, NULL, NULL, NULL, NULL)) ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
+/* E as part of the least Σ A_ci²/M_ii, what a row's own entry of A M⁻¹Aᵀ is of the size of. One number for all rows, or
+ * the λ found would be of least norm in another metric. */
+static void find_compliance(kkt *k, const double *values) {
+    const hamel_model *m = k->model;
+    double *mass = k->sparse_x, *own = mass + k->n, least = INFINITY, most = 0; /* scratch until the next solution */
+    memset(mass, 0, (k->n + k->k) * sizeof *mass);
+    for (size_t e = 0; e < m->M.count; e++)
+        if (m->M.row[e] == m->M.column[e]) mass[m->M.row[e]] = values[m->at_M + e];
+    for (size_t e = 0; e < m->A.count; e++) {
+        int row = k->row_of[m->A.row[e]];
+        double a = values[m->at_A + e], here = mass[m->A.column[e]];
+        if (row >= 0) own[row] += a * a / (here > 0 ? here : 1);
+    }
+    for (size_t c = 0; c < k->k; c++) {
+        if (own[c] > 0) least = fmin(least, own[c]);
+        most = fmax(most, own[c]);
+    }
+    k->compliance = most > 0 ? COMPLIANCE * fmax(least, SPREAD * most) : COMPLIANCE;
+}
+
+static hamel_status factor_sparse(kkt *k, const double *values) {
+    if (k->compliant) find_compliance(k, values);
+    list_entries(k, NULL, NULL, values, k->sparse_values);
+    return sparse_factor(k->sparse, k->sparse_values);
+}
+
+/* The rank once: dependence of constraints rarely goes away. */
+static hamel_status make_compliant(kkt *k, const double *values) {
+    redundancy found;
+    bool *taken = calloc(k->model->m + 1, sizeof *taken);
+    if (!taken) return HAMEL_NO_MEMORY;
+    for (size_t c = 0; c < k->k; c++) taken[k->taken[c]] = true;
+    hamel_status status = redundancy_find(&found, k->model, values, taken, REDUNDANCY_TOLERANCE);
+    k->sparse_rank = found.rank;
+    redundancy_free(&found);
+    free(taken);
+    if (status != HAMEL_OK) return status;
+    k->compliant = true;
+    return factor_sparse(k, values);
+}
+
 hamel_status kkt_factor(kkt *k, const double *values) {
     if (!k->use_dense) {
-        list_entries(k, NULL, NULL, values, k->sparse_values);
-        hamel_status status = sparse_factor(k->sparse, k->sparse_values);
-        if (status != HAMEL_SINGULAR || k->n + k->k > DENSE_FALLBACK_MAX) return status;
+        hamel_status status = factor_sparse(k, values);
+        if (status != HAMEL_SINGULAR || k->k == 0 || k->compliant) return status;
+        if (k->n + k->k > DENSE_FALLBACK_MAX) return make_compliant(k, values);
         if (!k->dense && !(k->dense = kkt_dense_create(k))) return HAMEL_NO_MEMORY;
         k->use_dense = true; /* from here on: dependence of constraints rarely goes away */
     }
     return kkt_dense_factor(k, k->dense, values);
 }
 
-static hamel_status solve_sparse(kkt *k, const double *g, const double *r, double *x, double *lambda) {
+static hamel_status solve_sparse_once(kkt *k, const double *g, const double *r, const double *before) {
     for (size_t i = 0; i < k->n; i++) k->sparse_x[i] = g ? g[i] : 0;
-    for (size_t c = 0; c < k->k; c++) k->sparse_x[k->n + c] = r[k->taken[c]];
-    hamel_status status = sparse_solve(k->sparse, k->sparse_x);
+    for (size_t c = 0; c < k->k; c++)
+        k->sparse_x[k->n + c] = r[k->taken[c]] + (k->compliant ? k->compliance * before[c] : 0);
+    return sparse_solve(k->sparse, k->sparse_x);
+}
+
+/* With the compliance E: A x + E λ_i+1 = r + E λ_i, from λ_0 = 0 on, which converges to the λ of least norm (Rockafellar,
+ * SIAM J. Control Optim. 14 (1976) 877: the proximal point method) and stands still off it where rows contradict. */
+static hamel_status solve_sparse(kkt *k, const double *g, const double *r, double tolerance, double *x,
+                                 double *lambda) {
+    double *before = k->before, size = 1, rest = 0, last = INFINITY;
+    memset(before, 0, k->k * sizeof *before);
+    for (size_t c = 0; c < k->k; c++) size = fmax(size, fabs(r[k->taken[c]]));
+    hamel_status status = HAMEL_OK;
+    for (int i = 0; i < PROXIMAL_STEPS && status == HAMEL_OK; i++) {
+        status = solve_sparse_once(k, g, r, before);
+        rest = 0;
+        for (size_t c = 0; k->compliant && c < k->k; c++) {
+            rest = fmax(rest, fabs(k->compliance * (k->sparse_x[k->n + c] - before[c])));
+            before[c] = k->sparse_x[k->n + c];
+        }
+        if (rest <= PROXIMAL_REST * size || rest > 0.5 * last) break;
+        last = rest;
+    }
     if (status != HAMEL_OK) return status;
     for (size_t i = 0; i < k->n; i++) x[i] = k->sparse_x[i];
     for (size_t c = 0; lambda && c < k->k; c++) lambda[k->taken[c]] = k->sparse_x[k->n + c];
-    return HAMEL_OK;
+    return rest <= tolerance * size ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
     for (size_t c = 0; lambda && k->k < k->model->m && c < k->model->m; c++) lambda[c] = 0;
-    hamel_status status =
-        k->use_dense ? kkt_dense_solve(k, k->dense, g, r, tolerance, x, lambda) : solve_sparse(k, g, r, x, lambda);
+    hamel_status status = k->use_dense ? kkt_dense_solve(k, k->dense, g, r, tolerance, x, lambda)
+                                       : solve_sparse(k, g, r, tolerance, x, lambda);
     for (size_t i = 0; status == HAMEL_OK && i < k->n; i++)
         if (!isfinite(x[i])) status = HAMEL_SINGULAR;
     return status;
 }
 
 size_t kkt_rank(const kkt *k) {
-    return k->use_dense ? k->dense->rank : k->k;
+    return k->use_dense ? k->dense->rank : k->compliant ? k->sparse_rank : k->k;
 }
 
 double kkt_margin(const kkt *k) {

@@ -9,7 +9,9 @@
  *           rank-revealing QR of L⁻¹Aᵀ: the reaction is then the one of least M⁻¹-norm and λ the least of all that give
  *           it (Udwadia & Kalaba 1992); M singular: M + σAᵀA stands for M, which changes neither x nor λ; M indefinite
  *           or W present: LU;
- *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once.
+ *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; of those with dependent rows the
+ *           smaller ones become dense, the others get a compliance that a proximal iteration takes back, with the same
+ *           λ of least norm.
  *
  * Belongs to one run. All memory is its own, sized at creation (a large sparse system that turns out to have dependent
  * constraints gets a dense one then; another selection of rows makes a sparse one anew). */

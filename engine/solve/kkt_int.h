@@ -41,6 +41,10 @@ struct kkt {
     sparse *sparse;
     bool use_dense, prefers_dense;
     double *sparse_values, *sparse_x;
+    bool compliant;    /* sparse, with dependent rows: */
+    double compliance; /* E is this times 1 */
+    double *before;    /* k: multipliers of the step before */
+    size_t sparse_rank;
 };
 
 kkt_dense *kkt_dense_create(const kkt *k);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { DENSE_ALWAYS = 48 };
+static const double COMPLIANCE = 1e-10; /* of the largest entry */
 
 struct newton_matrix {
     const hamel_model *model;
@@ -58,7 +59,7 @@ static bool is_active(const newton_matrix *w, size_t c) {
     return !w->mode || w->mode->active[c];
 }
 
-static void fill_entries(newton_matrix *w, double gamma) {
+static void fill_entries(newton_matrix *w, double gamma, double compliance) {
     const hamel_model *m = w->model;
     const double *d = w->dynamics;
     double *out = w->value;
@@ -73,7 +74,7 @@ static void fill_entries(newton_matrix *w, double gamma) {
     for (size_t e = 0; e < m->W.count; e++) *out++ = -d[m->at_W + e];
     for (size_t e = 0; e < m->F.count; e++) *out++ = -d[m->at_F + e] * w->sign[m->F.column[e]];
     for (size_t e = 0; e < m->residual_pattern.count; e++) *out++ = gamma * w->Rv[e] + gamma * gamma * w->Rq[e];
-    for (size_t c = 0; c < m->m; c++) *out++ = is_active(w, c) ? 0 : 1;
+    for (size_t c = 0; c < m->m; c++) *out++ = is_active(w, c) ? compliance : 1;
 }
 
 /* A row with every column in it leaves nothing to share. */
@@ -217,22 +218,22 @@ void newton_select(newton_matrix *w, const motion_mode *mode) {
     w->mode = mode;
 }
 
-static bool factor_dense(newton_matrix *w, double regularization) {
+static hamel_status factor(newton_matrix *w, double compliance) {
+    fill_entries(w, w->gamma, compliance);
+    if (w->sparse) return sparse_factor(w->sparse, w->value);
     memset(w->lu, 0, w->all * w->all * sizeof *w->lu);
     for (size_t e = 0; e < w->entry_count; e++) w->lu[(size_t)w->row[e] + w->all * (size_t)w->column[e]] += w->value[e];
-    for (size_t c = w->n; c < w->all; c++) w->lu[c + w->all * c] += regularization;
-    return dense_lu(w->all, w->lu, w->pivot, w->scale);
+    return dense_lu(w->all, w->lu, w->pivot, w->scale) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
 hamel_status newton_factor(newton_matrix *w, double gamma) {
     w->gamma = gamma;
-    fill_entries(w, gamma);
-    if (w->sparse) return sparse_factor(w->sparse, w->value);
-    if (factor_dense(w, 0)) return HAMEL_OK;
+    hamel_status status = factor(w, 0);
+    if (status != HAMEL_SINGULAR || w->m == 0) return status;
     /* Dependent constraints leave λ open: a small compliance picks one, δq'' is unchanged to its size. */
     double size = 0;
     for (size_t e = 0; e < w->entry_count; e++) size = fmax(size, fabs(w->value[e]));
-    return w->m > 0 && factor_dense(w, 1e-10 * size) ? HAMEL_OK : HAMEL_SINGULAR;
+    return factor(w, COMPLIANCE * size);
 }
 
 static hamel_status solve_right_side(newton_matrix *w) {

@@ -151,18 +151,22 @@ static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void *
 typedef struct small {
     hamel_model *model;
     kinetics *k;
-    double a[4], lambda[4];
+    double *a, *lambda;
 } small;
 
 static hamel_status solve_small(small *w, const char *members, const char *simulation) {
     w->model = fixture_model(members, simulation);
     w->k = kinetics_create(w->model);
+    w->a = calloc(w->model->n + w->model->m, sizeof *w->a);
+    assert_non_null(w->a);
+    w->lambda = w->a + w->model->n;
     assert_non_null(w->k);
     assert_int_equal(kinetics_evaluate(w->k, 0, w->model->q0, w->model->v0, NULL), HAMEL_OK);
     return kinetics_accelerations(w->k, 0, 0, w->a, w->lambda, NULL);
 }
 
 static void free_small(small *w) {
+    free(w->a);
     kinetics_free(w->k);
     hamel_model_free(w->model);
 }
@@ -190,6 +194,36 @@ static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
         assert_int_equal(kkt_dependent(w.k->all, dependent), 1);
         free_small(&w);
     }
+}
+
+/* Too large for dense algebra: 1,600 rods, the first one given twice. */
+#define LONG_CHAIN(more)                                                                                         \
+    "`parameters`: {`N`: 1600}, `gravity`: [0, -9.81], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`,"      \
+    "`initial`: `i/N`}, {`name`: `y[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, `for`: `i = 1..N`," \
+    "`mass`: `1/N`, `position`: [`x[i]`, `y[i]`]}], `generalized_forces`: {`x[7]`: 3}, `constraints`: ["         \
+    "{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1/N^2`}, {`name`: `rod[i]`, `for`: `i = 2..N`,"           \
+    "`equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1/N^2`}" more "]"
+
+static void large_redundant_systems_share_the_reaction_too(void **state) {
+    (void)state;
+    small one, two;
+    enum { N = 1600 };
+    assert_int_equal(solve_small(&one, LONG_CHAIN(""), "`stop`: 1"), HAMEL_OK);
+    assert_int_equal(
+        solve_small(&two, LONG_CHAIN(", {`name`: `again`, `equation`: `2*x[1]^2 + 2*y[1]^2 = 2/N^2`}"), "`stop`: 1"),
+        HAMEL_OK);
+    for (size_t i = 0; i < 2 * N; i++) assert_near("acceleration", two.a[i], one.a[i], 1e-9);
+    double pull = fabs(one.lambda[0]); /* the largest: seven rods hold the weight that is pulled */
+    assert_near("reaction", two.lambda[0] + 2 * two.lambda[N], one.lambda[0], 1e-9);
+    assert_near("least norm", two.lambda[N], 2 * two.lambda[0], 1e-9);
+    for (size_t i = 1; i < N; i++) assert_near("the others", two.lambda[i] / pull, one.lambda[i] / pull, 1e-9);
+    assert_int_equal(kkt_rank(two.k->all), N);
+    free_small(&one);
+    free_small(&two);
+    assert_int_equal(
+        solve_small(&two, LONG_CHAIN(", {`name`: `other`, `equation`: `x[1]*x[1]'' + y[1]*y[1]'' = 7`}"), "`stop`: 1"),
+        HAMEL_INCOMPATIBLE);
+    free_small(&two);
 }
 
 static void rows_that_contradict_are_incompatible(void **state) {
@@ -273,6 +307,7 @@ int main(void) {
         cmocka_unit_test(sparse_and_dense_agree),
         cmocka_unit_test(a_large_system_with_a_repeated_constraint_falls_back_to_dense),
         cmocka_unit_test(redundant_rows_share_the_reaction_by_least_norm),
+        cmocka_unit_test(large_redundant_systems_share_the_reaction_too),
         cmocka_unit_test(rows_that_contradict_are_incompatible),
         cmocka_unit_test(a_massless_coordinate_may_be_led_by_a_constraint),
         cmocka_unit_test(a_massless_coordinate_left_free_is_singular),
