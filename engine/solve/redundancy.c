@@ -49,7 +49,7 @@ typedef struct elimination {
     size_t item_count, item_capacity, weight_capacity;
 } elimination;
 
-static bool open(elimination *e, const hamel_model *model, const double *values) {
+static bool begin(elimination *e, const hamel_model *model, const double *values) {
     size_t n = model->n, m = model->m;
     *e = (elimination){.model = model, .A = values + model->at_A};
     arena_init(&e->memory, 0);
@@ -214,7 +214,7 @@ hamel_status redundancy_find(redundancy *out, const hamel_model *model, const do
     elimination e;
     size_t m = model->m;
     *out = (redundancy){0};
-    bool good = open(&e, model, values);
+    bool good = begin(&e, model, values);
     e.tolerance = tolerance;
     out->dependent = calloc(m + 1, sizeof *out->dependent);
     out->first = calloc(m + 2, sizeof *out->first);
