@@ -65,7 +65,7 @@ LINK_TAIL := -Wl,--as-needed $(LIBS)
 
 # ---- what is built ----
 
-.PHONY: all debug tsan demo run test test-long bench lint format install clean help
+.PHONY: all debug tsan demo run test test-long load bench lint format install clean help
 all: build/hamel build/hameld
 debug: build/debug/hamel build/debug/hameld
 tsan: build/tsan/hamel build/tsan/hameld
@@ -76,6 +76,7 @@ help:
 	@echo 'make run          build and serve on $(LISTEN) (LISTEN=, DATA=)'
 	@echo 'make test         all short tests; the last line counts them'
 	@echo 'make test-long    the same with long fault, fuzz and physics runs, and under the thread sanitizer'
+	@echo 'make load         many requests at once on a daemon of its own'
 	@echo 'make bench        measure against hand-written CVODE programs'
 	@echo 'make lint         clang, clang-tidy, cppcheck, format and house rules'
 	@echo 'make format       clang-format all sources'
@@ -185,6 +186,9 @@ test-long: build/.setup-test $(tests_build) debug $(tsan_tests)
 	    $(foreach t,$(call in_rooms,$(debug_tests),http),"env HAMELD=$(CURDIR)/build/debug/hameld $(t)") \
 	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)")
 test-long: $(call in_rooms,$(debug_tests),http) tsan
+
+load: build/.setup-load all
+	@tests/run.sh --alone tests/load/run.sh
 
 bench: $(release_bench)
 	@for program in $^; do echo; echo "== $$program"; $$program || exit 1; done

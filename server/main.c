@@ -85,6 +85,9 @@ static int wait_for_end(server_log *log, const sigset_t *ending) {
     int number = 0;
     while (sigwait(ending, &number) != 0) {
     }
+    /* A library may have made a thread before the signals were blocked: one that comes now must not reach it. */
+    ignore_signal(SIGTERM);
+    ignore_signal(SIGINT);
     log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", number == SIGTERM ? "SIGTERM" : "SIGINT")));
     return number;
 }

@@ -1,0 +1,302 @@
+/* test_faults.c — what a machine does to a daemon: a full disk, a directory that cannot be written, a store that is in
+ * use or no store at all, no more descriptors, no more memory, an end in the middle of everything. Each must be told
+ * clearly, lose nothing that was accepted, and be over when its cause is. */
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SYSTEM_BYTES = 512, PATH_BYTES = 200 };
+static test_daemon d;
+
+static long status_of(const char *method, const char *path, const char *body) {
+    answer a = ask(&d, method, path, body ? json_type : NULL, body);
+    long status = a.status;
+    answer_clear(&a);
+    return status;
+}
+
+/* ---- the disk --------------------------------------------------------------------------------------------------- */
+
+/* A limit on the size of files stands in for a full disk: writes beyond it fail in the same place. */
+static void start_with_small_files(rlim_t bytes, struct rlimit *before) {
+    struct rlimit small;
+    getrlimit(RLIMIT_FSIZE, before);
+    small = (struct rlimit){.rlim_cur = bytes, .rlim_max = before->rlim_max};
+    signal(SIGXFSZ, SIG_IGN); /* inherited: the write fails instead */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    daemon_start(&d, (const char *const[]){"--workers", "1", NULL});
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, before), 0);
+}
+
+static void a_full_disk_refuses_and_loses_nothing(void **state) {
+    (void)state;
+    struct rlimit before;
+    char system[SYSTEM_BYTES], padded[20000], path[PATH_BYTES], (*ids)[40] = calloc(2000, sizeof *ids);
+    size_t accepted = 0, refused = 0;
+    assert_non_null(ids);
+    start_with_small_files(1024 * 1024, &before);
+    char *running = submit(&d, oscillator(system, sizeof system, "busy", 1e9, 2)); /* so that the rest waits */
+    snprintf(padded, sizeof padded, "%15000s%s", "", oscillator(system, sizeof system, "disk", 10, 11));
+    while (accepted < 2000 && refused < 3) {
+        answer a = ask(&d, "POST", "/v1/jobs", json_type, padded);
+        const char *id = strstr(a.body, "\"id\":\"");
+        assert_true(a.status == 201 || a.status == 503);
+        if (a.status == 201) snprintf(ids[accepted++], sizeof ids[0], "%.32s", id + 6);
+        if (a.status == 503) assert_non_null(strstr(a.body, "/problems/storage"));
+        refused += a.status == 503;
+        answer_clear(&a);
+    }
+    print_message("%zu jobs accepted before the disk was full\n", accepted);
+    assert_true(refused == 3 && accepted > 3);
+    assert_int_equal(status_of("GET", "/v1/jobs", NULL), 200); /* what is there can still be read */
+    oscillator(system, sizeof system, "live", 1, 3);
+    assert_int_equal(status_of("POST", "/v1/simulations", system), 200); /* and what needs no disk works */
+    daemon_end(&d, SIGTERM);
+    daemon_start_again(&d, NULL); /* with room again */
+    snprintf(path, sizeof path, "/v1/jobs/%s", running);
+    assert_int_equal(status_of("DELETE", path, NULL), 204);
+    for (size_t k = 0; k < accepted; k++) wait_for_status(&d, ids[k], "completed", 60);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+    free(running);
+    free(ids);
+}
+
+static void a_job_whose_rows_do_not_fit_fails_and_says_so(void **state) {
+    (void)state;
+    struct rlimit before;
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    start_with_small_files(400 * 1024, &before);
+    char *id = submit(&d, oscillator(system, sizeof system, "wide", 1e5, 1e6));
+    snprintf(path, sizeof path, "/v1/jobs/%s", id);
+    double until = now_seconds() + 30 * slowness();
+    const char *status = "";
+    for (char kept[32]; now_seconds() < until; sleep_seconds(0.05)) {
+        cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
+        snprintf(kept, sizeof kept, "%s", json_text_of(job, "status"));
+        bool ended = strcmp(kept, "failed") == 0;
+        cJSON_Delete(job);
+        if (!ended) continue;
+        status = "failed";
+        break;
+    }
+    /* Either its failure could be stored, or it stays `running` and is taken up by the next start. */
+    daemon_end(&d, SIGTERM);
+    daemon_start_again(&d, NULL);
+    if (!*status) wait_for_status(&d, id, "completed", 60);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+    free(id);
+}
+
+/* ---- the store -------------------------------------------------------------------------------------------------- */
+
+static void a_directory_that_cannot_be_written_is_told_at_the_start(void **state) {
+    (void)state;
+    char output[2000];
+    const char *nowhere[] = {"--listen", "127.0.0.1:0", "--data", "/proc/hamel", NULL};
+    const char *no_place[] = {"--listen", "127.0.0.1:0", "--store", "sqlite:/proc/self/hamel.db", NULL};
+    assert_int_equal(daemon_run(nowhere, output, sizeof output), 5);
+    assert_non_null(strstr(output, "/proc/hamel"));
+    assert_int_equal(daemon_run(no_place, output, sizeof output), 5);
+    assert_non_null(strstr(output, "/proc/self/hamel.db"));
+}
+
+static void what_is_no_store_is_told_and_left_as_it_is(void **state) {
+    (void)state;
+    static const char text[] = "This is a letter, and no database; it is long enough to be taken for one by its size. "
+                               "It must be the same afterwards.";
+    char path[PATH_BYTES], store[PATH_BYTES + 10], output[2000], again[sizeof text] = "";
+    char folder[] = P_tmpdir "/hamel-fault-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/letter", folder);
+    snprintf(store, sizeof store, "sqlite:%s", path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    const char *arguments[] = {"--listen", "127.0.0.1:0", "--data", folder, "--store", store, NULL};
+    assert_int_equal(daemon_run(arguments, output, sizeof output), 5);
+    assert_non_null(strstr(output, "not a database"));
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(again, 1, sizeof again - 1, file), sizeof text - 1);
+    fclose(file);
+    assert_string_equal(again, text);
+    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
+    for (size_t k = 0; k < 5; k++) {
+        char name[PATH_BYTES + 10];
+        snprintf(name, sizeof name, "%s%s", path, ends[k]);
+        unlink(name);
+    }
+    rmdir(folder);
+}
+
+static void a_store_in_use_is_told_and_the_first_daemon_goes_on(void **state) {
+    (void)state;
+    char output[2000];
+    daemon_start(&d, NULL);
+    const char *second[] = {"--listen", "127.0.0.1:0", "--data", d.data, NULL};
+    assert_int_equal(daemon_run(second, output, sizeof output), 5);
+    assert_non_null(strstr(output, "another daemon"));
+    assert_int_equal(status_of("GET", "/readyz", NULL), 200);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
+/* ---- descriptors and memory ------------------------------------------------------------------------------------- */
+
+static void without_descriptors_others_wait_and_are_served_afterwards(void **state) {
+    (void)state;
+    enum { SOCKETS = 60 };
+    int held[SOCKETS];
+    char system[SYSTEM_BYTES];
+    daemon_start(&d, (const char *const[]){"--connections", "40", NULL});
+    size_t before = daemon_descriptors(&d);
+    char *id = submit(&d, oscillator(system, sizeof system, "descriptors", 10, 11));
+    for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
+    sleep_seconds(0.5);
+    for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
+    double until = now_seconds() + 20 * slowness();
+    long status = 0;
+    while (status != 200 && now_seconds() < until) status = status_of("GET", "/healthz", NULL);
+    assert_int_equal(status, 200);
+    wait_for_status(&d, id, "completed", 20);
+    while (daemon_descriptors(&d) > before + 10 && now_seconds() < until) sleep_seconds(0.05);
+    assert_true(daemon_descriptors(&d) <= before + 10);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+    free(id);
+}
+
+static void more_connections_than_the_system_allows_is_told_at_the_start(void **state) {
+    (void)state;
+    struct rlimit before, few;
+    char output[2000];
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = (struct rlimit){.rlim_cur = 256, .rlim_max = 256};
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* the hard limit cannot be raised again */
+        setrlimit(RLIMIT_NOFILE, &few);
+        const char *arguments[] = {"--listen", "127.0.0.1:0", "--store", "memory:", NULL};
+        int code = daemon_run(arguments, output, sizeof output);
+        _exit(code == 5 && strstr(output, "--connections") ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Rows of a million values each need more memory than there is. */
+static void a_run_without_memory_is_a_problem_and_others_go_on(void **state) {
+    (void)state;
+    struct rlimit before, small;
+    char system[SYSTEM_BYTES], huge[600];
+    if (slowness() > 1) skip(); /* sanitizers reserve more than any limit */
+    getrlimit(RLIMIT_AS, &before);
+    small = (struct rlimit){.rlim_cur = (rlim_t)700 << 20, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    daemon_start(&d, (const char *const[]){"--workers", "1", NULL});
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    snprintf(huge, sizeof huge,
+             "{\"hamel\":1,\"parameters\":{\"N\":60000},\"coordinates\":[{\"name\":\"x[i]\",\"for\":\"i = 1..N\"}],"
+             "\"kinetic_energy\":\"sum(i, 1, N, x[i]'^2)\",\"potential_energy\":\"sum(i, 2, N, (x[i]-x[i-1])^4)\","
+             "\"simulation\":{\"stop\":1}}");
+    for (int k = 0; k < 3; k++) {
+        answer a = ask(&d, "POST", "/v1/simulations", json_type, huge);
+        if (a.status != 503 && a.status != 422) print_error("%ld %.300s\n", a.status, a.body);
+        assert_true(a.status == 503 || a.status == 422);
+        answer_clear(&a);
+        oscillator(system, sizeof system, "small", 1, 3);
+        assert_int_equal(status_of("POST", "/v1/simulations", system), 200);
+    }
+    char *id = submit(&d, system);
+    wait_for_status(&d, id, "completed", 20);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+    free(id);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+/* In the middle of streams, jobs and batches: each stream gets its last word, each job is there afterwards. */
+static void an_end_under_load_is_orderly(void **state) {
+    (void)state;
+    enum { STREAMS = 20, JOBS = 20 };
+    char system[SYSTEM_BYTES], request[1000], path[PATH_BYTES];
+    int streams[STREAMS];
+    char *ids[JOBS];
+    daemon_start(&d, (const char *const[]){"--workers", "2", "--grace", "10", NULL});
+    for (size_t k = 0; k < JOBS; k++) ids[k] = submit(&d, oscillator(system, sizeof system, "later", 1e4, 1e4));
+    endless(system, sizeof system);
+    int length = snprintf(request, sizeof request,
+                          "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                          "Content-Length: %zu\r\n\r\n%s",
+                          strlen(system), system);
+    for (size_t k = 0; k < STREAMS; k++) {
+        streams[k] = connect_to(&d);
+        assert_int_equal(write(streams[k], request, (size_t)length), length);
+    }
+    sleep_seconds(0.5);
+    pid_t pid = d.pid;
+    double begin = now_seconds();
+    kill(pid, SIGTERM);
+    static char rest[1 << 20];
+    size_t with_last_word = 0;
+    for (size_t k = 0; k < STREAMS; k++) {
+        char tail[1024] = "";
+        ssize_t n;
+        while ((n = read(streams[k], rest, sizeof rest)) > 0) { /* the last bytes, over the ends of reads */
+            size_t kept = strlen(tail), fresh = (size_t)n < 500 ? (size_t)n : 500;
+            size_t old = kept < 500 ? kept : 500;
+            memmove(tail, tail + kept - old, old);
+            memcpy(tail + old, rest + (size_t)n - fresh, fresh);
+            tail[old + fresh] = '\0';
+        }
+        with_last_word += strstr(tail, "shutting-down") != NULL;
+        close(streams[k]);
+    }
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    assert_true(now_seconds() - begin < 10 * slowness());
+    assert_int_equal(with_last_word, STREAMS);
+    daemon_start_again(&d, NULL);
+    for (size_t k = 0; k < JOBS; k++) {
+        wait_for_status(&d, ids[k], "completed", 60);
+        snprintf(path, sizeof path, "/v1/jobs/%s/results", ids[k]);
+        answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
+        size_t lines = 0;
+        for (const char *c = a.body; *c; c++) lines += *c == '\n';
+        assert_int_equal(lines, 10001); /* none is missing, none doubled */
+        answer_clear(&a);
+        free(ids[k]);
+    }
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_disk_refuses_and_loses_nothing),
+        cmocka_unit_test(a_job_whose_rows_do_not_fit_fails_and_says_so),
+        cmocka_unit_test(a_directory_that_cannot_be_written_is_told_at_the_start),
+        cmocka_unit_test(what_is_no_store_is_told_and_left_as_it_is),
+        cmocka_unit_test(a_store_in_use_is_told_and_the_first_daemon_goes_on),
+        cmocka_unit_test(without_descriptors_others_wait_and_are_served_afterwards),
+        cmocka_unit_test(more_connections_than_the_system_allows_is_told_at_the_start),
+        cmocka_unit_test(a_run_without_memory_is_a_problem_and_others_go_on),
+        cmocka_unit_test(an_end_under_load_is_orderly),
+    };
+    return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+}
