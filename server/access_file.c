@@ -77,7 +77,8 @@ static const json_kind file_kind = {"a file of tokens", file_keys, 1};
 
 static bool read_hash(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
     static const char digits[] = "0123456789abcdef";
-    if (strlen(text) != 2 * TOKEN_HASH_BYTES || strspn(text, digits) != 2 * TOKEN_HASH_BYTES) return false;
+    const size_t length = 2 * (size_t)TOKEN_HASH_BYTES;
+    if (strlen(text) != length || strspn(text, digits) != length) return false;
     for (size_t k = 0; k < TOKEN_HASH_BYTES; k++) {
         size_t high = (size_t)(strchr(digits, text[2 * k]) - digits);
         size_t low = (size_t)(strchr(digits, text[2 * k + 1]) - digits);

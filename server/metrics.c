@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -150,11 +151,13 @@ void metrics_write(const metrics *m, name_function *route_name, text_buffer *out
 }
 
 static double resident_bytes(void) {
-    unsigned long all = 0, resident = 0;
+    char line[128] = ""; /* pages: the whole, then the resident part */
     FILE *file = fopen("/proc/self/statm", "r");
-    int got = file ? fscanf(file, "%lu %lu", &all, &resident) : 0;
-    if (file) fclose(file);
-    return got == 2 ? (double)resident * (double)sysconf(_SC_PAGESIZE) : 0;
+    if (!file) return 0;
+    bool got = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    const char *resident = got ? strchr(line, ' ') : NULL;
+    return resident ? strtod(resident, NULL) * (double)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static double open_descriptors(void) {

@@ -79,9 +79,8 @@ static void destroy_entry(cache_entry *e) {
 
 void model_cache_close(model_cache *c) {
     if (!c) return;
-    while (c->first) {
-        cache_entry *e = c->first;
-        unlink_entry(c, e);
+    for (cache_entry *e = c->first, *next; e; e = next) {
+        next = e->next;
         destroy_entry(e);
     }
     pthread_mutex_destroy(&c->lock);

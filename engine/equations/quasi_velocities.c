@@ -219,12 +219,12 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     if (S < 0) return false;
     written_begin(w, "acceleration energy, up to terms without accelerations");
     graph *g = w->system->graph;
-    graph_node *rest = at_rest(w), *rates = at_rest(w), whole = in_free(w, f, S), bias = whole;
+    graph_node whole = in_free(w, f, S);
     size_t most = w->n + w->extra_count;
     graph_node *zeros = arena_alloc(w->memory, most, sizeof *zeros);
-    if (!rest || !rates || !zeros) return false;
+    if (!zeros) return false;
     for (size_t i = 0; i < most; i++) zeros[i] = graph_number(g, 0);
-    bias = graph_substitute(g, whole, SYMBOL_ACCELERATION, zeros, most);
+    graph_node bias = graph_substitute(g, whole, SYMBOL_ACCELERATION, zeros, most);
     return written_definition(w, "S", "S", graph_sub(g, whole, bias));
 }
 
