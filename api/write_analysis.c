@@ -21,6 +21,17 @@ static void add_constraint(json_builder *b, cJSON *to, const hamel_constraint_fa
     json_add_truth(b, object, "unique", facts->unique);
 }
 
+static void add_integral(json_builder *b, cJSON *to, const hamel_integral *integral) {
+    cJSON *object = json_append(b, to, cJSON_CreateObject());
+    json_add_text(b, object, "integral", integral->integral);
+    cJSON *terms = json_add_list(b, object, "constraints");
+    for (size_t k = 0; k < integral->term_count && !b->failed; k++) {
+        cJSON *term = json_append(b, terms, cJSON_CreateObject());
+        json_add_text(b, term, "name", integral->terms[k].constraint);
+        json_add_text(b, term, "factor", integral->terms[k].factor);
+    }
+}
+
 static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = b->failed ? NULL : cJSON_AddObjectToObject(root, "holonomy");
     bool known = r->verdict != HAMEL_VERDICT_UNDETERMINED;
@@ -37,6 +48,8 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
         json_kept(b, cJSON_AddNullToObject(object, "accessible_dimension"));
     json_add_number(b, object, "holonomic_constraints", (double)r->holonomic_rank);
     names(b, object, "left_out", &r->left_out);
+    cJSON *integrals = json_add_list(b, object, "integrals");
+    for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
 }
 
 bool api_add_structure(cJSON *root, const hamel_report *r) {

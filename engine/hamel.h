@@ -222,6 +222,18 @@ typedef enum hamel_verdict {
 } hamel_verdict;
 const char *hamel_verdict_name(hamel_verdict verdict);
 
+/* Σ factor_c f_c = d integral/dt, where f_c = 0 are the constraints: the integral is a constant of every motion. Both are
+ * expressions of the description's language. */
+typedef struct hamel_integral_term {
+    const char *constraint, *factor;
+} hamel_integral_term;
+
+typedef struct hamel_integral {
+    const char *integral;
+    hamel_integral_term *terms;
+    size_t term_count;
+} hamel_integral;
+
 typedef struct hamel_report {
     const char *name;                            /* of the system, or "" */
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
@@ -232,6 +244,8 @@ typedef struct hamel_report {
      * accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
+    hamel_integral *integrals; /* independent ones, as far as they were found in closed form: `integrable` at most */
+    size_t integral_count;
     hamel_redundancy *redundancy; /* at the initial state */
     hamel_names left_out;         /* constraints not linear in the velocities, or on accelerations */
     hamel_names cyclic;           /* coordinates absent from the Lagrangian, the forces and the constraints */

@@ -71,6 +71,27 @@ static void print_sets(const cJSON *redundancy) {
             printf("%s%s%s", item == set->child ? "  " : "", item->valuestring, item->next != NULL ? ", " : "\n");
 }
 
+/* q1^3*sin(q2) = const, from (q1)*c */
+static void print_integral(const cJSON *integral) {
+    printf("    %s = const\n      from", text_of(integral, "integral"));
+    const cJSON *terms = member(integral, "constraints");
+    for (const cJSON *term = terms != NULL ? terms->child : NULL; term != NULL; term = term->next) {
+        bool alone = strcmp(text_of(term, "factor"), "1") == 0;
+        if (alone)
+            printf(" %s", text_of(term, "name"));
+        else
+            printf(" (%s)*%s", text_of(term, "factor"), text_of(term, "name"));
+        if (term->next != NULL) printf(" +");
+    }
+    printf("\n");
+}
+
+static void print_integrals(const cJSON *list) {
+    if (list == NULL || list->child == NULL) return;
+    printf("  integrals found\n");
+    for (const cJSON *integral = list->child; integral != NULL; integral = integral->next) print_integral(integral);
+}
+
 static void print_text(const cJSON *answer) {
     const cJSON *holonomy = member(answer, "holonomy"), *constraints = member(answer, "constraints");
     const cJSON *left_out = member(holonomy, "left_out");
@@ -95,6 +116,7 @@ static void print_text(const cJSON *answer) {
     print_count("  combinations that can be integrated", holonomy, "integrable");
     printf("%-38s %s\n", "  verdict", text_of(holonomy, "verdict"));
     if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
+    print_integrals(member(holonomy, "integrals"));
 }
 
 static void print_verification(const cJSON *v) {

@@ -94,6 +94,10 @@ hamel_status dependence_derive(analysis *a) HAMEL_CHECKED;
 
 hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
 
+/* integrals.c: of groups of linear constraints, of which `integrable` combinations each can be integrated, those for
+ * which that is done in closed form. */
+hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
+
 /* HAMEL_NO_MEMORY with a fault. */
 hamel_status analysis_no_memory(analysis *a);
 

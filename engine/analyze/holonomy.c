@@ -70,7 +70,7 @@ static hamel_status judge_group(forms *f, group_result *best) {
     return HAMEL_OK;
 }
 
-static hamel_status add_group(analysis *a, const groups *g, size_t k, bool *undetermined) {
+static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, bool *undetermined) {
     const size_t *constraints = g->constraints + g->first_constraint[k];
     const int32_t *coordinates = g->coordinates + g->first_coordinate[k];
     forms f;
@@ -83,6 +83,7 @@ static hamel_status add_group(analysis *a, const groups *g, size_t k, bool *unde
     a->report->holonomic_rank += result.holonomic_rank;
     a->report->velocity_rank += result.velocity_rank;
     a->report->integrable += result.integrable;
+    *integrable = result.undetermined ? 0 : result.integrable;
     if (result.undetermined) *undetermined = true;
     return HAMEL_OK;
 }
@@ -101,8 +102,10 @@ hamel_status holonomy_derive(analysis *a) {
     a->seeds_q = arena_alloc(a->memory, a->n * PROGRAM_LANES, sizeof *a->seeds_q);
     if (!a->inputs_q || !a->seeds_q || !groups_create(&g, a->memory, a->system, a->linear))
         return analysis_no_memory(a);
+    size_t *integrable = arena_alloc(a->memory, g.count, sizeof *integrable);
+    if (!integrable) return analysis_no_memory(a);
     for (size_t k = 0; k < g.count; k++) {
-        hamel_status status = add_group(a, &g, k, &undetermined);
+        hamel_status status = add_group(a, &g, k, &integrable[k], &undetermined);
         if (status != HAMEL_OK) return status;
     }
     r->verdict = undetermined ? HAMEL_VERDICT_UNDETERMINED : verdict(r);
@@ -110,5 +113,5 @@ hamel_status holonomy_derive(analysis *a) {
         r->integrable = 0;
     else
         r->accessible_dimension = a->n - r->integrable - r->holonomic_rank;
-    return HAMEL_OK;
+    return integrals_derive(a, &g, integrable);
 }

@@ -4,7 +4,7 @@
  * dimensions of the allowed directions and of what their brackets of increasing depth add, with time as a coordinate
  * where `with_time`: computed by a program that differentiates symbolically and shares nothing with this one. It begins
  * with the degrees of freedom and ends with what can be reached, so that the three counts that an analysis gives must
- * fit it. */
+ * fit it. `integrals` are those known, as an analysis writes them; it must find no more than there are. */
 #include "api/analyze.h"
 #include "api/strict_json.h"
 
@@ -72,6 +72,18 @@ static void expect_number(const cJSON *found, const cJSON *wanted, const char *k
     assert_int_equal((int)member(found, key)->valuedouble, (int)member(wanted, key)->valuedouble);
 }
 
+/* As they are printed, in any order; nothing is expected where the file says nothing. */
+static void expect_integrals(const cJSON *found, const cJSON *wanted) {
+    const cJSON *item, *other;
+    cJSON_ArrayForEach(item, wanted) {
+        bool known = false;
+        cJSON_ArrayForEach(other, found) known |=
+            strcmp(member(other, "integral")->valuestring, item->valuestring) == 0;
+        if (!known) fail_msg("no integral %s", item->valuestring);
+    }
+    if (wanted != NULL) assert_int_equal(cJSON_GetArraySize(found), cJSON_GetArraySize(wanted));
+}
+
 static void has_the_verdict_of_its_source(void **state) {
     const cJSON *c = *state, *wanted = member(c, "holonomy"), *growth = member(c, "growth");
     char *description = description_of(c);
@@ -91,6 +103,8 @@ static void has_the_verdict_of_its_source(void **state) {
     expect_number(found, wanted, "accessible_dimension");
     assert_int_equal((int)member(answer, "degrees_of_freedom")->valuedouble, freedoms);
     assert_int_equal((int)member(found, "accessible_dimension")->valuedouble, reached);
+    assert_true(cJSON_GetArraySize(member(found, "integrals")) <= (int)member(found, "integrable")->valuedouble);
+    expect_integrals(member(found, "integrals"), cJSON_GetObjectItemCaseSensitive(c, "integrals"));
     cJSON_Delete(answer);
     api_failure_clear(&failure);
 }

@@ -1,0 +1,320 @@
+/* integrate.c — see integrate.h.
+ *
+ * A sum is integrated term by term, a term by the substitution rule: in K f(u) ∂u/∂x some factor is f(u), and what is
+ * left of the term, divided by ∂u/∂x, must be free of x. Products of sums are multiplied out where that finds nothing.
+ * For μ(x_k) of a form Σ a_i dx_i see Ince, Ordinary Differential Equations, 2.5: (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j must be a
+ * function of x_k alone, and is d log μ/dx_k. A form that is separable has such a factor once it is divided by one of
+ * its coefficients. */
+#include "engine/algebra/integrate.h"
+
+#include "engine/algebra/arrange.h"
+
+#include <math.h>
+
+enum { FACTORS = 24, EXPANSIONS = 4, TERMS = 64 };
+
+typedef struct power_factor {
+    graph_node base;
+    double power;
+} power_factor;
+
+/* constant · Π base^power */
+typedef struct product {
+    graph_node constant; /* free of the symbol */
+    power_factor items[FACTORS];
+    size_t count;
+} product;
+
+static bool is_free_of(graph *g, graph_node node, graph_node symbol) {
+    const graph_cell *s = graph_at(g, symbol);
+    const int32_t *indices;
+    if (!(graph_depends(g, node) & GRAPH_DEPENDS(s->kind))) return true;
+    size_t count = graph_support(g, node, (graph_symbol_kind)s->kind, &indices);
+    for (size_t k = 0; k < count; k++)
+        if (indices[k] == s->as.index) return false;
+    return graph_status(g) == HAMEL_OK;
+}
+
+static graph_node power_of(graph *g, graph_node base, double power) {
+    return power == 1 ? base : graph_binary(g, GRAPH_POW, base, graph_number(g, power));
+}
+
+static bool add_factor(graph *g, product *p, graph_node base, double power, graph_node symbol) {
+    if (is_free_of(g, base, symbol)) {
+        p->constant = graph_mul(g, p->constant, power_of(g, base, power));
+        return true;
+    }
+    for (size_t k = 0; k < p->count; k++)
+        if (p->items[k].base == base) {
+            p->items[k].power += power;
+            return true;
+        }
+    if (p->count == FACTORS) return false;
+    p->items[p->count++] = (power_factor){base, power};
+    return true;
+}
+
+/* What a factor is made of: one or two factors at other powers. Returns how many, 0 for one that stays. */
+static int split(graph *g, power_factor f, power_factor parts[2]) {
+    graph_cell cell = *graph_at(g, f.base);
+    graph_node x = cell.as.operand[0], y = cell.as.operand[1];
+    double number;
+    switch (cell.op) {
+    case GRAPH_MUL: parts[0] = (power_factor){x, f.power}, parts[1] = (power_factor){y, f.power}; return 2;
+    case GRAPH_DIV: parts[0] = (power_factor){x, f.power}, parts[1] = (power_factor){y, -f.power}; return 2;
+    case GRAPH_NEG:
+        parts[0] = (power_factor){graph_number(g, -1), f.power}, parts[1] = (power_factor){x, f.power};
+        return 2;
+    case GRAPH_POW:
+        parts[0] = (power_factor){x, f.power};
+        if (!graph_is_number(g, y, &number)) return 0;
+        parts[0].power *= number;
+        return 1;
+    default: return 0;
+    }
+}
+
+/* False when there are too many factors. */
+static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p) {
+    power_factor stack[FACTORS + 2], parts[2];
+    size_t depth = 1;
+    p->constant = graph_number(g, 1);
+    p->count = 0;
+    stack[0] = (power_factor){node, 1};
+    while (depth > 0) {
+        power_factor f = stack[--depth];
+        int count = is_free_of(g, f.base, symbol) ? 0 : split(g, f, parts);
+        if (count == 0 && !add_factor(g, p, f.base, f.power, symbol)) return false;
+        if (depth + (size_t)count > FACTORS + 2) return false;
+        for (int k = 0; k < count; k++) stack[depth++] = parts[k];
+    }
+    return true;
+}
+
+/* The product without one factor. */
+static graph_node rest_of(graph *g, const product *p, size_t without) {
+    graph_node rest = p->constant;
+    for (size_t k = 0; k < p->count; k++)
+        if (k != without) rest = graph_mul(g, rest, power_of(g, p->items[k].base, p->items[k].power));
+    return rest;
+}
+
+/* K, where rest = K ∂u/∂x; GRAPH_NONE where it is not free of x. */
+static graph_node slope_ratio(graph *g, graph_node rest, graph_node u, graph_node symbol, arena *memory) {
+    graph_node slope = graph_partial(g, u, symbol);
+    if (slope < 0 || graph_is_zero(g, slope)) return GRAPH_NONE;
+    graph_node ratio = arrange(g, graph_div(g, rest, slope), memory);
+    return ratio >= 0 && is_free_of(g, ratio, symbol) ? ratio : GRAPH_NONE;
+}
+
+/* ∫ u^power du */
+static graph_node power_rule(graph *g, graph_node u, double power) {
+    if (power == -1) return graph_unary(g, GRAPH_LOG, graph_unary(g, GRAPH_ABS, u));
+    return graph_div(g, power_of(g, u, power + 1), graph_number(g, power + 1));
+}
+
+/* ∫ f(u) du for a function f of the language; GRAPH_NONE where there is no rule. */
+static graph_node function_rule(graph *g, graph_op op, graph_node u) {
+    switch (op) {
+    case GRAPH_SIN: return graph_neg(g, graph_unary(g, GRAPH_COS, u));
+    case GRAPH_COS: return graph_unary(g, GRAPH_SIN, u);
+    case GRAPH_SINH: return graph_unary(g, GRAPH_COSH, u);
+    case GRAPH_COSH: return graph_unary(g, GRAPH_SINH, u);
+    case GRAPH_EXP: return graph_unary(g, GRAPH_EXP, u);
+    case GRAPH_TAN: return graph_neg(g, power_rule(g, graph_unary(g, GRAPH_COS, u), -1));
+    default: return GRAPH_NONE;
+    }
+}
+
+/* u of sqrt(u), x² + y² of hypot(x, y). */
+static graph_node under_root(graph *g, graph_node root) {
+    graph_cell cell = *graph_at(g, root);
+    graph_node x = cell.as.operand[0], y = cell.as.operand[1];
+    if (cell.op == GRAPH_SQRT) return x;
+    return cell.op == GRAPH_HYPOT ? graph_add(g, graph_mul(g, x, x), graph_mul(g, y, y)) : GRAPH_NONE;
+}
+
+/* ∫ root^power du with u what is under the root. */
+static graph_node root_rule(graph *g, graph_node root, double power) {
+    if (power == -2) return power_rule(g, under_root(g, root), -1);
+    return graph_div(g, power_of(g, root, power + 2), graph_number(g, (power + 2) / 2));
+}
+
+/* ∫ dx/(c + k x²) = atan(x √(k/c))/√(c k); of a constant without a name the sign shows only in the value: a root of a
+ * negative number is no number, and no check lets it pass. */
+static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, arena *memory) {
+    graph_node k = graph_div(g, graph_partial(g, graph_partial(g, base, x), x), graph_number(g, 2));
+    graph_node c = graph_sub(g, base, graph_mul(g, k, graph_mul(g, x, x)));
+    k = arrange(g, k, memory);
+    c = arrange(g, c, memory);
+    if (k < 0 || c < 0 || graph_is_zero(g, k) || !is_free_of(g, k, x) || !is_free_of(g, c, x)) return GRAPH_NONE;
+    graph_node slope = graph_unary(g, GRAPH_SQRT, graph_div(g, k, c));
+    graph_node scale = graph_unary(g, GRAPH_SQRT, graph_mul(g, c, k));
+    return graph_div(g, graph_unary(g, GRAPH_ATAN, graph_mul(g, x, slope)), scale);
+}
+
+static graph_node by_substitution(graph *g, const product *p, graph_node symbol, arena *memory) {
+    if (p->count == 0) return graph_mul(g, p->constant, symbol);
+    if (p->count == 1 && p->items[0].power == -1) {
+        graph_node angle = quadratic_rule(g, p->items[0].base, symbol, memory);
+        if (angle >= 0) return graph_mul(g, p->constant, angle);
+    }
+    for (size_t k = 0; k < p->count; k++) {
+        power_factor f = p->items[k];
+        graph_node rest = rest_of(g, p, k), ratio = slope_ratio(g, rest, f.base, symbol, memory);
+        if (ratio >= 0) return graph_mul(g, ratio, power_rule(g, f.base, f.power));
+        graph_node inner = under_root(g, f.base), whole = GRAPH_NONE;
+        if (inner >= 0) ratio = slope_ratio(g, rest, inner, symbol, memory);
+        if (ratio >= 0) return graph_mul(g, ratio, root_rule(g, f.base, f.power));
+        graph_cell cell = *graph_at(g, f.base);
+        graph_node u = cell.as.operand[0];
+        if (f.power != 1 || cell.op >= GRAPH_IS_NUMBER) continue;
+        whole = function_rule(g, (graph_op)cell.op, u);
+        if (whole >= 0) ratio = slope_ratio(g, rest, u, symbol, memory);
+        if (ratio >= 0) return graph_mul(g, ratio, whole);
+    }
+    return GRAPH_NONE;
+}
+
+/* The product with one of its sums multiplied out, itself where it has none. */
+static graph_node multiply_out(graph *g, const product *p, arena *memory) {
+    for (size_t k = 0; k < p->count; k++) {
+        graph_node *terms, sum = graph_number(g, 0), rest = rest_of(g, p, k);
+        signed char *signs;
+        power_factor f = p->items[k];
+        if (!(f.power >= 1 && f.power == floor(f.power))) continue;
+        size_t count = graph_terms(g, f.base, memory, &terms, &signs);
+        if (count < 2 || count > TERMS) continue;
+        rest = graph_mul(g, rest, power_of(g, f.base, f.power - 1));
+        if (f.power == 1) rest = rest_of(g, p, k);
+        for (size_t i = 0; i < count; i++) {
+            graph_node term = graph_mul(g, terms[i], rest);
+            sum = signs[i] < 0 ? graph_sub(g, sum, term) : graph_add(g, sum, term);
+        }
+        return sum;
+    }
+    return GRAPH_NONE;
+}
+
+/* Terms of one level that no rule integrates are multiplied out and tried on the next. */
+graph_node integrate(graph *g, graph_node node, graph_node symbol, arena *memory) {
+    graph_node sum = graph_number(g, 0);
+    for (int level = 0; level <= EXPANSIONS; level++) {
+        graph_node *terms, left = graph_number(g, 0);
+        signed char *signs;
+        if (graph_is_zero(g, node)) return sum;
+        size_t count = graph_terms(g, node, memory, &terms, &signs);
+        if (count == 0 || count > TERMS) return GRAPH_NONE;
+        for (size_t k = 0; k < count; k++) {
+            product p;
+            if (!factors_of(g, terms[k], symbol, &p)) return GRAPH_NONE;
+            graph_node part = by_substitution(g, &p, symbol, memory);
+            graph_node *to = part >= 0 ? &sum : &left;
+            if (part < 0) part = multiply_out(g, &p, memory);
+            if (part < 0) return GRAPH_NONE;
+            *to = signs[k] < 0 ? graph_sub(g, *to, part) : graph_add(g, *to, part);
+        }
+        node = left;
+    }
+    return GRAPH_NONE;
+}
+
+/* F with dF = the form, coordinate after coordinate; each leaves a rest without those before. */
+static graph_node potential(graph *g, const one_form *form, arena *memory) {
+    graph_node sum = graph_number(g, 0);
+    for (size_t i = 0; i < form->count; i++) {
+        graph_node rest = graph_sub(g, form->coefficient[i], graph_partial(g, sum, form->variable[i]));
+        rest = arrange(g, rest, memory);
+        for (size_t j = 0; j < i; j++)
+            if (rest < 0 || !is_free_of(g, rest, form->variable[j])) return GRAPH_NONE;
+        graph_node part = rest < 0 ? GRAPH_NONE : integrate(g, rest, form->variable[i], memory);
+        if (part < 0) return GRAPH_NONE;
+        sum = graph_add(g, sum, part);
+    }
+    return sum;
+}
+
+/* The sum with each term as a book would print it; together they might be factored. */
+static graph_node term_by_term(graph *g, graph_node sum, arena *memory) {
+    graph_node *terms, result = GRAPH_NONE;
+    signed char *signs;
+    size_t count = graph_terms(g, sum, memory, &terms, &signs);
+    for (size_t k = 0; k < count; k++) {
+        graph_node term = arrange(g, signs[k] < 0 ? graph_neg(g, terms[k]) : terms[k], memory);
+        if (term < 0) return GRAPH_NONE;
+        bool negative = result >= 0 && graph_at(g, term)->op == GRAPH_NEG;
+        if (negative) term = graph_at(g, term)->as.operand[0];
+        result = result < 0 ? term : graph_literal(g, negative ? GRAPH_SUB : GRAPH_ADD, result, term);
+    }
+    return result;
+}
+
+/* exp(node), with number · log|u| in it as powers of u. */
+static graph_node exponential(graph *g, graph_node node, arena *memory) {
+    graph_node *terms, result = graph_number(g, 1);
+    signed char *signs;
+    size_t count = graph_terms(g, node, memory, &terms, &signs);
+    for (size_t k = 0; k < count; k++) {
+        graph_cell cell = *graph_at(g, terms[k]);
+        double power = 1;
+        if (cell.op == GRAPH_MUL && graph_is_number(g, cell.as.operand[0], &power))
+            cell = *graph_at(g, cell.as.operand[1]);
+        power *= signs[k];
+        bool log_of_size = cell.op == GRAPH_LOG && graph_at(g, cell.as.operand[0])->op == GRAPH_ABS;
+        graph_node part = log_of_size ? power_of(g, graph_at(g, cell.as.operand[0])->as.operand[0], power)
+                                      : graph_unary(g, GRAPH_EXP, signs[k] < 0 ? graph_neg(g, terms[k]) : terms[k]);
+        result = graph_mul(g, result, part);
+    }
+    return count > 0 ? result : GRAPH_NONE;
+}
+
+/* μ(x_k), from the first coefficient other than a_k that is not 0. */
+static graph_node factor_in(graph *g, const one_form *form, size_t k, arena *memory) {
+    size_t j = 0;
+    while (j < form->count && (j == k || graph_is_zero(g, form->coefficient[j]))) j++;
+    if (j == form->count) return GRAPH_NONE;
+    graph_node curl = graph_sub(g, graph_partial(g, form->coefficient[k], form->variable[j]),
+                                graph_partial(g, form->coefficient[j], form->variable[k]));
+    graph_node slope = arrange(g, graph_div(g, curl, form->coefficient[j]), memory);
+    if (slope < 0 || graph_is_zero(g, slope)) return GRAPH_NONE;
+    for (size_t i = 0; i < form->count; i++)
+        if (i != k && !is_free_of(g, slope, form->variable[i])) return GRAPH_NONE;
+    graph_node logarithm = integrate(g, slope, form->variable[k], memory);
+    return logarithm < 0 ? GRAPH_NONE : exponential(g, logarithm, memory);
+}
+
+/* Each factor · coefficient. */
+static void scale(graph *g, graph_node factor, const one_form *form, graph_node *scaled, arena *memory) {
+    for (size_t i = 0; i < form->count; i++) scaled[i] = arrange(g, graph_mul(g, factor, form->coefficient[i]), memory);
+}
+
+/* With μ = 1, and else with μ(x_k); `scaled` has room for the coefficients. */
+static bool with_factor(graph *g, const one_form *form, graph_node *scaled, graph_node *factor, graph_node *integral,
+                        arena *memory) {
+    *factor = graph_number(g, 1);
+    *integral = potential(g, form, memory);
+    for (size_t k = 0; *integral < 0 && k < form->count; k++) {
+        *factor = factor_in(g, form, k, memory);
+        if (*factor < 0) continue;
+        scale(g, *factor, form, scaled, memory);
+        *integral = potential(g, &(one_form){scaled, form->variable, form->count}, memory);
+    }
+    return *integral >= 0;
+}
+
+bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, arena *memory) {
+    graph_node *scaled = arena_alloc(memory, 2 * form->count, sizeof *scaled), *divided = scaled + form->count;
+    if (!scaled) return false;
+    if (!with_factor(g, form, scaled, factor, integral, memory)) {
+        size_t first = 0;
+        while (first < form->count && graph_is_zero(g, form->coefficient[first])) first++;
+        if (first == form->count || graph_is_number(g, form->coefficient[first], NULL)) return false;
+        graph_node divisor = graph_div(g, graph_number(g, 1), form->coefficient[first]);
+        scale(g, divisor, form, divided, memory);
+        one_form solved = {divided, form->variable, form->count};
+        if (!with_factor(g, &solved, scaled, factor, integral, memory)) return false;
+        *factor = arrange(g, graph_mul(g, *factor, divisor), memory);
+    }
+    *integral = term_by_term(g, *integral, memory);
+    return *integral >= 0 && graph_status(g) == HAMEL_OK;
+}
