@@ -35,8 +35,12 @@ typedef struct results {
     size_t *chosen;     /* their positions in a stored row */
     size_t count, stored_count;
     double *row;
-    int64_t next;  /* row to read */
-    bool past_end; /* `to` has been passed: no later row can be wanted */
+    int64_t next; /* row to read */
+    int64_t next_event;
+    job_event event;  /* with that number, once it has been read; json NULL: not yet */
+    bool events_read; /* all that are stored with the rows at hand */
+    bool has_events;  /* the format has a place for them */
+    bool past_end;    /* `to` has been passed: no later row can be wanted */
 } results;
 
 static const store_kind *kind_of(const results *x) {
@@ -183,10 +187,38 @@ static bool begin_rows(results *x) {
     return begun;
 }
 
+/* The time of an event: where it lies within what is asked for. */
+static bool is_wanted(const results *x, const char *json) {
+    cJSON *tree = cJSON_Parse(json);
+    const cJSON *t = cJSON_GetObjectItemCaseSensitive(tree, "t");
+    bool wanted = cJSON_IsNumber(t) && t->valuedouble >= x->filter.from && t->valuedouble <= x->filter.to;
+    cJSON_Delete(tree);
+    return wanted;
+}
+
+/* Events that happened before this row. */
+static bool write_events(results *x, int64_t row) {
+    for (;;) {
+        if (!x->event.json && !x->events_read) {
+            const store_kind *kind = kind_of(x);
+            x->events_read = kind->event_at(x->services->store, x->job.number, x->next_event, &x->event) != STORE_OK;
+        }
+        if (!x->event.json) return true;
+        if (x->event.row > row) return true;
+        bool written = !is_wanted(x, x->event.json) || row_writer_event(x->writer, x->event.json);
+        free(x->event.json);
+        x->event.json = NULL;
+        x->next_event++;
+        if (!written) return false;
+    }
+}
+
 static bool write_chunk(results *x, const row_chunk *chunk) {
+    x->events_read = false; /* events are stored together with rows */
     for (int64_t i = x->next - chunk->first; i < chunk->rows && !x->past_end; i++, x->next++) {
         const double *values = chunk->values + (size_t)i * chunk->columns;
         if (values[0] > x->filter.to) x->past_end = isfinite(x->filter.to);
+        if (!x->past_end && x->has_events && !write_events(x, x->next)) return false;
         if (values[0] < x->filter.from || x->past_end || (chunk->first + i) % x->filter.every != 0) continue;
         for (size_t k = 0; k < x->count; k++) x->row[k] = values[x->chosen[k]];
         if (!row_writer_row(x->writer, x->row, x->count)) return false;
@@ -244,6 +276,8 @@ static bool write_end(results *x) {
     static const char canceled[] =
         "{\"type\":\"/problems/canceled\",\"title\":\"the run was canceled\",\"status\":409}";
     char json[160];
+    x->events_read = false;
+    if (x->has_events && !write_events(x, INT64_MAX)) return false;
     if (x->job.problem || x->job.status == JOB_CANCELED) {
         const char *problem = x->job.problem ? x->job.problem : canceled;
         /* These rows are whole as far as they go; a format without a place for a problem just ends. */
@@ -313,6 +347,7 @@ static handled serve(results *x) {
         kind_of(x)->row_at_time(x->services->store, x->job.number, x->filter.from, &x->next) != STORE_OK) {
         x->next = 0;
     }
+    x->has_events = x->format->event != NULL;
     x->writer = row_writer_open(x->format, (byte_sink){x, write_result});
     if (!x->writer) return reply_no_memory(x->r);
     return write_all(x);
@@ -348,6 +383,7 @@ handled jobs_get_results(request *r) {
     free(x.names);
     free(x.chosen);
     free(x.row);
+    free(x.event.json);
     job_clear(&x.job);
     return replied;
 }

@@ -108,6 +108,20 @@ typedef struct row_chunk {
 } row_chunk;
 void row_chunk_clear(row_chunk *chunk);
 
+/* What happened between rows: after `row` rows had come. */
+typedef struct job_event {
+    int64_t row;
+    char *json; /* format section 11 */
+} job_event;
+
+/* Rows and what happened among them, in order; either may be empty. */
+typedef struct job_output {
+    row_chunk rows;
+    const job_event *events;
+    size_t event_count;
+    int64_t first_event; /* number of the first of them in the run */
+} job_output;
+
 typedef struct job_end {
     job_status status; /* one that has ended */
     double progress;
@@ -151,16 +165,17 @@ typedef struct store_kind {
      * next is the oldest job of the one with the fewest running, then of the one that was served longest ago. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
-    /* The run has begun. Rows of an earlier attempt under the same header are kept and counted in *rows; under another
-     * header (another version ran then) they are dropped. */
-    store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows);
-    store_status (*append)(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, double progress);
+    /* The run has begun. Rows and events of an earlier attempt under the same header are kept and counted in *rows and
+     * *events; under another header (another version ran then) they are dropped. */
+    store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows,
+                          int64_t *events);
+    store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 
-    /* Last rows (may be NULL), status and summary in one durable step. */
-    store_status (*finish)(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, const job_end *end);
+    /* Last output (may be NULL), status and summary in one durable step. */
+    store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 
-    /* Back to the queue with the rows so far: the daemon ends. Does not count as a fruitless attempt. */
-    store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const row_chunk *chunk);
+    /* Back to the queue with the output so far: the daemon ends. Does not count as a fruitless attempt. */
+    store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const job_output *output);
 
     /* Durable. A queued job becomes canceled; a running one is marked, and its worker must be told. *out as in find. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
@@ -186,6 +201,7 @@ typedef struct store_kind {
     store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out,
                             size_t *count); /* in order */
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
+    store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* its number; free() its json */
     store_status (*row_at_time)(store *s, int64_t number, double t,
                                 int64_t *row); /* first row of the chunk that has t */
     store_status (*counts)(store *s, store_counts *out);

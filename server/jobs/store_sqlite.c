@@ -382,7 +382,8 @@ static void close_store(store *base) {
     .list = sql_list, .description = sql_description, .known_key = sql_known_key, .chunk_at = sql_chunk_at,         \
     .submit_batch = sql_submit_batch, .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch,           \
     .expire = sql_expire, .find_batch = sql_find_batch, .list_batches = sql_list_batches, .members = sql_members,   \
-    .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy, .wait = sql_wait
+    .event_at = sql_event_at, .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy,         \
+    .wait = sql_wait
 
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sql_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};

@@ -66,6 +66,10 @@
     X(CANCEL_RUNNING, "UPDATE jobs SET cancel=1, revision=revision+1 WHERE number=?1 AND status=1 AND cancel=0")       \
     X(CHUNK, "SELECT first, rows, columns, data FROM chunks WHERE job=?1 AND first<=?2 ORDER BY first DESC LIMIT 1")   \
     X(CHUNK_AT_TIME, "SELECT first FROM chunks WHERE job=?1 AND t_last>=?2 ORDER BY first LIMIT 1")                    \
+    X(STORED_EVENTS, "SELECT count(*) FROM events WHERE job=?1")                                                       \
+    X(INSERT_EVENT, "INSERT INTO events(job, number, row, json) VALUES(?1, ?2, ?3, ?4)")                               \
+    X(EVENT, "SELECT row, json FROM events WHERE job=?1 AND number=?2")                                                \
+    X(DROP_EVENTS, "DELETE FROM events WHERE job=?1")                                                                  \
     X(INSERT_BATCH, "INSERT INTO batches(id, name, created, key, owner, plan) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")         \
     X(FIND_BATCH, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE id=?1 AND (?2 IS NULL OR owner=?2)")                \
     X(FIND_BATCH_KEY, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE key=?1")                                        \
@@ -171,10 +175,10 @@ const char *sql_key(const job_submission *submission, char out[SQL_KEY_BYTES]); 
 /* store_sqlite_write.c */
 store_status sql_submit(store *s, const job_submission *submission, job *out);
 store_status sql_claim(store *s, job *out, char **body, size_t *length);
-store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows);
-store_status sql_append(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, double progress);
-store_status sql_finish(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, const job_end *end);
-store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const row_chunk *chunk);
+store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows, int64_t *events);
+store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
+store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
+store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output);
 store_status sql_cancel(store *s, const char *id, const char *owner, job *out);
 store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number);
 store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs);
@@ -198,6 +202,7 @@ store_status sql_list(store *s, const job_query *query, job *out, size_t *count)
 store_status sql_description(store *s, const job *j, char **body, size_t *length);
 store_status sql_known_key(store *s, const job_submission *submission, job *out);
 store_status sql_chunk_at(store *s, int64_t number, int64_t row, row_chunk *out);
+store_status sql_event_at(store *s, int64_t number, int64_t event, job_event *out);
 store_status sql_row_at_time(store *s, int64_t number, double t, int64_t *row);
 store_status sql_counts(store *s, store_counts *out);
 bool sql_healthy(store *s);

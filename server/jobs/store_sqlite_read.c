@@ -130,6 +130,24 @@ store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *o
     return status;
 }
 
+store_status sql_event_at(store *base, int64_t number, int64_t event, job_event *out) {
+    sqlite_store *s = (sqlite_store *)base;
+    sql_connection *c = sql_reader(s);
+    sqlite3_stmt *statement = sql_use(c, SQL_EVENT);
+    int rc = SQLITE_ERROR;
+    *out = (job_event){0};
+    if (statement) {
+        sqlite3_bind_int64(statement, 1, number);
+        sqlite3_bind_int64(statement, 2, event);
+        rc = sqlite3_step(statement);
+    }
+    const unsigned char *json = rc == SQLITE_ROW ? sqlite3_column_text(statement, 1) : NULL;
+    if (json) *out = (job_event){.row = sqlite3_column_int64(statement, 0), .json = strdup((const char *)json)};
+    store_status status = sql_row_status(s, c, rc, out->json != NULL);
+    sql_reader_back(s, c);
+    return status;
+}
+
 store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = sql_reader(s);

@@ -58,7 +58,11 @@ static const char owners_and_batches[] =
     " UPDATE owners SET queued=queued-(old.status=0), running=running-(old.status=1), bytes=bytes-old.bytes"
     " WHERE owner=old.owner; END;";
 
-static const char *const steps[] = {first_release, owners_and_batches};
+static const char events_of_runs[] =
+    "CREATE TABLE events(job INTEGER NOT NULL, number INTEGER NOT NULL, row INTEGER NOT NULL, json TEXT NOT NULL,"
+    " PRIMARY KEY(job, number)) STRICT, WITHOUT ROWID;"; /* row: how many rows came before it */
+
+static const char *const steps[] = {first_release, owners_and_batches, events_of_runs};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 bool sql_execute(sql_connection *c, const char *sql) {

@@ -165,10 +165,10 @@ store_status sql_claim(store *s, job *out, char **body, size_t *length) {
 typedef struct run_change {
     sql_operation operation;
     int64_t number, attempt;
-    const row_chunk *chunk; /* may be NULL or without rows */
+    const job_output *output; /* may be NULL */
     double progress;
     const char *header;
-    int64_t *rows;
+    int64_t *rows, *events;
     const job_end *end;
 } run_change;
 
@@ -184,8 +184,8 @@ static store_status look_at_header(sql_connection *c, const run_change *change, 
     return rc == SQLITE_ROW ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
 }
 
-static store_status count_rows(sql_connection *c, int64_t number, int64_t *rows) {
-    sqlite3_stmt *statement = sql_use(c, SQL_STORED_ROWS);
+static store_status count_stored(sql_connection *c, sql_name name, int64_t number, int64_t *rows) {
+    sqlite3_stmt *statement = sql_use(c, name);
     if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return STORE_FAILED;
     int rc = sqlite3_step(statement);
     *rows = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
@@ -198,24 +198,29 @@ static store_status run_begin(sql_connection *c, sql_operation *self) {
     bool same = false;
     store_status status = look_at_header(c, change, &same);
     if (status != STORE_OK) return status;
-    if (same) return count_rows(c, change->number, change->rows);
-    *change->rows = 0;
+    *change->rows = *change->events = 0;
+    if (same) {
+        status = count_stored(c, SQL_STORED_ROWS, change->number, change->rows);
+        return status == STORE_OK ? count_stored(c, SQL_STORED_EVENTS, change->number, change->events) : status;
+    }
     sqlite3_stmt *set = sql_use(c, SQL_SET_HEADER);
     if (!set || sqlite3_bind_int64(set, 1, change->number) != SQLITE_OK || !sql_bind_text(set, 2, change->header)) {
         return STORE_FAILED;
     }
     bool dropped = sql_step_done(set) && SQL_RUN_WITH(c, SQL_DROP_ROWS, change->number) &&
+                   SQL_RUN_WITH(c, SQL_DROP_EVENTS, change->number) &&
                    SQL_RUN_WITH(c, SQL_UNCOUNT_ROWS, change->number);
     return dropped ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows) {
-    run_change change = {{.run = run_begin}, .number = number, .attempt = attempt, .header = header, .rows = rows};
+store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows, int64_t *events) {
+    run_change change = {{.run = run_begin}, .number = number, .attempt = attempt,
+                         .header = header,   .rows = rows,     .events = events};
     return sql_change((sqlite_store *)s, &change.operation);
 }
 
 static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
-    if (!chunk || chunk->rows == 0) return true;
+    if (chunk->rows == 0) return true;
     sqlite3_stmt *statement = sql_use(c, SQL_INSERT_CHUNK);
     if (!statement) return false;
     size_t values = (size_t)chunk->rows * chunk->columns;
@@ -229,6 +234,23 @@ static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chu
            SQL_RUN_WITH(c, SQL_COUNT_CHUNK, number, (int64_t)(values * sizeof(double)));
 }
 
+static bool insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event) {
+    sqlite3_stmt *statement = sql_use(c, SQL_INSERT_EVENT);
+    if (!statement || !sql_bind_text(statement, 4, event->json)) return false;
+    sqlite3_bind_int64(statement, 1, job_number);
+    sqlite3_bind_int64(statement, 2, number);
+    sqlite3_bind_int64(statement, 3, event->row);
+    return sql_step_done(statement) && SQL_RUN_WITH(c, SQL_COUNT_CHUNK, job_number, (int64_t)strlen(event->json));
+}
+
+static bool insert_output(sql_connection *c, int64_t number, const job_output *output) {
+    bool good = !output || insert_chunk(c, number, &output->rows);
+    for (size_t k = 0; good && output && k < output->event_count; k++) {
+        good = insert_event(c, number, output->first_event + (int64_t)k, &output->events[k]);
+    }
+    return good;
+}
+
 static store_status run_append(sql_connection *c, sql_operation *self) {
     run_change *change = (run_change *)self;
     sqlite3_stmt *statement = sql_use(c, SQL_ADVANCE);
@@ -238,12 +260,12 @@ static store_status run_append(sql_connection *c, sql_operation *self) {
     sqlite3_bind_double(statement, 3, change->progress);
     if (!sql_step_done(statement)) return STORE_FAILED;
     if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
-    return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
+    return insert_output(c, change->number, change->output) ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_append(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, double progress) {
+store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress) {
     run_change change = {
-        {.run = run_append}, .number = number, .attempt = attempt, .chunk = chunk, .progress = progress};
+        {.run = run_append}, .number = number, .attempt = attempt, .output = output, .progress = progress};
     return sql_change((sqlite_store *)s, &change.operation);
 }
 
@@ -262,12 +284,12 @@ static store_status run_finish(sql_connection *c, sql_operation *self) {
     }
     if (!sql_step_done(statement)) return STORE_FAILED;
     if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
-    return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
+    return insert_output(c, change->number, change->output) ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_finish(store *s, int64_t number, int64_t attempt, const row_chunk *chunk, const job_end *end) {
+store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end) {
     run_change change = {
-        {.run = run_finish, .durable = true}, .number = number, .attempt = attempt, .chunk = chunk, .end = end};
+        {.run = run_finish, .durable = true}, .number = number, .attempt = attempt, .output = output, .end = end};
     return sql_change((sqlite_store *)s, &change.operation);
 }
 
@@ -275,11 +297,11 @@ static store_status run_hand_back(sql_connection *c, sql_operation *self) {
     run_change *change = (run_change *)self;
     if (!SQL_RUN_WITH(c, SQL_HAND_BACK, change->number, change->attempt)) return STORE_FAILED;
     if (sqlite3_changes(c->db) == 0) return STORE_ABSENT;
-    return insert_chunk(c, change->number, change->chunk) ? STORE_OK : STORE_FAILED;
+    return insert_output(c, change->number, change->output) ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const row_chunk *chunk) {
-    run_change change = {{.run = run_hand_back}, .number = number, .attempt = attempt, .chunk = chunk};
+store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output) {
+    run_change change = {{.run = run_hand_back}, .number = number, .attempt = attempt, .output = output};
     return sql_change((sqlite_store *)s, &change.operation);
 }
 
@@ -317,7 +339,7 @@ store_status sql_cancel(store *s, const char *id, const char *owner, job *out) {
 
 bool sql_drop_job(sql_connection *c, int64_t number) {
     return SQL_RUN_WITH(c, SQL_DROP_JOB, number) && SQL_RUN_WITH(c, SQL_DROP_DESCRIPTION, number) &&
-           SQL_RUN_WITH(c, SQL_DROP_ROWS, number);
+           SQL_RUN_WITH(c, SQL_DROP_ROWS, number) && SQL_RUN_WITH(c, SQL_DROP_EVENTS, number);
 }
 
 static store_status run_forget(sql_connection *c, sql_operation *self) {

@@ -49,7 +49,10 @@ typedef struct job_run {
 
     double *values; /* of the chunk under way */
     size_t capacity;
-    row_chunk chunk;
+    job_output output;
+    job_event *events; /* of the output */
+    size_t event_room, event_bytes;
+    int64_t stored_events, counted_events;
     int64_t stored;  /* rows in the store at the start of this attempt */
     int64_t counted; /* rows that the run has delivered */
     double progress, last_append;
@@ -73,11 +76,18 @@ static bool was_canceled(const job_run *run) {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
+static void drop_events(job_run *run) {
+    for (size_t k = 0; k < run->output.event_count; k++) free(run->events[k].json);
+    run->output.event_count = run->event_bytes = 0;
+}
+
 static bool append(job_run *run) {
     workers *w = run->place->owner;
-    run->fault = kind_of(w)->append(w->services.store, run->job.number, run->job.attempt, &run->chunk, run->progress);
-    run->chunk.first += run->chunk.rows;
-    run->chunk.rows = 0;
+    run->fault = kind_of(w)->append(w->services.store, run->job.number, run->job.attempt, &run->output, run->progress);
+    run->output.rows.first += run->output.rows.rows;
+    run->output.rows.rows = 0;
+    run->output.first_event += (int64_t)run->output.event_count;
+    drop_events(run);
     run->last_append = stamp_seconds();
     return run->fault == STORE_OK;
 }
@@ -85,12 +95,14 @@ static bool append(job_run *run) {
 static bool on_header(void *context, const row_header *header) {
     job_run *run = context;
     workers *w = run->place->owner;
-    run->fault = kind_of(w)->begin(w->services.store, run->job.number, run->job.attempt, header->json, &run->stored);
+    run->fault = kind_of(w)->begin(w->services.store, run->job.number, run->job.attempt, header->json, &run->stored,
+                                   &run->stored_events);
     if (run->fault != STORE_OK) return false;
     size_t row_bytes = header->column_count * sizeof(double);
     run->capacity = row_bytes > CHUNK_BYTES ? 1 : CHUNK_BYTES / (row_bytes ? row_bytes : 1);
     run->values = malloc(run->capacity * (row_bytes ? row_bytes : 1));
-    run->chunk = (row_chunk){.first = run->stored, .columns = header->column_count, .values = run->values};
+    run->output.first_event = run->stored_events;
+    run->output.rows = (row_chunk){.first = run->stored, .columns = header->column_count, .values = run->values};
     run->last_append = stamp_seconds();
     size_t unknown;
     if (run->sweep.tree) {
@@ -103,10 +115,31 @@ static bool on_row(void *context, const double *values, size_t count) {
     job_run *run = context;
     if (run->collector) collector_row(run->collector, values);
     if (run->counted++ < run->stored) return true;
-    memcpy(run->values + (size_t)run->chunk.rows * count, values, count * sizeof *values);
-    run->chunk.rows++;
-    if ((size_t)run->chunk.rows < run->capacity && stamp_seconds() - run->last_append < CHUNK_SECONDS) return true;
+    memcpy(run->values + (size_t)run->output.rows.rows * count, values, count * sizeof *values);
+    run->output.rows.rows++;
+    if ((size_t)run->output.rows.rows < run->capacity && stamp_seconds() - run->last_append < CHUNK_SECONDS)
+        return true;
     return append(run);
+}
+
+static bool make_room(job_run *run) {
+    if (run->output.event_count < run->event_room) return true;
+    size_t room = run->event_room ? 2 * run->event_room : 16;
+    job_event *more = realloc(run->events, room * sizeof *more);
+    if (!more) return false;
+    run->output.events = run->events = more;
+    run->event_room = room;
+    return true;
+}
+
+static bool on_event(void *context, const char *json) {
+    job_run *run = context;
+    if (run->counted_events++ < run->stored_events) return true;
+    char *copy = make_room(run) ? strdup(json) : NULL;
+    if (!copy) return false;
+    run->events[run->output.event_count++] = (job_event){.row = run->counted, .json = copy};
+    run->event_bytes += strlen(copy);
+    return run->event_bytes < CHUNK_BYTES || append(run);
 }
 
 static bool on_progress(void *context, const char *json, double fraction) {
@@ -122,7 +155,7 @@ static void log_end(const job_run *run, const char *what) {
     log_write(run->place->owner->services.log, LOG_INFO, "job",
               LOG_FIELDS(log_text("job", run->job.id), log_text("end", what),
                          log_number("attempt", (double)run->job.attempt),
-                         log_number("rows", (double)(run->chunk.first + run->chunk.rows))));
+                         log_number("rows", (double)(run->output.rows.first + run->output.rows.rows))));
 }
 
 static void finish(job_run *run, const job_end *end) {
@@ -132,7 +165,8 @@ static void finish(job_run *run, const job_end *end) {
     text_buffer_init(&collected, COLLECTED_MAX);
     job_end whole = *end;
     if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
-    store_status status = kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->chunk, &whole);
+    store_status status =
+        kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->output, &whole);
     text_buffer_free(&collected);
     if (status == STORE_FAILED) {
         /* The job stays `running` in the store; the next start of the daemon takes it up again. */
@@ -146,7 +180,7 @@ static void finish(job_run *run, const job_end *end) {
 static void hand_back(job_run *run) {
     workers *w = run->place->owner;
     run->reported = true;
-    if (kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->chunk) == STORE_OK) {
+    if (kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->output) == STORE_OK) {
         log_end(run, "handed back");
     }
 }
@@ -170,7 +204,8 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
         run->reported = true;
         log_end(run, "forgotten");
     } else if (run->fault == STORE_FAILED) {
-        run->chunk.rows = 0;
+        run->output.rows.rows = 0;
+        drop_events(run);
         finish_plain(run, 500, "storage", "Storage failed", "the rows of this run could not be stored");
     } else if (was_canceled(run)) {
         finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
@@ -237,6 +272,7 @@ static void run_job(job_run *run) {
                                  .model_known = lease.known,
                                  .header = on_header,
                                  .row = on_row,
+                                 .event = on_event,
                                  .progress = on_progress,
                                  .summary = on_summary,
                                  .problem = on_problem};
@@ -274,6 +310,8 @@ static void leave(place *p, job_run *run) {
     job_clear(&run->job);
     free(run->body);
     free(run->values);
+    drop_events(run);
+    free(run->events);
 }
 
 static void *serve(void *context) {

@@ -168,6 +168,46 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
 
 /* ---- results ---- */
 
+/* A ball that bounces: what happened stands where it stood in the live run. */
+static void events_are_stored_among_the_rows(void **state) {
+    (void)state;
+    const char *ball = "{\"hamel\":1,\"coordinates\":[{\"name\":\"y\",\"initial\":1}],\"kinetic_energy\":\"y'^2/2\","
+                       "\"potential_energy\":\"9.81*y\",\"events\":[{\"name\":\"bounce\",\"when\":\"y\","
+                       "\"direction\":\"falling\",\"set\":{\"y'\":\"-0.8*y'\"}}],"
+                       "\"simulation\":{\"stop\":2,\"samples\":41}}";
+    const char *headers[] = {"Content-Type: application/json", NULL};
+    answer live = ask(&d, "POST", "/v1/simulations", headers, ball);
+    assert_int_equal(live.status, 200);
+    char *id = submit(&d, ball);
+    wait_for_status(&d, id, "completed", 30);
+    answer stored = results(id, "", "application/x-ndjson");
+    /* the same lines up to the summary, but for signs of life */
+    const char *a = live.body, *b = stored.body;
+    size_t events = 0, lines = 0;
+    while (strncmp(a, "{\"summary\"", 10) != 0) {
+        size_t length = strcspn(a, "\n");
+        if (strncmp(a, "{\"progress\"", 11) != 0) {
+            assert_int_equal(length, strcspn(b, "\n"));
+            assert_memory_equal(a, b, length);
+            events += strncmp(a, "{\"event\"", 8) == 0;
+            lines++;
+            b += length + 1;
+        }
+        a += length + 1;
+    }
+    assert_int_equal(strncmp(b, "{\"summary\"", 10), 0);
+    assert_true(events >= 2 && lines == 42 + events);
+    answer_clear(&stored);
+    stored = results(id, "?from=1.5", "application/x-ndjson"); /* the first bounce is at 0.45 */
+    assert_null(strstr(stored.body, "\"t\":0.45"));
+    answer_clear(&stored);
+    stored = results(id, "", "text/csv"); /* no place for them */
+    assert_null(strstr(stored.body, "bounce"));
+    answer_clear(&stored);
+    answer_clear(&live);
+    free(id);
+}
+
 static void results_come_in_every_format_and_equal_a_live_run(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
@@ -477,6 +517,7 @@ int main(void) {
         cmocka_unit_test(waiting_ends_when_its_time_is_over),
         cmocka_unit_test(an_unchanged_job_is_304),
         cmocka_unit_test(a_run_that_fails_is_kept_with_its_problem),
+        cmocka_unit_test(events_are_stored_among_the_rows),
         cmocka_unit_test(results_come_in_every_format_and_equal_a_live_run),
         cmocka_unit_test(results_can_be_cut_and_thinned),
         cmocka_unit_test(wrong_filters_are_400),

@@ -121,9 +121,10 @@ static void a_quota_counts_what_is_queued_or_running_and_what_is_stored(void **s
     assert_int_equal(submit_for("q", "x", two), STORE_FULL);
     double values[20] = {0};
     int64_t rows;
-    row_chunk chunk = {.first = 0, .rows = 10, .columns = 2, .values = values};
-    assert_int_equal(s->kind->begin(s, number, attempt, "{}", &rows), STORE_OK);
-    assert_int_equal(s->kind->append(s, number, attempt, &chunk, 0.5), STORE_OK);
+    int64_t events;
+    job_output output = {.rows = {.first = 0, .rows = 10, .columns = 2, .values = values}};
+    assert_int_equal(s->kind->begin(s, number, attempt, "{}", &rows, &events), STORE_OK);
+    assert_int_equal(s->kind->append(s, number, attempt, &output, 0.5), STORE_OK);
     finish(number, attempt);
     store_counts counts;
     assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
