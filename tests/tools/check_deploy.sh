@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What is shipped beside the programs fits them: the systemd unit shuts out what it can, the list of packages has every
+# library, the programs are built hardened. TAP; needs built programs.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 2
+programs=("${HAMEL:-build/hamel}" "${HAMELD:-build/hameld}")
+exposure_most=1.5 # of 10, by systemd-analyze
+
+number=0
+failed=0
+echo 1..3
+
+# verdict NAME FINDINGS: one line of TAP, with what was found.
+verdict() {
+    number=$((number + 1))
+    if [ -z "$2" ]; then
+        echo "ok $number - $1"
+    else
+        echo "not ok $number - $1"
+        sed 's/^/# /' <<<"$2"
+        failed=1
+    fi
+}
+
+exposure() {
+    local level
+    level=$(systemd-analyze security --offline=true deploy/hamel.service 2>/dev/null |
+        sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
+    awk -v level="${level:-10}" -v most="$exposure_most" 'BEGIN { if (level > most) print level " of 10, at most " most }'
+}
+
+# Libraries that the programs name themselves; what those need is their packages' affair.
+libraries_without_package() {
+    local name path package
+    for name in $(readelf -d "${programs[@]}" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort -u); do
+        path=$(ldd "${programs[@]}" | awk -v name="$name" '$1 == name { print $3; exit }')
+        path=$(realpath "$path") # dpkg knows files by the place they were packed for, with or without /usr
+        package=$(dpkg -S "$path" "${path#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)
+        [ "$package" = libc6 ] || grep -qx "run $package" deploy/packages.txt || echo "$name: ${package:-no package}"
+    done
+}
+
+hardening() {
+    local program
+    for program in "${programs[@]}"; do
+        readelf -h "$program" | grep "Type:.*DYN" >/dev/null || echo "$program: no position independent executable"
+        readelf -l "$program" | grep GNU_RELRO >/dev/null || echo "$program: no RELRO"
+        readelf -d "$program" | grep BIND_NOW >/dev/null || echo "$program: symbols are not bound at the start"
+        readelf -l "$program" | grep -A1 GNU_STACK | grep RWE >/dev/null && echo "$program: the stack is executable"
+        readelf -W --dyn-syms "$program" | grep __stack_chk_fail >/dev/null || echo "$program: no stack protector"
+        readelf -W --dyn-syms "$program" | grep '_chk@' >/dev/null || echo "$program: not fortified"
+    done
+}
+
+if command -v systemd-analyze >/dev/null; then
+    verdict "the unit's exposure is small" "$(exposure)"
+else
+    number=1
+    echo "ok 1 - the unit's exposure is small # SKIP systemd-analyze is not here"
+fi
+verdict "each library has its package in the list" "$(libraries_without_package)"
+verdict "the programs are hardened" "$(hardening)"
+exit $failed
