@@ -143,13 +143,16 @@ static graph_node in_free(written *w, const freedoms *f, graph_node node) {
     return graph_substitute(g, node, SYMBOL_VELOCITY, f->velocity, w->n);
 }
 
+static graph_node velocity_of(const written *w, const freedoms *f, size_t i) {
+    return f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
+}
+
 /* Σ_i Φ_ir x_i with Φ_ir = ∂q'_i/∂u_r */
 static graph_node project(written *w, const freedoms *f, size_t r, graph_node (*x)(written *, size_t)) {
     graph *g = w->system->graph;
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < w->n; i++) {
-        graph_node velocity = f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
-        graph_node phi = graph_partial(g, velocity, f->symbol[r]);
+        graph_node phi = graph_partial(g, velocity_of(w, f, i), f->symbol[r]);
         if (!graph_is_zero(g, phi)) sum = graph_add(g, sum, graph_mul(g, phi, x(w, i)));
     }
     return sum;
@@ -176,31 +179,52 @@ static bool motion(written *w, const freedoms *f, bool eliminated) {
     return true;
 }
 
-/* γ^j_rs = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_ks Φ_ir (Greenwood 4.383) for the row Ψ_j of a velocity form. */
-static graph_node hamel_coefficient(written *w, const freedoms *f, graph_node form, size_t r, size_t s) {
+/* Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) x_k Φ_ir for the row Ψ_j of a velocity form. */
+static graph_node contract_curl(written *w, const freedoms *f, graph_node form, size_t r, const graph_node *x) {
     graph *g = w->system->graph;
+    const graph_node *q = w->system->q, *v = w->system->v;
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < w->n; i++) {
-        graph_node vi = f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
-        graph_node phi_i = graph_partial(g, vi, f->symbol[r]);
-        graph_node row_i = graph_partial(g, form, w->system->v[i]);
-        for (size_t k = 0; k < w->n && !graph_is_zero(g, phi_i); k++) {
-            graph_node vk = f->velocity[k] >= 0 ? f->velocity[k] : w->system->v[k];
-            graph_node phi_k = graph_partial(g, vk, f->symbol[s]), row_k = graph_partial(g, form, w->system->v[k]);
+        graph_node phi = graph_partial(g, velocity_of(w, f, i), f->symbol[r]), row = graph_partial(g, form, v[i]);
+        for (size_t k = 0; k < w->n && !graph_is_zero(g, phi); k++) {
             graph_node curl =
-                graph_sub(g, graph_partial(g, row_i, w->system->q[k]), graph_partial(g, row_k, w->system->q[i]));
-            sum = graph_add(g, sum, graph_mul(g, curl, graph_mul(g, phi_k, phi_i)));
+                graph_sub(g, graph_partial(g, row, q[k]), graph_partial(g, graph_partial(g, form, v[k]), q[i]));
+            sum = graph_add(g, sum, graph_mul(g, curl, graph_mul(g, x[k], phi)));
         }
     }
     return sum;
 }
 
+/* Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir */
+static graph_node contract_time(written *w, const freedoms *f, graph_node form, size_t r, const graph_node *rest) {
+    graph *g = w->system->graph;
+    graph_node sum = graph_number(g, 0), time = graph_symbol(g, SYMBOL_TIME, 0);
+    graph_node still = graph_substitute(g, form, SYMBOL_VELOCITY, rest, w->n);
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node rate = graph_partial(g, graph_partial(g, form, w->system->v[i]), time);
+        graph_node slope = graph_sub(g, rate, graph_partial(g, still, w->system->q[i]));
+        sum = graph_add(g, sum, graph_mul(g, slope, graph_partial(g, velocity_of(w, f, i), f->symbol[r])));
+    }
+    return sum;
+}
+
+/* γ^j_rs with x_k = Φ_ks, and γ^j_r with x_k = Φ_kt and the terms of time (Greenwood 4.383). */
 static bool coefficients_of(written *w, const freedoms *f, const char *name, graph_node form) {
-    for (size_t r = 0; r < f->count; r++)
+    graph *g = w->system->graph;
+    size_t most = w->n + w->extra_count;
+    graph_node *x = arena_alloc(w->memory, w->n, sizeof *x), *rest = node_array(w->system, most);
+    if (!x || !rest) return false;
+    for (size_t r = 0; r < f->count; r++) {
         for (size_t s = r + 1; s < f->count; s++) {
             const char *line = written_text(w, "gamma[%s; %s, %s]", name, f->name[r], f->name[s]);
-            if (!line || !written_definition(w, name, line, hamel_coefficient(w, f, form, r, s))) return false;
+            for (size_t k = 0; k < w->n; k++) x[k] = graph_partial(g, velocity_of(w, f, k), f->symbol[s]);
+            if (!line || !written_definition(w, name, line, contract_curl(w, f, form, r, x))) return false;
         }
+        const char *line = written_text(w, "gamma[%s; %s, t]", name, f->name[r]);
+        for (size_t k = 0; k < w->n; k++) x[k] = graph_substitute(g, velocity_of(w, f, k), SYMBOL_VELOCITY, rest, most);
+        graph_node sum = graph_add(g, contract_curl(w, f, form, r, x), contract_time(w, f, form, r, rest));
+        if (!line || !written_definition(w, name, line, sum)) return false;
+    }
     return true;
 }
 
@@ -231,7 +255,7 @@ static bool acceleration_energy(written *w, const freedoms *f) {
 static bool machine(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     if (!written_machine(w, f->count, f->count)) return false;
-    for (size_t i = 0; i < w->n; i++) w->rates[i] = f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
+    for (size_t i = 0; i < w->n; i++) w->rates[i] = velocity_of(w, f, i);
     for (size_t r = 0; r < f->count; r++) {
         int32_t index = graph_at(g, f->symbol[r])->as.index;
         w->w[r] = f->symbol[r];

@@ -1,11 +1,9 @@
 /* test_written.c — engine/equations: what is written out says what is computed. The text is read back by the parser, the
  * C is compiled and run. */
-#include "api/describe.h"
-#include "api/strict_json.h"
 #include "engine/solve/kinetics.h"
-#include "engine/system/binder.h"
 #include "tests/reference/child.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/written_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,54 +17,6 @@
 #include <dlfcn.h>
 
 #include <cmocka.h>
-
-typedef struct example {
-    api_description description;
-    cJSON *tree;
-    hamel_model *model;
-} example;
-
-static char *read_all(const char *path) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    (void)!fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return text;
-}
-
-static void open_example(example *e, const char *name, const char *as) {
-    char path[256], assignment[64];
-    json_limits json = json_limits_default();
-    api_limits limits = api_limits_default();
-    json_fault fault;
-    hamel_error error = {0};
-    snprintf(path, sizeof path, "api/examples/%s.json", name);
-    snprintf(assignment, sizeof assignment, "simulation.formulation=%s", as);
-    const char *assignments[] = {assignment};
-    char *text = read_all(path);
-    e->tree = json_parse(text, strlen(text), &json, &fault);
-    free(text);
-    assert_non_null(e->tree);
-    assert_int_equal(api_describe(&e->description, e->tree, assignments, 1, &limits, NULL, &error), HAMEL_OK);
-    assert_int_equal(hamel_model_create(&e->model, &e->description.description, NULL, NULL, &error), HAMEL_OK);
-}
-
-static void close_example(example *e) {
-    hamel_model_free(e->model);
-    api_description_free(&e->description);
-    cJSON_Delete(e->tree);
-}
-
-static char *equations_of(example *e, hamel_notation notation) {
-    char *text = NULL;
-    hamel_error error = {0};
-    hamel_status status = hamel_write_equations(&text, &e->description.description, notation, NULL, NULL, &error);
-    if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "");
-    assert_int_equal(status, HAMEL_OK);
-    return text;
-}
 
 /* A state on the constraints: the model's own start, with its accelerations. */
 typedef struct motion_state {
@@ -152,12 +102,12 @@ enum { SYSTEMS = sizeof systems / sizeof *systems };
 static void the_c_gives_the_accelerations(void **state) {
     (void)state;
     for (size_t k = 0; k < SYSTEMS; k++) {
-        example e;
+        written_example e;
         motion_state s;
         program_of_c p;
-        open_example(&e, systems[k], "lagrange");
+        written_open_example(&e, systems[k], "lagrange");
         start_of(e.model, &s);
-        char *text = equations_of(&e, HAMEL_NOTATION_C);
+        char *text = written_equations(&e, HAMEL_NOTATION_C);
         compile(&p, text);
         double w[64], q_dot[64], w_dot[64], lambda[64], largest = 1;
         p.velocities(s.t, s.q, s.v, w);
@@ -169,7 +119,7 @@ static void the_c_gives_the_accelerations(void **state) {
         }
         dlclose(p.library);
         free(text);
-        close_example(&e);
+        written_close(&e);
     }
 }
 
@@ -203,14 +153,14 @@ static void other_formulations_change_with_the_motion(void **state) {
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        example e;
+        written_example e;
         motion_state s;
         program_of_c p;
-        open_example(&e, cases[k][0], "lagrange");
+        written_open_example(&e, cases[k][0], "lagrange");
         start_of(e.model, &s);
-        close_example(&e);
-        open_example(&e, cases[k][0], cases[k][1]);
-        char *text = equations_of(&e, HAMEL_NOTATION_C);
+        written_close(&e);
+        written_open_example(&e, cases[k][0], cases[k][1]);
+        char *text = written_equations(&e, HAMEL_NOTATION_C);
         compile(&p, text);
         double w[64] = {0}, q_dot[64], w_dot[64] = {0}, lambda[64], before[64] = {0}, after[64] = {0};
         const double h = 1e-4;
@@ -224,26 +174,14 @@ static void other_formulations_change_with_the_motion(void **state) {
         }
         dlclose(p.library);
         free(text);
-        close_example(&e);
+        written_close(&e);
     }
 }
 
 /* --- the text, read back --------------------------------------------------------------------------------------------- */
 
-static graph_node multiplier(void *context, syntax_quantity quantity, const int32_t *arguments) {
-    hamel_system *s = context;
-    assert_int_equal(quantity, QUANTITY_LAMBDA);
-    return graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
-}
-
-static graph_node read_back(hamel_system *s, char *text) {
-    hamel_expression expression = {.text = text, .pointer = ""};
-    system_quantities quantities = {s, multiplier};
-    return system_bind(s, &expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, &quantities);
-}
-
 /* Every "coordinate: left = right" against the residual that is integrated. */
-static void compare_text(example *e, char *text) {
+static void compare_text(written_example *e, char *text) {
     hamel_system *s = e->model->system;
     hamel_error error = {0};
     s->error = &error;
@@ -264,7 +202,7 @@ static void compare_text(example *e, char *text) {
         *colon = *equal = '\0';
         int32_t i = system_coordinate_index(s, line);
         if (i < 0) continue;
-        graph_node left = read_back(s, colon + 2), right = read_back(s, equal + 3);
+        graph_node left = written_read(s, colon + 2), right = written_read(s, equal + 3);
         assert_true(left >= 0 && right >= 0);
         double value = fixture_value(s->graph, left, &in) - fixture_value(s->graph, right, &in);
         assert_near(line, value, fixture_value(s->graph, equations.residual[i], &in), 1e-9);
@@ -277,43 +215,43 @@ static void compare_text(example *e, char *text) {
 static void the_text_read_back_is_what_is_integrated(void **state) {
     (void)state;
     for (size_t k = 0; k < SYSTEMS; k++) {
-        example e;
-        open_example(&e, systems[k], "lagrange");
-        char *text = equations_of(&e, HAMEL_NOTATION_TEXT);
+        written_example e;
+        written_open_example(&e, systems[k], "lagrange");
+        char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
         /* derivatives of tables have no name in expressions */
         if (strstr(text, "# with\n") == NULL && strstr(text, "table") == NULL) compare_text(&e, text);
         free(text);
-        close_example(&e);
+        written_close(&e);
     }
 }
 
 static void a_book_would_print_them_so(void **state) {
     (void)state;
-    example e;
-    open_example(&e, "papastavridis_3_5_8_double_pendulum", "lagrange");
-    char *text = equations_of(&e, HAMEL_NOTATION_TEXT); /* Papastavridis, example 3.5.8 */
+    written_example e;
+    written_open_example(&e, "papastavridis_3_5_8_double_pendulum", "lagrange");
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT); /* Papastavridis, example 3.5.8 */
     assert_non_null(strstr(text, "φ2: m2*l1*l2*cos(φ1 - φ2)*φ1'' + m2*l2^2*φ2'' - m2*l1*l2*sin(φ1 - φ2)*φ1'^2 + "
                                  "m2*l2*g*sin(φ2) = 0\n"));
     free(text);
-    text = equations_of(&e, HAMEL_NOTATION_LATEX);
+    text = written_equations(&e, HAMEL_NOTATION_LATEX);
     assert_non_null(
         strstr(text, "m_{2} \\, l_{1} \\, l_{2} \\, \\cos\\left(\\phi_{1} - \\phi_{2}\\right) \\, \\ddot{\\phi_{1}}"));
     free(text);
-    close_example(&e);
+    written_close(&e);
 }
 
 /* Greenwood, Advanced Dynamics, equations 4.317 to 4.319, in the angular velocities of the disk. */
 static void the_rolling_disk_is_recognized(void **state) {
     (void)state;
-    example e;
-    open_example(&e, "papastavridis_2_13_7_rolling_disk", "gibbs-appell");
-    char *text = equations_of(&e, HAMEL_NOTATION_TEXT);
+    written_example e;
+    written_open_example(&e, "papastavridis_2_13_7_rolling_disk", "gibbs-appell");
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
     assert_non_null(strstr(text, "\nw1: 5*m*r^2*w1'/4 - m*r^2*cos(th)*w2^2/(4*sin(th)) + 3*m*r^2*w2*w3/2 + "
                                  "m*r*g*cos(th) = 0\n"));
     assert_non_null(strstr(text, "\nw2: m*r^2*w2'/4 + m*r^2*cos(th)*w1*w2/(4*sin(th)) - m*r^2*w1*w3/2 = 0\n"));
     assert_non_null(strstr(text, "\nw3: 3*m*r^2*w3'/2 - m*r^2*w1*w2 = 0\n"));
     free(text);
-    close_example(&e);
+    written_close(&e);
 }
 
 int main(void) {

@@ -1,0 +1,271 @@
+/* test_published_equations.c — equations of motion and Hamel coefficients as the books print them, against those that
+ * are written out here, at random states.
+ *
+ * The right column is typed from the source, multiplied by what the source has divided by. Of an equation it is left
+ * side minus right side. */
+#include "tests/unit/fixture.h"
+#include "tests/unit/written_text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LINES = 7, MOST = 64, STATES = 3 };
+
+typedef struct published {
+    const char *source, *example, *system; /* the name of a shipped example, or a description */
+    const char *formulation;
+    const char *lines[LINES][2]; /* name, or "gamma[u; v, w]", and what the source says */
+} published;
+
+#define PLANE(members) "{`hamel`: 1, `simulation`: {`stop`: 1, `initialization`: `project`}, " members "}"
+#define BODY                                                                         \
+    "`coordinates`: [{`name`: `x`}, {`name`: `y`}, {`name`: `p`, `initial`: 0.3}], " \
+    "`parameters`: {`m`: 1.3, `I`: 0.4, `b`: 0.3, `l`: 0.7, `h`: 0.2, `FC`: 1.1, `FD`: 0.6, `Om`: 0.8}, "
+#define FREE5(names, energies) \
+    "`coordinates`: [" names "], `kinetic_energy`: `" energies "`, `parameters`: {`r`: 0.5, `b`: 0.6, `Om`: 2}, "
+
+/* clang-format off */
+static const published cases[] = {
+    {"Papastavridis, example 3.2.3", "simple_pendulum", NULL, "lagrange",
+     {{"theta", "m*l^2*(theta'' + g/l*sin(theta))"}}},
+    {"Papastavridis, example 3.5.8", "papastavridis_3_5_8_double_pendulum", NULL, "lagrange",
+     {{"φ1", "(m1 + m2)*l1^2*φ1'' + m2*l1*l2*(cos(φ2 - φ1)*φ2'' - sin(φ2 - φ1)*φ2'^2) + (m1 + m2)*g*l1*sin(φ1)"},
+      {"φ2", "m2*l2^2*φ2'' + m2*l1*l2*(cos(φ2 - φ1)*φ1'' + sin(φ2 - φ1)*φ1'^2) + m2*g*l2*sin(φ2)"}}},
+    {"Papastavridis, problem 3.5.7", "papastavridis_pr_3_5_7_relative_angles", NULL, "lagrange",
+     {{"th1", "(m1*l1^2 + m2*(l1^2 + 2*l1*l2*cos(th2) + l2^2))*th1'' + m2*l2*(l1*cos(th2) + l2)*th2''"
+              " - m2*l1*l2*sin(th2)*(th2'^2 + 2*th1'*th2') + (m1 + m2)*g*l1*sin(th1) + m2*g*l2*sin(th1 + th2)"},
+      {"th2", "m2*l2^2*th2'' + m2*l2*(l1*cos(th2) + l2)*th1'' + m2*l1*l2*sin(th2)*th1'^2 + m2*g*l2*sin(th1 + th2)"}}},
+    {"Papastavridis, example 3.5.8 (i)", "papastavridis_3_5_8_i_upper_thread_vertical", NULL, "lagrange",
+     {{"p1", "(m1 + m2)*l1^2*p1'' + m2*l1*l2*(cos(p2 - p1)*p2'' - sin(p2 - p1)*p2'^2) + (m1 + m2)*g*l1*sin(p1)"
+             " - lambda(vertical)*l1*cos(p1)"},
+      {"p2", "m2*l2^2*p2'' + m2*l1*l2*(cos(p2 - p1)*p1'' + sin(p2 - p1)*p1'^2) + m2*g*l2*sin(p2)"}}},
+    {"Papastavridis, problem 3.5.6", "papastavridis_pr_3_5_6_tip_on_vertical", NULL, "lagrange",
+     {{"p2", "m2*l^2*(p2'' + cos(p2 - p1)*p1'' + sin(p2 - p1)*p1'^2) + m2*g*l*sin(p2) - lambda(vertical)*l*cos(p2)"}}},
+    {"Papastavridis, example 3.5.10", "papastavridis_3_5_10_elastic_pendulum", NULL, "lagrange",
+     {{"r", "m*(r'' - r*phi'^2 + k/m*(r - b) - g*cos(phi))"}, {"phi", "m*r*(r*phi'' + 2*r'*phi' + g*sin(phi))"}}},
+    {"Papastavridis, problem 3.5.12", "papastavridis_pr_3_5_12_two_freedoms", NULL, "lagrange",
+     /* A = 2 + sin x + y², G = 0.3 x y, B = 2 + x² + y²/2 */
+     {{"x", "(2 + sin(x) + y^2)*x'' + 0.3*x*y*y'' + cos(x)*x'^2/2 + 2*y*x'*y' + (0.3*x - x)*y'^2"
+            " + k*(2*x + y)/2 - c*y'"},
+      {"y", "(2 + x^2 + y^2/2)*y'' + 0.3*x*y*x'' + y*y'^2/2 + 2*x*x'*y' + (0.3*y - y)*x'^2 + k*(x + 2*y)/2"
+            " + c*x' + c*y'"}}},
+    {"Papastavridis, example 1.17.7", "papastavridis_1_17_7_plate_about_its_point", NULL, "lagrange",
+     {{"ph", "I*ph'' + m*((Y''*x - X''*y)*cos(ph) - (X''*x + Y''*y)*sin(ph)) - M"}}},
+    {"Greenwood, example 4.12", "greenwood_4_12_bead_on_hoop", NULL, "lagrange",
+     {{"theta", "m*r^2*(theta'' - (w0 + w1*t)^2*sin(theta)*cos(theta) - g/r*sin(theta))"}}},
+    {"Baruh, example 4.10", "baruh_4_10_bead_on_hoop_by_angle", NULL, "lagrange",
+     {{"theta", "m*R^2*(theta'' + sin(theta)*(g/R - W^2*cos(theta)))"}}},
+    {"Baruh, example 4.1", "baruh_4_1_bead_in_tube", NULL, "lagrange",
+     {{"x", "m*x'' - 2*x*lambda(tube)"}, {"y", "m*y'' + m*g - lambda(tube)"}}},
+    {"Baruh, example 4.11", "baruh_4_11_cart_bar_dashpot", NULL, "lagrange",
+     {{"x", "(M + m)*x'' + m*b/2*theta''*cos(theta) - m*b/2*theta'^2*sin(theta) + c*x' + c*b/2*theta'*cos(theta)"
+            " + k*x - F"},
+      {"theta", "m*b^2/3*theta'' + m*b/2*x''*cos(theta) + c*b/2*x'*cos(theta) + c*b^2/4*theta'*cos(theta)^2"
+                " + m*g*b/2*sin(theta) - F*b*cos(theta)"}}},
+    {"Baruh, example 4.12", "baruh_4_12_collar_on_rod", NULL, "lagrange",
+     {{"r", "m*(r'' - r*theta'^2 - g*cos(theta))"},
+      {"theta", "(M*L^2/3 + m*r^2)*theta'' + 2*m*r*r'*theta' + (m*r + M*L/2)*g*sin(theta)"}}},
+    {"Baruh, exercise 4.9", "baruh_ex_4_9_rolling_cylinders", NULL, "lagrange",
+     {{"theta", "m*R^2*(3*theta'' + (2*cos(beta) - 1)*beta'' - 2*beta'^2*sin(beta))"},
+      {"beta", "m*R^2*(6*beta'' + (2*cos(beta) - 1)*theta'' - 2*g/R*sin(beta))"}}},
+    {"Baruh, exercise 4.10", "baruh_ex_4_10_shortening_pendulum", NULL, "lagrange",
+     {{"theta", "m*(L0*exp(-rate*t))^2*sin(phi)*(sin(phi)*(theta'' - 2*rate*theta') + 2*phi'*theta'*cos(phi))"},
+      {"phi", "m*L0*exp(-rate*t)*(L0*exp(-rate*t)*(phi'' - 2*rate*phi' - sin(phi)*cos(phi)*theta'^2) + g*sin(phi))"}}},
+    {"Baruh, exercise 4.13", "baruh_ex_4_13_disk_on_rod", NULL, "lagrange",
+     {{"phi", "3/2*m*R^2*(theta'' + phi'') + m*R*(L - R*phi)*theta'^2 - m*g*R*sin(theta)"},
+      {"theta", "(2/3*m*L^2 + 3/2*m*R^2 + m*(L - R*phi)^2)*theta'' + 3/2*m*R^2*phi'' - 2*m*R*(L - R*phi)*phi'*theta'"
+                " - (M - m*g*L*cos(theta) - m*g*((L - R*phi)*cos(theta) - R*sin(theta)))"}}},
+    {"Baruh, exercise 4.20", "baruh_ex_4_20_ladder_on_spring", NULL, "lagrange",
+     {{"theta", "m*L^2/3*theta'' + k*L^2*sin(theta)*cos(theta) - m*g*L/2*sin(theta)"}}},
+    {"Baruh, exercise 4.32", "baruh_ex_4_32_rod_on_springs", NULL, "lagrange",
+     {{"y", "(M0 + m)*y'' + (c1 + c2)*y' + L/2*(c2 - c1)*theta' + (k1 + k2)*y + L/2*(k2 - k1)*theta - (M0 + m)*g"},
+      {"theta", "m*L^2/12*theta'' + L/2*(c2 - c1)*y' + L^2/4*(c1 + c2)*theta' + L/2*(k2 - k1)*y"
+                " + L^2/4*(k1 + k2)*theta"}}},
+    {"Baruh, exercise 4.35", "baruh_ex_4_35_paraboloid", NULL, "lagrange",
+     {{"r", "m*(r'' - r*phi'^2) + 2*r/b*lambda(bowl)"}, {"z", "m*z'' + m*g - lambda(bowl)"},
+      {"phi", "m*(r^2*phi'' + 2*r*r'*phi')"}}},
+    /* free of reactions, in quasi-velocities */
+    {"Greenwood, equations 4.317 to 4.319", "papastavridis_2_13_7_rolling_disk", NULL, "kane",
+     {{"w1", "m*r^2*(5/4*w1' - w2^2/(4*tan(th)) + 3/2*w2*w3 + g/r*cos(th))"},
+      {"w2", "m*r^2/4*(w2' + w1*w2/tan(th) - 2*w1*w3)"},
+      {"w3", "m*r^2*(3/2*w3' - w1*w2)"}}},
+    {"Euler's equations; Papastavridis, example 1.17.11", "papastavridis_1_17_11_euler_equations", NULL,
+     "boltzmann-hamel",
+     {{"w1", "I1*w1' - (I2 - I3)*w2*w3 - M1"}, {"w2", "I2*w2' - (I3 - I1)*w3*w1 - M2*cos(2*t)"},
+      {"w3", "I3*w3' - (I1 - I2)*w1*w2 + c*w3"},
+      {"gamma[w1; w2, w3]", "1"}, {"gamma[w2; w1, w3]", "-1"}, {"gamma[w3; w1, w2]", "1"}}},
+    {"Greenwood, example 4.10", NULL,
+     PLANE(BODY "`kinetic_energy`: `m/2*(2*x'^2 + 2*y'^2 + l^2*p'^2 + 2*l*p'*(-x'*sin(p) + y'*cos(p)))`,"
+                "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(p) + y'*sin(p)`},"
+                "{`name`: `w`, `definition`: `p'`}],"
+                "`constraints`: [{`name`: `edge`, `equation`: `-x'*sin(p) + y'*cos(p) = 0`}]"), "gibbs-appell",
+     {{"v", "m*(2*v' - l*w^2)"}, {"w", "m*l*(l*w' + v*w)"}}},
+    {"Greenwood, example 4.13", NULL,
+     PLANE(BODY "`kinetic_energy`: `m/2*(2*x'^2 + 2*y'^2 + l^2*p'^2 + 2*l*p'*(-x'*sin(p) + y'*cos(p)))`,"
+                "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(p + Om*t) + y'*sin(p + Om*t)`},"
+                "{`name`: `w`, `definition`: `p'`}],"
+                "`constraints`: [{`name`: `edge`, `equation`: `-x'*sin(p + Om*t) + y'*cos(p + Om*t) = 0`}]"),
+     "boltzmann-hamel",
+     {{"v", "2*m*v' + m*l*w'*sin(Om*t) - m*l*w^2*cos(Om*t)"},
+      {"w", "m*l^2*w' + m*l*v'*sin(Om*t) + m*l*v*(w + Om)*cos(Om*t)"},
+      {"gamma[edge; v, w]", "-1"}, {"gamma[edge; v, t]", "-Om"}}},
+    {"Baruh, example 4.14", NULL,
+     PLANE(BODY "`kinetic_energy`: `m*(x'^2 + y'^2)/2 + I*p'^2/2`,"
+                "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(p) + y'*sin(p)`},"
+                "{`name`: `w`, `definition`: `p'`}],"
+                "`generalized_forces`: {`v`: `FC + FD`, `w`: `(FD - FC)*h`},"
+                "`constraints`: [{`name`: `axle`, `equation`: `-x'*sin(p) + y'*cos(p) = l*p'`}]"), "kane",
+     {{"v", "m*(v' - l*w^2) - (FC + FD)"}, {"w", "(I + m*l^2)*w' + m*l*v*w - (FD - FC)*h"}}},
+    {"Papastavridis, example 2.13.2, mass centre ahead of the blade", NULL,
+     PLANE(BODY "`kinetic_energy`: `m*((x' - b*sin(p)*p')^2 + (y' + b*cos(p)*p')^2)/2 + I*p'^2/2`,"
+                "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(p) + y'*sin(p)`},"
+                "{`name`: `w`, `definition`: `p'`}],"
+                "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(p) + y'*cos(p) = 0`}]"), "kane",
+     {{"v", "m*(v' - b*w^2)"}, {"w", "(I + m*b^2)*w' + m*b*v*w"}}},
+    /* tables of coefficients: all indices, so without constraints */
+    {"Papastavridis, example 2.13.2", NULL,
+     PLANE(BODY "`kinetic_energy`: `x'^2 + y'^2 + p'^2`, `quasi_velocities`: ["
+                "{`name`: `u1`, `definition`: `-sin(p)*x' + cos(p)*y'`},"
+                "{`name`: `u2`, `definition`: `cos(p)*x' + sin(p)*y'`}, {`name`: `u3`, `definition`: `p'`}]"),
+     "boltzmann-hamel", {{"gamma[u1; u2, u3]", "-1"}, {"gamma[u2; u1, u3]", "1"}}},
+    {"Papastavridis, example 2.13.7", NULL,
+     PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, {`name`: `q`, `initial`: 1.1}, `s`",
+                 "x'^2 + y'^2 + p'^2 + q'^2 + s'^2")
+           "`quasi_velocities`: [{`name`: `u1`, `definition`: `cos(p)*x' + sin(p)*y' + r*(s' + cos(q)*p')`},"
+           "{`name`: `u2`, `definition`: `-sin(p)*x' + cos(p)*y' + r*sin(q)*q'`},"
+           "{`name`: `u3`, `definition`: `q'`}, {`name`: `u4`, `definition`: `sin(q)*p'`},"
+           "{`name`: `u5`, `definition`: `cos(q)*p' + s'`}]"), "boltzmann-hamel",
+     {{"gamma[u1; u2, u4]", "1/sin(q)"}, {"gamma[u2; u1, u4]", "-1/sin(q)"}, {"gamma[u2; u4, u5]", "-r/sin(q)"},
+      {"gamma[u4; u3, u4]", "-1/tan(q)"}, {"gamma[u5; u3, u4]", "1"}}},
+    {"Papastavridis, example 2.13.7, by the point of contact", NULL,
+     PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, {`name`: `q`, `initial`: 1.1}, `s`",
+                 "x'^2 + y'^2 + p'^2 + q'^2 + s'^2")
+           "`quasi_velocities`: [{`name`: `u1`, `definition`: `-sin(p)*x' + cos(p)*y'`},"
+           "{`name`: `u2`, `definition`: `r*s' + cos(p)*x' + sin(p)*y'`},"
+           "{`name`: `u3`, `definition`: `p'`}, {`name`: `u4`, `definition`: `q'`},"
+           "{`name`: `u5`, `definition`: `cos(p)*x' + sin(p)*y'`}]"), "boltzmann-hamel",
+     {{"gamma[u1; u3, u5]", "1"}, {"gamma[u2; u1, u3]", "1"}, {"gamma[u5; u1, u3]", "1"}}},
+    {"Papastavridis, example 2.13.8; the third is 2 by the definition of the fourth", NULL,
+     PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, `q`, `s`", "x'^2 + y'^2 + p'^2 + q'^2 + s'^2")
+           "`quasi_velocities`: [{`name`: `u1`, `definition`: `cos(p)*x' + sin(p)*y'`},"
+           "{`name`: `u2`, `definition`: `-sin(p)*x' + cos(p)*y'`}, {`name`: `u3`, `definition`: `p'`},"
+           "{`name`: `u4`, `definition`: `2*(-sin(p)*x' + cos(p)*y') + r*(q' + s')`},"
+           "{`name`: `u5`, `definition`: `2*b*p' + r*(q' - s')`}]"), "boltzmann-hamel",
+     {{"gamma[u1; u2, u3]", "1"}, {"gamma[u2; u1, u3]", "-1"}, {"gamma[u4; u1, u3]", "-2"}}},
+    {"Papastavridis, example 2.13.9, axes through the line of nodes", NULL,
+     PLANE("`coordinates`: [{`name`: `p`, `initial`: 0.2}, {`name`: `q`, `initial`: 1.1}, `s`], `kinetic_energy`: `p'^2 + q'^2 + s'^2`,"
+           "`quasi_velocities`: [{`name`: `u1`, `definition`: `q'`}, {`name`: `u2`, `definition`: `sin(q)*p'`},"
+           "{`name`: `u3`, `definition`: `cos(q)*p' + s'`}]"), "boltzmann-hamel",
+     {{"gamma[u2; u1, u2]", "-1/tan(q)"}, {"gamma[u3; u1, u2]", "1"}}},
+    {"Papastavridis, example 2.13.10", NULL,
+     PLANE("`coordinates`: [{`name`: `p`, `initial`: 0.2}, {`name`: `q`, `initial`: 0.4}, `s`], `kinetic_energy`: `p'^2 + q'^2 + s'^2`,"
+           "`quasi_velocities`: [{`name`: `wx`, `definition`: `s' - sin(q)*p'`}, {`name`: `wy`, `definition`: `q'`},"
+           "{`name`: `wz`, `definition`: `cos(q)*p'`}]"), "boltzmann-hamel",
+     {{"gamma[wx; wy, wz]", "1"}, {"gamma[wz; wy, wz]", "tan(q)"}}},
+    {"Papastavridis, example 2.13.6", NULL,
+     PLANE(FREE5("`X`, `Y`, {`name`: `p`, `initial`: 0.3}, {`name`: `q`, `initial`: 1.1}, `s`",
+                 "X'^2 + Y'^2 + p'^2 + q'^2 + s'^2")
+           "`quasi_velocities`: [{`name`: `wX`, `definition`: `cos(p)*q' + sin(p)*sin(q)*s'`},"
+           "{`name`: `wY`, `definition`: `sin(p)*q' - cos(p)*sin(q)*s'`},"
+           "{`name`: `wZ`, `definition`: `p' + cos(q)*s'`}],"
+           "`constraints`: [{`name`: `c1`, `equation`: `X' - r*wY + Om*Y = 0`},"
+           "{`name`: `c2`, `equation`: `Y' + r*wX - Om*X = 0`}]"), "boltzmann-hamel",
+     {{"gamma[wX; wY, wZ]", "-1"}, {"gamma[wY; wX, wZ]", "1"}, {"gamma[wZ; wX, wY]", "-1"},
+      {"gamma[c1; wX, wZ]", "-r"}, {"gamma[c2; wY, wZ]", "-r"}, {"gamma[c1; wX, t]", "r*Om"},
+      {"gamma[c2; wY, t]", "r*Om"}}},
+};
+/* clang-format on */
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* The sides of the line of this name, in the text, which is cut; left NULL for a definition. */
+static bool find_line(char *text, const char *name, char **left, char **right) {
+    size_t length = strlen(name);
+    for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (strncmp(line, name, length) != 0) continue;
+        bool equation = strncmp(line + length, ": ", 2) == 0;
+        if (!equation && strncmp(line + length, " = ", 3) != 0) continue;
+        char *equal = strstr(line + length, " = ");
+        line[strcspn(line, "\n")] = '\0';
+        *equal = '\0';
+        *left = equation ? line + length + 2 : NULL;
+        *right = equal + 3;
+        return true;
+    }
+    return false;
+}
+
+static void compare(hamel_system *s, hamel_model *model, const char *name, graph_node found, graph_node wanted) {
+    uint64_t seed = 17;
+    double t, q[MOST], v[MOST], a[MOST], lambda[MOST];
+    for (int k = 0; k < STATES; k++) {
+        random_fill(&seed, &t, 1, 0.1, 1);
+        random_fill(&seed, q, MOST, 0.2, 1.2);
+        random_fill(&seed, v, MOST, -1, 1);
+        random_fill(&seed, a, MOST, -1, 1);
+        random_fill(&seed, lambda, MOST, -1, 1);
+        program_inputs in = model_inputs(model, &t, q, v, a, lambda, NULL);
+        double value = fixture_value(s->graph, wanted, &in);
+        assert_near(name, fixture_value(s->graph, found, &in), value, 1e-11 * fmax(1, fabs(value)));
+    }
+}
+
+static void compare_line(written_example *e, const char *text, const char *name, const char *wanted) {
+    hamel_system *s = e->model->system;
+    char *copy = strdup(text), *typed = strdup(wanted), *left = NULL, *right = NULL;
+    assert_true(copy && typed);
+    if (!find_line(copy, name, &left, &right)) fail_msg("no line %s in\n%s", name, text);
+    graph_node found = written_read(s, right), expected = written_read(s, typed);
+    if (left) found = graph_sub(s->graph, written_read(s, left), found);
+    assert_true(found >= 0 && expected >= 0);
+    compare(s, e->model, name, found, expected);
+    free(copy);
+    free(typed);
+}
+
+/* How many lines begin so. */
+static size_t count_lines(const char *text, const char *start) {
+    size_t count = 0;
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        count += strncmp(line, start, strlen(start)) == 0;
+    return count;
+}
+
+static void is_what_the_source_prints(void **state) {
+    const published *p = *state;
+    written_example e;
+    hamel_error error = {0};
+    size_t coefficients = 0;
+    if (p->example)
+        written_open_example(&e, p->example, p->formulation);
+    else
+        written_open(&e, p->system, p->formulation);
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
+    e.model->system->error = &error;
+    for (size_t k = 0; k < LINES && p->lines[k][0]; k++) {
+        compare_line(&e, text, p->lines[k][0], p->lines[k][1]);
+        coefficients += strncmp(p->lines[k][0], "gamma[", 6) == 0;
+    }
+    bool listed = coefficients > 0 && coefficients == count_lines(text, "gamma[");
+    if (coefficients > 0 && !listed) print_message("%s\n", text);
+    if (coefficients > 0) assert_true(listed);
+    e.model->system->error = NULL;
+    free(text);
+    written_close(&e);
+}
+
+int main(void) {
+    struct CMUnitTest tests[CASES] = {0};
+    for (size_t i = 0; i < CASES; i++) {
+        tests[i].name = cases[i].source;
+        tests[i].test_func = is_what_the_source_prints;
+        tests[i].initial_state = (void *)&cases[i];
+    }
+    return cmocka_run_group_tests_name("published_equations", tests, NULL, NULL);
+}

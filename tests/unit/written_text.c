@@ -1,0 +1,82 @@
+/* written_text.c — see written_text.h. */
+#include "tests/unit/written_text.h"
+
+#include "api/strict_json.h"
+#include "engine/system/binder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *read_all(const char *path) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    (void)!fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+static void open_text(written_example *e, const char *text, const char *as) {
+    char assignment[64];
+    json_limits json = json_limits_default();
+    api_limits limits = api_limits_default();
+    json_fault fault;
+    hamel_error error = {0};
+    snprintf(assignment, sizeof assignment, "simulation.formulation=%s", as);
+    const char *assignments[] = {assignment};
+    e->tree = json_parse(text, strlen(text), &json, &fault);
+    assert_non_null(e->tree);
+    assert_int_equal(api_describe(&e->description, e->tree, assignments, 1, &limits, NULL, &error), HAMEL_OK);
+    hamel_status status = hamel_model_create(&e->model, &e->description.description, NULL, NULL, &error);
+    if (status != HAMEL_OK) fail_msg("%s", error.count ? error.faults[0].message : "no model");
+}
+
+void written_open(written_example *e, const char *json, const char *as) {
+    char text[4096];
+    assert_true(strlen(json) < sizeof text);
+    size_t length = strlen(json);
+    for (size_t k = 0; k <= length; k++) text[k] = json[k] == '`' ? '"' : json[k];
+    open_text(e, text, as);
+}
+
+void written_open_example(written_example *e, const char *name, const char *as) {
+    char path[256];
+    snprintf(path, sizeof path, "api/examples/%s.json", name);
+    char *text = read_all(path);
+    open_text(e, text, as);
+    free(text);
+}
+
+void written_close(written_example *e) {
+    hamel_model_free(e->model);
+    api_description_free(&e->description);
+    cJSON_Delete(e->tree);
+}
+
+char *written_equations(written_example *e, hamel_notation notation) {
+    char *text = NULL;
+    hamel_error error = {0};
+    hamel_status status = hamel_write_equations(&text, &e->description.description, notation, NULL, NULL, &error);
+    if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "");
+    assert_int_equal(status, HAMEL_OK);
+    return text;
+}
+
+static graph_node multiplier(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    hamel_system *s = context;
+    assert_int_equal(quantity, QUANTITY_LAMBDA);
+    return graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
+}
+
+graph_node written_read(hamel_system *s, char *text) {
+    hamel_expression expression = {.text = text, .pointer = ""};
+    system_quantities quantities = {s, multiplier};
+    return system_bind(s, &expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, &quantities);
+}
