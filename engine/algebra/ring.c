@@ -88,15 +88,7 @@ static slong variable_of(const ring *r, graph_node atom) {
 }
 
 static size_t position_of(const ring *r, graph_node node) {
-    size_t low = 0, high = r->node_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->nodes[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return graph_position(r->nodes, r->node_count, node);
 }
 
 /* From the expressions down to the atoms. */

@@ -13,15 +13,7 @@ typedef struct sharing {
 } sharing;
 
 static size_t position(const sharing *s, graph_node node) {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->nodes[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return graph_position(s->nodes, s->count, node);
 }
 
 static int operands(const graph *g, graph_node node, graph_node out[3]) {

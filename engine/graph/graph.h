@@ -119,6 +119,19 @@ size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const in
  * their number, 0 when a root is GRAPH_NONE or without memory. */
 size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes);
 
+/* Where `node` stands in such a list, or would. */
+static inline size_t graph_position(const graph_node *nodes, size_t count, graph_node node) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (nodes[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* --- substitute.c ------------------------------------------------------------------------------------------------ */
 
 /* `node` with every symbol of `kind` replaced by replacement[index] (GRAPH_NONE: kept). */
