@@ -43,6 +43,7 @@
     X(OLDEST_QUEUED, "SELECT number FROM jobs WHERE status=0 AND owner=?1 ORDER BY number LIMIT 1")                    \
     X(START, "UPDATE jobs SET status=1, started=?2, attempt=attempt+1, fruitless=fruitless+1, revision=revision+1 "    \
              "WHERE number=?1")                                                                                        \
+    X(LOSE, "UPDATE jobs SET status=4, finished=?2, problem=?3, revision=revision+1 WHERE number=?1")                  \
     X(DESCRIPTION, "SELECT body FROM descriptions WHERE job=(SELECT iif(assignments IS NULL, number, -batch) FROM "    \
                    "jobs WHERE number=?1)")                                                                            \
     X(BODY, "SELECT body FROM descriptions WHERE job=?1")                                                              \

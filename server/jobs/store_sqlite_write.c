@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOST_MOST = 100 }; /* jobs without description that one claim steps over */
+
 static store_status find_by_number(sql_connection *c, int64_t number, job *out) {
     sqlite3_stmt *statement = sql_use(c, SQL_FIND_NUMBER);
     if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return STORE_FAILED;
@@ -112,12 +114,24 @@ typedef struct claim_change {
     size_t *length;
 } claim_change;
 
-static bool read_description(sql_connection *c, int64_t number, char **body, size_t *length) {
+static store_status read_description(sql_connection *c, int64_t number, char **body, size_t *length) {
     sqlite3_stmt *statement = sql_use(c, SQL_DESCRIPTION);
-    if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return false;
-    bool read = sqlite3_step(statement) == SQLITE_ROW && sql_read_blob(statement, 0, body, length);
+    if (!statement || sqlite3_bind_int64(statement, 1, number) != SQLITE_OK) return STORE_FAILED;
+    int rc = sqlite3_step(statement);
+    bool read = rc == SQLITE_ROW && sql_read_blob(statement, 0, body, length);
     sqlite3_reset(statement);
-    return read;
+    return read ? STORE_OK : rc == SQLITE_DONE ? STORE_ABSENT : STORE_FAILED;
+}
+
+/* A damaged file must not hold up the queue: a job without description has failed. */
+static store_status lose(sql_connection *c, int64_t number) {
+    static const char problem[] = "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
+                                  "\"detail\":\"the description of this job is missing in the store\"}";
+    sqlite3_stmt *statement = sql_use(c, SQL_LOSE);
+    if (!statement || !sql_bind_text(statement, 3, problem)) return STORE_FAILED;
+    sqlite3_bind_int64(statement, 1, number);
+    sqlite3_bind_int64(statement, 2, stamp_wall_ms());
+    return sql_step_done(statement) ? STORE_OK : STORE_FAILED;
 }
 
 /* Whose turn it is: STORE_ABSENT when nothing waits. */
@@ -141,11 +155,16 @@ static store_status next_number(sql_connection *c, int64_t *number) {
 static store_status run_claim(sql_connection *c, sql_operation *self) {
     claim_change *change = (claim_change *)self;
     int64_t number = 0;
-    store_status status = next_number(c, &number);
+    store_status status = STORE_ABSENT;
+    for (int lost = 0; status == STORE_ABSENT && lost < LOST_MOST; lost++) {
+        store_status found = next_number(c, &number);
+        if (found != STORE_OK) return found;
+        status = read_description(c, number, change->body, change->length);
+        if (status == STORE_ABSENT && lose(c, number) != STORE_OK) return STORE_FAILED;
+    }
     if (status != STORE_OK) return status;
     if (!SQL_RUN_WITH(c, SQL_START, number, stamp_wall_ms())) return STORE_FAILED;
-    if (find_by_number(c, number, change->out) != STORE_OK) return STORE_FAILED;
-    return read_description(c, number, change->body, change->length) ? STORE_OK : STORE_FAILED;
+    return find_by_number(c, number, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_claim(store *s, job *out, char **body, size_t *length) {

@@ -277,6 +277,42 @@ static void a_file_of_the_first_release_is_taken_over(void **state) {
     }
 }
 
+/* Descriptions that a damaged file has lost. */
+static void a_job_without_description_fails_and_the_next_one_runs(void **state) {
+    (void)state;
+    char path[] = P_tmpdir "/hamel-store-XXXXXX", url[64], name[64], owner[64];
+    int file = mkstemp(path);
+    sqlite3 *db = NULL;
+    assert_true(file >= 0);
+    close(file);
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    store *memory = s;
+    s = open_url(url);
+    for (int k = 0; k < 4; k++) assert_int_equal(submit_for("a", "x", (store_quota){0}), STORE_OK);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 5000);
+    assert_int_equal(sqlite3_exec(db, "DELETE FROM descriptions WHERE job<3", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    int64_t attempt;
+    assert_int_equal(claim_of(owner, sizeof owner, &attempt), 3);
+    job found[4];
+    size_t count;
+    job_query failed = {.by_status = true, .status = JOB_FAILED, .limit = 4};
+    assert_int_equal(s->kind->list(s, &failed, found, &count), STORE_OK);
+    assert_int_equal(count, 2);
+    for (size_t k = 0; k < count; k++) {
+        assert_non_null(strstr(found[k].problem, "missing in the store"));
+        job_clear(&found[k]);
+    }
+    s->kind->close(s);
+    s = memory;
+    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
+    for (size_t k = 0; k < 5; k++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[k]);
+        unlink(name);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(owners_take_turns, open_memory, close_memory),
@@ -285,6 +321,8 @@ int main(void) {
                                         close_memory),
         cmocka_unit_test_setup_teardown(what_is_old_is_forgotten_oldest_first, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(a_batch_is_made_counted_canceled_and_forgotten, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(a_job_without_description_fails_and_the_next_one_runs, open_memory,
+                                        close_memory),
         cmocka_unit_test_setup_teardown(a_file_of_the_first_release_is_taken_over, open_memory, close_memory),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
