@@ -92,6 +92,25 @@ static hamel_status add_linearization(cJSON *answer, const hamel_description *d,
     return status;
 }
 
+static hamel_status add_forces(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                               const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    (void)options;
+    hamel_forces *forces = NULL;
+    hamel_status status = hamel_find_forces(&forces, d, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_forces(answer, forces)) status = no_memory(error);
+    hamel_forces_free(forces);
+    return status;
+}
+
+static hamel_status add_relaxation(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    hamel_relaxation *relaxation = NULL;
+    hamel_status status = hamel_relax(&relaxation, d, options->relaxed, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_relaxation(answer, relaxation)) status = no_memory(error);
+    hamel_relaxation_free(relaxation);
+    return status;
+}
+
 static const struct {
     const char *name;
     api_analyses bit;
@@ -104,6 +123,8 @@ static const struct {
     {"equations", API_EQUATIONS, add_equations},
     {"equilibrium", API_EQUILIBRIUM, add_equilibria},
     {"linearization", API_LINEARIZATION, add_linearization},
+    {"forces", API_FORCES, add_forces},
+    {"relaxation", API_RELAXATION, add_relaxation},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
@@ -170,6 +191,8 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
         json_add_text(&b, own, "about", options->about_equilibrium ? "equilibrium" : "initial");
         json_append_texts(&b, json_add_list(&b, own, "inputs"), options->inputs, options->input_count);
     }
+    if ((options->analyses & API_RELAXATION) != 0 && options->relaxed != NULL)
+        json_add_text(&b, options_of(&b, request, "relaxation"), "constraint", options->relaxed);
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
     return NULL;
@@ -256,6 +279,11 @@ static bool read_inputs(const cJSON *value, api_analysis_options *options) {
     return true;
 }
 
+static bool read_relaxed(const cJSON *value, api_analysis_options *options) {
+    options->relaxed = cJSON_GetStringValue(value);
+    return options->relaxed != NULL;
+}
+
 static const struct {
     const char *analysis, *key, *expected;
     bool (*read)(const cJSON *value, api_analysis_options *options);
@@ -264,6 +292,7 @@ static const struct {
     {"equilibrium", "starts", "a whole number up to 10000", read_starts},
     {"linearization", "about", "\"initial\" or \"equilibrium\"", read_about},
     {"linearization", "inputs", "a list of names of parameters, 100 at most", read_inputs},
+    {"relaxation", "constraint", "the name of a constraint", read_relaxed},
 };
 
 static void read_option(const char *analysis, const cJSON *item, api_analysis_options *options, hamel_error *error) {
@@ -279,7 +308,8 @@ static void read_option(const char *analysis, const cJSON *item, api_analysis_op
         return;
     }
     (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "there is no such option");
-    hamel_suggest(error, "equations: format; equilibrium: starts; linearization: about, inputs");
+    hamel_suggest(error,
+                  "equations: format; equilibrium: starts; linearization: about, inputs; relaxation: constraint");
     text_buffer_free(&place);
 }
 
@@ -311,6 +341,11 @@ static api_analysis_options read_request(const cJSON *request, hamel_error *erro
     check_keys(request, error);
     options.analyses = read_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
     read_options(cJSON_GetObjectItemCaseSensitive(request, "options"), &options, error);
+    if ((options.analyses & API_RELAXATION) != 0 && options.relaxed == NULL) {
+        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0,
+                         "the analysis `relaxation` needs the name of a constraint");
+        hamel_suggest(error, "\"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
+    }
     if (cJSON_GetObjectItemCaseSensitive(request, "system") == NULL)
         (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the key `system` is missing: the description to analyse");
     return options;

@@ -9,7 +9,9 @@ typedef enum api_analyses { /* bits */
                             API_VERIFICATION = 2,
                             API_EQUATIONS = 4,
                             API_EQUILIBRIUM = 8,
-                            API_LINEARIZATION = 16
+                            API_LINEARIZATION = 16,
+                            API_FORCES = 32,
+                            API_RELAXATION = 64
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -19,6 +21,7 @@ typedef struct api_analysis_options {
     bool about_equilibrium;    /* linearize about the one nearest to the initial values */
     const char *const *inputs; /* of the linearization; borrowed */
     size_t input_count;
+    const char *relaxed; /* the constraint that is relaxed; borrowed; not NULL with API_RELAXATION */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
@@ -37,6 +40,8 @@ bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
+bool api_add_forces(cJSON *answer, const hamel_forces *forces);
+bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text);
 
 /* Makes the analyses asked for of a description: body[length] with assignments, as api_prepare takes them. NULL

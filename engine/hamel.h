@@ -337,6 +337,46 @@ hamel_status hamel_linearize(hamel_linearization **out, const hamel_description 
                              const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_linearization_free(hamel_linearization *linearization);
 
+/* What acts on one coordinate. */
+typedef struct hamel_generalized_force {
+    const char *coordinate;
+    double value;           /* at the initial state, made consistent */
+    const char *expression; /* in the language of descriptions */
+} hamel_generalized_force;
+
+typedef struct hamel_action {
+    const char
+        *origin; /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation" */
+    hamel_generalized_force *on;
+    size_t count;
+} hamel_action;
+
+typedef struct hamel_forces {
+    hamel_action *actions; /* in the order of the description; those that act on nothing are left out */
+    size_t count;
+} hamel_forces;
+
+/* The reaction of one constraint as the force that keeps it when it is relaxed (Baruh 4.10): on each coordinate that it
+ * contains the value λ A_ci, and the expression that is equal to it, made of the inertia, the forces and the reactions
+ * of all other constraints. */
+typedef struct hamel_relaxation {
+    const char *constraint;
+    double multiplier;
+    hamel_generalized_force *reactions;
+    size_t count;
+} hamel_relaxation;
+
+/* Generalized forces at the initial state, element by element. Arguments as for hamel_analyze; `error` is not NULL. Coulomb
+ * friction and what non-ideal constraints prescribe are reactions and no part of them. HAMEL_NOT_FINITE names a force
+ * without a value. Freed by hamel_forces_free, hamel_relaxation_free. HAMEL_INVALID when there is no such constraint, or it
+ * does not act at the start. */
+hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
+                               const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+void hamel_forces_free(hamel_forces *forces);
+hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, const char *constraint,
+                         const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+void hamel_relaxation_free(hamel_relaxation *relaxation);
+
 typedef struct hamel_equilibria {
     const char *const *coordinates, *const *constraints; /* names; n, m */
     size_t coordinate_count, constraint_count;

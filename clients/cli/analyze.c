@@ -135,6 +135,27 @@ static void print_verification(const cJSON *v) {
         printf("  %-18s not applicable: %s\n", text_of(r, "formulation"), text_of(r, "reason"));
 }
 
+static void print_generalized(const cJSON *list) {
+    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
+        printf("    %-18s %.9g = %s\n", text_of(item, "coordinate"), number_of(item, "value"),
+               text_of(item, "expression"));
+}
+
+static void print_forces(const cJSON *forces) {
+    printf("\ngeneralized forces at the start\n");
+    if (forces->child == NULL) printf("  none\n");
+    for (const cJSON *action = forces->child; action != NULL; action = action->next) {
+        printf("  %s\n", text_of(action, "from"));
+        print_generalized(member(action, "on"));
+    }
+}
+
+static void print_relaxation(const cJSON *r) {
+    printf("\nreaction of %s, relaxed\n", text_of(r, "constraint"));
+    printf("  %-20s %.9g\n  on\n", "multiplier", number_of(r, "multiplier"));
+    print_generalized(member(r, "reactions"));
+}
+
 /* Exit code of an answer that has been given. */
 static int verdict_of(const cJSON *answer) {
     const cJSON *verification = member(answer, "verification");
@@ -155,6 +176,8 @@ static int print_answer(void *context, const cJSON *answer) {
         print_text(answer);
         if (member(answer, "equilibria") != NULL) cli_print_equilibria(member(answer, "equilibria"));
         if (member(answer, "linearization") != NULL) cli_print_linearization(member(answer, "linearization"));
+        if (member(answer, "forces") != NULL) print_forces(member(answer, "forces"));
+        if (member(answer, "relaxation") != NULL) print_relaxation(member(answer, "relaxation"));
         if (member(answer, "verification") != NULL) print_verification(member(answer, "verification"));
     }
     int status = cli_flush_stdout();
@@ -209,6 +232,9 @@ static int analyze_file(const cli_arguments *arguments) {
     if (cli_option_value(arguments, "verify") != NULL) asked.analyses |= API_VERIFICATION;
     if (cli_option_value(arguments, "equilibrium") != NULL) asked.analyses |= API_EQUILIBRIUM;
     if (cli_option_value(arguments, "linearize") != NULL) asked.analyses |= API_LINEARIZATION;
+    if (cli_option_value(arguments, "forces") != NULL) asked.analyses |= API_FORCES;
+    asked.relaxed = cli_option_value(arguments, "relax");
+    if (asked.relaxed != NULL) asked.analyses |= API_RELAXATION;
     if (!read_starts(cli_option_value(arguments, "starts"), &asked.starts)) {
         cli_say("--starts needs a whole number up to %d", (int)API_MOST_STARTS);
         return CLI_USAGE;
@@ -228,6 +254,9 @@ static const cli_option options[] = {
     {"linearize", NULL, NULL, "x' = A x + B p on the constraints, with eigenvalues and modes"},
     {"about", "PLACE", NULL, "linearize about the initial state (`initial`) or the nearest `equilibrium`"},
     {"inputs", "NAMES", NULL, "parameters p of the linearization, separated by commas"},
+    {"forces", NULL, NULL, "generalized forces at the start, by what they come from"},
+    {"relax", "CONSTRAINT", NULL,
+     "the reaction that keeps this constraint at the start, and the equations that give it"},
     {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},
     {"server", "URL", NULL, "ask there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"},
     {0},
@@ -249,6 +278,8 @@ const cli_command cli_analyze = {
         "With --equilibrium, equations of rest are solved from the initial values and from random configurations\n"
         "around them. Cyclic coordinates that have an initial velocity keep it: steady motions. Stable means that no\n"
         "eigenvalue of the motion linearized there has a positive real part.\n\n"
+        "With --relax, a constraint is taken away and its reaction put in its place (Baruh 4.10): on each coordinate\n"
+        "that it contains the value at the start, and the expression of inertia and other forces it is equal to.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"

@@ -47,16 +47,7 @@ static hamel_status make_state(linearizer *z, const hamel_equilibrium *at, doubl
         memcpy(lambda, at->lambda, model->m * sizeof *lambda);
         return HAMEL_OK;
     }
-    double t = model->settings.start, residual;
-    memcpy(q, model->q0, model->n * sizeof *q);
-    memcpy(v, model->v0, model->n * sizeof *v);
-    hamel_status status = initial_velocities_from_quasi(z->kinetics, t, q, v, z->error);
-    if (status == HAMEL_OK)
-        status =
-            initial_values_make_consistent(z->kinetics, t, q, v, model->settings.initialization, &residual, z->error);
-    if (status == HAMEL_OK) status = kinetics_evaluate(z->kinetics, t, q, v, z->error);
-    if (status == HAMEL_OK) status = kinetics_accelerations(z->kinetics, 0, 0, a, lambda, z->error);
-    return status;
+    return initial_state(z->kinetics, q, v, a, lambda, z->error);
 }
 
 static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const char *const *inputs,

@@ -157,3 +157,16 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     free(given);
     return status;
 }
+
+hamel_status initial_state(kinetics *k, double *q, double *v, double *a, double *lambda, hamel_error *error) {
+    const hamel_model *model = k->model;
+    double t = model->settings.start, residual;
+    memcpy(q, model->q0, model->n * sizeof *q);
+    memcpy(v, model->v0, model->n * sizeof *v);
+    hamel_status status = initial_velocities_from_quasi(k, t, q, v, error);
+    if (status == HAMEL_OK)
+        status = initial_values_make_consistent(k, t, q, v, model->settings.initialization, &residual, error);
+    if (status == HAMEL_OK) status = kinetics_evaluate(k, t, q, v, error);
+    if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, a, lambda, error);
+    return status;
+}

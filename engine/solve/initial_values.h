@@ -17,4 +17,9 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
 hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *q, double *v,
                                            hamel_error *error) HAMEL_CHECKED;
 
+/* The model's initial state on its constraints, with accelerations (n) and multipliers (m); failures are told, but for
+ * those that kinetics_explain explains. */
+hamel_status initial_state(kinetics *k, double *q, double *v, double *a, double *lambda,
+                           hamel_error *error) HAMEL_CHECKED;
+
 #endif

@@ -216,6 +216,13 @@ static bool declare_link(hamel_system *s, const hamel_link *l, const loop_scope 
     return name && binder_declare_element(s, &s->binder->links, name, 0, l->pointer, "springs or dampers");
 }
 
+/* "spring s1", or "spring 2" by its place. */
+static void name_origin(hamel_system *s, const char *kind, const char *name, size_t index, const loop_scope *scope) {
+    if (name) name = family_member(s, name, "", scope);
+    s->origin =
+        name ? arena_format(s->memory, "%s %s", kind, name) : arena_format(s->memory, "%s %zu", kind, index + 1);
+}
+
 static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *scope, graph_node difference[3]) {
     graph *g = s->graph;
     if (l->end_count != 2) return false;
@@ -307,17 +314,23 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
 void elements_lower(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
+    s->origin = "gravity";
     lower_masses(s);
     for (size_t i = 0; i < d->spring_count; i++)
         for (family_begin(&f, s, &d->springs[i].family); family_next(&f);) {
             if (!declare_link(s, &d->springs[i], &f.scope)) break;
+            name_origin(s, "spring", d->springs[i].name, i, &f.scope);
             lower_spring(s, &d->springs[i], &f.scope);
         }
     for (size_t i = 0; i < d->damper_count; i++)
         for (family_begin(&f, s, &d->dampers[i].family); family_next(&f);) {
             if (!declare_link(s, &d->dampers[i], &f.scope)) break;
+            name_origin(s, "damper", d->dampers[i].name, i, &f.scope);
             lower_damper(s, &d->dampers[i], &f.scope);
         }
     for (size_t i = 0; i < d->load_count; i++)
-        for (family_begin(&f, s, &d->loads[i].family); family_next(&f);) lower_load(s, &d->loads[i], &f.scope);
+        for (family_begin(&f, s, &d->loads[i].family); family_next(&f);) {
+            name_origin(s, "load on", d->loads[i].on, i, &f.scope);
+            lower_load(s, &d->loads[i], &f.scope);
+        }
 }

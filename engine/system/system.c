@@ -243,6 +243,14 @@ static void declare_definitions(hamel_system *s) {
 
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
+static void add_action(hamel_system *s, system_action action) {
+    system_action *all = binder_grow(s, s->actions, &s->action_capacity, s->action_count, sizeof *all, "");
+    if (!all) return;
+    s->actions = all;
+    action.origin = s->origin;
+    all[s->action_count++] = action;
+}
+
 /* Appends the terms of a sum, so that each is differentiated by what it contains only. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
     graph_node *terms, **list = kinetic ? &s->kinetic : &s->potential;
@@ -251,6 +259,7 @@ void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const cha
     signed char *signs;
     if (node < 0) return;
     units_note(s, node, pointer, UNIT_ENERGY, 0);
+    if (!kinetic) add_action(s, (system_action){.potential = node, .force = GRAPH_NONE});
     size_t n = graph_terms(s->graph, node, s->memory, &terms, &signs);
     if (n == 0) binder_graph_fault(s, pointer);
     for (size_t i = 0; i < n; i++) {
@@ -267,6 +276,7 @@ static void bind_energies(hamel_system *s) {
         const hamel_expression *e = &d->kinetic_energy.items[i];
         binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), true, e->pointer);
     }
+    s->origin = "potential_energy";
     for (size_t i = 0; i < d->potential_energy.count; i++) {
         const hamel_expression *e = &d->potential_energy.items[i];
         binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
@@ -373,6 +383,7 @@ static void bind_constraints(hamel_system *s) {
 
 void binder_add_force(hamel_system *s, int32_t i, graph_node force) {
     s->coordinates[i].force = graph_add(s->graph, s->coordinates[i].force, force);
+    add_action(s, (system_action){.potential = GRAPH_NONE, .coordinate = i, .force = force});
 }
 
 /* lambda(c) and reaction(c, x) inside forces: the true multipliers, solved for together with the accelerations. */
@@ -463,6 +474,7 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
 static void bind_forces(hamel_system *s) {
     const hamel_named_list *list = &s->description->generalized_forces;
     family_iterator f;
+    s->origin = "generalized_forces";
     for (size_t i = 0; i < list->count; i++) {
         if (!list->items[i].name || !list->items[i].value.count) continue;
         for (family_begin(&f, s, &list->items[i].family); family_next(&f);)

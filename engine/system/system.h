@@ -97,6 +97,14 @@ typedef struct system_event {
     graph_node when, restitution, *assigned; /* set by outputs_bind */
 } system_event;
 
+/* A part of what acts, by what it comes from. */
+typedef struct system_action {
+    const char *origin;   /* "spring s1", "gravity"; actions of one element share the pointer */
+    graph_node potential; /* acts by −∂/∂q; GRAPH_NONE for a force */
+    int32_t coordinate;   /* of a force */
+    graph_node force;
+} system_action;
+
 enum { SCOPE_MAX = 24 };
 typedef struct loop_scope {
     size_t count;
@@ -143,6 +151,9 @@ typedef struct hamel_system {
     graph_node acceleration_energy; /* the Gibbs–Appell function S as given, or GRAPH_NONE */
     graph_node dissipation;         /* the number 0 when absent */
     int dimension;                  /* 2 or 3; 0: nothing has a position */
+    system_action *actions;         /* all forces, and terms of the potential energy, once more */
+    size_t action_count, action_capacity;
+    const char *origin; /* of what is bound at the moment */
 
     size_t particle_count, particle_capacity;
     system_particle *particles;

@@ -120,6 +120,10 @@ call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY 
 report $? "formulations that disagree give exit code 1"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt
 report $? "equilibria and a linearization are found"
+call analyze system.json --forces --relax rod; code_is 0 && grep -q '^  potential_energy$' out && grep -q '^reaction of rod, relaxed$' out && cp out forces.txt
+report $? "forces and the reaction of a relaxed constraint are found"
+call analyze system.json --relax rid; code_is 3 && grep -q 'no constraint `rid` to relax' err && grep -q 'did you mean `rod`' err
+report $? "a constraint to relax that is none is named"
 call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
 report $? "a place to linearize about that is none is named"
 call analyze system.json --linearize --inputs gg; code_is 3 && grep -q 'input `gg` is no parameter' err
@@ -175,6 +179,8 @@ call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
 report $? "a server's analysis is the same bytes"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && cmp -s out linear.txt
 report $? "a server's linearization is the same bytes"
+call analyze system.json --forces --relax rod; code_is 0 && cmp -s out forces.txt
+report $? "a server's forces and reaction are the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
 report $? "a server's equations are the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json

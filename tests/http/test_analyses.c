@@ -74,6 +74,19 @@ static void the_answer_has_what_is_asked_for(void **state) {
     cJSON_Delete(found);
 }
 
+static void a_constraint_is_relaxed(void **state) {
+    (void)state;
+    char body[2000];
+    const char *asked = ", \"analyses\": [\"forces\", \"relaxation\"], \"options\": {\"relaxation\": {\"constraint\": "
+                        "\"edge\"}}";
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type, request_with(body, sizeof body, "phi", asked), 200);
+    const cJSON *relaxation = cJSON_GetObjectItemCaseSensitive(found, "relaxation");
+    assert_string_equal(json_text_of(relaxation, "constraint"), "edge");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(relaxation, "reactions")), 2);
+    assert_true(cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(found, "forces")));
+    cJSON_Delete(found);
+}
+
 static void expect_fault(const char *body, const char *pointer) {
     cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
@@ -90,6 +103,7 @@ static void faults_point_into_the_body(void **state) {
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": []"), "/analyses");
     expect_fault(request_with(body, sizeof body, "phi", ", \"options\": {\"a\": 1}"), "/options");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"relaxation\"]"), "/options");
     expect_fault("{\"analyses\": [\"structure\"]}", "");
     expect_fault("[]", "");
     expect_fault("{\"system\": 3}", "/system");
@@ -107,6 +121,7 @@ int main(void) {
         cmocka_unit_test(a_system_is_classified),
         cmocka_unit_test(structure_is_what_is_asked_for_when_nothing_is),
         cmocka_unit_test(the_answer_has_what_is_asked_for),
+        cmocka_unit_test(a_constraint_is_relaxed),
         cmocka_unit_test(faults_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };
