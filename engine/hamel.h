@@ -179,7 +179,9 @@ typedef struct hamel_summary {
     const char *const *columns;   /* of error_estimate; the model's */
     const char *description_hash; /* the model's, or NULL */
     double initial_energy;        /* Jacobi integral at the start; NaN before it is known */
-    size_t last_rank, met_rank;   /* of A, as it has settled and at the state seen last */
+    double energy_tolerance;      /* what rtol and atol amount to in E, to first order; largest of all states seen */
+    double scaled_residual; /* largest of all rows that are not projected, relative to the terms of the constraint */
+    size_t last_rank, met_rank; /* of A, as it has settled and at the state seen last */
 } hamel_summary;
 
 void hamel_summary_free(hamel_summary *summary);

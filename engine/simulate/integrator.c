@@ -63,6 +63,7 @@ struct integrator {
     double alpha, beta;          /* stabilization in force */
     double margin, least_margin; /* kkt_margin at the last evaluation; least since the last step */
     double calm_step;            /* the last one that met no state beside a singular one; 0 at first */
+    double widest;               /* largest margin since the start */
     double start_margin, slope;  /* margin at the start of the last step, and how fast it fell or rose before */
     bool beside;                 /* the last step may have passed a singular state */
     double *acceleration, *lambda;
@@ -180,7 +181,7 @@ static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, v
     double *out = NV_DATA_S(out_vector);
     if (stopped(w)) return -1;
     hamel_status status = rates(w, t, y, out, NULL);
-    w->margin = motion_margin(&w->kinetics->motion);
+    if (!w->kinetics->motion.frame) w->margin = motion_margin(&w->kinetics->motion);
     w->least_margin = fmin(w->least_margin, w->margin);
     if (status != HAMEL_NOT_FINITE && is_beside_singularity(w))
         status = w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
@@ -423,6 +424,27 @@ static void follow_step(integrator *w) {
     if (w->alpha == 0 || rate < 0.5 * w->alpha) w->alpha = w->beta = rate;
 }
 
+void integrator_suggest_passing(const integrator *w, hamel_error *error) {
+    if (w->model->formulation->variables != VARIABLES_VELOCITIES)
+        hamel_suggest(error,
+                      "a formulation that has velocities as states may pass such places: lagrange, by method auto");
+    else if (w->model->settings.method != HAMEL_METHOD_AUTO)
+        hamel_suggest(error, "method auto may pass such places");
+    else
+        hamel_suggest(error, "another rtol, or other initial values, may pass such places");
+}
+
+static hamel_status explain_dependence(integrator *w, hamel_error *error) {
+    char names[400];
+    bool named = kinetics_dependent_names(w->kinetics, w->margin, names, sizeof names);
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                     "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot go on there by "
+                     "method %s",
+                     w->t, named ? " " : "", named ? names : "", w->model->formulation->name, integrator_method(w));
+    integrator_suggest_passing(w, error);
+    return HAMEL_INTEGRATION;
+}
+
 static hamel_status explain(integrator *w, int flag, hamel_error *error) {
     if (w->failure != HAMEL_OK) {
         w->alpha = w->beta = 0;
@@ -432,6 +454,8 @@ static hamel_status explain(integrator *w, int flag, hamel_error *error) {
             return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy is not finite",
                               w->failed_t);
     }
+    bool shrank = flag == CV_ERR_FAILURE || flag == CV_CONV_FAILURE;
+    if (shrank && w->model->m > 0 && w->margin < BESIDE * w->widest) return explain_dependence(w, error);
     const char *why = flag == CV_ERR_FAILURE    ? "the error test failed even with the smallest step"
                       : flag == CV_CONV_FAILURE ? "the nonlinear iteration did not converge even with the smallest step"
                       : flag == CV_TOO_CLOSE    ? "start and stop are too close to each other"
@@ -495,6 +519,7 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     size_t count = variables_count(w->variables);
     w->t = w->previous = t;
     w->failure = HAMEL_OK;
+    w->widest = 0; /* other constraints may act */
     hamel_status status = variables_restart(w->variables, t, q, v, error);
     if (status != HAMEL_OK) return status;
     bool good = variables_count(w->variables) == count ? reinitialize(w, q, v, work) : resize(w, q, v, work);
@@ -513,9 +538,20 @@ static bool at_the_end(integrator *w) {
 /* A step may be longer than the way to a singular state: then the margin would have fallen to zero in it. */
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
+    if (w->kinetics->motion.frame) w->margin = kinetics_margin(w->kinetics); /* too dear for each right-hand side */
+    w->least_margin = fmin(w->least_margin, w->margin);
+    w->widest = fmax(w->widest, w->margin);
     w->beside = w->least_margin < BESIDE || w->start_margin < 2 * w->slope * step;
     w->slope = step > 0 ? fabs(w->margin - w->start_margin) / step : 0;
     w->start_margin = w->margin;
+}
+
+/* Where velocities follow from other variables by the constraints, errors of the positions tell on velocities as δ/s at
+ * the distance s, and on their rates as δ/s². BDF keeps each state on the constraints; but no frame lasts there. */
+static bool loses_its_velocities(const integrator *w) {
+    double s = w->margin / w->widest;
+    return variables_meet_constraints(w->variables) && (!w->bdf || w->kinetics->motion.frame) && w->model->m > 0 &&
+           s * s < w->model->settings.rtol * w->options.tolerance_factor;
 }
 
 hamel_status integrator_step(integrator *w, hamel_error *error) {
@@ -540,6 +576,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     w->t = reached;
     if (creeps(w)) return explain(w, CV_ERR_FAILURE, error);
     follow_margin(w);
+    if (loses_its_velocities(w)) return explain_dependence(w, error);
     if (w->least_margin >= BESIDE) w->calm_step = fmax(w->t - w->previous, 0.9 * w->calm_step);
     follow_step(w);
     return HAMEL_OK;
@@ -547,6 +584,9 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
 
 bool integrator_beside_singularity(const integrator *w) {
     return w->beside;
+}
+double integrator_margin(const integrator *w) {
+    return w->widest > 0 ? w->least_margin / w->widest : 1;
 }
 double integrator_time(const integrator *w) {
     return w->t;

@@ -42,6 +42,10 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
 double integrator_time(const integrator *w);
 /* Whether the last step met states at which the constraints are near to losing rank. */
 bool integrator_beside_singularity(const integrator *w);
+/* Least margin (kkt_margin) that the last step met, relative to the largest since the start. */
+double integrator_margin(const integrator *w);
+/* Adds to a fault what may pass states at which constraints become dependent. */
+void integrator_suggest_passing(const integrator *w, hamel_error *error);
 double integrator_previous_time(const integrator *w); /* start of the last step */
 bool integrator_timed_out(const integrator *w);
 

@@ -50,6 +50,10 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
 /* The values of the recorded columns at the state seen last. */
 void lane_row(const lane *l, double *row);
 
+/* What the tolerances of coordinates and velocities amount to in the energy at the state seen last, to first order:
+ * Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i). */
+double lane_energy_tolerance(const lane *l);
+
 static inline const double *lane_invariants(const lane *l) {
     return l->observed + l->model->output_count;
 }

@@ -6,8 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* At an instant at which rows become dependent, as far as it could be found. */
-static const double DEPENDENT = 1e-5;
+/* Balances are off by up to ten times what the tolerances amount to in the energy (all examples, all methods), as errors
+ * add up along a run; a hundred times that tells of another motion. */
+static const double UNBALANCED = 1e3;
+/* Likewise residuals and rtol: Baumgarte's constants keep them near it, no stabilization at all does not for long. */
+static const double ADRIFT = 1e3;
 
 bool monitor_start(hamel_summary *s, const hamel_model *model) {
     s->residuals = calloc(model->m + 1, sizeof *s->residuals);
@@ -66,19 +69,10 @@ hamel_status monitor_redundancy(hamel_summary *s, const lane *l, hamel_error *er
     return status;
 }
 
-bool monitor_dependent_names(const lane *l, char *names, size_t size) {
-    redundancy found;
-    size_t set = 0;
-    bool any = redundancy_find(&found, l->model, l->kinetics->values, l->kinetics->mode.active, DEPENDENT) == HAMEL_OK;
-    for (size_t k = 1; any && k < found.count; k++) /* sets that always depend leave less */
-        if (found.rest[k] > found.rest[set]) set = k;
-    any = any && found.count > 0;
-    if (any) redundancy_names(&found, l->model, set, names, size);
-    redundancy_free(&found);
-    return any;
-}
-
 static void see_residuals(hamel_summary *s, const lane *l) {
+    double scaled[2] = {0, 0};
+    if (l->model->settings.projection != HAMEL_PROJECTION_ON) kinetics_residuals(l->kinetics, &scaled[0], &scaled[1]);
+    s->scaled_residual = fmax(s->scaled_residual, fmax(scaled[0], scaled[1]));
     const double *position = kinetics_position(l->kinetics), *velocity = kinetics_velocity(l->kinetics);
     for (size_t c = 0; c < s->residual_count; c++) {
         s->residuals[c].position = fmax(s->residuals[c].position, fabs(position[c]));
@@ -131,10 +125,19 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
         s->last_rank = motion_rank(&l->kinetics->motion);
     }
     s->max_work_balance_error = fmax(s->max_work_balance_error, fabs(lane_jacobi(l) - s->initial_energy - l->work));
+    s->energy_tolerance = fmax(s->energy_tolerance, lane_energy_tolerance(l));
     see_rank(s, motion_rank(&l->kinetics->motion));
     if (row) see_residuals(s, l);
     see_invariants(s, l, first);
     see_always(s, l);
+}
+
+bool monitor_unbalanced(const hamel_summary *s) {
+    return s->max_work_balance_error > UNBALANCED * s->energy_tolerance;
+}
+
+bool monitor_adrift(const hamel_summary *s) {
+    return s->scaled_residual > ADRIFT * s->rtol;
 }
 
 void monitor_jump(hamel_summary *s, const lane *l) {

@@ -11,13 +11,15 @@ bool monitor_start(hamel_summary *summary, const hamel_model *model);
  * that is not unique; HAMEL_NO_MEMORY. */
 hamel_status monitor_redundancy(hamel_summary *summary, const lane *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Names the smallest set of constraints that depend on each other at the state that the kinetics evaluated last, but do
- * not at the start. False when there is none, or no memory. */
-bool monitor_dependent_names(const lane *l, char *names, size_t size);
-
 /* Takes the state seen last by the lane into account. `row`: it is written out (residuals are reported of rows). The
  * first call sets the initial values of invariants and energy. */
 void monitor_see(hamel_summary *summary, const lane *l, bool row);
+
+/* Whether the work balance is off by far more than the tolerances asked for account for. */
+bool monitor_unbalanced(const hamel_summary *summary);
+
+/* The same of the residuals of rows, which are not projected when the description says so. */
+bool monitor_adrift(const hamel_summary *summary);
 
 /* The lane has been through an event: other constraints may act from here on. */
 void monitor_jump(hamel_summary *summary, const lane *l);

@@ -6,6 +6,7 @@
 #include "engine/simulate/crossing.h"
 #include "engine/simulate/lane.h"
 #include "engine/simulate/monitor.h"
+#include "engine/simulate/passage.h"
 #include "engine/solve/initial_values.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ typedef struct run {
     lane main, certifier;
     double *row, *certified_row;
     double *crossing; /* 2n: scratch */
+    passage passage;
     int crossings;
     double last_crossing;
     size_t *timed_checks, timed_count; /* checks with a time, by time */
@@ -125,10 +127,11 @@ static hamel_status start(run *r) {
     const hamel_model *model = r->model;
     hamel_summary *s = r->summary;
     if (!lane_create(&r->main, model, r->error)) return r->error->status;
-    r->row = calloc(2 * model->header.column_count + 2 * model->n + 1, sizeof *r->row);
+    r->row = calloc(2 * model->header.column_count + 4 * model->n + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
     r->certified_row = r->row + model->header.column_count;
     r->crossing = r->certified_row + model->header.column_count;
+    r->passage = (passage){.v = r->crossing + 2 * model->n, .a = r->crossing + 3 * model->n, .least = 1};
     hamel_status status =
         initial_velocities_from_quasi(r->main.kinetics, model->settings.start, r->main.q, r->main.v, r->error);
     if (status == HAMEL_OK)
@@ -221,6 +224,7 @@ static hamel_status happen(run *r, lane *l, bool *terminated) {
     if (r->no_memory) return no_memory(r);
     if (status == HAMEL_CANCELED) return canceled(r);
     if (status == HAMEL_OK && main) monitor_jump(r->summary, l);
+    if (main) passage_forget(&r->passage);
     return status;
 }
 
@@ -230,13 +234,14 @@ static hamel_status watch_rank(run *r) {
     hamel_summary *s = r->summary;
     bool found;
     double t, apart = SAME_CROSSING * (r->model->settings.stop - r->model->settings.start);
-    char names[300];
+    char names[300] = "";
     hamel_status status = crossing_find(l, r->crossing, r->crossing + r->model->n, &found, &t, r->error);
     if (status != HAMEL_OK || !found || (r->crossings > 0 && t - r->last_crossing <= apart)) return status;
+    bool named = kinetics_dependent_names(l->kinetics, 0, names, sizeof names);
+    passage_note(&r->passage, t, names);
     r->last_crossing = t;
     s->rank_changes++;
     if (++r->crossings > CROSSINGS_TOLD) return HAMEL_OK;
-    bool named = monitor_dependent_names(l, names, sizeof names);
     warn(s,
          "at t = %.9g the constraints%s%s become dependent: the motion goes on as its velocity points, but another "
          "one branches off there%s",
@@ -250,8 +255,9 @@ static hamel_status watch(run *r, double t) {
     lane *l = &r->main;
     if (!send_progress(r)) return canceled(r);
     hamel_status status = watch_rank(r);
+    if (status == HAMEL_OK) status = passage_follow(&r->passage, l, r->error);
     if (status != HAMEL_OK) return status;
-    if (!r->watched || lane_reach(l) >= t || l->due) return HAMEL_OK;
+    if (!r->watched || lane_reach(l) >= t || l->due || passage_is_deep(&r->passage, l)) return HAMEL_OK;
     status = lane_see(l, lane_reach(l), r->error);
     if (status == HAMEL_OK) monitor_see(r->summary, l, false);
     return status;
@@ -351,6 +357,22 @@ static double reached(const run *r) {
     return t < r->target ? t : r->main.t;
 }
 
+/* A run that came to its end may still be wrong by far more than what was asked for. */
+static void warn_of_drift(run *r) {
+    hamel_summary *s = r->summary;
+    if (monitor_unbalanced(s))
+        warn(s,
+             "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: %s; compare with a run at "
+             "smaller "
+             "tolerances",
+             s->max_work_balance_error, s->energy_tolerance,
+             r->model->energy_rate ? "the motion may be wrong, or only the work, which steps are not chosen for"
+                                   : "the motion is wrong in places");
+    if (monitor_adrift(s))
+        warn(s, "constraints are off by up to %.3g of their terms, far more than rtol: leave `projection` on",
+             s->scaled_residual);
+}
+
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
@@ -374,6 +396,7 @@ static hamel_status finish(run *r, hamel_status status) {
         else
             warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
     }
+    if (status == HAMEL_OK) warn_of_drift(r);
     if (s->invariants && r->main.observed) monitor_finish(s, model, &r->main, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
 }

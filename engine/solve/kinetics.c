@@ -10,6 +10,8 @@
 /* Dependent constraints may disagree by this much, relative to the right side: consistent states leave rounding only,
  * states between projections the tolerance of the integration. */
 static const double CONTRADICTION = 1e-3;
+/* Rows at an instant at which they become dependent, as far as it can be found; beside it, of the margin. */
+static const double DEPENDENT = 1e-5, NEARLY = 10;
 enum { FORCE_ITERATIONS = 60, PROJECT_ITERATIONS = 12 };
 
 static bool has_mixed_rows(const hamel_model *model, constraint_order order, bool equal) {
@@ -382,6 +384,26 @@ bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right,
         }
     redundancy_free(&r);
     return *contradiction > 0;
+}
+
+double kinetics_margin(kinetics *k) {
+    if (!k->motion.frame) return motion_margin(&k->motion);
+    if (!kkt_finds_margin(k->all)) return 1;
+    hamel_status status = kkt_factor(k->all, k->values);
+    return status == HAMEL_OK ? kkt_margin(k->all) : status == HAMEL_SINGULAR ? 0 : 1;
+}
+
+bool kinetics_dependent_names(const kinetics *k, double margin, char *names, size_t size) {
+    redundancy found;
+    size_t set = 0;
+    bool any =
+        redundancy_find(&found, k->model, k->values, k->mode.active, fmax(DEPENDENT, NEARLY * margin)) == HAMEL_OK;
+    for (size_t i = 1; any && i < found.count; i++) /* sets that always depend leave less */
+        if (found.rest[i] > found.rest[set]) set = i;
+    any = any && found.count > 0;
+    if (any) redundancy_names(&found, k->model, set, names, size);
+    redundancy_free(&found);
+    return any;
 }
 
 static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {

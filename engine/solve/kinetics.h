@@ -92,6 +92,13 @@ double kinetics_energy_rate(kinetics *k, double t, const double *q, const double
 bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, char *names, size_t size, size_t *last,
                             double *contradiction);
 
+/* kkt_margin of all active rows at the state evaluated last, whatever the formulation solves with; 1 where not known. */
+double kinetics_margin(kinetics *k);
+
+/* Names the smallest set of constraints that depend on each other, as nearly as `margin` says, at the state evaluated last,
+ * but do not always. False when there is none, or no memory. */
+bool kinetics_dependent_names(const kinetics *k, double margin, char *names, size_t size);
+
 /* A fault for a SINGULAR or INCOMPATIBLE status at the state evaluated last. Returns `status`. */
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error);
 

@@ -232,6 +232,10 @@ double kkt_margin(const kkt *k) {
     return k->use_dense && k->k > 0 && k->dense->mode != DENSE_LU ? k->dense->margin : 1;
 }
 
+bool kkt_finds_margin(const kkt *k) {
+    return k->use_dense && k->k > 0;
+}
+
 size_t kkt_dependent(const kkt *k, size_t *list) {
     if (!k->use_dense || k->dense->mode != DENSE_RANK) return 0;
     size_t count = 0;

@@ -46,6 +46,7 @@ size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 /* How far the rows are from losing rank, after kkt_factor: the sine of the smallest angle between a row and the span of
  * those before it, in the metric of M⁻¹; 1 where it is not known (sparse, or a mass matrix that needs LU). */
 double kkt_margin(const kkt *k);
+bool kkt_finds_margin(const kkt *k); /* whether that is known at all: not of large sparse systems */
 
 /* The constraints whose rows depend on others, after kkt_factor: their number, indices in list[m]. */
 size_t kkt_dependent(const kkt *k, size_t *list);
