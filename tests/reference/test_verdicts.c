@@ -1,10 +1,9 @@
 /* test_verdicts.c — what is known of the kind of a shipped system, an analysis finds.
  *
  * Degrees of freedom and kinds of constraints are those of the sources (Greenwood, Advanced Dynamics, 4.7; Baruh,
- * Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015), worked out by
- * hand. Velocity constraints are holonomic when
- * they can be integrated; energy is conserved by Greenwood's sufficient test: no other forces, conservative constraints,
- * and a Lagrangian without time. */
+ * Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015), worked out
+ * by hand. Velocity constraints are holonomic when they can be integrated; energy is conserved by Greenwood's sufficient
+ * test: no other forces, conservative constraints, and a Lagrangian without time. */
 #include "api/analyze.h"
 
 #include <cjson/cJSON.h>
