@@ -58,7 +58,7 @@ dir_release := build
 dir_debug   := build/debug
 dir_tsan    := build/tsan
 
-LIBS := -lsundials_cvode -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
+LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
         -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -llapacke -lflint -lgmp -ludunits2 \
         -lmicrohttpd -lgnutls -lsqlite3 -lcurl -lcjson -lnettle -lz -lm -lpthread
 LINK_TAIL := -Wl,--as-needed $(LIBS)

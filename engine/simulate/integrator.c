@@ -6,8 +6,8 @@
 #include "engine/simulate/vector_ops.h"
 #include "engine/solve/variables.h"
 
-#include <cvode/cvode.h>
-#include <cvode/cvode_proj.h>
+#include <cvodes/cvodes.h>
+#include <cvodes/cvodes_proj.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "engine/solve/newton_matrix.h"
 
-#include <cvode/cvode.h>
+#include <cvodes/cvodes.h>
 #include <nvector/nvector_serial.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef HAMEL_BENCH_BASELINES_H
 #define HAMEL_BENCH_BASELINES_H
 
-#include <cvode/cvode.h>
+#include <cvodes/cvodes.h>
 #include <stdbool.h>
 #include <stddef.h>
 
