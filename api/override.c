@@ -25,6 +25,39 @@ static cJSON *value_of(const char *text) {
     return cJSON_CreateString(text);
 }
 
+/* "a, b[1,2]" as a list of texts: commas in the index of a member of a family do not part names. */
+static cJSON *names_of(const char *text) {
+    cJSON *list = cJSON_CreateArray();
+    int depth = 0;
+    for (const char *begin = text, *at = text; list != NULL; at++) {
+        depth += (*at == '[') - (*at == ']');
+        if (*at != '\0' && (*at != ',' || depth > 0)) continue;
+        const char *end = at;
+        while (begin < end && (*begin == ' ' || *begin == '\t')) begin++;
+        while (end > begin && (end[-1] == ' ' || end[-1] == '\t')) end--;
+        char *name = strndup(begin, (size_t)(end - begin));
+        cJSON *item = name != NULL ? cJSON_CreateString(name) : NULL;
+        free(name);
+        if (item == NULL || !cJSON_AddItemToArray(list, item)) {
+            cJSON_Delete(item);
+            cJSON_Delete(list);
+            return NULL;
+        }
+        if (*at == '\0') break;
+        begin = at + 1;
+    }
+    return list;
+}
+
+/* Names may be given bare where a list of them is asked for. */
+static cJSON *value_of_member(const assignment *a) {
+    bool names = strcmp(a->member, "record") == 0 || strcmp(a->member, "sensitivities") == 0;
+    cJSON *value = value_of(a->value);
+    if (!names || !cJSON_IsString(value)) return value;
+    cJSON_Delete(value);
+    return names_of(a->value);
+}
+
 static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
 }
@@ -56,7 +89,7 @@ static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error
         if (strcmp(a->member, output_times[k]) != 0)
             cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
     }
-    return put(simulation, a->member, value_of(a->value), error);
+    return put(simulation, a->member, value_of_member(a), error);
 }
 
 static const char *coordinate_name(const cJSON *item) {

@@ -89,19 +89,32 @@ static void read_initialization(json_reader *r, const cJSON *value, const char *
     if (choice >= 0) s->initialization = choice == 0 ? HAMEL_INITIALIZATION_STRICT : HAMEL_INITIALIZATION_PROJECT;
 }
 
-static void read_column(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+static void read_name(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     json_read_name(r, value, pointer, field);
+}
+
+/* Names and the pointer of each; false where there is nothing to keep. */
+static bool read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
+                       const char ***pointers, size_t *count) {
+    size_t found;
+    *names = json_read_list(r, value, pointer, what, sizeof **names, read_name, &found);
+    *pointers = json_alloc(r, found, sizeof **pointers);
+    if (*names == NULL || *pointers == NULL) return false;
+    for (size_t k = 0; k < found; k++) (*pointers)[k] = json_pointer_of_index(r, pointer, k);
+    *count = found;
+    return true;
 }
 
 static void read_record(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
-    size_t count;
-    s->record = json_read_list(r, value, pointer, "a list of columns", sizeof *s->record, read_column, &count);
-    s->record_pointers = json_alloc(r, count, sizeof *s->record_pointers);
-    if (s->record == NULL || s->record_pointers == NULL) return;
-    for (size_t k = 0; k < count; k++) s->record_pointers[k] = json_pointer_of_index(r, pointer, k);
-    s->record_count = count;
-    s->has_record = true;
+    s->has_record =
+        read_names(r, value, pointer, "a list of columns", &s->record, &s->record_pointers, &s->record_count);
+}
+
+static void read_sensitivities(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_simulation *s = field;
+    (void)read_names(r, value, pointer, "a list of parameters and initial values", &s->sensitivities,
+                     &s->sensitivity_pointers, &s->sensitivity_count);
 }
 
 static const json_key simulation_keys[] = {
@@ -120,6 +133,7 @@ static const json_key simulation_keys[] = {
     {"max_step", json_read_positive, offsetof(hamel_simulation, max_step), false},
     {"time_limit", json_read_positive, offsetof(hamel_simulation, time_limit), false},
     {"record", read_record, 0, false},
+    {"sensitivities", read_sensitivities, 0, false},
     {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
     {"scene", json_read_boolean, offsetof(hamel_simulation, scene), false},
 };

@@ -186,6 +186,7 @@ const cli_command cli_run = {
              "Examples:\n"
              "  hamel run pendulum.json > rows.csv\n"
              "  hamel run pendulum.json --set l=2 --set theta.initial=pi/3 --stop 20 --samples 1001\n"
+             "  hamel run pendulum.json --sensitivities l,theta.initial\n"
              "  hamel examples chain | hamel run - --format npy --output chain.npy --summary chain-summary.json\n"
              "  hamel run pendulum.json --server http://127.0.0.1:8080 --format ndjson\n",
     .options = options,

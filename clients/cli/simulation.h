@@ -52,7 +52,8 @@ void cli_print_linearization(const cJSON *linearization);
         {"rtol", "X", "simulation.rtol", "relative tolerance"},                                               \
         {"atol", "X", "simulation.atol", "absolute tolerance"},                                               \
         {"method", "NAME", "simulation.method", "auto, adams or bdf"},                                        \
-        {"formulation", "NAME", "simulation.formulation", "auto or one of those below"}, {                    \
+        {"formulation", "NAME", "simulation.formulation", "auto or one of those below"},                      \
+        {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"}, {  \
         "server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"     \
     }
 

@@ -1,7 +1,7 @@
 /* local.c — see local.h. */
 #include "engine/analyze/local.h"
 
-#include "engine/system/binder.h"
+#include "engine/model/inputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,52 +10,13 @@ static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the local equations");
 }
 
-/* --- inputs -------------------------------------------------------------------------------------------------------- */
+/* --- inputs ------------------------------------------------------------------------------------------------------- */
 
-/* dp_j/dp_input for all parameters, as nodes: those made of the input move along. Parameters refer to each other without
- * circles, so as many passes as there are parameters are enough; few are needed. */
-static bool parameter_rates(hamel_system *s, int32_t input, graph_node *rates) {
-    graph *g = s->graph;
-    bool changed = true;
-    for (size_t j = 0; j < s->parameter_count; j++) rates[j] = graph_number(g, (int32_t)j == input);
-    for (size_t pass = 0; changed && pass < s->parameter_count; pass++) {
-        changed = false;
-        for (size_t j = 0; j < s->parameter_count; j++) {
-            int32_t *list;
-            size_t count = node_support(s, s->parameter_nodes[j], SYMBOL_PARAMETER, &list);
-            graph_node sum = graph_number(g, 0);
-            if ((int32_t)j == input || count == 0) continue;
-            for (size_t k = 0; k < count; k++) {
-                graph_node slope = graph_partial(g, s->parameter_nodes[j], graph_symbol(g, SYMBOL_PARAMETER, list[k]));
-                sum = graph_add(g, sum, graph_mul(g, slope, rates[list[k]]));
-            }
-            changed |= sum != rates[j];
-            rates[j] = sum;
-        }
-    }
-    return graph_status(g) == HAMEL_OK;
-}
-
-static graph_node along(hamel_system *s, graph_node node, const graph_node *rates) {
-    graph *g = s->graph;
-    graph_node sum = graph_number(g, 0);
-    int32_t *list;
-    size_t count = node >= 0 ? node_support(s, node, SYMBOL_PARAMETER, &list) : 0;
-    for (size_t k = 0; k < count; k++) {
-        if (graph_is_zero(g, rates[list[k]])) continue;
-        graph_node slope = graph_partial(g, node, graph_symbol(g, SYMBOL_PARAMETER, list[k]));
-        sum = graph_add(g, sum, graph_mul(g, slope, rates[list[k]]));
-    }
-    return sum;
-}
-
-static int32_t find_parameter(const hamel_system *s, const char *name, hamel_error *error) {
-    for (size_t j = 0; j < s->parameter_count; j++)
-        if (strcmp(s->parameter_names[j], name) == 0) return (int32_t)j;
+static hamel_status no_parameter(const hamel_system *s, const char *name, hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the input `%s` is no parameter of the system", name);
     const char *nearest = nearest_name(s->parameter_names, s->parameter_count, name, strlen(name));
     if (nearest) hamel_suggest(error, "did you mean `%s`?", nearest);
-    return -1;
+    return HAMEL_INVALID;
 }
 
 static hamel_status compile_inputs(local_equations *l, const char *const *inputs, hamel_error *error) {
@@ -67,12 +28,12 @@ static hamel_status compile_inputs(local_equations *l, const char *const *inputs
     if (!nodes || !rates) return no_memory(error);
     if (formulation_lagrange.derive(&e) != HAMEL_OK) return error->status;
     for (size_t k = 0; k < l->inputs; k++) {
-        int32_t input = find_parameter(s, inputs[k], error);
-        if (input < 0) return error->status;
-        if (!parameter_rates(s, input, rates)) return equations_status(s);
-        for (size_t i = 0; i < l->rows; i++) *at++ = along(s, e.residual[i], rates);
-        for (size_t c = 0; c < l->m; c++) *at++ = along(s, e.position[c], rates);
-        for (size_t c = 0; c < l->m; c++) *at++ = along(s, e.velocity[c], rates);
+        int32_t input = inputs_find_parameter(s, inputs[k]);
+        if (input < 0) return no_parameter(s, inputs[k], error);
+        if (!inputs_parameter_rates(s, input, rates)) return equations_status(s);
+        for (size_t i = 0; i < l->rows; i++) *at++ = inputs_along(s, e.residual[i], rates);
+        for (size_t c = 0; c < l->m; c++) *at++ = inputs_along(s, e.position[c], rates);
+        for (size_t c = 0; c < l->m; c++) *at++ = inputs_along(s, e.velocity[c], rates);
     }
     if (equations_status(s) != HAMEL_OK) return error->status;
     hamel_status status = program_compile(&l->by_inputs, &l->memory, s->graph, nodes, count, error);

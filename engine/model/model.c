@@ -311,7 +311,7 @@ static bool all_columns(hamel_model *model, const hamel_observed *o, const char 
         columns[at + 2 * n + i] = model_output_name(model, i);
         units[at + 2 * n + i] = units_text(s, node);
     }
-    return true;
+    return model_name_sensitivities(model, o, columns, units);
 }
 
 static hamel_status index_columns(hamel_model *model, const char **columns, symbol_table *table, hamel_error *error) {
@@ -337,8 +337,9 @@ static hamel_status choose_columns(hamel_model *model, const hamel_simulation *i
     if (!chosen || !model->recorded) return no_memory(model, error);
     size_t scene = model->system->scene
                        ? 1 + 2 * model->n + model->system->quasi_count + model->system->first_scene_output
-                       : model->all_column_count;
-    for (size_t i = 0; i < model->all_column_count; i++) chosen[i] = !in->has_record || i == 0 || i >= scene;
+                       : model->state_column_count;
+    for (size_t i = 0; i < model->all_column_count; i++)
+        chosen[i] = !in->has_record || i == 0 || (i >= scene && i < model->state_column_count);
     for (size_t k = 0; in->has_record && k < in->record_count; k++) {
         int32_t found = symbol_find(table, in->record[k], strlen(in->record[k]));
         if (found >= 0) {
@@ -360,7 +361,9 @@ static hamel_status make_header(hamel_model *model, const hamel_description *d, 
     hamel_system *s = model->system;
     symbol_table table;
     model->output_count = s->quasi_count + s->output_count;
-    model->all_column_count = 1 + 2 * model->n + model->output_count;
+    model->state_column_count = model->all_column_count = 1 + 2 * model->n + model->output_count;
+    if (model->sensitivities)
+        model->all_column_count += model->sensitivities->count * model->sensitivities->column_count;
     const char **columns = arena_alloc(&model->memory, model->all_column_count, sizeof *columns);
     const char **units = arena_alloc(&model->memory, model->all_column_count, sizeof *units);
     if (!columns || !units || !all_columns(model, o, columns, units)) return no_memory(model, error);
@@ -488,6 +491,7 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     if (status == HAMEL_OK) status = copy_state(model, error);
     if (status == HAMEL_OK) status = make_header(model, d, &observed, error);
     if (status == HAMEL_OK) status = compile_programs(model, &e, &observed, error);
+    if (status == HAMEL_OK) status = model_admit_sensitivities(model, &observed, error);
     if (status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) return equations_status(s);
     return status;
 }
@@ -500,6 +504,7 @@ static hamel_status check(hamel_model *model, const hamel_description *d, const 
     if (!model->system || status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT) return status;
     (void)choose_formulation(model, &d->simulation, error);
     (void)settings_resolve(model, d);
+    (void)model_find_sensitivities(model, &d->simulation);
     (void)resolve_observed(model, d, error);
     if (error->status != HAMEL_OK)
         (void)outputs_bind(&observed, model->system, NULL); /* their faults belong into the same answer */

@@ -57,6 +57,19 @@ typedef struct model_invariant {
     double tolerance;
 } model_invariant;
 
+/* The inputs by which the motion is differentiated: parameters p, given initial values q0 and q'0. Their numbers being
+ * fixed in a model, so are the derivatives of all that follows from them before the motion. Row-major. */
+typedef struct model_sensitivities {
+    size_t count;
+    const char **names;
+    double *size;         /* count: |input|, 1 where it is 0 */
+    double *by_parameter; /* count × parameters: all parameters along each input */
+    double *q0, *v0;      /* count × n: the given initial values along each input */
+    size_t output_count;  /* outputs that are differentiated: all but the scene's */
+    size_t column_count;  /* of each input: n of q, n of q', outputs */
+    bool unique_only; /* outputs contain multipliers, whose derivative needs constraints that do not depend on others */
+} model_sensitivities;
+
 /* What happens where its root passes through zero. Lists are the system's. */
 typedef struct model_event {
     const char *name, *pointer;
@@ -133,8 +146,10 @@ struct hamel_model {
     size_t event_count, root_count, jump_count;
     program *roots, *jumps, *switches;
 
-    size_t all_column_count; /* t, q, q', outputs: before `record` */
-    size_t *recorded;        /* column → index in all columns */
+    model_sensitivities *sensitivities; /* NULL: none asked for */
+    size_t state_column_count;          /* t, q, q', outputs */
+    size_t all_column_count;            /* these and derivatives, input by input: before `record` */
+    size_t *recorded;                   /* column → index in all columns */
     hamel_header header;
     const char *hash;
     double derive_seconds;
@@ -142,6 +157,14 @@ struct hamel_model {
 
 /* settings.c: fills model->settings from the description; faults go to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
+
+/* sensitivities.c. Finds the inputs and, unless there are other faults, differentiates what follows from them. */
+hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation *in);
+/* Whether the equations have derivatives, once everything is compiled; a fault that says why not. */
+hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o,
+                                       hamel_error *error) HAMEL_CHECKED;
+/* Names and units of their columns into these, from state_column_count on; false without memory. */
+bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const char **columns, const char **units);
 
 /* events.c: compiles the system's events, which are bound, into the model. */
 hamel_status events_compile(hamel_model *model, hamel_error *error);

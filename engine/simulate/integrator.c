@@ -2,6 +2,7 @@
  * projection is for BDF only; CV_TSTOP_RETURN cannot be relied on; `mxstep` counts per call. */
 #include "engine/simulate/integrator.h"
 
+#include "engine/simulate/forward.h"
 #include "engine/simulate/newton_solver.h"
 #include "engine/simulate/vector_ops.h"
 #include "engine/solve/variables.h"
@@ -51,6 +52,7 @@ struct integrator {
     N_Vector y, dense; /* state after the last step; scratch of dense output */
     SUNNonlinearSolver nonlinear;
     newton_solver *newton; /* BDF only */
+    forward *forward;      /* NULL: no sensitivities */
     variables *variables;
     size_t n, state_count; /* of q; of (q, w) */
     double *velocity;      /* n: q' of the right-hand side evaluated last */
@@ -61,6 +63,7 @@ struct integrator {
     double t, previous;
     double rtol, atol_factor;    /* of the method in force */
     double alpha, beta;          /* stabilization in force */
+    double along_rate;           /* and of the sensitivities, where they have one of their own; else 0 */
     double margin, least_margin; /* kkt_margin at the last evaluation; least since the last step */
     double calm_step;            /* the last one that met no state beside a singular one; 0 at first */
     double widest;               /* largest margin since the start */
@@ -192,6 +195,19 @@ static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, v
     return isfinite(*power) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
 }
 
+/* The linearized constraints are kept as those of the motion are. BDF projects states, and not sensitivities: there the
+ * stabilization is theirs alone, and changes nothing else, as it vanishes along the constraints. */
+static int sensitivity_rates(int count, realtype t, N_Vector y_vector, N_Vector rate, N_Vector *s, N_Vector *ds,
+                             void *user, N_Vector t1, N_Vector t2) {
+    integrator *w = user;
+    const double *y = NV_DATA_S(y_vector);
+    double alpha = w->along_rate > 0 ? w->along_rate : w->alpha, beta = w->along_rate > 0 ? w->along_rate : w->beta;
+    (void)count, (void)rate, (void)t1, (void)t2;
+    if (stopped(w)) return -1;
+    hamel_status status = forward_rates(w->forward, t, y, y + w->n, alpha, beta, s, ds);
+    return status == HAMEL_OK ? 0 : remember_failure(w, status, t, y);
+}
+
 /* What leads off the manifold is taken out of a change (dq, dw) of the state given last to w->variables. */
 static hamel_status project_change(integrator *w, double *change) {
     double *dv = w->scratch;
@@ -258,6 +274,7 @@ static void close_method(integrator *w) {
     w->nonlinear = NULL;
     newton_solver_free(w->newton);
     w->newton = NULL;
+    if (w->forward) forward_close(w->forward);
 }
 
 /* At a start: Baumgarte's constants as given, or none until the step size is known (follow_step). */
@@ -266,6 +283,11 @@ static void set_stabilization(integrator *w) {
     bool given = s->projection == HAMEL_PROJECTION_BAUMGARTE;
     w->alpha = given ? s->baumgarte[0] : 0;
     w->beta = given ? s->baumgarte[1] : 0;
+}
+
+static bool open_sensitivities(integrator *w) {
+    w->along_rate = 0;
+    return !w->forward || forward_open(w->forward, w->cvode, w->bdf, sensitivity_rates);
 }
 
 static bool open_method(integrator *w) {
@@ -278,9 +300,9 @@ static bool open_method(integrator *w) {
     if (!w->cvode || !configure(w)) return false;
     w->nonlinear = w->bdf ? SUNNonlinSol_Newton(w->y, w->context) : SUNNonlinSol_FixedPoint(w->y, 0, w->context);
     if (!w->nonlinear || CVodeSetNonlinearSolver(w->cvode, w->nonlinear)) return false;
-    if (!w->bdf) return true;
+    if (!w->bdf) return open_sensitivities(w);
     w->newton = newton_solver_attach(w->cvode, w->variables, w->kinetics, w->velocity, w->context);
-    if (!w->newton) return false;
+    if (!w->newton || !open_sensitivities(w)) return false;
     return !project_states || CVodeSetProjFn(w->cvode, project) == CV_SUCCESS;
 }
 
@@ -319,7 +341,9 @@ static bool allocate(integrator *w) {
     w->atol = w->failed_state + w->state_count;
     w->y = vector_create((sunindextype)(w->state_count + (model->energy_rate ? 1 : 0)), w->context);
     w->dense = w->y ? N_VClone(w->y) : NULL;
-    return w->dense != NULL;
+    if (!w->dense || !w->options.sensitivities) return w->dense != NULL;
+    w->forward = forward_create(w->options.sensitivities, w->y, w->options.start_along);
+    return w->forward != NULL;
 }
 
 integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
@@ -347,6 +371,8 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
 /* All that depends on the number of variables. */
 static void release(integrator *w) {
     close_method(w);
+    forward_free(w->forward);
+    w->forward = NULL;
     if (w->dense) N_VDestroy(w->dense);
     if (w->y) N_VDestroy(w->y);
     w->dense = w->y = NULL;
@@ -418,10 +444,12 @@ static bool closes_in(integrator *w) {
 static void follow_step(integrator *w) {
     double h;
     long steps;
-    if (w->bdf || w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
+    if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
     if (CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps) || !(h > 0) || steps < SETTLED) return;
     double rate = STABILIZATION / h;
-    if (w->alpha == 0 || rate < 0.5 * w->alpha) w->alpha = w->beta = rate;
+    double *followed = w->bdf ? &w->along_rate : &w->alpha;
+    if (*followed == 0 || rate < 0.5 * *followed) *followed = rate;
+    if (!w->bdf) w->beta = w->alpha;
 }
 
 void integrator_suggest_passing(const integrator *w, hamel_error *error) {
@@ -451,8 +479,8 @@ static hamel_status explain(integrator *w, int flag, hamel_error *error) {
         hamel_status status = rates(w, w->failed_t, w->failed_state, NV_DATA_S(w->dense), error);
         if (status != HAMEL_OK) return status;
         if (w->failure == HAMEL_NOT_FINITE)
-            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy is not finite",
-                              w->failed_t);
+            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy%s is not finite",
+                              w->failed_t, w->forward ? ", or of a sensitivity," : "");
     }
     bool shrank = flag == CV_ERR_FAILURE || flag == CV_CONV_FAILURE;
     if (shrank && w->model->m > 0 && w->margin < BESIDE * w->widest) return explain_dependence(w, error);
@@ -574,6 +602,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     }
     if (flag < 0) return explain(w, flag, error);
     w->t = reached;
+    if (w->forward && !forward_take(w->forward, w->cvode)) return explain(w, CV_MEM_NULL, error);
     if (creeps(w)) return explain(w, CV_ERR_FAILURE, error);
     follow_margin(w);
     if (loses_its_velocities(w)) return explain_dependence(w, error);
@@ -611,6 +640,12 @@ hamel_status integrator_interpolate(integrator *w, double t, double *q, double *
     memcpy(v, w->velocity, w->n * sizeof *v); /* a guess */
     *work = w->model->energy_rate ? y[w->state_count] : 0;
     return variables_velocities(w->variables, t, q, y + w->n, v, error);
+}
+
+hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s, hamel_error *error) {
+    bool here = t == w->t || w->previous == w->t;
+    if (forward_interpolate(w->forward, here ? NULL : w->cvode, t, s)) return HAMEL_OK;
+    return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output of the sensitivities at t = %.9g", t);
 }
 
 hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v, hamel_error *error) {

@@ -1,4 +1,4 @@
-/* integrator.h — CVODE as hamel uses it: one step at a time, on the constraint manifold, with dense output.
+/* integrator.h — CVODES as hamel uses it: one step at a time, on the constraint manifold, with dense output.
  *
  * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most. W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi
  * integral is not identically 0; the work balance of the summary comes from it.
@@ -11,14 +11,16 @@
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/solve/sensitivities.h"
 
 typedef struct integrator integrator;
 
 typedef struct integrator_options {
     double tolerance_factor; /* on rtol and atol: 1, or 0.1 to certify */
     const atomic_bool *cancel;
-    double deadline; /* of CLOCK_MONOTONIC, seconds; 0: none */
+    double deadline;                  /* of CLOCK_MONOTONIC, seconds; 0: none */
+    sensitivities *sensitivities;     /* NULL: none; borrowed */
+    const double *const *start_along; /* those of the state at the start */
 } integrator_options;
 
 typedef struct integrator_counts {
@@ -53,6 +55,10 @@ bool integrator_timed_out(const integrator *w);
  * *work = W. */
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
+
+/* s := the sensitivities at such a time. */
+hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s,
+                                                  hamel_error *error) HAMEL_CHECKED;
 
 /* v[n] := the velocities at (t, q) that have the w of (t, q, v): what the variables keep constant is so at q, too. */
 hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v,

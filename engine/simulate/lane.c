@@ -13,12 +13,30 @@ static const double ROW_RESIDUAL = 1e-9;
 static const double ROUNDING = 1e-14; /* of the energy */
 static const double SHORTER = 64;     /* than a first step that missed an event */
 
+static bool create_sensitivities(lane *l) {
+    const model_sensitivities *inputs = l->model->sensitivities;
+    if (!inputs) return true;
+    size_t length = 2 * l->model->n;
+    l->sensitivities = sensitivities_create(l->kinetics);
+    l->along = calloc(inputs->count, sizeof *l->along);
+    l->derivatives = calloc(inputs->count * (inputs->column_count + length), sizeof *l->derivatives);
+    if (!l->sensitivities || !l->along || !l->derivatives) return false;
+    for (size_t i = 0; i < inputs->count; i++)
+        l->along[i] = l->derivatives + inputs->count * inputs->column_count + i * length;
+    return true;
+}
+
+hamel_status lane_start_sensitivities(lane *l, hamel_error *error) {
+    if (!l->sensitivities) return HAMEL_OK;
+    return sensitivities_start(l->sensitivities, l->t, l->q, l->v, l->along, error);
+}
+
 bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     size_t n = model->n, m = model->m;
     *l = (lane){.model = model, .t = model->settings.start};
     l->kinetics = kinetics_create(model);
     l->q = calloc(6 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
-    bool good = l->kinetics && l->q;
+    bool good = l->kinetics && l->q && create_sensitivities(l);
     if (good && model->root_count > 0)
         good = events_create(&l->events, model, l->kinetics) && (l->roots = roots_create(model, l->kinetics));
     if (!good) {
@@ -43,6 +61,8 @@ void lane_free(lane *l) {
     integrator_free(l->integrator);
     roots_free(l->roots);
     events_free(&l->events);
+    sensitivities_free(l->sensitivities);
+    free(l->along), free(l->derivatives);
     kinetics_free(l->kinetics);
     free(l->q);
     *l = (lane){0};
@@ -97,7 +117,9 @@ hamel_status lane_settle(lane *l, hamel_error *error) {
         status = kinetics_evaluate(l->kinetics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ROW_RESIDUAL)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
-    return status == HAMEL_OK ? observe(l, error) : status;
+    if (status == HAMEL_OK) status = observe(l, error);
+    if (status != HAMEL_OK || !l->sensitivities) return status;
+    return sensitivities_see(l->sensitivities, l->t, l->q, l->v, l->along, l->derivatives, error);
 }
 
 /* Projected positions belong to other velocities where momenta are constants of the motion. */
@@ -112,6 +134,8 @@ hamel_status lane_see(lane *l, double t, hamel_error *error) {
     l->t = t;
     hamel_status status =
         l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
+    if (status == HAMEL_OK && l->sensitivities && l->integrator)
+        status = integrator_interpolate_sensitivities(l->integrator, t, l->along, error);
     if (status == HAMEL_OK) status = keep_constants(l, error);
     l->work += l->gained;
     return status == HAMEL_OK ? lane_settle(l, error) : status;
@@ -122,7 +146,11 @@ void lane_row(const lane *l, double *row) {
     size_t n = model->n;
     for (size_t c = 0; c < model->header.column_count; c++) {
         size_t i = model->recorded[c];
-        row[c] = i == 0 ? l->t : i <= n ? l->q[i - 1] : i <= 2 * n ? l->v[i - 1 - n] : l->observed[i - 1 - 2 * n];
+        row[c] = i == 0                          ? l->t
+                 : i <= n                        ? l->q[i - 1]
+                 : i <= 2 * n                    ? l->v[i - 1 - n]
+                 : i < model->state_column_count ? l->observed[i - 1 - 2 * n]
+                                                 : l->derivatives[i - model->state_column_count];
     }
 }
 

@@ -19,7 +19,12 @@ typedef struct lane {
     double work, gained;                          /* W there, and the part of it that events gave */
     double *observed;                             /* outputs, invariants, checks, h */
     double *before, *after;                       /* rows of a happening */
+    sensitivities *sensitivities;                 /* NULL: none asked for */
+    double **along, *derivatives;                 /* at the state seen last; and their columns */
 } lane;
+
+/* The sensitivities of the consistent state in q, v at the start, which was made of the model's; does nothing without. */
+hamel_status lane_start_sensitivities(lane *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Starts the integration from the consistent state in q, v. */
 hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error);

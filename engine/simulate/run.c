@@ -119,7 +119,8 @@ static double deadline_of(const run *r) {
 }
 
 static hamel_status start_lane(run *r, lane *l, double factor) {
-    integrator_options options = {factor, r->options ? r->options->cancel : NULL, r->deadline};
+    integrator_options options = {factor, r->options ? r->options->cancel : NULL, r->deadline, l->sensitivities,
+                                  (const double *const *)l->along};
     return lane_start(l, &options, r->error);
 }
 
@@ -137,6 +138,7 @@ static hamel_status start(run *r) {
     if (status == HAMEL_OK)
         status = initial_values_make_consistent(r->main.kinetics, model->settings.start, r->main.q, r->main.v,
                                                 model->settings.initialization, &s->initial_residual, r->error);
+    if (status == HAMEL_OK) status = lane_start_sensitivities(&r->main, r->error);
     if (status == HAMEL_OK) status = lane_see(&r->main, model->settings.start, r->error);
     if (status != HAMEL_OK) return status;
     s->degrees_of_freedom = (int)model->n - (int)motion_rank(&r->main.kinetics->motion);
@@ -154,7 +156,8 @@ static hamel_status start(run *r) {
         if (!s->error_estimate) return no_memory(r);
         if (!lane_create(&r->certifier, model, r->error)) return r->error->status;
         memcpy(r->certifier.q, r->main.q, 2 * model->n * sizeof *r->main.q); /* q and v lie together */
-        status = start_lane(r, &r->certifier, CERTIFY_FACTOR);
+        status = lane_start_sensitivities(&r->certifier, r->error);
+        if (status == HAMEL_OK) status = start_lane(r, &r->certifier, CERTIFY_FACTOR);
     }
     return status == HAMEL_OK ? start_lane(r, &r->main, 1) : status;
 }

@@ -93,8 +93,17 @@ bool binder_number(hamel_system *s, graph_node node, double *value) {
     return n >= 0 && graph_is_number(s->graph, n, value);
 }
 
+/* Notes that the numbers of the parameters in a node shape the equations. */
+static void note_structural(hamel_system *s, graph_node node) {
+    const int32_t *list;
+    if (node < 0 || !(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
+    size_t count = graph_support(s->graph, node, SYMBOL_PARAMETER, &list);
+    for (size_t k = 0; k < count; k++) s->parameter_structural[list[k]] = true;
+}
+
 static bool integer_value(machine *m, const syntax_item *item, graph_node node, const char *what, long long *value) {
     double number;
+    note_structural(m->s, node);
     if (!binder_number(m->s, node, &number)) {
         if (graph_status(m->s->graph) != HAMEL_OK) return binder_graph_fault(m->s, m->pointer);
         *value = 1; /* any: this walk's result is thrown away when a parameter is still waiting for its value */
@@ -627,11 +636,15 @@ bool binder_slot_number(hamel_system *s, int32_t index, double *value) {
     const bind_slot *slot = &s->binder->slots[index];
     const hamel_expression *e = &slot->value->items[0];
     if (slot->state != SLOT_BOUND) return false;
+    note_structural(s, slot->nodes[0]);
     return binder_number(s, slot->nodes[0], value) || not_finite(s, e);
+}
+
+bool system_node_number(hamel_system *s, const hamel_expression *e, graph_node node, double *value) {
+    return binder_number(s, node, value) || not_finite(s, e);
 }
 
 bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
     graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
-    if (node < 0) return false;
-    return binder_number(s, node, value) || not_finite(s, e);
+    return node >= 0 && system_node_number(s, e, node, value);
 }

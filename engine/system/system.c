@@ -93,10 +93,11 @@ static void declare_parameters(hamel_system *s) {
     s->parameter_units = arena_alloc(s->memory, n, sizeof *s->parameter_units);
     s->parameter_values = arena_alloc(s->memory, n, sizeof *s->parameter_values);
     s->parameter_nodes = arena_alloc(s->memory, n, sizeof *s->parameter_nodes);
+    s->parameter_structural = arena_alloc(s->memory, n, sizeof *s->parameter_structural);
     b->parameter_numbers = arena_alloc(s->memory, n, sizeof *b->parameter_numbers);
     hamel_expressions *values = arena_alloc(s->memory, n, sizeof *values);
     if (!s->parameter_names || !s->parameter_units || !s->parameter_values || !s->parameter_nodes ||
-        !b->parameter_numbers || !values) {
+        !s->parameter_structural || !b->parameter_numbers || !values) {
         binder_graph_fault(s, "/parameters");
         return;
     }
@@ -109,6 +110,7 @@ static void declare_parameters(hamel_system *s) {
             binder_graph_fault(s, p->pointer);
             return;
         }
+        s->parameter_structural[i] = false;
         b->parameter_numbers[i] = GRAPH_NONE;
         if (strchr(p->name, '['))
             (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
@@ -487,11 +489,13 @@ static void bind_nonideals(hamel_system *s) {
         if (s->constraints[c].described) bind_nonideal(s, &s->constraints[c]);
 }
 
-/* The number of an expression of parameters, when one is given, with its unit noted. */
+/* The number and the node of an expression of parameters, when one is given, with its unit noted. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
-                       size_t index, double *value) {
+                       size_t index, double *value, graph_node *node) {
+    *node = GRAPH_NONE;
     if (!hamel_expression_given(e)) return true;
-    if (!system_number(s, e, scope, value)) return false;
+    *node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
+    if (*node < 0 || !system_node_number(s, e, *node, value)) return false;
     units_note_number(s, e, scope, rule, index);
     return true;
 }
@@ -508,8 +512,9 @@ static void bind_initial_values(hamel_system *s) {
             if (k < 0) break;
             system_coordinate *at = &s->coordinates[k];
             at->velocity_given = hamel_expression_given(&c->velocity);
-            bool good = bind_value(s, &c->initial, &f.scope, UNIT_INITIAL, (size_t)k, &at->initial) &&
-                        bind_value(s, &c->velocity, &f.scope, UNIT_VELOCITY, (size_t)k, &at->velocity);
+            bool good =
+                bind_value(s, &c->initial, &f.scope, UNIT_INITIAL, (size_t)k, &at->initial, &at->initial_node) &&
+                bind_value(s, &c->velocity, &f.scope, UNIT_VELOCITY, (size_t)k, &at->velocity, &at->velocity_node);
             if (!good && c->family.count) break; /* one member's fault speaks for the family */
         }
     }

@@ -21,6 +21,7 @@ typedef struct system_coordinate {
     const char *name, *unit;
     size_t described; /* which of the description's coordinates it is a member of */
     double initial, velocity;
+    graph_node initial_node, velocity_node; /* what these are made of, or GRAPH_NONE where they are not given */
     bool velocity_given;
     graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
     graph_node
@@ -136,6 +137,8 @@ typedef struct hamel_system {
     const char **parameter_names, **parameter_units;
     double *parameter_values;
     graph_node *parameter_nodes; /* what each is made of: numbers and other parameters */
+    bool *parameter_structural;  /* its number is in what equations are made of (ranges, indices, tables): they are no
+                                    functions of it */
 
     size_t coordinate_count, coordinate_capacity;
     system_coordinate *coordinates;
@@ -216,6 +219,9 @@ graph_node system_bind(hamel_system *s, const hamel_expression *expression, syst
 
 /* The value of an expression of parameters. False with a fault added (also when it is not finite). */
 bool system_number(hamel_system *s, const hamel_expression *expression, const loop_scope *scope, double *value);
+
+/* The same of a node that the expression was bound to. */
+bool system_node_number(hamel_system *s, const hamel_expression *expression, graph_node node, double *value);
 
 /* True, with a fault added once, when the work was canceled or takes longer than its limit. To be asked now and then. */
 bool system_interrupted(hamel_system *s);

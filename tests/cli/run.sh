@@ -78,6 +78,9 @@ call run system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; 
 report $? "parameters and initial values are set"
 call run system.json --set q=1; code_is 3 && grep -q '`q`' err
 report $? "an unknown parameter is refused"
+call run system.json --sensitivities 'l, x.initial' --set 'simulation.record=x,d(x)/d(l)' --samples 2
+code_is 0 && sed -n 1p out | grep -qx 't,x,d(x)/d(l)'
+report $? "--sensitivities takes names, and record bare ones"
 call run system.json --set q; code_is 2
 report $? "--set needs NAME=VALUE"
 call run system.json --output rows2.csv --summary summary.json; code_is 0 && [ ! -s out ] && cmp -s rows2.csv rows.csv &&

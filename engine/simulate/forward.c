@@ -1,0 +1,84 @@
+/* forward.c — see the header. */
+#include "engine/simulate/forward.h"
+
+#include <nvector/nvector_serial.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+#include <sunnonlinsol/sunnonlinsol_newton.h>
+
+struct forward {
+    sensitivities *sensitivities;
+    size_t count, length; /* inputs; 2n */
+    int number;           /* count, as CVODES wants it */
+    N_Vector *now, *dense;
+    SUNNonlinearSolver solver;
+    const double **from; /* count, for calls */
+    double **to;
+};
+
+forward *forward_create(sensitivities *s, N_Vector y, const double *const *start) {
+    forward *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    *f = (forward){.sensitivities = s, .count = sensitivities_count(s), .length = sensitivities_length(s)};
+    f->number = (int)f->count;
+    f->now = N_VCloneVectorArray(f->number, y);
+    f->dense = N_VCloneVectorArray(f->number, y);
+    f->from = calloc(f->count, sizeof *f->from);
+    f->to = calloc(f->count, sizeof *f->to);
+    if (!f->now || !f->dense || !f->from || !f->to) {
+        forward_free(f);
+        return NULL;
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        N_VConst(0, f->now[i]);
+        memcpy(N_VGetArrayPointer(f->now[i]), start[i], f->length * sizeof **start);
+    }
+    return f;
+}
+
+void forward_free(forward *f) {
+    if (!f) return;
+    forward_close(f);
+    if (f->now) N_VDestroyVectorArray(f->now, f->number);
+    if (f->dense) N_VDestroyVectorArray(f->dense, f->number);
+    free(f->from), free(f->to);
+    free(f);
+}
+
+bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates) {
+    SUNContext context = f->now[0]->sunctx;
+    if (CVodeSensInit(cvode, f->number, CV_STAGGERED, rates, f->now) || CVodeSensEEtolerances(cvode)) return false;
+    if (CVodeSetSensParams(cvode, NULL, (realtype *)sensitivities_sizes(f->sensitivities), NULL)) return false;
+    if (CVodeSetSensErrCon(cvode, SUNTRUE)) return false;
+    f->solver = bdf ? SUNNonlinSol_NewtonSens(f->number, f->now[0], context)
+                    : SUNNonlinSol_FixedPointSens(f->number, f->now[0], 0, context);
+    return f->solver && CVodeSetNonlinearSolverSensStg(cvode, f->solver) == CV_SUCCESS;
+}
+
+void forward_close(forward *f) {
+    if (f->solver) SUNNonlinSolFree(f->solver);
+    f->solver = NULL;
+}
+
+bool forward_take(forward *f, void *cvode) {
+    realtype t;
+    return CVodeGetSens(cvode, &t, f->now) == CV_SUCCESS;
+}
+
+hamel_status forward_rates(forward *f, double t, const double *q, const double *v, double alpha, double beta,
+                           N_Vector *s, N_Vector *ds) {
+    for (size_t i = 0; i < f->count; i++) {
+        N_VConst(0, ds[i]);
+        f->from[i] = N_VGetArrayPointer(s[i]);
+        f->to[i] = N_VGetArrayPointer(ds[i]);
+    }
+    return sensitivities_rates(f->sensitivities, t, q, v, alpha, beta, f->from, f->to);
+}
+
+bool forward_interpolate(forward *f, void *cvode, double t, double *const *s) {
+    if (cvode && CVodeGetSensDky(cvode, t, 0, f->dense) != CV_SUCCESS) return false;
+    N_Vector *from = cvode ? f->dense : f->now;
+    for (size_t i = 0; i < f->count; i++) memcpy(s[i], N_VGetArrayPointer(from[i]), f->length * sizeof **s);
+    return true;
+}

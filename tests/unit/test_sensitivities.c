@@ -1,0 +1,337 @@
+/* test_sensitivities.c — derivatives of motions by parameters and initial values: closed forms, scaling laws that are
+ * exact, and central differences of whole runs. */
+#include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const METHODS[] = {"adams", "bdf"};
+
+static double at(const motion *m, size_t row, const char *column) {
+    return motion_value(m, row, motion_column(m, column));
+}
+
+/* --- closed forms -------------------------------------------------------------------------------------------------- */
+
+/* x = a cos ωt + v/ω sin ωt with ω² = k/m and k = c²: four derivatives written out. */
+static void an_oscillator_has_the_derivatives_of_its_solution(void **state) {
+    (void)state;
+    const double c = 1.3, mass = 0.7, a = 0.4, v = -0.2, w = c / sqrt(mass);
+    for (int i = 0; i < 2; i++) {
+        char simulation[300];
+        snprintf(simulation, sizeof simulation,
+                 "`stop`: 6, `samples`: 13, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`,"
+                 "`sensitivities`: [`c`, `m`, `x.initial`, `x.velocity`]",
+                 METHODS[i]);
+        motion m = motion_run("`parameters`: {`c`: 1.3, `k`: `c^2`, `m`: 0.7},"
+                              "`coordinates`: [{`name`: `x`, `initial`: 0.4, `velocity`: -0.2}],"
+                              "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `k*x^2/2`",
+                              simulation);
+        for (size_t row = 0; row < m.row_count; row++) {
+            double t = at(&m, row, "t"), C = cos(w * t), S = sin(w * t);
+            double by_w = -a * t * S + v * (t * C / w - S / (w * w));
+            assert_near("d(x)/d(c)", at(&m, row, "d(x)/d(c)"), by_w / sqrt(mass), 1e-7);
+            assert_near("d(x)/d(m)", at(&m, row, "d(x)/d(m)"), -by_w * w / (2 * mass), 1e-7);
+            assert_near("d(x)/d(x.initial)", at(&m, row, "d(x)/d(x.initial)"), C, 1e-7);
+            assert_near("d(x')/d(x.initial)", at(&m, row, "d(x')/d(x.initial)"), -w * S, 1e-7);
+            assert_near("d(x)/d(x.velocity)", at(&m, row, "d(x)/d(x.velocity)"), S / w, 1e-7);
+            assert_near("d(x')/d(x.velocity)", at(&m, row, "d(x')/d(x.velocity)"), C, 1e-7);
+        }
+        motion_free(&m);
+    }
+}
+
+/* Ten inputs take two batches of lanes; all mean the same. */
+static void more_inputs_than_lanes_are_each_their_own(void **state) {
+    (void)state;
+    motion m =
+        motion_run("`parameters`: {`a`: 1, `b`: 1, `c`: 1, `d`: 1, `e`: 1, `f`: 1, `g`: 1, `h`: 1, `i`: 1, `j`: 1},"
+                   "`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`,"
+                   "`potential_energy`: `(a + 2*b + c + d + e + f + g + h + i + 3*j)*x^2/2`",
+                   "`stop`: 2, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12,"
+                   "`sensitivities`: [`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`, `i`, `j`]");
+    const double w = sqrt(13);
+    for (size_t row = 0; row < m.row_count; row++) {
+        double t = at(&m, row, "t"), by_k = -t * sin(w * t) / (2 * w);
+        assert_near("by a", at(&m, row, "d(x)/d(a)"), by_k, 1e-8);
+        assert_near("by b", at(&m, row, "d(x)/d(b)"), 2 * by_k, 1e-8);
+        assert_near("by h", at(&m, row, "d(x)/d(h)"), by_k, 1e-8);
+        assert_near("by i", at(&m, row, "d(x)/d(i)"), by_k, 1e-8);
+        assert_near("by j", at(&m, row, "d(x)/d(j)"), 3 * by_k, 1e-8);
+    }
+    motion_free(&m);
+}
+
+#define PENDULUM                                                                              \
+    "`parameters`: {`l`: 1.2, `g`: 9.81, `m`: 0.8},"                                          \
+    "`coordinates`: [{`name`: `x`, `initial`: `0.6*l`}, {`name`: `y`, `initial`: `-0.8*l`}]," \
+    "`kinetic_energy`: `m*(x'^2 + y'^2)/2`, `potential_energy`: `m*g*y`,"                     \
+    "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}%s], `outputs`: {`height`: `y + l`%s}"
+
+/* A pendulum from rest is θ(t √(g/l)): so ∂x/∂g = t x'/(2g), ∂x/∂l = x/l − t x'/(2l), ∂x'/∂m = 0, whatever the amplitude,
+ * and x ∂x/∂l + y ∂y/∂l = l. */
+static void assert_pendulum_scales(const char *simulation, const char *other_constraint, const char *outputs,
+                                   double bound) {
+    char system[1000];
+    snprintf(system, sizeof system, PENDULUM, other_constraint, outputs);
+    motion m = motion_run(system, simulation);
+    const double g = 9.81, l = 1.2;
+    for (size_t row = 0; row < m.row_count; row++) {
+        double t = at(&m, row, "t"), x = at(&m, row, "x"), y = at(&m, row, "y"), dx = at(&m, row, "x'"),
+               dy = at(&m, row, "y'");
+        assert_near("d(x)/d(g)", at(&m, row, "d(x)/d(g)"), t * dx / (2 * g), bound);
+        assert_near("d(y)/d(g)", at(&m, row, "d(y)/d(g)"), t * dy / (2 * g), bound);
+        assert_near("d(x)/d(l)", at(&m, row, "d(x)/d(l)"), x / l - t * dx / (2 * l), bound);
+        assert_near("d(height)/d(l)", at(&m, row, "d(height)/d(l)"), y / l - t * dy / (2 * l) + 1, bound);
+        assert_near("d(x')/d(m)", at(&m, row, "d(x')/d(m)"), 0, bound);
+        assert_near("the rod", x * at(&m, row, "d(x)/d(l)") + y * at(&m, row, "d(y)/d(l)"), l, 1e-12);
+        assert_near("its rate",
+                    x * at(&m, row, "d(x')/d(l)") + dx * at(&m, row, "d(x)/d(l)") + y * at(&m, row, "d(y')/d(l)") +
+                        dy * at(&m, row, "d(y)/d(l)"),
+                    0, 1e-11);
+    }
+    motion_free(&m);
+}
+
+static void a_pendulum_scales_by_every_method_and_formulation(void **state) {
+    (void)state;
+    static const char *const ways[] = {"`method`: `adams`", "`method`: `bdf`", "`formulation`: `udwadia-kalaba`",
+                                       "`formulation`: `gauss`"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char simulation[300];
+        snprintf(simulation, sizeof simulation,
+                 "`stop`: 3, `samples`: 7, `rtol`: 1e-9, `atol`: 1e-11, `sensitivities`: [`g`, `l`, `m`], %s", ways[i]);
+        assert_pendulum_scales(simulation, "", "", 1e-6);
+    }
+}
+
+/* Along a hundred seconds what the sensitivities miss the linearized constraints by would grow with t². */
+static void long_runs_stay_on_the_linearized_constraints(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char simulation[300];
+        snprintf(simulation, sizeof simulation,
+                 "`stop`: 100, `samples`: 11, `rtol`: 1e-9, `atol`: 1e-11, `sensitivities`: [`g`, `l`, `m`],"
+                 "`method`: `%s`",
+                 METHODS[i]);
+        assert_pendulum_scales(simulation, "", "", 1e-5);
+    }
+}
+
+static void dependent_constraints_take_nothing_from_the_motion(void **state) {
+    (void)state;
+    assert_pendulum_scales("`stop`: 3, `samples`: 7, `rtol`: 1e-9, `atol`: 1e-11, `sensitivities`: [`g`, `l`, `m`]",
+                           ", {`name`: `again`, `equation`: `x^2 + y^2 - l^2 = 0`}", "", 1e-6);
+}
+
+/* A pendulum's tension is m g F(t √(g/l)): linear in m, and by the energy m (g (−y) + x'² + y'²)/l. */
+static void outputs_move_with_multipliers_and_accelerations(void **state) {
+    (void)state;
+    char system[1000];
+    snprintf(system, sizeof system, PENDULUM, "", ", `T`: `-2*lambda(rod)*l`, `a`: `x''`");
+    motion m = motion_run(system, "`stop`: 2, `samples`: 9, `rtol`: 1e-10, `atol`: 1e-12, `sensitivities`: [`m`, `g`]");
+    for (size_t row = 0; row < m.row_count; row++) {
+        double x = at(&m, row, "x"), T = at(&m, row, "T"), by_g = at(&m, row, "d(T)/d(g)");
+        double y = at(&m, row, "y"), dx = at(&m, row, "x'"), dy = at(&m, row, "y'");
+        assert_near("d(T)/d(m)", at(&m, row, "d(T)/d(m)"), T / 0.8, 1e-7);
+        assert_near("d(T)/d(g)", by_g,
+                    0.8 / 1.2 *
+                        (-y - 9.81 * at(&m, row, "d(y)/d(g)") +
+                         2 * (dx * at(&m, row, "d(x')/d(g)") + dy * at(&m, row, "d(y')/d(g)"))),
+                    1e-7);
+        assert_near("d(a)/d(g)", at(&m, row, "d(a)/d(g)"), -(by_g * x + T * at(&m, row, "d(x)/d(g)")) / (0.8 * 1.2),
+                    1e-7);
+    }
+    motion_free(&m);
+}
+
+/* --- central differences --------------------------------------------------------------------------------------------- */
+
+/* A system whose text takes the values of two inputs. */
+typedef struct differing {
+    const char *system, *simulation, *inputs[2];
+    double values[2];
+} differing;
+
+/* clang-format off */
+static const differing systems[] = {
+    /* double pendulum */
+    {"`parameters`: {`m`: %.17g},"
+     "`coordinates`: [{`name`: `a`, `initial`: %.17g}, {`name`: `b`, `initial`: -0.5}],"
+     "`kinetic_energy`: `(1 + m)*a'^2/2 + m*b'^2/2 + m*a'*b'*cos(a - b)`,"
+     "`potential_energy`: `-9.81*((1 + m)*cos(a) + m*cos(b))`, `outputs`: {`E`: `energy()`}",
+     "`stop`: 2", {"m", "a.initial"}, {0.7, 0.9}},
+    /* the state given is far off the constraint, and M depends on it */
+    {"`parameters`: {`l`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.5},"
+     "                {`name`: `y`, `initial`: -0.9, `velocity`: `l`}],"
+     "`kinetic_energy`: `(1 + x^2)*(x'^2 + y'^2 + x'*y'/2)/2`, `potential_energy`: `9.81*y`,"
+     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}], `outputs`: {`T`: `lambda(rod)`}",
+     "`stop`: 1.5", {"l", "x.initial"}, {1.1, 1.4}},
+    /* four-bar linkage */
+    {"`parameters`: {`l2`: %.17g},"
+     "`coordinates`: [{`name`: `a`, `initial`: 1.2, `velocity`: %.17g},"
+     "                {`name`: `b`, `initial`: 0.4}, {`name`: `c`, `initial`: 1.6}],"
+     "`kinetic_energy`: `(a'^2 + l2^2*b'^2 + c'^2)/2 + a'*b'*cos(a - b)/3`,"
+     "`potential_energy`: `4*sin(a) + 3*l2*sin(b)`,"
+     "`constraints`: [{`name`: `closed_x`, `equation`: `cos(a) + l2*cos(b) - 1.5*cos(c) = 2`},"
+     "                {`name`: `closed_y`, `equation`: `sin(a) + l2*sin(b) - 1.5*sin(c) = 0`}]",
+     "`stop`: 1", {"l2", "a.velocity"}, {2.2, 0.8}},
+    /* Chaplygin's sleigh */
+    {"`parameters`: {`d`: %.17g},"
+     "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: %.17g, `velocity`: 1.5}],"
+     "`kinetic_energy`: `((x' - d*phi'*sin(phi))^2 + (y' + d*phi'*cos(phi))^2)/2 + 0.1*phi'^2`,"
+     "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = 0`}],"
+     "`outputs`: {`side`: `lambda(blade)`}",
+     "`stop`: 3", {"d", "phi.initial"}, {0.3, 0.2}},
+    /* a disk that rolls and leans, its centre at (x, y) in the plan */
+    {"`parameters`: {`r`: %.17g, `m`: 1.3},"
+     "`coordinates`: [`x`, `y`, {`name`: `theta`, `initial`: %.17g}, {`name`: `psi`, `velocity`: 2},"
+     "                {`name`: `phi`, `velocity`: 0.4}],"
+     "`kinetic_energy`: `m/2*(x'^2 + y'^2 + (r*theta'*cos(theta))^2) + m*r^2/8*(theta'^2 + (psi'*sin(theta))^2)"
+     "                   + m*r^2/4*(phi' + psi'*cos(theta))^2`,"
+     "`potential_energy`: `m*9.81*r*sin(theta)`,"
+     "`constraints`: [{`name`: `along`, `equation`: `x'*cos(psi) + y'*sin(psi) + r*(phi' + psi'*cos(theta)) = 0`},"
+     "                {`name`: `across`, `equation`: `-x'*sin(psi) + y'*cos(psi) + r*theta'*sin(theta) = 0`}]",
+     "`stop`: 0.6", {"r", "theta.initial"}, {0.5, 1.3}},
+    /* bead in a turning tube */
+    {"`parameters`: {`w`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: %.17g}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^2`, `generalized_forces`: {`x`: `-0.2*x'`},"
+     "`constraints`: [{`name`: `tube`, `equation`: `-x*sin(w*t) + y*cos(w*t) = 0`}]",
+     "`stop`: 2", {"w", "y.velocity"}, {0.9, 0.9}},
+    /* a force made of a multiplier */
+    {"`parameters`: {`mu`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8, `velocity`: %.17g}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
+     "`generalized_forces`: {`x`: `mu*lambda(rod)*y`},"
+     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]",
+     "`stop`: 1.5", {"mu", "y.velocity"}, {0.1, 0.3}},
+    /* a constraint that is not linear in the velocities, which the given ones miss */
+    {"`parameters`: {`k`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.2}, {`name`: `y`, `velocity`: 0.9}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^4 + 5*y`,"
+     "`constraints`: [{`name`: `speed`, `equation`: `y'^2 = k + x'^2 + x^2`}]",
+     "`stop`: 1", {"k", "x.initial"}, {0.5, 0.3}},
+};
+/* clang-format on */
+enum { SYSTEMS = sizeof systems / sizeof systems[0] };
+
+static motion run_moved(const differing *s, int input, double by, const char *way, bool differentiate) {
+    char system[1500], simulation[500], names[100] = "";
+    double values[2] = {s->values[0], s->values[1]};
+    values[input] += by;
+    snprintf(system, sizeof system, s->system, values[0], values[1]);
+    if (differentiate) snprintf(names, sizeof names, ", `sensitivities`: [`%s`, `%s`]", s->inputs[0], s->inputs[1]);
+    snprintf(simulation, sizeof simulation,
+             "%s, `samples`: 5, `rtol`: 1e-11, `atol`: 1e-13, `initialization`: `project`, %s%s", s->simulation, way,
+             names);
+    return motion_run(system, simulation);
+}
+
+/* Five-point differences: their truncation, of the order h⁴, is 2e-8 at most here (2e-6 at h = 1e-3), and what integration
+ * leaves 1e-10 / h. Values projected from afar are the nearest ones to some 1e-7 only. */
+static void assert_differences_agree(const differing *s, int input, const char *way) {
+    const double h = 3e-4;
+    motion exact = run_moved(s, input, 0, way, true), plain = run_moved(s, input, 0, way, false);
+    motion moved[] = {run_moved(s, input, h, way, false), run_moved(s, input, -h, way, false),
+                      run_moved(s, input, 2 * h, way, false), run_moved(s, input, -2 * h, way, false)};
+    assert_below("what sensitivities change in the motion", motion_difference(&exact, &plain), 1e-7);
+    for (size_t c = 1; c < plain.column_count; c++) {
+        char column[200];
+        snprintf(column, sizeof column, "d(%s)/d(%s)", plain.columns[c], s->inputs[input]);
+        for (size_t row = 0; row < plain.row_count; row++) {
+            double near = motion_value(&moved[0], row, c) - motion_value(&moved[1], row, c),
+                   far = motion_value(&moved[2], row, c) - motion_value(&moved[3], row, c);
+            assert_near(column, at(&exact, row, column), (8 * near - far) / (12 * h), 1e-6);
+        }
+    }
+    for (int k = 0; k < 4; k++) motion_free(&moved[k]);
+    motion_free(&exact);
+    motion_free(&plain);
+}
+
+static void central_differences_of_runs_agree(void **state) {
+    (void)state;
+    for (int i = 0; i < SYSTEMS; i++)
+        for (int input = 0; input < 2; input++) assert_differences_agree(&systems[i], input, "`method`: `adams`");
+}
+
+static void central_differences_of_runs_by_bdf_agree(void **state) {
+    (void)state;
+    for (int i = 0; i < SYSTEMS; i++) assert_differences_agree(&systems[i], i % 2, "`method`: `bdf`");
+}
+
+static void constraints_need_not_be_kept_by_projection(void **state) {
+    (void)state;
+    assert_differences_agree(&systems[1], 0, "`projection`: false");
+    assert_differences_agree(&systems[1], 0, "`projection`: {`baumgarte`: [5, 5]}");
+}
+
+/* --- columns --------------------------------------------------------------------------------------------------------- */
+
+static void columns_and_units_name_both(void **state) {
+    (void)state;
+    static const char *const members =
+        "`parameters`: {`m`: {`value`: 2, `unit`: `kg`}}, `coordinates`: [{`name`: `x`, `unit`: `m`, `initial`: 1}],"
+        "`kinetic_energy`: `m*x'^2/2`, `outputs`: {`p`: `m*x'`}";
+    static const char *const columns[] = {"t",
+                                          "x",
+                                          "x'",
+                                          "p",
+                                          "d(x)/d(m)",
+                                          "d(x')/d(m)",
+                                          "d(p)/d(m)",
+                                          "d(x)/d(x.initial)",
+                                          "d(x')/d(x.initial)",
+                                          "d(p)/d(x.initial)"};
+    static const char *const units[] = {"s", "m", "m/s", "kg m/s", "m/kg", "m/kg/s", "m/s", "1", "1/s", "kg/s"};
+    hamel_model *model = fixture_model(members, "`stop`: 1, `sensitivities`: [`m`, `x.initial`]");
+    const hamel_header *header = hamel_model_header(model);
+    assert_int_equal(header->column_count, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_string_equal(header->columns[i], columns[i]);
+        assert_string_equal(header->units[i], units[i]);
+    }
+    hamel_model_free(model);
+    model = fixture_model(members, "`stop`: 1, `sensitivities`: [`m`], `record`: [`d(p)/d(m)`, `x`]");
+    header = hamel_model_header(model);
+    assert_int_equal(header->column_count, 3);
+    assert_string_equal(header->columns[1], "x");
+    assert_string_equal(header->columns[2], "d(p)/d(m)");
+    hamel_model_free(model);
+}
+
+static void certified_runs_bound_the_error_of_derivatives(void **state) {
+    (void)state;
+    motion m = motion_run("`parameters`: {`k`: 4}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
+                          "`kinetic_energy`: `x'^2/2`, `potential_energy`: `k*x^2/2`",
+                          "`stop`: 5, `rtol`: 1e-6, `certify`: true, `sensitivities`: [`k`]");
+    double estimate = m.error_estimate[motion_column(&m, "d(x)/d(k)")];
+    assert_true(estimate > 0 && estimate < 1e-5);
+    motion_free(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_oscillator_has_the_derivatives_of_its_solution),
+        cmocka_unit_test(more_inputs_than_lanes_are_each_their_own),
+        cmocka_unit_test(a_pendulum_scales_by_every_method_and_formulation),
+        cmocka_unit_test(long_runs_stay_on_the_linearized_constraints),
+        cmocka_unit_test(dependent_constraints_take_nothing_from_the_motion),
+        cmocka_unit_test(outputs_move_with_multipliers_and_accelerations),
+        cmocka_unit_test(central_differences_of_runs_agree),
+        cmocka_unit_test(central_differences_of_runs_by_bdf_agree),
+        cmocka_unit_test(constraints_need_not_be_kept_by_projection),
+        cmocka_unit_test(columns_and_units_name_both),
+        cmocka_unit_test(certified_runs_bound_the_error_of_derivatives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
