@@ -303,8 +303,9 @@ static bool with_factor(graph *g, const one_form *form, graph_node *scaled, grap
 }
 
 bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, arena *memory) {
-    graph_node *scaled = arena_alloc(memory, 2 * form->count, sizeof *scaled), *divided = scaled + form->count;
-    if (!scaled) return false;
+    graph_node *scaled = arena_alloc(memory, form->count, sizeof *scaled);
+    graph_node *divided = arena_alloc(memory, form->count, sizeof *divided);
+    if (!scaled || !divided) return false;
     if (!with_factor(g, form, scaled, factor, integral, memory)) {
         size_t first = 0;
         while (first < form->count && graph_is_zero(g, form->coefficient[first])) first++;

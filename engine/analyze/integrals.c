@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A group's coordinates and constraints up to which its velocities are eliminated; variables of one form. */
-enum { GROUP_MOST = 24, FORM_MOST = 8 };
+/* A group's coordinates and constraints, variables of one form, and the nodes of the expressions in a form or in all of a
+ * group that is eliminated. Beyond, algebra takes longer than all else in an analysis. */
+enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 
 static const double DEPENDENT = 1e-9;
 
@@ -62,6 +63,7 @@ static bool gather(const finder *f, graph_node *coefficients, graph_node *variab
     graph_node *below;
     form->count = 0;
     size_t count = graph_below(g, f->form, f->columns + 1, f->a->memory, &below);
+    if (count > FORM_NODES) return false;
     for (size_t j = 0; j <= f->columns; j++) {
         graph_node x = variable(f, j);
         bool occurs = !graph_is_zero(g, f->form[j]);
@@ -163,10 +165,12 @@ static void read_row(finder *f, const graph_node *row, const graph_node *zeros) 
 static bool try_combinations(finder *f) {
     analysis *a = f->a;
     graph *g = a->system->graph;
-    graph_node *table = arena_alloc(a->memory, f->rows * (f->columns + 1), sizeof *table);
+    size_t entries = f->rows * (f->columns + 1);
+    graph_node *table = arena_alloc(a->memory, entries, sizeof *table), *below;
     graph_node *zeros = arena_alloc(a->memory, a->m, sizeof *zeros);
     int *pivots = arena_alloc(a->memory, f->rows, sizeof *pivots);
     if (!table || !zeros || !pivots || !fill(f, table)) return false;
+    if (graph_below(g, table, entries, a->memory, &below) > GROUP_NODES) return true;
     for (size_t c = 0; c < a->m; c++) zeros[c] = graph_number(g, 0);
     const sample *at = &a->samples[0];
     graph_point near = {{0}, {0}};

@@ -236,6 +236,22 @@ static void units_do_not_matter(void **state) {
            (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
+/* ∫ dx/(1 − 2x²) is no arc tangent: the rule that makes one of it gives no number, and nothing is shown. */
+static void an_integral_that_does_not_stand_its_test_is_not_shown(void **state) {
+    (void)state;
+    static const char with_sign[] =
+        "`coordinates`: [{`name`: `x`, `initial`: 0.1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+        "`constraints`: [{`name`: `c`, `equation`: `x' = (1 %s 2*x^2)*y'`}]";
+    char text[500];
+    for (int k = 0; k < 2; k++) {
+        snprintf(text, sizeof text, with_sign, k ? "+" : "-");
+        hamel_report *r = report_of(text);
+        assert_int_equal(r->integrable, 1);
+        assert_int_equal(r->integral_count, k);
+        hamel_report_free(r);
+    }
+}
+
 static void contradictions_are_told(void **state) {
     (void)state;
     fixture f;
@@ -286,6 +302,7 @@ int main(void) {
         cmocka_unit_test(a_long_train_is_decided_rightly_or_not_at_all),
         cmocka_unit_test(groups_add_up),
         cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(an_integral_that_does_not_stand_its_test_is_not_shown),
         cmocka_unit_test(contradictions_are_told),
         cmocka_unit_test(it_can_be_canceled),
     };
