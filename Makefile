@@ -49,7 +49,8 @@ flags_release := -O2 $(HARDEN)
 link_release  := $(HARDEN_LINK)
 flags_debug   := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 link_debug    := -fsanitize=address,undefined
-flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread
+# gcc 12 misjudges the sizes of arguments in code that it has instrumented.
+flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-stringop-overflow
 link_tsan     := -fsanitize=thread
 # The inner loops: vectorized in release.
 hot := engine/compile/% engine/solve/% engine/simulate/%
@@ -58,8 +59,12 @@ dir_release := build
 dir_debug   := build/debug
 dir_tsan    := build/tsan
 
+# The reference LAPACK, linked in: the one that a machine has chosen may round otherwise, and may start threads.
+MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null)
+LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a blas/libblas.a) -lgfortran
+
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
-        -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -llapacke -lflint -lgmp -ludunits2 \
+        -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
         -lmicrohttpd -lgnutls -lsqlite3 -lcurl -lcjson -lnettle -lz -lm -lpthread
 LINK_TAIL := -Wl,--as-needed $(LIBS)
 

@@ -237,8 +237,8 @@ graph_node arrange(graph *g, graph_node expression, arena *memory) {
         fmpq_mpoly_t numerator, denominator;
         fmpq_mpoly_init(numerator, r.context);
         fmpq_mpoly_init(denominator, r.context);
-        fmpq_mpoly_set(numerator, value->numerator, r.context);
-        fmpq_mpoly_set(denominator, value->denominator, r.context);
+        fmpq_mpoly_set(numerator, &value->numerator, r.context);
+        fmpq_mpoly_set(denominator, &value->denominator, r.context);
         if (!fmpq_mpoly_is_fmpq(denominator, r.context)) ring_reduce(&r, denominator);
         add_groups(&w, numerator, denominator);
         fmpq_mpoly_clear(numerator, r.context);

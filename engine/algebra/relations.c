@@ -150,7 +150,7 @@ static void square_roots(ring *r, fmpq_mpoly_t p) {
     for (slong i = 0; i < r->atom_count && !r->failed; i++) {
         const graph_cell *cell = graph_at(r->graph, r->atoms[i]);
         const quotient *x = cell->op == GRAPH_SQRT ? ring_value(r, cell->as.operand[0]) : NULL;
-        if (x && fmpq_mpoly_is_one(x->denominator, r->context)) replace(r, p, i, 2, -1, x->numerator);
+        if (x && fmpq_mpoly_is_one(&x->denominator, r->context)) replace(r, p, i, 2, -1, &x->numerator);
     }
 }
 

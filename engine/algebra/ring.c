@@ -149,8 +149,8 @@ void ring_close(ring *r) {
     if (!r->open) return;
     for (size_t k = 0; k < r->node_count; k++) {
         if (!r->known[k]) continue;
-        fmpq_mpoly_clear(r->values[k].numerator, r->context);
-        fmpq_mpoly_clear(r->values[k].denominator, r->context);
+        fmpq_mpoly_clear(&r->values[k].numerator, r->context);
+        fmpq_mpoly_clear(&r->values[k].denominator, r->context);
     }
     fmpq_mpoly_ctx_clear(r->context);
     r->open = false;
@@ -214,21 +214,21 @@ static void add(ring *r, quotient *out, const quotient *x, const quotient *y, in
     fmpq_mpoly_init(common, r->context);
     fmpq_mpoly_init(left, r->context);
     fmpq_mpoly_init(right, r->context);
-    if (fmpq_mpoly_equal(x->denominator, y->denominator, r->context)) {
-        fmpq_mpoly_set(left, x->numerator, r->context);
-        fmpq_mpoly_set(right, y->numerator, r->context);
-        fmpq_mpoly_set(out->denominator, x->denominator, r->context);
-    } else if (fmpq_mpoly_gcd_cofactors(common, left, right, x->denominator, y->denominator, r->context)) {
-        multiply(r, out->denominator, x->denominator, right);
-        multiply(r, right, x->numerator, right);
-        multiply(r, left, y->numerator, left);
+    if (fmpq_mpoly_equal(&x->denominator, &y->denominator, r->context)) {
+        fmpq_mpoly_set(left, &x->numerator, r->context);
+        fmpq_mpoly_set(right, &y->numerator, r->context);
+        fmpq_mpoly_set(&out->denominator, &x->denominator, r->context);
+    } else if (fmpq_mpoly_gcd_cofactors(common, left, right, &x->denominator, &y->denominator, r->context)) {
+        multiply(r, &out->denominator, &x->denominator, right);
+        multiply(r, right, &x->numerator, right);
+        multiply(r, left, &y->numerator, left);
         fmpq_mpoly_swap(left, right, r->context);
     } else
         r->failed = true;
     if (sign < 0)
-        fmpq_mpoly_sub(out->numerator, left, right, r->context);
+        fmpq_mpoly_sub(&out->numerator, left, right, r->context);
     else
-        fmpq_mpoly_add(out->numerator, left, right, r->context);
+        fmpq_mpoly_add(&out->numerator, left, right, r->context);
     fmpq_mpoly_clear(common, r->context);
     fmpq_mpoly_clear(left, r->context);
     fmpq_mpoly_clear(right, r->context);
@@ -242,25 +242,25 @@ static void product(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mp
     for (int i = 0; i < 5; i++) fmpq_mpoly_init(all[i], r->context);
     if (fmpq_mpoly_gcd_cofactors(common, a, d, n1, d2, r->context) &&
         fmpq_mpoly_gcd_cofactors(common, c, b, n2, d1, r->context)) {
-        multiply(r, out->numerator, a, c);
-        multiply(r, out->denominator, b, d);
+        multiply(r, &out->numerator, a, c);
+        multiply(r, &out->denominator, b, d);
     } else
         r->failed = true;
     for (int i = 0; i < 5; i++) fmpq_mpoly_clear(all[i], r->context);
 }
 
 static void divide(ring *r, quotient *out, const quotient *x, const quotient *y) {
-    if (fmpq_mpoly_is_zero(y->numerator, r->context))
+    if (fmpq_mpoly_is_zero(&y->numerator, r->context))
         r->failed = true; /* left as it stands, to be reported when it is evaluated */
     else
-        product(r, out, x->numerator, x->denominator, y->denominator, y->numerator);
+        product(r, out, &x->numerator, &x->denominator, &y->denominator, &y->numerator);
 }
 
 static void power(ring *r, quotient *out, const quotient *x, slong exponent) {
     ulong e = (ulong)labs(exponent);
-    double longest = (double)length_of(r, x->numerator);
-    longest = fmax(longest, (double)length_of(r, x->denominator));
-    bool by_zero = exponent < 0 && fmpq_mpoly_is_zero(x->numerator, r->context);
+    double longest = (double)length_of(r, &x->numerator);
+    longest = fmax(longest, (double)length_of(r, &x->denominator));
+    bool by_zero = exponent < 0 && fmpq_mpoly_is_zero(&x->numerator, r->context);
     if (by_zero || pow(longest, (double)e) > RING_TERMS) {
         r->failed = true;
         return;
@@ -268,12 +268,12 @@ static void power(ring *r, quotient *out, const quotient *x, slong exponent) {
     fmpq_mpoly_t above, below;
     fmpq_mpoly_init(above, r->context);
     fmpq_mpoly_init(below, r->context);
-    if (!fmpq_mpoly_pow_ui(above, x->numerator, e, r->context) ||
-        !fmpq_mpoly_pow_ui(below, x->denominator, e, r->context))
+    if (!fmpq_mpoly_pow_ui(above, &x->numerator, e, r->context) ||
+        !fmpq_mpoly_pow_ui(below, &x->denominator, e, r->context))
         r->failed = true;
     if (exponent < 0) fmpq_mpoly_swap(above, below, r->context);
-    fmpq_mpoly_swap(out->numerator, above, r->context);
-    fmpq_mpoly_swap(out->denominator, below, r->context);
+    fmpq_mpoly_swap(&out->numerator, above, r->context);
+    fmpq_mpoly_swap(&out->denominator, below, r->context);
     fmpq_mpoly_clear(above, r->context);
     fmpq_mpoly_clear(below, r->context);
 }
@@ -295,17 +295,17 @@ static void set_angular(ring *r, quotient *out, graph_node node) {
     }
     const ring_angle *angle = &r->angles[index];
     uint8_t op = graph_at(r->graph, node)->op;
-    set_variable(r, out->numerator, op == GRAPH_COS ? angle->cosine : angle->sine, op == GRAPH_COS ? 1 : sign);
-    if (op == GRAPH_TAN) set_variable(r, out->denominator, angle->cosine, 1);
+    set_variable(r, &out->numerator, op == GRAPH_COS ? angle->cosine : angle->sine, op == GRAPH_COS ? 1 : sign);
+    if (op == GRAPH_TAN) set_variable(r, &out->denominator, angle->cosine, 1);
 }
 
 static void evaluate(ring *r, quotient *out, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
     double number;
     slong exponent;
-    fmpq_mpoly_one(out->denominator, r->context);
+    fmpq_mpoly_one(&out->denominator, r->context);
     if (graph_is_number(r->graph, node, &number)) {
-        set_number(r, out->numerator, number);
+        set_number(r, &out->numerator, number);
         return;
     }
     if (is_angular(r, node)) {
@@ -313,7 +313,7 @@ static void evaluate(ring *r, quotient *out, graph_node node) {
         return;
     }
     if (!is_structure(r, node)) {
-        set_variable(r, out->numerator, variable_of(r, node), 1);
+        set_variable(r, &out->numerator, variable_of(r, node), 1);
         return;
     }
     const quotient *x = &r->values[position_of(r, cell->as.operand[0])], *y = x;
@@ -321,14 +321,14 @@ static void evaluate(ring *r, quotient *out, graph_node node) {
     switch (cell->op) {
     case GRAPH_ADD: add(r, out, x, y, 1); break;
     case GRAPH_SUB: add(r, out, x, y, -1); break;
-    case GRAPH_MUL: product(r, out, x->numerator, x->denominator, y->numerator, y->denominator); break;
+    case GRAPH_MUL: product(r, out, &x->numerator, &x->denominator, &y->numerator, &y->denominator); break;
     case GRAPH_DIV: divide(r, out, x, y); break;
     case GRAPH_POW:
         if (integer_power(r, node, &exponent)) power(r, out, x, exponent);
         break;
     default:
-        fmpq_mpoly_neg(out->numerator, x->numerator, r->context);
-        fmpq_mpoly_set(out->denominator, x->denominator, r->context);
+        fmpq_mpoly_neg(&out->numerator, &x->numerator, r->context);
+        fmpq_mpoly_set(&out->denominator, &x->denominator, r->context);
     }
 }
 
@@ -336,8 +336,8 @@ const quotient *ring_value(ring *r, graph_node expression) {
     size_t last = position_of(r, expression);
     for (size_t k = 0; k <= last && !r->failed; k++) {
         if (!r->needed[k] || r->known[k]) continue;
-        fmpq_mpoly_init(r->values[k].numerator, r->context);
-        fmpq_mpoly_init(r->values[k].denominator, r->context);
+        fmpq_mpoly_init(&r->values[k].numerator, r->context);
+        fmpq_mpoly_init(&r->values[k].denominator, r->context);
         r->known[k] = true;
         evaluate(r, &r->values[k], r->nodes[k]);
     }

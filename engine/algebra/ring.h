@@ -31,7 +31,7 @@ typedef struct ring_angle_pair {
 } ring_angle_pair;
 
 typedef struct quotient {
-    fmpq_mpoly_t numerator, denominator;
+    fmpq_mpoly_struct numerator, denominator;
 } quotient;
 
 typedef struct ring {
