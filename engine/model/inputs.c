@@ -2,13 +2,15 @@
 #include "engine/model/inputs.h"
 
 #include "engine/mechanics/equations.h"
+#include "engine/system/binder.h"
 
 #include <string.h>
 
 int32_t inputs_find_parameter(const hamel_system *s, const char *name) {
-    for (size_t j = 0; j < s->parameter_count; j++)
-        if (strcmp(s->parameter_names[j], name) == 0) return (int32_t)j;
-    return -1;
+    const symbol_table *names = &s->binder->quantities;
+    int32_t found = symbol_find(names, name, strlen(name));
+    if (found < 0 || names->symbols[found].value % ENTRY_KINDS != ENTRY_PARAMETER) return -1;
+    return names->symbols[found].value / ENTRY_KINDS;
 }
 
 graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rates) {

@@ -62,11 +62,13 @@ typedef struct model_invariant {
 typedef struct model_sensitivities {
     size_t count;
     const char **names;
-    double *size;         /* count: |input|, 1 where it is 0 */
-    double *by_parameter; /* count × parameters: all parameters along each input */
-    double *q0, *v0;      /* count × n: the given initial values along each input */
-    size_t output_count;  /* outputs that are differentiated: all but the scene's */
-    size_t column_count;  /* of each input: n of q, n of q', outputs */
+    double *size;  /* count: |input|, 1 where it is 0 */
+    size_t *first; /* count + 1: where the parameters that move with an input begin in the next two */
+    int32_t *parameter;
+    double *rate;        /* of the parameter along the input, not 0 */
+    double *q0, *v0;     /* count × n: the given initial values along each input */
+    size_t output_count; /* outputs that are differentiated: all but the scene's */
+    size_t column_count; /* of each input: n of q, n of q', outputs */
     bool unique_only; /* outputs contain multipliers, whose derivative needs constraints that do not depend on others */
 } model_sensitivities;
 

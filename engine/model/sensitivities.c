@@ -92,18 +92,34 @@ static bool is_continuous(hamel_system *s, const char *name, size_t parameter) {
     return false;
 }
 
+/* The parameters of one input after those of the inputs before. */
+typedef struct moved_parameters {
+    size_t count, parameter_capacity, rate_capacity;
+} moved_parameters;
+
+static bool note_moved(hamel_system *s, model_sensitivities *m, moved_parameters *moved, size_t j, double rate) {
+    m->parameter = binder_grow(s, m->parameter, &moved->parameter_capacity, moved->count, sizeof *m->parameter, WHERE);
+    m->rate = binder_grow(s, m->rate, &moved->rate_capacity, moved->count, sizeof *m->rate, WHERE);
+    if (!m->parameter || !m->rate) return false;
+    m->parameter[moved->count] = (int32_t)j;
+    m->rate[moved->count++] = rate;
+    return true;
+}
+
 /* Parameters and given initial values along the k-th input. */
-static bool follow(hamel_system *s, model_sensitivities *m, size_t k, input in, graph_node *rates) {
+static bool follow(hamel_system *s, model_sensitivities *m, size_t k, input in, graph_node *rates,
+                   moved_parameters *moved) {
     const char *name = m->names[k];
-    double *p = m->by_parameter + k * s->parameter_count, *q0 = m->q0 + k * s->coordinate_count,
-           *v0 = m->v0 + k * s->coordinate_count;
+    double *q0 = m->q0 + k * s->coordinate_count, *v0 = m->v0 + k * s->coordinate_count, rate;
     if (in.kind == INPUT_INITIAL) q0[in.index] = 1;
     if (in.kind == INPUT_VELOCITY) v0[in.index] = 1;
     if (in.kind != INPUT_PARAMETER) return true;
     if (!inputs_parameter_rates(s, in.index, rates)) return binder_graph_fault(s, WHERE);
     for (size_t j = 0; j < s->parameter_count; j++) {
-        if (!number_of(s, rates[j], name, s->parameter_names[j], &p[j])) return false;
-        if (p[j] != 0 && !is_continuous(s, name, j)) return false;
+        if (graph_is_zero(s->graph, rates[j])) continue;
+        if (!number_of(s, rates[j], name, s->parameter_names[j], &rate)) return false;
+        if (rate == 0) continue;
+        if (!is_continuous(s, name, j) || !note_moved(s, m, moved, j, rate)) return false;
     }
     for (size_t i = 0; i < s->coordinate_count; i++) {
         const system_coordinate *c = &s->coordinates[i];
@@ -142,10 +158,10 @@ static model_sensitivities *allocate(hamel_system *s, size_t count, size_t limit
     }
     m->names = arena_alloc(s->memory, count, sizeof *m->names);
     m->size = numbers(s, count);
-    m->by_parameter = numbers(s, count * s->parameter_count);
+    m->first = arena_alloc(s->memory, count + 1, sizeof *m->first);
     m->q0 = numbers(s, count * n);
     m->v0 = numbers(s, count * n);
-    if (m->names && m->size && m->by_parameter && m->q0 && m->v0) return m;
+    if (m->names && m->size && m->first && m->q0 && m->v0) return m;
     return (void)no_memory(s), NULL;
 }
 
@@ -159,12 +175,16 @@ hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation
     if (find_inputs(s, in, inputs) != HAMEL_OK) return s->error->status;
     model_sensitivities *m = allocate(s, count, model->limits.outputs);
     if (!m) return s->error->status;
+    moved_parameters moved = {0};
     for (size_t k = 0; k < count; k++) {
+        if (system_interrupted(s)) return s->error->status;
         m->names[k] = arena_text(s->memory, in->sensitivities[k], strlen(in->sensitivities[k]));
         if (!m->names[k]) return no_memory(s);
         m->size[k] = size_of(s, inputs[k]);
-        if (!follow(s, m, k, inputs[k], rates)) return s->error->status;
+        m->first[k] = moved.count;
+        if (!follow(s, m, k, inputs[k], rates, &moved)) return s->error->status;
     }
+    m->first[count] = moved.count;
     model->sensitivities = m;
     return HAMEL_OK;
 }

@@ -14,7 +14,8 @@ struct sensitivities {
     const model_sensitivities *inputs;
     kinetics *kinetics;
     size_t n, m, count;
-    double *by_parameter;                   /* lanes of all parameters, batch by batch */
+    double *parameter_seeds; /* parameters × LANES, of the batch `seeded`; 0 for what does not move */
+    size_t seeded;
     double *q_seeds, *v_seeds, *a_seeds;    /* n × LANES */
     double *lambda_seeds;                   /* m × LANES */
     double *residual, *dynamics, *observed; /* tangents: outputs × LANES */
@@ -42,7 +43,7 @@ static bool allocate(sensitivities *w) {
     struct {
         double **to;
         size_t count;
-    } parts[] = {{&w->by_parameter, batches(w) * parameters * LANES},
+    } parts[] = {{&w->parameter_seeds, parameters * LANES},
                  {&w->q_seeds, n * LANES},
                  {&w->v_seeds, n * LANES},
                  {&w->a_seeds, n * LANES},
@@ -71,6 +72,29 @@ static bool allocate(sensitivities *w) {
     return memory != NULL;
 }
 
+static size_t batch_size(const sensitivities *w, size_t batch) {
+    size_t left = w->count - batch * LANES;
+    return left < LANES ? left : LANES;
+}
+
+static void set_parameters(sensitivities *w, size_t batch, bool move) {
+    const model_sensitivities *inputs = w->inputs;
+    for (size_t k = 0; k < batch_size(w, batch); k++)
+        for (size_t e = inputs->first[batch * LANES + k]; e < inputs->first[batch * LANES + k + 1]; e++)
+            w->parameter_seeds[(size_t)inputs->parameter[e] * LANES + k] = move ? inputs->rate[e] : 0;
+}
+
+/* Whether any parameter moves in this batch. */
+static bool seed_parameters(sensitivities *w, size_t batch) {
+    size_t first = batch * LANES;
+    if (batch != w->seeded) {
+        set_parameters(w, w->seeded, false);
+        set_parameters(w, batch, true);
+        w->seeded = batch;
+    }
+    return w->inputs->first[first] < w->inputs->first[first + batch_size(w, batch)];
+}
+
 sensitivities *sensitivities_create(kinetics *k) {
     const hamel_model *model = k->model;
     sensitivities *w = calloc(1, sizeof *w);
@@ -85,19 +109,15 @@ sensitivities *sensitivities_create(kinetics *k) {
         free(w);
         return NULL;
     }
-    size_t parameters = model->system->parameter_count;
-    for (size_t i = 0; i < w->count; i++)
-        for (size_t j = 0; j < parameters; j++)
-            w->by_parameter[(i / LANES * parameters + j) * LANES + i % LANES] =
-                w->inputs->by_parameter[i * parameters + j];
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(model->residual, &in, w->residual_work);
+    set_parameters(w, 0, true);
     return w;
 }
 
 void sensitivities_free(sensitivities *w) {
     if (!w) return;
-    free(w->by_parameter); /* the first part of the one block */
+    free(w->parameter_seeds); /* the first part of the one block */
     free(w);
 }
 
@@ -113,11 +133,6 @@ const double *sensitivities_sizes(const sensitivities *w) {
 
 /* --- tangents -------------------------------------------------------------------------------------------------------- */
 
-static size_t batch_size(const sensitivities *w, size_t batch) {
-    size_t left = w->count - batch * LANES;
-    return left < LANES ? left : LANES;
-}
-
 /* Coordinates, velocities and parameters move along the inputs of a batch. */
 static program_inputs seeds_of(sensitivities *w, size_t batch, const double *const *s) {
     size_t size = batch_size(w, batch);
@@ -130,7 +145,7 @@ static program_inputs seeds_of(sensitivities *w, size_t batch, const double *con
         }
     seeds.values[SYMBOL_COORDINATE] = w->q_seeds;
     seeds.values[SYMBOL_VELOCITY] = w->v_seeds;
-    seeds.values[SYMBOL_PARAMETER] = w->by_parameter + batch * w->model->system->parameter_count * LANES;
+    if (seed_parameters(w, batch)) seeds.values[SYMBOL_PARAMETER] = w->parameter_seeds;
     return seeds;
 }
 
