@@ -34,17 +34,37 @@ static bool add_entry(hamel_equations *e, const system_friction *f, int32_t colu
     return e->residual[i] >= 0 && pattern_add(e->system, &e->F, i, column, force);
 }
 
+/* −μ|g|: the force for each unit of |λ| and of a direction. */
+static graph_node pressure(const hamel_equations *e, const system_friction *f, graph_node square) {
+    graph *g = e->system->graph;
+    return graph_neg(g, graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square)));
+}
+
+/* Friction that sticks: F_ik = −μ|g| sign(w) ∂w/∂q'_i, w = s·τ the speed along the tangent. The sign is held between
+ * events, and 0 while the point sticks (solve/sticking.h). */
+static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node factor =
+        graph_mul(g, pressure(e, f, dot(g, f->normal, f->normal)), graph_unary(g, GRAPH_SIGN, f->speed));
+    for (size_t i = 0; i < f->count; i++) {
+        graph_node slope = graph_partial(g, f->speed, s->v[f->coordinates[i]]);
+        if (!add_entry(e, f, column, f->coordinates[i], graph_mul(g, factor, slope))) return false;
+    }
+    return true;
+}
+
 static bool add_friction(hamel_equations *e, size_t index) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     const system_friction *f = &s->frictions[index];
+    if (f->regularization == 0) return f->speed < 0 || add_sticking(e, (int32_t)index, f);
     graph_node square = dot(g, f->normal, f->normal), along[3];
     graph_node part = surface_moves(e, f) ? graph_div(g, dot(g, f->slip, f->normal), square) : graph_number(g, 0);
     for (int k = 0; k < 3; k++) along[k] = graph_sub(g, f->slip[k], graph_mul(g, part, f->normal[k]));
     graph_node floor = graph_number(g, f->regularization * f->regularization);
     graph_node speed = graph_unary(g, GRAPH_SQRT, graph_add(g, dot(g, along, along), floor));
-    graph_node pressure = graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square));
-    graph_node factor = graph_neg(g, graph_div(g, pressure, speed));
+    graph_node factor = graph_div(g, pressure(e, f, square), speed);
     for (size_t i = 0; i < f->count; i++) {
         graph_node slope[3];
         for (int k = 0; k < 3; k++) slope[k] = graph_partial(g, f->slip[k], s->v[f->coordinates[i]]);

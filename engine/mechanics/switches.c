@@ -210,7 +210,8 @@ static double point_of(const graph_table *t, ptrdiff_t i) {
 
 double switch_branch(const system_switch *w, double z) {
     switch (w->kind) {
-    case SWITCH_SIGN: return (z > 0) - (z < 0);
+    case SWITCH_SIGN:
+    case SWITCH_SLIP: return (z > 0) - (z < 0);
     case SWITCH_FLOOR: return floor(z);
     default: return point_of(w->table, table_segment(w->table, z));
     }

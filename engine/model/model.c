@@ -255,13 +255,15 @@ static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
 static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel_error *error) {
     hamel_system *s = model->system;
     graph *g = s->graph;
-    graph_node *dynamics = list_dynamics(model, e);
-    if (!dynamics) return no_memory(model, error);
-    graph_node *lists[] = {dynamics, e->nonideal, e->residual, &e->jacobi_rate, e->momentum_rate};
-    const size_t n = e->n,
-                 counts[] = {model->dynamics_count, e->nonideal ? n : 0, n + e->m, 1, e->momentum_rate ? n : 0};
-    if (!switches_hold(s, lists, counts, 5, 2)) return equations_status(s);
-    hamel_status status = program_compile(&model->dynamics, &model->memory, g, dynamics, model->dynamics_count, error);
+    graph_node *dynamics = list_dynamics(model, e), *directions = model_slip_directions(model);
+    if (!dynamics || !directions) return no_memory(model, error);
+    graph_node *lists[] = {dynamics, e->nonideal, e->residual, &e->jacobi_rate, e->momentum_rate, directions};
+    const size_t n = e->n, counts[] = {model->dynamics_count,    e->nonideal ? n : 0,  n + e->m, 1,
+                                       e->momentum_rate ? n : 0, e->m - s->ideal_count};
+    if (!switches_hold(s, lists, counts, sizeof lists / sizeof *lists, 2)) return equations_status(s);
+    hamel_status status = model_compile_slips(model, directions, error);
+    if (status == HAMEL_OK)
+        status = program_compile(&model->dynamics, &model->memory, g, dynamics, model->dynamics_count, error);
     if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
     if (status == HAMEL_OK) status = compile_transitivity(model, e, error);
     if (status == HAMEL_OK && e->reaction_shift)
@@ -485,6 +487,7 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     model->n = e.n;
     model->m = e.m;
     model->named_count = s->named_count;
+    model->ideal_count = s->ideal_count;
     hamel_status status = formulation_serves(model->formulation, s);
     if (status == HAMEL_OK) status = model->formulation->derive(&e);
     if (status == HAMEL_OK) status = outputs_bind(&observed, s, &e);

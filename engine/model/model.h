@@ -86,12 +86,20 @@ typedef struct model_event {
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
 
+/* A speed along a tangent with frictions that stick when it is 0. */
+typedef struct model_slip {
+    int row;            /* the constraint that acts while it sticks */
+    size_t switched;    /* the switch whose branch is its direction */
+    size_t first, last; /* frictions, in slip_frictions */
+} model_slip;
+
 struct hamel_model {
     arena memory;
     hamel_limits limits;
     hamel_system *system; /* names and graph */
     const formulation *formulation;
-    size_t n, m, named_count; /* constraints beyond named_count are equations of impulses */
+    size_t n, m, named_count; /* constraints beyond named_count are equations of impulses, */
+    size_t ideal_count;       /* and beyond ideal_count rows of friction that sticks */
     constraint_order *order;  /* m */
     bool *active;             /* m: at the start */
     const double *parameters;
@@ -111,6 +119,10 @@ struct hamel_model {
     model_pattern M, A, W, F; /* M: lower triangle */
     size_t friction_count;
     int *friction_constraint; /* whose multiplier presses; column of F → constraint */
+    size_t slip_count;
+    model_slip *slips;
+    size_t *slip_frictions; /* columns of F */
+    program *bounds; /* μ_s |g| of each friction: what holds for each unit of |λ|; (t, q, q'). NULL without slips */
     /* Formulations in quasi-velocities: C and du/dt without accelerations too; and A, C, ψ, u alone, of (t, q, q'). */
     size_t at_C, at_quasi_bias;
     model_pattern C;
@@ -170,6 +182,10 @@ bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const
 
 /* events.c: compiles the system's events, which are bound, into the model. */
 hamel_status events_compile(hamel_model *model, hamel_error *error);
+/* slips.c: the signs of the speeds of frictions that stick, NULL without memory; and these frictions, where the symbols of
+ * switches stand in the place of the signs. */
+graph_node *model_slip_directions(hamel_model *model);
+hamel_status model_compile_slips(hamel_model *model, const graph_node *directions, hamel_error *error) HAMEL_CHECKED;
 /* momenta.c: the programs of formulations in momenta. */
 hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e, hamel_error *error) HAMEL_CHECKED;
 

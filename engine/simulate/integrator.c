@@ -259,13 +259,19 @@ static void keep_message(int code, const char *module, const char *function, cha
 
 /* --- creation ------------------------------------------------------------------------------------------------------- */
 
+bool integrator_limit_step(integrator *w, double most) {
+    double given = w->model->settings.max_step;
+    if (given > 0 && !(most < given)) most = given;
+    return CVodeSetMaxStep(w->cvode, isinf(most) ? 0 : most) == CV_SUCCESS; /* 0: no limit */
+}
+
 static bool configure(integrator *w) {
     const model_settings *s = &w->model->settings;
     if (CVodeSetUserData(w->cvode, w) || CVodeSetErrHandlerFn(w->cvode, keep_message, w)) return false;
     if (CVodeInit(w->cvode, right_hand_side, w->t, w->y) || CVodeWFtolerances(w->cvode, error_weights)) return false;
     if (CVodeSetMaxNumSteps(w->cvode, -1) || CVodeSetStopTime(w->cvode, s->stop)) return false;
     if (CVodeSetMaxHnilWarns(w->cvode, -1)) return false;
-    return !(s->max_step > 0) || CVodeSetMaxStep(w->cvode, s->max_step) == CV_SUCCESS;
+    return integrator_limit_step(w, INFINITY);
 }
 
 static void close_method(integrator *w) {

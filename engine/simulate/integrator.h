@@ -41,6 +41,9 @@ hamel_status integrator_step(integrator *w, hamel_error *error);
 hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
                                 hamel_error *error);
 
+/* Takes no longer steps from now on, nor than the settings say. False when the solver refuses. */
+bool integrator_limit_step(integrator *w, double most);
+
 double integrator_time(const integrator *w);
 /* Whether the last step met states at which the constraints are near to losing rank. */
 bool integrator_beside_singularity(const integrator *w);

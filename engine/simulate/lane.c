@@ -38,7 +38,9 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     l->q = calloc(6 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
     bool good = l->kinetics && l->q && create_sensitivities(l);
     if (good && model->root_count > 0)
-        good = events_create(&l->events, model, l->kinetics) && (l->roots = roots_create(model, l->kinetics));
+        good = (model->slip_count == 0 || (l->sticking = sticking_create(l->kinetics))) &&
+               events_create(&l->events, model, l->kinetics) &&
+               (l->roots = roots_create(model, l->kinetics, l->sticking));
     if (!good) {
         (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the run");
         return false;
@@ -60,6 +62,7 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
 void lane_free(lane *l) {
     integrator_free(l->integrator);
     roots_free(l->roots);
+    sticking_free(l->sticking);
     events_free(&l->events);
     sensitivities_free(l->sensitivities);
     free(l->along), free(l->derivatives);
@@ -189,6 +192,17 @@ static hamel_status begin(lane *l, bool changed, hamel_error *error) {
     return roots_start(l->roots, &at, changed, &l->due, error);
 }
 
+/* What sticks from the state in q, v on; that is seen. */
+static hamel_status decide(lane *l, hamel_error *error) {
+    hamel_status status = l->sticking ? sticking_decide(l->sticking, l->t, l->q, l->v, error) : HAMEL_OK;
+    return status == HAMEL_OK ? lane_settle(l, error) : status;
+}
+
+static hamel_status keep_pace(lane *l, hamel_error *error) {
+    if (!l->sticking || integrator_limit_step(l->integrator, roots_pace(l->roots))) return HAMEL_OK;
+    return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the integration takes no limit to its steps");
+}
+
 hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error) {
     hamel_status status = HAMEL_OK;
     if (l->roots) {
@@ -196,11 +210,12 @@ hamel_status lane_start(lane *l, const integrator_options *options, hamel_error 
         l->kinetics->held = true;
         roots_state at = here(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
+        if (status == HAMEL_OK) status = decide(l, error);
         if (status == HAMEL_OK) status = begin(l, false, error);
     }
     if (status != HAMEL_OK) return status;
     l->integrator = integrator_create(l->model, l->kinetics, l->q, l->v, options, error);
-    return l->integrator ? HAMEL_OK : error->status;
+    return l->integrator ? keep_pace(l, error) : error->status;
 }
 
 /* The step went over a whole flight, from a zero and back: once more from there with a shorter one. */
@@ -220,7 +235,8 @@ static hamel_status search(lane *l, hamel_error *error) {
     hamel_status status = roots_search(l->roots, l->integrator, &finding, error);
     if (status != HAMEL_OK) return status;
     l->due = finding == ROOTS_FOUND;
-    return finding == ROOTS_MISSED ? shorten(l, error) : HAMEL_OK;
+    if (finding == ROOTS_MISSED) return shorten(l, error);
+    return keep_pace(l, error);
 }
 
 hamel_status lane_step(lane *l, hamel_error *error) {
@@ -243,9 +259,13 @@ static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_err
     roots_state at = here(l);
     if (roots_contradicts(l->roots, i, at.rates[i])) return events_fail_zeno(&l->events, i, l->since, l->t, error);
     lane_row(l, l->before);
-    hamel_status status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
-    if (status == HAMEL_OK && acts(&l->model->events[i])) status = roots_follow_jump(l->roots, &at, error);
-    if (status == HAMEL_OK) status = lane_settle(l, error);
+    bool changes = acts(&l->model->events[i]);
+    hamel_status status = HAMEL_OK;
+    if (changes && l->sticking && sticking_release(l->sticking) != HAMEL_OK)
+        status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to switch constraints");
+    if (status == HAMEL_OK) status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
+    if (status == HAMEL_OK && changes) status = roots_follow_jump(l->roots, &at, error);
+    if (status == HAMEL_OK) status = changes ? decide(l, error) : lane_settle(l, error);
     l->gained += lane_jacobi(l) - energy;
     l->work += lane_jacobi(l) - energy;
     lane_row(l, l->after);
@@ -261,12 +281,13 @@ static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
     if (status != HAMEL_OK || count == 0) return status;
     l->switches += (double)count;
     while (!roots_passed(l->roots, first)) first++;
-    return events_note(&l->events, first, l->t, error);
+    status = events_note(&l->events, first, l->t, error);
+    return status == HAMEL_OK ? decide(l, error) : status;
 }
 
 hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error) {
     const hamel_model *model = l->model;
-    bool changed = false, settled = false;
+    bool changed = false;
     *terminated = false;
     hamel_status status = lane_see(l, roots_time(l->roots), error);
     if (status == HAMEL_OK) status = flip(l, &changed, error);
@@ -280,11 +301,10 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
         if (status == HAMEL_OK && tell && !tell(context, &happening)) return HAMEL_CANCELED;
         *terminated = event->terminate;
         changed = changed || acts(event);
-        settled = true;
     }
-    if (status == HAMEL_OK && changed && !settled) status = lane_settle(l, error);
     if (status == HAMEL_OK) status = begin(l, changed, error);
     if (status != HAMEL_OK || *terminated) return status;
     if (!changed) return search(l, error); /* what is left of the step is as good as before */
-    return integrator_restart(l->integrator, l->t, l->q, l->v, l->since_work, 0, error);
+    status = integrator_restart(l->integrator, l->t, l->q, l->v, l->since_work, 0, error);
+    return status == HAMEL_OK ? keep_pace(l, error) : status;
 }

@@ -10,7 +10,8 @@ typedef struct lane {
     const hamel_model *model;
     kinetics *kinetics;
     integrator *integrator;
-    roots *roots; /* NULL: nothing can happen */
+    roots *roots;       /* NULL: nothing can happen */
+    sticking *sticking; /* NULL: nothing sticks */
     events events;
     double switches;                              /* branches changed so far */
     bool due;                                     /* an event lies within the last step, at roots_time */

@@ -11,11 +11,15 @@
 enum { PARTS = 4, DEAR_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* A start this part of the span (in time, by the rate) beside a zero is a start at it. */
 static const double START_PART = 1e-13;
+/* The first look at what sticks, of the span; by how much of its limit a force may miss what was foreseen, and by how
+ * little for looks twice as far apart; and how many of them a step may take. */
+static const double FIRST_LOOK = 1e-6, UNFORESEEN = 0.2, FORESEEN = 0.05, LOOKS = 10;
 static const double UNCERTAIN = 10; /* what a state is off by between projections, in tolerances */
 
 struct roots {
     const hamel_model *model;
     kinetics *kinetics;
+    sticking *slips; /* NULL: none */
     size_t n, count;
     double t;
     int *side, *first_side;
@@ -31,15 +35,16 @@ struct roots {
     double *tangent_work, *seeds, *dots;
     bool needs_motion;
     double weight_low, weight_high; /* of the bracket */
+    double pace, older_time;        /* of looks at what sticks; when `older` was looked at, NAN: not yet */
 };
 
-roots *roots_create(const hamel_model *model, kinetics *k) {
+roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips) {
     const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER) |
                             GRAPH_DEPENDS(SYMBOL_FREE) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
     size_t n = model->n, count = model->root_count;
     roots *w = calloc(1, sizeof *w);
     if (!w) return NULL;
-    *w = (roots){.model = model, .kinetics = k, .n = n, .count = count};
+    *w = (roots){.model = model, .kinetics = k, .slips = slips, .n = n, .count = count};
     w->needs_motion = (program_depends(model->roots) & motion) != 0;
     w->side = calloc(2 * count, sizeof *w->side);
     w->touching = calloc(4 * count, sizeof *w->touching);
@@ -111,6 +116,10 @@ static double *branch_at(const roots *w, size_t i) {
     return &w->kinetics->mode.branches[i - w->model->event_count];
 }
 
+static bool is_slip(const roots *w, size_t i) {
+    return is_switch(w, i) && switch_at(w, i)->kind == SWITCH_SLIP;
+}
+
 /* The functions as programs give them: of a switch its argument. */
 static hamel_status raw_values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
     const hamel_model *model = w->model;
@@ -124,16 +133,23 @@ static hamel_status raw_values_at(roots *w, const program_inputs *in, double t, 
 
 static hamel_status values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
     hamel_status status = raw_values_at(w, in, t, values, error);
+    if (status == HAMEL_OK && w->slips && sticking_any(w->slips)) sticking_evaluate(w->slips, in);
     for (size_t i = w->model->event_count; i < w->count && status == HAMEL_OK; i++)
-        values[i] = switch_distance(switch_at(w, i), *branch_at(w, i), values[i]);
+        values[i] = is_slip(w, i) ? sticking_distance(w->slips, (size_t)switch_at(w, i)->slip, values[i])
+                                  : switch_distance(switch_at(w, i), *branch_at(w, i), values[i]);
     return status;
+}
+
+/* Whether a look asks for accelerations and multipliers. */
+static bool needs_motion(const roots *w) {
+    return w->needs_motion || (w->slips && sticking_any(w->slips));
 }
 
 /* On the dense output of the last step. */
 static hamel_status interpolated(roots *w, integrator *steps, double t, double *values, hamel_error *error) {
     double work;
     hamel_status status = integrator_interpolate(steps, t, w->q, w->v, &work, error);
-    if (status == HAMEL_OK && w->needs_motion) {
+    if (status == HAMEL_OK && needs_motion(w)) {
         status = kinetics_evaluate(w->kinetics, t, w->q, w->v, error);
         if (status == HAMEL_OK) status = kinetics_accelerations(w->kinetics, 0, 0, w->a, w->lambda, error);
         if (status == HAMEL_OK && w->model->needs_free) status = kinetics_free_accelerations(w->kinetics, w->free);
@@ -198,6 +214,12 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
 static void place_switch(roots *w, size_t i) {
     double slack = w->passed[i] ? 2 * w->last_noise[i] : 0;
     w->side[i] = 1;
+    if (is_slip(w, i)) {
+        slack = sticking_slack(w->slips, (size_t)switch_at(w, i)->slip);
+        w->touching[i] = fabs(w->first[i]) <= slack;
+        w->noise[i] = w->touching[i] ? slack : 0;
+        return;
+    }
     w->touching[i] = fabs(w->first[i]) <= slack;
     w->noise[i] = w->touching[i] ? fmax(fabs(w->first[i]), w->passed[i] ? w->last_noise[i] : 0) : 0;
 }
@@ -253,6 +275,9 @@ void roots_again(roots *w) {
     memcpy(w->touching, w->first_touching, w->count * sizeof *w->touching);
     memcpy(w->low, w->first, w->count * sizeof *w->low);
     memset(w->passed, 0, w->count * sizeof *w->passed);
+    w->pace = w->slips && sticking_any(w->slips) ? FIRST_LOOK * (w->model->settings.stop - w->model->settings.start)
+                                                 : INFINITY;
+    w->older_time = NAN;
 }
 
 /* Whether the function has left its side with this value. */
@@ -388,33 +413,55 @@ static hamel_status enter_dip(roots *w, integrator *steps, double a, double t, d
     return HAMEL_OK;
 }
 
+/* While points stick nothing in their motion limits the steps, however the forces on them change. So looks are as near to
+ * each other as makes the forces foreseen. True when c, the next look after b, was too far. */
+static bool too_far(roots *w, double b, double c) {
+    double worst = 0, ahead = (c - b) / (b - w->older_time);
+    if (isinf(w->pace) || isnan(w->older_time)) return false;
+    for (size_t i = w->model->event_count; i < w->count; i++) {
+        double scale = is_slip(w, i) ? sticking_scale(w->slips, (size_t)switch_at(w, i)->slip) : 0;
+        if (scale > 0) worst = fmax(worst, fabs(w->high[i] - w->low[i] - ahead * (w->low[i] - w->older[i])) / scale);
+    }
+    if (worst > UNFORESEEN && c - b > 16 * DBL_EPSILON * fmax(fabs(b), fabs(c))) {
+        w->pace = 0.5 * (c - b);
+        return true;
+    }
+    if (worst < FORESEEN && !(c - b < 0.99 * w->pace)) w->pace *= 2;
+    return false;
+}
+
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) {
     double start = w->t, from = fmax(integrator_previous_time(steps), start), to = integrator_time(steps);
     double a = from, b = from;
     *finding = ROOTS_NONE;
-    const int parts = w->needs_motion ? DEAR_PARTS : PARTS;
-    for (int part = 1; part <= parts; part++) {
-        double c = part < parts ? from + (to - from) * part / parts : to, dip = NAN;
-        if (!(c > b)) continue;
-        hamel_status status = interpolated(w, steps, c, w->high, error);
+    const int parts = needs_motion(w) ? DEAR_PARTS : PARTS;
+    for (int part = 1; part <= parts;) {
+        double end = part < parts ? from + (to - from) * part / parts : to, c = fmin(end, b + w->pace), dip = NAN;
+        hamel_status status = c > b ? interpolated(w, steps, c, w->high, error) : HAMEL_OK;
         if (status != HAMEL_OK) return status;
+        if (c > b && too_far(w, b, c)) continue;
+        part += c >= end;
+        if (!(c > b)) continue;
         if (any_left(w, w->high)) {
             *finding = missed(w, steps, start) ? ROOTS_MISSED : ROOTS_FOUND;
             return *finding == ROOTS_FOUND ? narrow(w, steps, b, c, error) : HAMEL_OK;
         }
-        if (part > 1) status = find_dip(w, steps, a, b, c, &dip, error);
+        if (b > a) status = find_dip(w, steps, a, b, c, &dip, error);
         if (status != HAMEL_OK) return status;
         if (!isnan(dip)) status = enter_dip(w, steps, a, dip, c, finding, error);
         if (status != HAMEL_OK || *finding == ROOTS_FOUND) return status;
         settle_sides(w, w->high);
         memcpy(w->older, w->low, w->count * sizeof *w->older);
         memcpy(w->low, w->high, w->count * sizeof *w->low);
-        a = b;
+        w->older_time = a = b;
         b = c;
     }
     return HAMEL_OK;
 }
 
+double roots_pace(const roots *w) {
+    return LOOKS * w->pace;
+}
 double roots_time(const roots *w) {
     return w->t;
 }
@@ -438,8 +485,11 @@ hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_er
     hamel_status status = raw_at(w, at, error);
     for (size_t i = w->model->event_count; i < w->count && status == HAMEL_OK; i++) {
         if (!w->passed[i]) continue;
-        *branch_at(w, i) = switch_neighbour(switch_at(w, i), *branch_at(w, i), w->trial[i]);
         (*count)++;
+        if (is_slip(w, i))
+            sticking_mark(w->slips, (size_t)switch_at(w, i)->slip);
+        else
+            *branch_at(w, i) = switch_neighbour(switch_at(w, i), *branch_at(w, i), w->trial[i]);
     }
     return status;
 }

@@ -12,11 +12,12 @@
 #define HAMEL_SIMULATE_ROOTS_H
 
 #include "engine/simulate/integrator.h"
+#include "engine/solve/sticking.h"
 
 typedef struct roots roots;
 
-/* NULL without memory. `k` is borrowed. */
-roots *roots_create(const hamel_model *model, kinetics *k);
+/* NULL without memory. `k` and `slips` (NULL where nothing sticks) are borrowed. */
+roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips);
 void roots_free(roots *w);
 
 /* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0: not known). */
@@ -30,7 +31,8 @@ typedef struct roots_state {
  * count as found at the same instant. */
 hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
-/* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. */
+/* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. Slips are
+ * marked only: what they do there is to be decided. */
 hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes the branches of a state that an event has changed. A switch that has just passed an edge and still stands there
@@ -48,6 +50,9 @@ typedef enum roots_finding {
 
 /* Searches the integrator's last step, from where the search began when that lies within it. */
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) HAMEL_CHECKED;
+
+/* How long steps may be for the search to keep up with the forces on what sticks; infinite where nothing does. */
+double roots_pace(const roots *w);
 
 double roots_time(const roots *w);
 /* Whether function i, found to pass with this rate, stood at its zero when the search began and now moves the other way

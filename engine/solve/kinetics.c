@@ -202,11 +202,11 @@ static hamel_status solve_with_forces(kinetics *k, const double *C, double *a, d
     return HAMEL_SINGULAR;
 }
 
-/* out := Aᵀ λ. */
-static void reaction(const kinetics *k, const double *lambda, double *out) {
+/* out := Aᵀ λ of the first `count` constraints. */
+static void reaction(const kinetics *k, const double *lambda, size_t count, double *out) {
     const hamel_model *model = k->model;
     memset(out, 0, model->n * sizeof *out);
-    for (size_t e = 0; e < model->A.count; e++)
+    for (size_t e = 0; e < model->A.count && (size_t)model->A.row[e] < count; e++)
         out[model->A.column[e]] += k->values[model->at_A + e] * lambda[model->A.row[e]];
 }
 
@@ -226,11 +226,12 @@ static hamel_status prescribed_forces(kinetics *k, const double *lambda, hamel_e
 }
 
 /* Udwadia 2000, eq. 28. On entry a and lambda hold the ideal solution and the system is factored. The prescribed force acts
- * beside Q; the constraints answer it ideally, so what they exert in all is Aᵀλ + C, and F|λ| by friction. */
+ * beside Q; the constraints answer it ideally, so what they exert in all is Aᵀλ + C, and F|λ| by friction. What
+ * holds a point that sticks is friction, too, though it is found as a reaction. */
 static hamel_status add_nonideal(kinetics *k, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->at_Q, *C = k->nonideal, *total = k->project_step;
-    reaction(k, lambda, k->ideal);
+    reaction(k, lambda, model->ideal_count, k->ideal);
     hamel_status status = prescribed_forces(k, lambda, error);
     if (status != HAMEL_OK) return status;
     if (model->W.count) {
@@ -240,7 +241,7 @@ static hamel_status add_nonideal(kinetics *k, double *a, double *lambda, hamel_e
         status = solve_factored(k, g, true, a, lambda, error);
         for (size_t i = 0; i < model->n; i++) g[i] -= C[i];
     }
-    reaction(k, lambda, total);
+    reaction(k, lambda, model->m, total);
     if (k->friction) friction_add_forces(model, k->values, lambda, total);
     for (size_t i = 0; i < model->n; i++) k->nonideal[i] += total[i] - k->ideal[i];
     return status;

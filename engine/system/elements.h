@@ -58,7 +58,8 @@ void events_declare(hamel_system *s); /* after all constraints: events.c */
 
 /* --- friction.c ------------------------------------------------------------------------------------------------------- */
 
-void frictions_lower(hamel_system *s); /* of constraints, which are bound */
+void frictions_lower(hamel_system *s);    /* of constraints, which are bound */
+void frictions_add_rows(hamel_system *s); /* behind all other constraints */
 
 /* --- scene.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -261,24 +261,72 @@ static graph_node coefficient(hamel_system *s, const hamel_expression *e, const 
     return GRAPH_NONE;
 }
 
+/* Sticking needs a limit that sliding does not exceed. */
+static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {
+    double sliding, sticking;
+    out->limit = out->coefficient;
+    if (!hamel_expression_given(&in->limit)) return true;
+    out->limit = coefficient(s, &in->limit, scope);
+    if (out->limit < 0) return false;
+    if (!binder_number(s, out->coefficient, &sliding) || !binder_number(s, out->limit, &sticking)) return true;
+    if (sticking >= sliding) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
+                     "friction holds at least as much as it resists sliding, found %.9g against a coefficient of %.9g",
+                     sticking, sliding);
+    return false;
+}
+
 static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {
     out->coefficient = coefficient(s, &in->coefficient, scope);
     if (out->coefficient < 0) return false;
     if (hamel_expression_given(&in->regularization) &&
         !system_number(s, &in->regularization, scope, &out->regularization))
         return false;
+    if (out->regularization == 0) return bind_limit(s, in, scope, out);
     if (out->regularization > 0 && !hamel_expression_given(&in->limit)) return true;
     if (out->regularization > 0) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
                          "nothing sticks where friction is regularized, so `static` has no meaning");
         hamel_suggest(s->error, "leave out `regularization`, or `static`");
-    } else if (out->regularization < 0) {
+    } else {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->regularization.pointer, 0,
                          "the regularization is a speed, and none is negative");
-    } else {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "this release does not serve friction that sticks");
-        hamel_suggest(s->error, "give `regularization`, a speed below which friction fades");
     }
+    return false;
+}
+
+/* s·τ, τ = e3 × g/|g|, for friction that sticks. With the sign that graphs prefer: frictions of one speed are known by it. */
+static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
+    graph *g = s->graph;
+    f->speed = GRAPH_NONE;
+    f->row = -1;
+    if (f->regularization > 0 || f->count == 0) return true;
+    if (s->dimension == 3) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
+                         "this release does not serve friction that sticks on a surface in space");
+        hamel_suggest(s->error, "give `regularization`, a speed below which friction fades");
+        return false;
+    }
+    graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
+    graph_node size = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, f->normal, f->normal));
+    graph_node direction = graph_unary(g, GRAPH_SIGN, graph_div(g, along, size));
+    if (direction < 0) return binder_graph_fault(s, in->pointer);
+    if (graph_at(g, direction)->op == GRAPH_NEG) direction = graph_at(g, direction)->as.operand[0];
+    if (graph_at(g, direction)->op == GRAPH_SIGN) f->speed = graph_at(g, direction)->as.operand[0];
+    return true; /* the sign of a number: it cannot slip at all */
+}
+
+/* g, or a fault. */
+static bool find_force(friction_work *w, const system_constraint *c, const hamel_friction *in, int32_t element,
+                       const loop_scope *scope, system_friction *f) {
+    hamel_system *s = w->s;
+    const char *name = s->binder->located[element].name;
+    if (is_noted(w, element)) return find_gradient(w, c, element, scope, f->normal);
+    if (find_normal(w, c, f)) return check_point(w, c, in, f, name);
+    if (graph_status(s->graph) != HAMEL_OK) return false;
+    (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
+                     "the coordinates do not let `%s` move in every direction, so its normal force is not known", name);
+    hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name);
     return false;
 }
 
@@ -299,23 +347,13 @@ static void lower_friction(friction_work *w, size_t index) {
     int32_t element = pressed(w, c, in, &scope);
     if (!numbers || element < 0 || !find_slip(w, in, &s->binder->located[element], &scope, f.slip)) return;
     for (int k = 0; k < 3; k++) units_note_number(s, &in->regularization, &scope, UNIT_LIKE, (size_t)f.slip[k]);
-    const char *name = s->binder->located[element].name;
     f.coordinates = slipping(s, f.slip, &f.count);
     system_friction *all =
         binder_grow(s, s->frictions, &s->friction_capacity, s->friction_count, sizeof *all, in->pointer);
     if (!f.coordinates || !all) return;
     s->frictions = all;
-    if (is_noted(w, element)) {
-        if (find_gradient(w, c, element, &scope, f.normal)) all[s->friction_count++] = f;
-    } else if (!find_normal(w, c, &f)) {
-        if (graph_status(s->graph) != HAMEL_OK) return;
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                         "the coordinates do not let `%s` move in every direction, so its normal force is not known",
-                         name);
-        hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name);
-    } else if (check_point(w, c, in, &f, name)) {
-        all[s->friction_count++] = f;
-    }
+    if (!find_force(w, c, in, element, &scope, &f) || !find_speed(s, in, &f)) return;
+    all[s->friction_count++] = f;
 }
 
 static bool prepare(friction_work *w) {
@@ -340,4 +378,31 @@ void frictions_lower(hamel_system *s) {
         if (!prepared && !(prepared = prepare(&w))) return;
         lower_friction(&w, c);
     }
+}
+
+/* The row of a speed, made when it is new; `rows` by node, −1 where there is none. */
+static bool add_row(hamel_system *s, system_friction *f, int32_t *rows) {
+    size_t index;
+    f->row = rows[f->speed];
+    if (f->row >= 0) return true;
+    const char *name = arena_format(s->memory, "%s.friction", s->constraints[f->constraint].name);
+    if (!name || !binder_add_row(s, name, f->pointer, &index)) return false;
+    s->constraints[index].inactive = true;
+    binder_set_equation(s, index, f->speed);
+    f->row = rows[f->speed] = (int32_t)index;
+    return true;
+}
+
+void frictions_add_rows(hamel_system *s) {
+    size_t nodes = graph_count(s->graph);
+    s->ideal_count = s->constraint_count;
+    if (s->friction_count == 0) return;
+    int32_t *rows = arena_alloc(s->memory, nodes, sizeof *rows);
+    if (!rows) {
+        binder_graph_fault(s, "/constraints");
+        return;
+    }
+    for (size_t i = 0; i < nodes; i++) rows[i] = -1;
+    for (size_t k = 0; k < s->friction_count; k++)
+        if (s->frictions[k].speed >= 0 && !add_row(s, &s->frictions[k], rows)) return;
 }

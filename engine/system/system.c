@@ -572,7 +572,9 @@ const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
 
 /* What it is a branch of; that is written without branches. */
 static void name_branch(const hamel_system *s, const system_switch *w, text_buffer *out) {
-    const char *name = w->kind == SWITCH_SIGN ? "sign(" : w->kind == SWITCH_FLOOR ? "floor(" : "";
+    const char *name = w->kind == SWITCH_SIGN || w->kind == SWITCH_SLIP ? "sign("
+                       : w->kind == SWITCH_FLOOR                        ? "floor("
+                                                                        : "";
     text_buffer_puts(out, name);
     graph_print(s->graph, w->written, system_name_symbol, (void *)s, out);
     if (*name) text_buffer_puts(out, ")");
@@ -637,8 +639,8 @@ static system_step *const steps[] = {
     located_find_parents, resolve_slots,       located_resolve,          resolve_quasi_velocities,
     bind_energies,        joints_lower,        bind_constraints,         elements_lower,
     bind_dissipation,     bind_forces,         bind_nonideals,           bind_initial_values,
-    frictions_lower,      events_declare,      declare_outputs,          scene_lower,
-    units_check,
+    frictions_lower,      events_declare,      frictions_add_rows,       declare_outputs,
+    scene_lower,          units_check,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

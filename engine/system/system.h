@@ -65,20 +65,29 @@ typedef struct system_friction {
     int32_t constraint; /* whose reaction presses */
     const char *pointer;
     graph_node coefficient;
-    double regularization; /* a speed */
+    graph_node limit;      /* μ of rest, at least as large */
+    double regularization; /* a speed; 0: what comes to rest sticks */
     graph_node normal[3];  /* g: λ g is the reaction as a force on the point, by inertial components */
     graph_node slip[3];    /* velocity of the point relative to what it slides on */
-    int32_t *coordinates;  /* whose velocities are in `slip` */
+    graph_node speed;      /* along the tangent, with its sign; GRAPH_NONE where nothing sticks */
+    int32_t row; /* the constraint `speed` = 0, which acts while the point sticks; frictions of one speed share it */
+    int32_t *coordinates; /* whose velocities are in `slip` */
     size_t count;
 } system_friction;
 
 /* An operator that changes abruptly, and the symbol that stands for its branch (mechanics/switches.h). */
-typedef enum switch_kind { SWITCH_SIGN, SWITCH_FLOOR, SWITCH_TABLE } switch_kind;
+typedef enum switch_kind {
+    SWITCH_SIGN,
+    SWITCH_FLOOR,
+    SWITCH_TABLE,
+    SWITCH_SLIP /* the sign of a slip with friction that sticks, 0 while it does (solve/sticking.h) */
+} switch_kind;
 typedef struct system_switch {
     switch_kind kind;
     const graph_table *table;
     graph_node written, argument; /* z as it is written, and with the switches inside it held */
     bool held;                    /* false: operators stay, z contains what is solved for */
+    int32_t slip;                 /* which of the model's slips a SWITCH_SLIP belongs to */
     int32_t next;                 /* another one with the same `written`, or −1 */
 } system_switch;
 
@@ -168,6 +177,7 @@ typedef struct hamel_system {
     system_friction *frictions;
     size_t standing_count; /* constraints that are active at the start: they come first */
     size_t named_count;    /* and those that the description names: the equations of impulses come after */
+    size_t ideal_count;    /* and these: the rows of frictions that stick come last */
     size_t switch_count, switch_capacity;
     system_switch *switches;
     size_t event_count, event_capacity;
