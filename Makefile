@@ -60,7 +60,7 @@ dir_debug   := build/debug
 dir_tsan    := build/tsan
 
 # The reference LAPACK, linked in: the one that a machine has chosen may round otherwise, and may start threads.
-MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null)
+MULTIARCH := $(shell uname -m)-linux-gnu
 LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a blas/libblas.a) -lgfortran
 
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
