@@ -61,7 +61,7 @@ static hamel_status find_inputs(hamel_system *s, const hamel_simulation *in, inp
     if (symbol_table_init(&seen, s->memory) != HAMEL_OK) return no_memory(s);
     for (size_t k = 0; k < in->sensitivity_count; k++) {
         const char *name = in->sensitivities[k], *pointer = in->sensitivity_pointers[k];
-        if (!name) continue; /* no text: the reader has told */
+        if (!name) return HAMEL_INVALID; /* no text: the reader has told */
         inputs[k] = find_input(s, name);
         if (inputs[k].kind == INPUT_NONE) {
             refuse_unknown(s, name, pointer);
