@@ -338,11 +338,22 @@ hamel_status kinetics_project(kinetics *k, double t, double *q, double *v, doubl
     return status;
 }
 
+/* Whether any constraint that acts has the level. Where none has, nothing is factored: M may be singular by itself. */
+static bool has_level(const kinetics *k, bool position) {
+    for (size_t c = 0; c < k->model->m; c++) {
+        constraint_order order = k->model->order[c];
+        if (k->mode.active[c] && (position ? order == CONSTRAINT_HOLONOMIC : order != CONSTRAINT_ACCELERATION))
+            return true;
+    }
+    return false;
+}
+
 hamel_status kinetics_project_direction(kinetics *k, double *dq, double *dv) {
     const hamel_model *model = k->model;
     double *step = k->project_step, *r = k->b, *d[2] = {dq, dv};
     kkt *systems[2] = {k->positions, k->velocities};
     for (int level = 0; level < 2; level++) {
+        if (!has_level(k, level == 0)) continue;
         memset(r, 0, model->m * sizeof *r);
         for (size_t e = 0; e < model->A.count; e++)
             r[model->A.row[e]] -= k->values[model->at_A + e] * d[level][model->A.column[e]];

@@ -192,6 +192,18 @@ static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
 
 /* --- budgets and cancellation -------------------------------------------------------------------------------------- */
 
+/* S knows only x; y follows by the constraint, and M alone is singular: x = 3 t²/2 = y. */
+static void a_mass_that_only_constraints_complete_runs_by_bdf(void **state) {
+    (void)state;
+    record r = run("`coordinates`: [`x`, `y`], `acceleration_energy`: `x''^2/2`, `generalized_forces`: {`x`: 3},"
+                   "`constraints`: [{`name`: `c`, `equation`: `y' = x'`}]",
+                   "`stop`: 2, `samples`: 2, `method`: `bdf`");
+    assert_int_equal(r.status, HAMEL_OK);
+    assert_near("x", row_of(&r, 1)[1], 6, 1e-5);
+    assert_near("y", row_of(&r, 1)[2], 6, 1e-5);
+    drop(&r);
+}
+
 static void max_steps_ends_a_run_as_incomplete(void **state) {
     (void)state;
     record r = run(PENDULUM, "`stop`: 1000, `samples`: 1001, `max_steps`: 100");
@@ -375,6 +387,7 @@ int main(void) {
         cmocka_unit_test(a_model_serves_several_threads_at_once),
         cmocka_unit_test(bdf_and_adams_give_the_same_motion),
         cmocka_unit_test(auto_changes_to_bdf_on_a_stiff_chain),
+        cmocka_unit_test(a_mass_that_only_constraints_complete_runs_by_bdf),
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
