@@ -152,7 +152,7 @@ static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *coun
     graph_node sum = graph_add(s->graph, slip[0], graph_add(s->graph, slip[1], slip[2]));
     *count = graph_support(s->graph, sum, SYMBOL_VELOCITY, &support);
     int32_t *list = arena_alloc(s->memory, *count + 1, sizeof *list);
-    if (list) memcpy(list, support, *count * sizeof *list);
+    if (list && *count > 0) memcpy(list, support, *count * sizeof *list);
     return list;
 }
 

@@ -206,7 +206,7 @@ static void a_run_without_memory_is_a_problem_and_others_go_on(void **state) {
     char system[SYSTEM_BYTES], huge[600];
     if (slowness() > 1) skip(); /* sanitizers reserve more than any limit */
     getrlimit(RLIMIT_AS, &before);
-    small = (struct rlimit){.rlim_cur = (rlim_t)700 << 20, .rlim_max = before.rlim_max};
+    small = (struct rlimit){.rlim_cur = (rlim_t)350 << 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
     daemon_start(&d, (const char *const[]){"--workers", "1", NULL});
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
