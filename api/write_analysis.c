@@ -57,6 +57,11 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     json_add_text(&b, root, "name", r->name);
     json_add_number(&b, root, "coordinates", (double)r->coordinate_count);
     json_add_number(&b, root, "degrees_of_freedom", (double)r->degrees_of_freedom);
+    cJSON *structure = json_add_object(&b, root, "structure");
+    json_add_number(&b, structure, "index", (double)r->index);
+    json_add_number(&b, structure, "blocks", (double)r->blocks);
+    json_add_number(&b, structure, "mass_entries", (double)r->mass_entries);
+    json_add_number(&b, structure, "constraint_entries", (double)r->constraint_entries);
     cJSON *constraints = json_add_list(&b, root, "constraints");
     for (size_t k = 0; k < r->constraint_count && !b.failed; k++) add_constraint(&b, constraints, &r->constraints[k]);
     api_add_redundancy(&b, root, r->redundancy);

@@ -241,7 +241,10 @@ typedef struct hamel_report {
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
     hamel_constraint_facts *constraints;
     size_t constraint_count;
-    size_t holonomic_rank; /* independent holonomic constraints */
+    size_t holonomic_rank;                   /* independent holonomic constraints */
+    size_t index;                            /* of the differential-algebraic equations: 0 to 3 */
+    size_t blocks;                           /* groups of coordinates that move without regard to each other */
+    size_t mass_entries, constraint_entries; /* structural nonzeros of M and of A */
     /* Of the linear velocity constraints, the holonomic ones taken as given. Undetermined: integrable and
      * accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;

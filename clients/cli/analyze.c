@@ -99,6 +99,10 @@ static void print_text(const cJSON *answer) {
     print_count("coordinates", answer, "coordinates");
     print_count("degrees of freedom", answer, "degrees_of_freedom");
     print_count("dimension of accessible configurations", holonomy, "accessible_dimension");
+    print_count("index of the equations", member(answer, "structure"), "index");
+    print_count("independent blocks", member(answer, "structure"), "blocks");
+    print_count("entries of M", member(answer, "structure"), "mass_entries");
+    print_count("entries of A", member(answer, "structure"), "constraint_entries");
     printf("%-38s %s\n", "conservative",
            cJSON_IsTrue(member(answer, "conservative")) ? "yes" : "not by the sufficient test");
     print_list("cyclic coordinates", member(answer, "cyclic"));

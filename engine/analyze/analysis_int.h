@@ -86,6 +86,9 @@ hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, co
 /* Kinds and flags of the constraints, cyclic coordinates, conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 
+/* coupling.c: index, blocks, entries of M and A. */
+hamel_status coupling_derive(analysis *a) HAMEL_CHECKED;
+
 /* Rank of A and redundant constraints. */
 hamel_status structure_rank(analysis *a) HAMEL_CHECKED;
 

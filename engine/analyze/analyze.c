@@ -89,6 +89,7 @@ static hamel_status analyze(analysis *a) {
     hamel_status status = samples_draw(a);
     if (status == HAMEL_OK) status = structure_derive(a);
     if (status == HAMEL_OK) status = structure_rank(a);
+    if (status == HAMEL_OK) status = coupling_derive(a);
     if (status == HAMEL_OK) status = dependence_derive(a);
     return status == HAMEL_OK ? holonomy_derive(a) : status;
 }

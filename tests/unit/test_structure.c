@@ -252,6 +252,38 @@ static void a_platform_on_three_parallel_cranks_moves(void **state) {
     hamel_report_free(r);
 }
 
+static void expect_coupling(const char *members, size_t index, size_t blocks, size_t mass, size_t constraint) {
+    hamel_report *r = report_of(members);
+    assert_int_equal(r->index, index);
+    assert_int_equal(r->blocks, blocks);
+    assert_int_equal(r->mass_entries, mass);
+    assert_int_equal(r->constraint_entries, constraint);
+    hamel_report_free(r);
+}
+
+/* Blocks meet in the mass matrix, in forces, or in constraints; the index is that of the highest constraint. */
+static void equations_fall_into_blocks(void **state) {
+    (void)state;
+    expect_coupling("`coordinates`: [`a`, `b`, `c`], `kinetic_energy`: `a'^2 + b'^2 + c'^2`,"
+                    "`potential_energy`: `a^4 + b^2 + c^2`",
+                    0, 3, 3, 0);
+    expect_coupling("`coordinates`: [`a`, `b`, `c`], `kinetic_energy`: `a'^2 + b'^2 + c'^2 + a'*c'`,"
+                    "`potential_energy`: `b^2`",
+                    0, 2, 5, 0);
+    expect_coupling("`coordinates`: [`a`, `b`, `c`], `kinetic_energy`: `a'^2 + b'^2 + c'^2`,"
+                    "`generalized_forces`: {`a`: `-b'`}",
+                    0, 2, 3, 0);
+    expect_coupling("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+                    "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]",
+                    3, 2, 3, 2);
+    expect_coupling("`coordinates`: [`x`, `y`, `a`], `kinetic_energy`: `x'^2 + y'^2 + a'^2`,"
+                    "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(a) = y'*cos(a)`}]",
+                    2, 1, 3, 2);
+    expect_coupling("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                    "`constraints`: [{`name`: `servo`, `equation`: `x'' = 2*y''`}]",
+                    1, 1, 2, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
@@ -259,6 +291,7 @@ int main(void) {
         cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
         cmocka_unit_test(accelerations_are_outside_the_test),
+        cmocka_unit_test(equations_fall_into_blocks),
         cmocka_unit_test(friction_is_not_ideal),
         cmocka_unit_test(what_does_not_act_at_the_start_is_left_out),
         cmocka_unit_test(of_dependent_constraints_the_later_is_redundant),
