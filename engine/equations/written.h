@@ -78,7 +78,7 @@ graph_node written_reaction(written *w, size_t i);
 /* The constraints as given, f = 0. */
 bool written_constraints(written *w);
 
-/* Sets `unknowns` and `residuals` to count and room for them. */
+/* Room for the form for machines: w_count variables w, and as many residuals as unknowns. */
 bool written_machine(written *w, size_t w_count, size_t unknown_count);
 
 /* Fails with HAMEL_INVALID: why these equations cannot be written out. Always false. */

@@ -75,6 +75,7 @@ static void roots_quotients_and_numbers_stay_exact(void **state) {
     assert_arranged("0.4*m*r^2*x'' + 9.81*m*sin(pi*t) + tan(a)*cos(a)*y'",
                     "2*m*r^2*x''/5 + sin(a)*y' + 9.81*m*sin(pi*t)");
     assert_arranged("(m + M)*(x+y)^2/(x+y)", "(m + M)*(x + y)");
+    assert_arranged("(1/3)*m*l^2*x'' + m*r^2*x''", "m*(l^2 + 3*r^2)*x''/3"); /* folded to a double before */
     assert_arranged("x/3 + x/6 - x/2", "0"); /* fractions, not the doubles nearest to them */
 }
 

@@ -46,7 +46,7 @@ typedef struct program_of_c {
 } program_of_c;
 
 static void compile(program_of_c *p, const char *text) {
-    char directory[] = "build/written-XXXXXX", path[64], library[64];
+    char directory[] = P_tmpdir "/hamel-written-XXXXXX", path[64], library[64];
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/equations.c", directory);
     snprintf(library, sizeof library, "%s/equations.so", directory);
