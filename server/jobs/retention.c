@@ -35,8 +35,8 @@ static bool pause_for(retention *r, double seconds) {
 
 static size_t forget_slice(retention *r) {
     size_t count = 0;
-    int64_t before = r->age_seconds > 0 ? stamp_wall_ms() - (int64_t)(r->age_seconds * 1e3) : 0;
-    if (r->store->kind->expire(r->store, before, r->bytes, SLICE, &count) != STORE_OK) return 0; /* the log says why */
+    int64_t age = r->age_seconds > 0 ? (int64_t)(r->age_seconds * 1e3) : -1;
+    if (r->store->kind->expire(r->store, age, r->bytes, SLICE, &count) != STORE_OK) return 0; /* the log says why */
     return count;
 }
 

@@ -140,8 +140,8 @@ typedef struct job_query {
 
 typedef struct store_counts {
     int64_t queued, running;
-    int64_t oldest_queued; /* when it was submitted, ms since 1970; 0: none */
-    int64_t bytes;         /* of the database, without what is free in it */
+    int64_t queue_age; /* how long the oldest queued job has been waiting, ms; 0: there is none */
+    int64_t bytes;     /* of the database, without what is free in it */
 } store_counts;
 
 typedef struct store store;
@@ -186,9 +186,9 @@ typedef struct store_kind {
     store_status (*cancel_batch)(store *s, const char *id, const char *owner, job_batch *out);
     store_status (*forget_batch)(store *s, const char *id, const char *owner, size_t most);
 
-    /* Forgets up to `most` jobs that ended before `ended_before` (ms; 0: none), and of the rest the oldest while more
-     * than `bytes` are stored (0: any number); *count of them. Batches without members go too. Durable. */
-    store_status (*expire)(store *s, int64_t ended_before, double bytes, size_t most, size_t *count);
+    /* Forgets up to `most` jobs that ended at least `age` ago (ms; negative: none), and of the rest the oldest while
+     * more than `bytes` are stored (0: any number); *count of them. Batches without members go too. Durable. */
+    store_status (*expire)(store *s, int64_t age, double bytes, size_t most, size_t *count);
 
     /* `owner` NULL: anyone's; here, above and below. */
     store_status (*find)(store *s, const char *id, const char *owner, job *out);

@@ -1,13 +1,8 @@
-/* store_sqlite.c — jobs in SQLite: connections and the writer's thread.
+/* store_sqlite.c — jobs in SQLite: opening and closing, what happens to jobs that ran when the last process ended, and
+ * whose turn it is.
  *
- * Exactly one connection writes and checkpoints: that of the writer's thread. (Before 3.51.3 two connections that do
- * so at once can corrupt a file in WAL mode.) Changes are handed to it as operations; it takes all that wait, makes
- * them in one transaction and wakes those who wait, so that many submissions at once cost one fsync together. An
- * operation that fails is undone by its savepoint and does not touch the others. A transaction with a durable
- * operation is committed with synchronous=FULL, others with NORMAL: they survive the end of the process, and the log
- * being sequential, the next durable commit makes them durable too.
- *
- * Readers are a few read-only connections, handed out for one short statement at a time. A lock file keeps a second
+ * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). (Before 3.51.3 two
+ * connections that do so at once can corrupt a file in WAL mode.) Readers are read-only. A lock file keeps a second
  * daemon away from the same file.
  *
  * `memory:` is the same store on SQLite's in-memory file system. */
@@ -25,189 +20,65 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { READERS = 4, BUSY_MS = 10000, PATH_ROOM = 1200 };
-
-static const char *const sql_texts[] = {
-#define X(name, text) text,
-    SQL_LIST(X)
-#undef X
+enum {
+    READERS = 4,
+    PATH_ROOM = 1200,
+    LOST_MOST = 100 /* jobs without description that one claim steps over */
 };
 
-/* ---- statements ------------------------------------------------------------------------------------------------- */
+/* ---- claim ------------------------------------------------------------------------------------------------------ */
 
-sqlite3_stmt *sql_use(sql_connection *c, sql_name name) {
-    sqlite3_stmt **statement = &c->statements[name];
-    if (!*statement) {
-        int rc = sqlite3_prepare_v3(c->db, sql_texts[name], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-        if (rc != SQLITE_OK) return NULL;
+typedef struct claim_change {
+    sql_operation operation;
+    job *out;
+    char **body;
+    size_t *length;
+} claim_change;
+
+/* Whose turn it is: STORE_ABSENT when nothing waits. */
+static store_status next_number(sql_connection *c, int64_t *number) {
+    char owner[JOB_KEY_BYTES];
+    size_t length;
+    sql_step step = sql_first(c, LITE_NEXT_OWNER, NULL, 0);
+    if (step != SQL_STEP_ROW) return step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    const char *name = c->driver->bytes(c, 0, &length);
+    if (!name || length >= sizeof owner) return STORE_FAILED;
+    memcpy(owner, name, length + 1);
+    bool found = sql_one_int(c, SQL_FIRST(c, LITE_OLDEST_QUEUED, sql_text(owner)), number) == STORE_OK;
+    return found && SQL_RUN(c, LITE_TAKE_TURN, sql_text(owner)) ? STORE_OK : STORE_FAILED;
+}
+
+static store_status run_claim(sql_connection *c, sql_operation *self) {
+    const claim_change *change = (claim_change *)self;
+    int64_t number = 0;
+    store_status status = STORE_ABSENT;
+    for (int lost = 0; status == STORE_ABSENT && lost < LOST_MOST; lost++) {
+        store_status found = next_number(c, &number);
+        if (found != STORE_OK) return found;
+        status = sql_start(c, number, change->out, change->body, change->length);
     }
-    sqlite3_reset(*statement);
-    sqlite3_clear_bindings(*statement);
-    return *statement;
+    return status;
 }
 
-bool sql_step_done(sqlite3_stmt *statement) {
-    int rc;
-    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
-    } /* a pragma may answer with a row */
-    sqlite3_reset(statement);
-    return rc == SQLITE_DONE;
-}
-
-bool sql_run(sql_connection *c, sql_name name) {
-    sqlite3_stmt *statement = sql_use(c, name);
-    return statement && sql_step_done(statement);
-}
-
-bool sql_run_with(sql_connection *c, sql_name name, const int64_t *values, int count) {
-    sqlite3_stmt *statement = sql_use(c, name);
-    for (int i = 0; statement && i < count; i++) sqlite3_bind_int64(statement, i + 1, values[i]);
-    return statement && sql_step_done(statement);
-}
-
-bool sql_bind_text(sqlite3_stmt *statement, int at, const char *text) {
-    return (text ? sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) : sqlite3_bind_null(statement, at)) ==
-           SQLITE_OK;
-}
-
-void sql_complain(sqlite_store *s, const sql_connection *c, const char *what) {
-    log_write(s->log, LOG_ERROR, "store",
-              LOG_FIELDS(log_text("operation", what), log_text("message", sqlite3_errmsg(c->db)),
-                         log_number("code", sqlite3_extended_errcode(c->db))));
-}
-
-/* ---- the writer ------------------------------------------------------------------------------------------------- */
-
-static void run_operation(sqlite_store *s, sql_operation *operation) {
-    sql_connection *c = &s->writer;
-    if (!sql_run(c, SQL_SAVE)) {
-        operation->result = STORE_FAILED;
-        return;
-    }
-    operation->result = operation->run(c, operation);
-    if (operation->result == STORE_FAILED) {
-        sql_complain(s, c, "change");
-        sql_run(c, SQL_UNDO);
-    }
-    sql_run(c, SQL_KEEP);
-}
-
-static bool any_durable(const sql_operation *first) {
-    for (const sql_operation *o = first; o; o = o->next) {
-        if (o->durable) return true;
-    }
-    return false;
-}
-
-static void run_batch(sqlite_store *s, sql_operation *first) {
-    sql_connection *c = &s->writer;
-    bool durable = any_durable(first), committed = false;
-    if (!s->in_memory) sql_run(c, durable ? SQL_SYNC_FULL : SQL_SYNC_NORMAL);
-    if (sql_run(c, SQL_BEGIN)) {
-        for (sql_operation *o = first; o; o = o->next) run_operation(s, o);
-        /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
-        committed = !sqlite3_get_autocommit(c->db) && sql_run(c, SQL_COMMIT);
-    }
-    if (committed) return;
-    sql_complain(s, c, "commit");
-    if (!sqlite3_get_autocommit(c->db)) sql_run(c, SQL_ROLLBACK);
-    for (sql_operation *o = first; o; o = o->next) o->result = STORE_FAILED;
-}
-
-static void *write_changes(void *context) {
-    sqlite_store *s = context;
-    pthread_setname_np(pthread_self(), "hamel-store");
-    pthread_mutex_lock(&s->lock);
-    for (;;) {
-        while (!s->first && !s->closing) pthread_cond_wait(&s->given, &s->lock);
-        sql_operation *batch = s->first;
-        if (!batch) break;
-        s->first = s->last = NULL;
-        pthread_mutex_unlock(&s->lock);
-        double begin = stamp_seconds();
-        run_batch(s, batch);
-        size_t changes = 0;
-        for (const sql_operation *o = batch; o; o = o->next) changes++;
-        metrics_commit(s->metrics, changes, stamp_seconds() - begin);
-        pthread_mutex_lock(&s->lock);
-        for (sql_operation *o = batch, *next; o; o = next) {
-            next = o->next; /* read before its owner may go on */
-            o->done = true;
-        }
-        s->changes++;
-        pthread_cond_broadcast(&s->done);
-        pthread_cond_broadcast(&s->changed);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
-}
-
-store_status sql_change(sqlite_store *s, sql_operation *operation) {
-    pthread_mutex_lock(&s->lock);
-    operation->next = NULL;
-    if (s->last) {
-        s->last->next = operation;
-    } else {
-        s->first = operation;
-    }
-    s->last = operation;
-    pthread_cond_signal(&s->given);
-    while (!operation->done) pthread_cond_wait(&s->done, &s->lock);
-    pthread_mutex_unlock(&s->lock);
-    return operation->result;
-}
-
-/* ---- readers ---------------------------------------------------------------------------------------------------- */
-
-sql_connection *sql_reader(sqlite_store *s) {
-    pthread_mutex_lock(&s->lock);
-    while (!s->readers) pthread_cond_wait(&s->reader_free, &s->lock);
-    sql_connection *c = s->readers;
-    s->readers = c->next;
-    pthread_mutex_unlock(&s->lock);
-    return c;
-}
-
-void sql_reader_back(sqlite_store *s, sql_connection *c) {
-    /* An open statement would hold its snapshot, and the write-ahead log could not be reset. */
-    for (size_t i = 0; i < SQL_TOTAL; i++) sqlite3_reset(c->statements[i]);
-    for (size_t i = 0; i < SQL_FILTERS; i++) sqlite3_reset(c->lists[i]);
-    pthread_mutex_lock(&s->lock);
-    c->next = s->readers;
-    s->readers = c;
-    pthread_cond_signal(&s->reader_free);
-    pthread_mutex_unlock(&s->lock);
+static store_status claim(store *s, job *out, char **body, size_t *length) {
+    claim_change change = {{.run = run_claim}, out, body, length};
+    *out = (job){0};
+    *body = NULL;
+    store_status status = sql_change((sql_store *)s, &change.operation);
+    if (status == STORE_OK) return status;
+    job_clear(out); /* a commit that failed has taken it back */
+    free(*body);
+    *body = NULL;
+    return status;
 }
 
 /* ---- open and close --------------------------------------------------------------------------------------------- */
-
-static void disconnect(sql_connection *c) {
-    for (size_t i = 0; i < SQL_TOTAL; i++) sqlite3_finalize(c->statements[i]);
-    for (size_t i = 0; i < SQL_FILTERS; i++) sqlite3_finalize(c->lists[i]);
-    sqlite3_close(c->db);
-    *c = (sql_connection){0};
-}
-
-static bool connect(sql_connection *c, const char *name, bool writer) {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | (writer ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(name, &c->db, flags, NULL) != SQLITE_OK) return false;
-    sqlite3_extended_result_codes(c->db, 1);
-    sqlite3_busy_timeout(c->db, BUSY_MS);
-    sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return sql_execute(c, "PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;") &&
-           (writer || sql_execute(c, "PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0;"));
-}
 
 static bool count_crashes(sqlite_store *s) {
     crash_mark mark;
     off_t at = 0;
     while (s->crash_file >= 0 && pread(s->crash_file, &mark, sizeof mark, at) == (ssize_t)sizeof mark) {
-        sqlite3_stmt *count = sql_use(&s->writer, SQL_COUNT_CRASH);
-        if (!count) return false;
-        sqlite3_bind_int64(count, 1, mark.number);
-        sqlite3_bind_int64(count, 2, mark.attempt);
-        if (!sql_step_done(count)) return false;
+        if (!SQL_RUN(&s->writer.base, LITE_COUNT_CRASH, sql_int(mark.number), sql_int(mark.attempt))) return false;
         at += (off_t)sizeof mark;
     }
     return true;
@@ -220,87 +91,67 @@ static bool recover(sqlite_store *s) {
     static const char crash[] =
         "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
         "\"detail\":\"the server ended during each of the last attempts to run this job\"}";
-    sql_connection *c = &s->writer;
-    if (!sql_run(c, SQL_BEGIN) || !count_crashes(s)) return false;
-    sqlite3_stmt *canceled = sql_use(c, SQL_RECOVER_CANCELED);
-    sqlite3_stmt *crashed = sql_use(c, SQL_RECOVER_POISON);
-    if (!canceled || !crashed) return false;
-    sqlite3_bind_int64(canceled, 1, stamp_wall_ms());
-    sqlite3_bind_int64(crashed, 1, stamp_wall_ms());
-    sqlite3_bind_int(crashed, 3, JOB_CRASHES_MAX);
-    sqlite3_bind_int(crashed, 4, JOB_FRUITLESS_MAX);
-    bool done = sql_bind_text(crashed, 2, crash) && sql_step_done(canceled) && sql_step_done(crashed) &&
-                sql_run(c, SQL_RECOVER_RUNNING) && sql_run(c, SQL_COMMIT);
+    sql_connection *c = &s->writer.base;
+    bool done =
+        sql_run(c, LITE_BEGIN) && count_crashes(s) && sql_run(c, LITE_RECOVER_CANCELED) &&
+        SQL_RUN(c, LITE_RECOVER_POISON, sql_text(crash), sql_int(JOB_CRASHES_MAX), sql_int(JOB_FRUITLESS_MAX)) &&
+        sql_run(c, LITE_RECOVER_RUNNING) && sql_run(c, LITE_COMMIT);
     /* Marks are of attempts, so counting one twice is the worst that a crash right here can do. */
     return done && (s->crash_file < 0 || ftruncate(s->crash_file, 0) == 0);
 }
 
 static void destroy(sqlite_store *s) {
-    while (s->readers) {
-        sql_connection *c = s->readers;
-        s->readers = c->next;
-        disconnect(c);
+    while (s->base.readers) {
+        sqlite_connection *c = (sqlite_connection *)s->base.readers;
+        s->base.readers = c->base.next;
+        sqlite_disconnect(c);
         free(c);
     }
-    disconnect(&s->writer); /* last: closing it checkpoints and removes the write-ahead log */
+    sqlite_disconnect(&s->writer); /* last: closing it checkpoints and removes the write-ahead log */
     if (s->crash_file >= 0) {
         crash_marks_end();
         close(s->crash_file);
     }
     if (s->lock_file >= 0) close(s->lock_file);
-    pthread_mutex_destroy(&s->lock);
-    pthread_cond_destroy(&s->given);
-    pthread_cond_destroy(&s->done);
-    pthread_cond_destroy(&s->changed);
-    pthread_cond_destroy(&s->reader_free);
+    sql_store_destroy(&s->base);
     free(s);
 }
 
 static sqlite_store *create(const store_kind *kind, server_log *log, metrics *counters) {
     sqlite_store *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    s->base.kind = kind;
-    s->log = log;
-    s->metrics = counters;
+    sql_store_init(&s->base, kind, &sqlite_driver, log, counters);
+    s->base.writer = &s->writer.base;
     s->lock_file = s->crash_file = -1;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->given, NULL);
-    pthread_cond_init(&s->done, NULL);
-    pthread_cond_init(&s->changed, &monotonic);
-    pthread_cond_init(&s->reader_free, NULL);
-    pthread_condattr_destroy(&monotonic);
     return s;
 }
 
 static bool open_readers(sqlite_store *s, const char *name) {
     for (size_t i = 0; i < READERS; i++) {
-        sql_connection *c = calloc(1, sizeof *c);
+        sqlite_connection *c = calloc(1, sizeof *c);
         if (!c) return false;
-        c->next = s->readers;
-        s->readers = c;
-        if (!connect(c, name, false)) return false;
+        c->base.next = s->base.readers;
+        s->base.readers = &c->base;
+        if (!sqlite_connect(c, name, false)) return false;
     }
     return true;
 }
 
 static store *open_named(sqlite_store *s, const char *name, char *message, size_t room) {
     bool good = false;
-    if (!connect(&s->writer, name, true)) {
+    if (!sqlite_connect(&s->writer, name, true)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
-    } else if (sql_migrate(&s->writer, s->in_memory, message, room)) {
+    } else if (sqlite_migrate(&s->writer, s->in_memory, message, room)) {
         good = recover(s) && open_readers(s, name);
         if (!good) snprintf(message, room, "the store cannot be used: %s", sqlite3_errmsg(s->writer.db));
     }
-    if (good && pthread_create(&s->writer_thread, NULL, write_changes, s) != 0) {
+    if (good && !sql_writer_start(&s->base)) {
         snprintf(message, room, "no thread for the store");
         good = false;
     }
     if (good) {
         if (s->crash_file >= 0) crash_marks_begin(s->crash_file);
-        return &s->base;
+        return &s->base.base;
     }
     destroy(s);
     return NULL;
@@ -368,22 +219,10 @@ static store *open_memory(const char *url, server_log *log, metrics *counters, c
 static void close_store(store *base) {
     sqlite_store *s = (sqlite_store *)base;
     if (!s) return;
-    pthread_mutex_lock(&s->lock);
-    s->closing = true;
-    pthread_cond_signal(&s->given);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->writer_thread, NULL);
+    sql_writer_stop(&s->base);
     destroy(s);
 }
 
-#define FUNCTIONS                                                                                                   \
-    .close = close_store, .submit = sql_submit, .claim = sql_claim, .begin = sql_begin, .append = sql_append,       \
-    .finish = sql_finish, .hand_back = sql_hand_back, .cancel = sql_cancel, .forget = sql_forget, .find = sql_find, \
-    .list = sql_list, .description = sql_description, .known_key = sql_known_key, .chunk_at = sql_chunk_at,         \
-    .submit_batch = sql_submit_batch, .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch,           \
-    .expire = sql_expire, .find_batch = sql_find_batch, .list_batches = sql_list_batches, .members = sql_members,   \
-    .event_at = sql_event_at, .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy,         \
-    .wait = sql_wait
-
-const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sql_backup, FUNCTIONS};
+#define FUNCTIONS .close = close_store, .claim = claim, .wait = sql_wait, SQL_FUNCTIONS
+const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};

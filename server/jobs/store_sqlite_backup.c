@@ -46,7 +46,7 @@ static bool to_disk(const char *part, const char *path, char *message, size_t ro
     return done || complain(message, room, path, strerror(reason));
 }
 
-bool sql_backup(const char *url, const char *path, char *message, size_t room) {
+bool sqlite_backup(const char *url, const char *path, char *message, size_t room) {
     const char *source = url + strlen(store_kind_sqlite.scheme);
     char part[PATH_ROOM];
     sqlite3 *from = NULL, *to = NULL;

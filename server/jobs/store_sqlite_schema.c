@@ -65,11 +65,7 @@ static const char events_of_runs[] =
 static const char *const steps[] = {first_release, owners_and_batches, events_of_runs};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
-bool sql_execute(sql_connection *c, const char *sql) {
-    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK;
-}
-
-static int version_of(sql_connection *c) {
+static int version_of(sqlite_connection *c) {
     sqlite3_stmt *statement = NULL;
     int value = -1;
     if (sqlite3_prepare_v2(c->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
@@ -80,19 +76,19 @@ static int version_of(sql_connection *c) {
     return value;
 }
 
-static bool take_steps(sql_connection *c, int from) {
+static bool take_steps(sqlite_connection *c, int from) {
     char mark[48];
     snprintf(mark, sizeof mark, "PRAGMA user_version=%d", SCHEMA_VERSION);
-    bool good = sql_execute(c, "BEGIN IMMEDIATE");
-    for (int k = from; good && k < SCHEMA_VERSION; k++) good = sql_execute(c, steps[k]);
-    return good && sql_execute(c, mark) && sql_execute(c, "COMMIT");
+    bool good = sqlite_execute(c, "BEGIN IMMEDIATE");
+    for (int k = from; good && k < SCHEMA_VERSION; k++) good = sqlite_execute(c, steps[k]);
+    return good && sqlite_execute(c, mark) && sqlite_execute(c, "COMMIT");
 }
 
-bool sql_migrate(sql_connection *c, bool in_memory, char *message, size_t room) {
+bool sqlite_migrate(sqlite_connection *c, bool in_memory, char *message, size_t room) {
     const char *modes = in_memory
                             ? "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
                             : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864;";
-    if (!sql_execute(c, modes)) {
+    if (!sqlite_execute(c, modes)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(c->db));
         return false;
     }

@@ -1,0 +1,211 @@
+/* store_sql.c — the writer's thread, the readers, and small things about statements.
+ *
+ * Changes are handed to one thread as operations; it takes all that wait and has the driver make them in one
+ * transaction, so that many submissions at once cost one fsync together. Readers are a few connections, handed out for
+ * one short statement at a time. */
+#include "server/jobs/store_sql.h"
+
+#include "server/stamp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- statements ------------------------------------------------------------------------------------------------- */
+
+static const char *const texts[] = {
+#define X(name, text) text,
+    SQL_LIST(X)
+#undef X
+};
+
+const char *sql_statement(unsigned name, char room[SQL_TEXT_BYTES]) {
+    if (name < SQL_JOB_LISTS) return texts[name];
+    unsigned filters = name - SQL_JOB_LISTS;
+    snprintf(room, SQL_TEXT_BYTES,
+             "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE number<?1%s%s%s%s ORDER BY number DESC LIMIT ?2",
+             filters & SQL_BY_STATUS ? " AND status=?3" : "", filters & SQL_BY_NAME ? " AND name=?4" : "",
+             filters & SQL_BY_OWNER ? " AND owner=?5" : "",
+             filters & SQL_BY_BATCH ? " AND batch=(SELECT number FROM batches WHERE id=?6) AND batch<>0" : "");
+    return room;
+}
+
+sql_value sql_int(int64_t value) {
+    return (sql_value){.type = SQL_INTEGER, .integer = value, .bytes = ""};
+}
+
+sql_value sql_double(double value) {
+    return (sql_value){.type = SQL_REAL, .real = value, .bytes = ""};
+}
+
+sql_value sql_text(const char *text) {
+    return (sql_value){.type = SQL_TEXT, .bytes = text, .length = text ? strlen(text) : 0};
+}
+
+sql_value sql_blob(const void *bytes, size_t length) {
+    return (sql_value){.type = SQL_BLOB, .bytes = bytes, .length = length};
+}
+
+sql_step sql_first(sql_connection *c, unsigned name, const sql_value *values, size_t count) {
+    return c->driver->first(c, name, values, count);
+}
+
+bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count) {
+    sql_step step = sql_first(c, name, values, count);
+    while (step == SQL_STEP_ROW) step = c->driver->next(c);
+    c->driver->end(c);
+    return step == SQL_STEP_END;
+}
+
+bool sql_run(sql_connection *c, unsigned name) {
+    return sql_run_with(c, name, NULL, 0);
+}
+
+/* ---- the writer ------------------------------------------------------------------------------------------------- */
+
+static void append(sql_store *s, sql_operation *operation) {
+    operation->next = NULL;
+    if (s->last) {
+        s->last->next = operation;
+    } else {
+        s->first = operation;
+    }
+    s->last = operation;
+}
+
+/* Those to be run later go back to the queue; who gave the others may go on. */
+static size_t give_back(sql_store *s, sql_operation *batch) {
+    sql_operation *since = s->first;
+    size_t later = 0;
+    s->first = s->last = NULL;
+    for (sql_operation *o = batch, *next; o; o = next) {
+        next = o->next; /* read before its owner may go on */
+        if (o->later) {
+            append(s, o);
+            later++;
+        } else {
+            o->done = true;
+        }
+    }
+    for (sql_operation *o = since, *next; o; o = next) {
+        next = o->next;
+        append(s, o);
+    }
+    return later;
+}
+
+static void *write_changes(void *context) {
+    sql_store *s = context;
+    pthread_setname_np(pthread_self(), "hamel-store");
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (!s->first && !s->closing) pthread_cond_wait(&s->given, &s->lock);
+        sql_operation *batch = s->first;
+        if (!batch) break;
+        s->first = s->last = NULL;
+        pthread_mutex_unlock(&s->lock);
+        double begin = stamp_seconds();
+        size_t changes = 0;
+        for (sql_operation *o = batch; o; o = o->next) {
+            o->later = false;
+            changes++;
+        }
+        s->driver->change(s, batch);
+        pthread_mutex_lock(&s->lock);
+        size_t later = give_back(s, batch);
+        if (changes > later) metrics_commit(s->metrics, changes - later, stamp_seconds() - begin);
+        s->changes++;
+        pthread_cond_broadcast(&s->done);
+        pthread_cond_broadcast(&s->changed);
+        if (later == 0) continue;
+        struct timespec until = stamp_deadline(s->retry_at - stamp_seconds());
+        pthread_cond_timedwait(&s->given, &s->lock, &until);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+store_status sql_change(sql_store *s, sql_operation *operation) {
+    pthread_mutex_lock(&s->lock);
+    append(s, operation);
+    pthread_cond_signal(&s->given);
+    while (!operation->done) pthread_cond_wait(&s->done, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    return operation->result;
+}
+
+void sql_changed(sql_store *s) {
+    pthread_mutex_lock(&s->lock);
+    s->changes++;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sql_wait(store *base, uint64_t *seen, double seconds) {
+    sql_store *s = (sql_store *)base;
+    struct timespec until = stamp_deadline(seconds);
+    pthread_mutex_lock(&s->lock);
+    while (*seen == s->changes) {
+        if (pthread_cond_timedwait(&s->changed, &s->lock, &until) != 0) break;
+    }
+    *seen = s->changes;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- readers ---------------------------------------------------------------------------------------------------- */
+
+sql_connection *sql_reader(sql_store *s) {
+    pthread_mutex_lock(&s->lock);
+    while (!s->readers) pthread_cond_wait(&s->reader_free, &s->lock);
+    sql_connection *c = s->readers;
+    s->readers = c->next;
+    pthread_mutex_unlock(&s->lock);
+    return c;
+}
+
+void sql_reader_back(sql_store *s, sql_connection *c) {
+    c->driver->end(c); /* an open statement would hold its snapshot */
+    pthread_mutex_lock(&s->lock);
+    c->next = s->readers;
+    s->readers = c;
+    pthread_cond_signal(&s->reader_free);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- begin and end ---------------------------------------------------------------------------------------------- */
+
+void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driver, server_log *log,
+                    metrics *counters) {
+    s->base.kind = kind;
+    s->driver = driver;
+    s->log = log;
+    s->metrics = counters;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->given, &monotonic);
+    pthread_cond_init(&s->done, NULL);
+    pthread_cond_init(&s->changed, &monotonic);
+    pthread_cond_init(&s->reader_free, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void sql_store_destroy(sql_store *s) {
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->given);
+    pthread_cond_destroy(&s->done);
+    pthread_cond_destroy(&s->changed);
+    pthread_cond_destroy(&s->reader_free);
+}
+
+bool sql_writer_start(sql_store *s) {
+    return pthread_create(&s->writer_thread, NULL, write_changes, s) == 0;
+}
+
+void sql_writer_stop(sql_store *s) {
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_signal(&s->given);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->writer_thread, NULL);
+}

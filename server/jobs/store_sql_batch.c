@@ -1,0 +1,216 @@
+/* store_sql_batch.c — what concerns many jobs at once: batches, and forgetting what is old. Large removals are done in
+ * slices, so that other changes come in between. */
+#include "server/jobs/store_sql.h"
+
+#include "server/stamp.h"
+
+#include <stdlib.h>
+
+enum { SLICE_MOST = 1000 };
+
+typedef struct batch_change {
+    sql_operation operation;
+    const char *id, *owner;
+    const batch_submission *submission;
+    size_t most;
+    job_batch *out;
+} batch_change;
+
+static store_status count_members(sql_connection *c, job_batch *b) {
+    sql_step step = SQL_FIRST(c, SQL_COUNT_MEMBERS, sql_int(b->number));
+    for (size_t k = 0; k < JOB_STATUSES; k++) b->counts[k] = 0;
+    for (; step == SQL_STEP_ROW; step = c->driver->next(c)) {
+        int64_t status = c->driver->integer(c, 0);
+        if (status >= 0 && status < JOB_STATUSES) b->counts[status] = c->driver->integer(c, 1);
+    }
+    c->driver->end(c);
+    return step == SQL_STEP_END ? STORE_OK : STORE_FAILED;
+}
+
+/* What a statement gives that finds one batch at most; with the counts of its members. */
+static store_status one_batch(sql_connection *c, sql_step step, job_batch *out) {
+    bool read = step == SQL_STEP_ROW && sql_read_batch(c, out);
+    c->driver->end(c);
+    if (read) return count_members(c, out);
+    return step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+}
+
+static store_status find_by_id(sql_connection *c, const char *id, const char *owner, job_batch *out) {
+    batch_clear(out);
+    return one_batch(c, SQL_FIRST(c, SQL_FIND_BATCH, sql_text(id), sql_text(owner)), out);
+}
+
+/* ---- submit ----------------------------------------------------------------------------------------------------- */
+
+static store_status insert_batch(sql_connection *c, const batch_change *change, int64_t *number) {
+    const job_submission *sent = &change->submission->whole;
+    char key[SQL_KEY_BYTES];
+    sql_step step = SQL_FIRST(c, SQL_INSERT_BATCH, sql_text(change->id), sql_text(sent->name),
+                              sql_text(sql_key(sent, key)), sql_text(sent->owner), sql_text(change->submission->plan));
+    if (sql_one_int(c, step, number) != STORE_OK) return STORE_FAILED;
+    return sql_insert_body(c, -*number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
+}
+
+static store_status run_submit(sql_connection *c, sql_operation *self) {
+    const batch_change *change = (batch_change *)self;
+    const batch_submission *submission = change->submission;
+    char key[SQL_KEY_BYTES], id[STAMP_ID_BYTES];
+    batch_clear(change->out);
+    if (submission->whole.key) {
+        store_status known =
+            one_batch(c, SQL_FIRST(c, SQL_FIND_BATCH_KEY, sql_text(sql_key(&submission->whole, key))), change->out);
+        if (known == STORE_OK) return sql_same_body(c, -change->out->number, &submission->whole);
+        if (known == STORE_FAILED) return STORE_FAILED;
+    }
+    store_status quota = sql_check_quota(c, &submission->whole, submission->count);
+    if (quota != STORE_OK) return quota;
+    int64_t number = 0, member;
+    if (insert_batch(c, change, &number) != STORE_OK) return STORE_FAILED;
+    for (size_t k = 0; k < submission->count; k++) {
+        if (!stamp_id(id)) return STORE_FAILED;
+        store_status made =
+            sql_insert_job(c, &submission->whole, id, number, &submission->members[k], (int64_t)k, &member);
+        if (made != STORE_OK) return STORE_FAILED;
+    }
+    return find_by_id(c, change->id, NULL, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_submit_batch(store *s, const batch_submission *submission, job_batch *out) {
+    char id[STAMP_ID_BYTES];
+    batch_change change = {{.run = run_submit, .durable = true}, .id = id, .submission = submission, .out = out};
+    *out = (job_batch){0};
+    if (!stamp_id(id)) return STORE_FAILED;
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+
+static store_status run_cancel(sql_connection *c, sql_operation *self) {
+    const batch_change *change = (batch_change *)self;
+    store_status status = find_by_id(c, change->id, change->owner, change->out);
+    if (status != STORE_OK) return status;
+    bool canceled = SQL_RUN(c, SQL_CANCEL_MEMBERS, sql_int(change->out->number));
+    return canceled ? count_members(c, change->out) : STORE_FAILED;
+}
+
+store_status sql_cancel_batch(store *s, const char *id, const char *owner, job_batch *out) {
+    batch_change change = {{.run = run_cancel, .durable = true}, .id = id, .owner = owner, .out = out};
+    *out = (job_batch){0};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+/* The numbers are gathered first: rows must not go while a statement walks over them. */
+static bool drop_some_members(sql_connection *c, int64_t batch, size_t most, size_t *count) {
+    int64_t numbers[SLICE_MOST];
+    *count = 0;
+    sql_step step = SQL_FIRST(c, SQL_SOME_MEMBERS, sql_int(batch), sql_int((int64_t)most));
+    for (; step == SQL_STEP_ROW && *count < most; step = c->driver->next(c)) {
+        numbers[(*count)++] = c->driver->integer(c, 0);
+    }
+    c->driver->end(c);
+    bool good = step != SQL_STEP_FAILED;
+    for (size_t k = 0; good && k < *count; k++) good = sql_drop_job(c, numbers[k]);
+    return good;
+}
+
+static store_status run_forget(sql_connection *c, sql_operation *self) {
+    const batch_change *change = (batch_change *)self;
+    size_t most = change->most < SLICE_MOST ? change->most : SLICE_MOST, count = 0;
+    store_status status = find_by_id(c, change->id, change->owner, change->out);
+    if (status != STORE_OK) return status;
+    int64_t number = change->out->number;
+    if (!drop_some_members(c, number, most, &count)) return STORE_FAILED;
+    if (count == most) return STORE_EXISTS;
+    bool dropped = SQL_RUN(c, SQL_DROP_BATCH, sql_int(number)) && SQL_RUN(c, SQL_DROP_DESCRIPTION, sql_int(-number));
+    return dropped ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_forget_batch(store *s, const char *id, const char *owner, size_t most) {
+    job_batch found = {0};
+    batch_change change = {{.run = run_forget, .durable = true}, .id = id, .owner = owner, .most = most, .out = &found};
+    store_status status = sql_change((sql_store *)s, &change.operation);
+    batch_clear(&found);
+    return status;
+}
+
+/* ---- what is old ------------------------------------------------------------------------------------------------ */
+
+typedef struct expiry {
+    sql_operation operation;
+    int64_t age;
+    double bytes;
+    size_t most, *count;
+} expiry;
+
+static double stored_bytes(sql_connection *c) {
+    double bytes = sql_first(c, SQL_COUNT_JOBS, NULL, 0) == SQL_STEP_ROW ? (double)c->driver->integer(c, 2) : 0;
+    c->driver->end(c);
+    return bytes;
+}
+
+/* Those that are to go, oldest first. */
+static bool gather_old(sql_connection *c, const expiry *e, int64_t *numbers, size_t *count) {
+    double stored = e->bytes > 0 ? stored_bytes(c) : 0;
+    *count = 0;
+    sql_step step = SQL_FIRST(c, SQL_OLDEST_ENDED, sql_int((int64_t)e->most));
+    for (; step == SQL_STEP_ROW && *count < e->most; step = c->driver->next(c)) {
+        bool old = e->age >= 0 && c->driver->integer(c, 1) >= e->age;
+        bool too_many = e->bytes > 0 && stored > e->bytes;
+        if (!old && !too_many) break;
+        stored -= (double)c->driver->integer(c, 2);
+        numbers[(*count)++] = c->driver->integer(c, 0);
+    }
+    c->driver->end(c);
+    return step != SQL_STEP_FAILED;
+}
+
+static store_status run_expiry(sql_connection *c, sql_operation *self) {
+    expiry *e = (expiry *)self;
+    int64_t numbers[SLICE_MOST];
+    if (e->most > SLICE_MOST) e->most = SLICE_MOST;
+    if (!gather_old(c, e, numbers, e->count)) return STORE_FAILED;
+    for (size_t k = 0; k < *e->count; k++) {
+        if (!sql_drop_job(c, numbers[k])) return STORE_FAILED;
+    }
+    if (*e->count == 0) return STORE_OK;
+    return sql_run(c, SQL_DROP_EMPTY_BATCHES) && sql_run(c, SQL_DROP_BATCH_BODIES) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t *count) {
+    expiry e = {{.run = run_expiry, .durable = true}, age, bytes, most, count};
+    *count = 0;
+    return sql_change((sql_store *)s, &e.operation);
+}
+
+/* ---- questions -------------------------------------------------------------------------------------------------- */
+
+store_status sql_find_batch(store *base, const char *id, const char *owner, job_batch *out) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    *out = (job_batch){0};
+    store_status status = find_by_id(c, id, owner, out);
+    if (status == STORE_FAILED) s->driver->complain(s, c, "read");
+    sql_reader_back(s, c);
+    return status;
+}
+
+store_status sql_list_batches(store *base, const job_query *query, job_batch *out, size_t *count) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    const sql_value values[] = {sql_int(query->before ? query->before : INT64_MAX), sql_int((int64_t)query->limit),
+                                sql_text(query->owner)};
+    *count = 0;
+    sql_step step = sql_first(c, query->owner ? SQL_LIST_OWN_BATCHES : SQL_LIST_BATCHES, values, query->owner ? 3 : 2);
+    while (step == SQL_STEP_ROW && *count < query->limit && sql_read_batch(c, &out[*count])) {
+        (*count)++;
+        step = s->driver->next(c);
+    }
+    bool good = step == SQL_STEP_END || (step == SQL_STEP_ROW && *count == query->limit);
+    for (size_t k = 0; good && k < *count; k++) good = count_members(c, &out[k]) == STORE_OK;
+    if (!good) {
+        s->driver->complain(s, c, "list");
+        while (*count > 0) batch_clear(&out[--*count]);
+    }
+    sql_reader_back(s, c);
+    return good ? STORE_OK : STORE_FAILED;
+}

@@ -1,0 +1,143 @@
+/* store_sql_read.c — the questions: one short statement each, on a reader's connection. What comes from the database is
+ * checked as if it came from a stranger: a damaged chunk is an error, never a wild read. */
+#include "server/jobs/store_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The end of a question: the log says why it failed. */
+static store_status answer(sql_store *s, sql_connection *c, store_status status) {
+    if (status == STORE_FAILED) s->driver->complain(s, c, "read");
+    sql_reader_back(s, c);
+    return status;
+}
+
+/* What a statement says that was to give one row. */
+static store_status one_row(sql_step step, bool read) {
+    return step == SQL_STEP_ROW && read ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+}
+
+store_status sql_find(store *base, const char *id, const char *owner, job *out) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    *out = (job){0};
+    return answer(s, c, sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(id), sql_text(owner)), out));
+}
+
+store_status sql_known_key(store *base, const job_submission *submission, job *out) {
+    sql_store *s = (sql_store *)base;
+    char key[SQL_KEY_BYTES];
+    *out = (job){0};
+    if (!submission->key) return STORE_ABSENT;
+    sql_connection *c = sql_reader(s);
+    store_status status = sql_one_job(c, SQL_FIRST(c, SQL_FIND_KEY, sql_text(sql_key(submission, key))), out);
+    if (status == STORE_OK) status = sql_same_body(c, out->number, submission);
+    return answer(s, c, status);
+}
+
+/* As many jobs as the statement gives, `limit` at most. */
+static store_status read_jobs(sql_store *s, unsigned name, const sql_value *values, size_t value_count, size_t limit,
+                              job *out, size_t *count) {
+    sql_connection *c = sql_reader(s);
+    *count = 0;
+    sql_step step = sql_first(c, name, values, value_count);
+    while (step == SQL_STEP_ROW && *count < limit && sql_read_job(c, &out[*count])) {
+        (*count)++;
+        step = s->driver->next(c);
+    }
+    bool good = step == SQL_STEP_END || (step == SQL_STEP_ROW && *count == limit);
+    while (!good && *count > 0) job_clear(&out[--*count]);
+    return answer(s, c, good ? STORE_OK : STORE_FAILED);
+}
+
+store_status sql_list(store *base, const job_query *query, job *out, size_t *count) {
+    unsigned filters = (query->by_status ? SQL_BY_STATUS : 0u) | (query->name ? SQL_BY_NAME : 0u) |
+                       (query->owner ? SQL_BY_OWNER : 0u) | (query->batch ? SQL_BY_BATCH : 0u);
+    const sql_value values[] = {
+        sql_int(query->before ? query->before : INT64_MAX),
+        sql_int((int64_t)query->limit),
+        sql_int((int64_t)query->status),
+        sql_text(query->name),
+        sql_text(query->owner),
+        sql_text(query->batch),
+    };
+    return read_jobs((sql_store *)base, SQL_JOB_LISTS + filters, values, sizeof values / sizeof values[0], query->limit,
+                     out, count);
+}
+
+store_status sql_members(store *base, int64_t number, int64_t first, size_t limit, job *out, size_t *count) {
+    const sql_value values[] = {sql_int(number), sql_int(first), sql_int((int64_t)limit)};
+    return read_jobs((sql_store *)base, SQL_MEMBERS, values, sizeof values / sizeof values[0], limit, out, count);
+}
+
+store_status sql_description(store *base, const job *j, char **body, size_t *length) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    *body = NULL;
+    sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(j->number));
+    return answer(s, c, one_row(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
+}
+
+static bool read_chunk(sql_connection *c, row_chunk *out) {
+    size_t length;
+    int64_t first = c->driver->integer(c, 0), rows = c->driver->integer(c, 1), columns = c->driver->integer(c, 2);
+    const char *data = c->driver->bytes(c, 3, &length);
+    int64_t bytes = (int64_t)length;
+    if (first < 0 || rows < 1 || columns < 1 || rows > bytes || columns > bytes || !data) return false;
+    if (rows * columns * (int64_t)sizeof(double) != bytes) return false; /* no overflow: both are below 2^31 */
+    out->values = malloc(length);
+    if (!out->values) return false;
+    memcpy(out->values, data, length);
+    out->first = first;
+    out->rows = rows;
+    out->columns = (size_t)columns;
+    return true;
+}
+
+store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *out) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    *out = (row_chunk){0};
+    sql_step step = SQL_FIRST(c, SQL_CHUNK, sql_int(number), sql_int(row));
+    /* When the last chunk there is ends before this row, its data is not looked at. */
+    bool beyond = step == SQL_STEP_ROW && row - s->driver->integer(c, 0) >= s->driver->integer(c, 1);
+    return answer(s, c, beyond ? STORE_ABSENT : one_row(step, step == SQL_STEP_ROW && read_chunk(c, out)));
+}
+
+store_status sql_event_at(store *base, int64_t number, int64_t event, job_event *out) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    size_t length;
+    *out = (job_event){0};
+    sql_step step = SQL_FIRST(c, SQL_EVENT, sql_int(number), sql_int(event));
+    const char *json = step == SQL_STEP_ROW ? s->driver->bytes(c, 1, &length) : NULL;
+    if (json) *out = (job_event){.row = s->driver->integer(c, 0), .json = strdup(json)};
+    return answer(s, c, one_row(step, out->json != NULL));
+}
+
+store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    return answer(s, c, sql_one_int(c, SQL_FIRST(c, SQL_CHUNK_AT_TIME, sql_int(number), sql_double(t)), row));
+}
+
+store_status sql_counts(store *base, store_counts *out) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    *out = (store_counts){0};
+    sql_step step = sql_first(c, SQL_COUNT_JOBS, NULL, 0);
+    if (step != SQL_STEP_ROW) return answer(s, c, one_row(step, false));
+    out->queued = s->driver->integer(c, 0);
+    out->running = s->driver->integer(c, 1);
+    out->bytes = s->driver->integer(c, 2);
+    store_status waiting = sql_one_int(c, sql_first(c, SQL_FIRST_QUEUED, NULL, 0), &out->queue_age);
+    return answer(s, c, waiting == STORE_FAILED ? STORE_FAILED : STORE_OK);
+}
+
+bool sql_healthy(store *base) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    bool healthy = sql_run(c, SQL_HEALTH);
+    sql_reader_back(s, c);
+    return healthy;
+}

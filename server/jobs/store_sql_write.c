@@ -1,0 +1,294 @@
+/* store_sql_write.c — the changes: each a small struct that begins with an operation, filled by the caller and run on
+ * the writer's thread. A change answers STORE_FAILED only when the database does; it is then undone as a whole. It may
+ * be run more than once: what it gives is made anew each time. */
+#include "server/jobs/store_sql.h"
+
+#include "server/stamp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static store_status find_by_number(sql_connection *c, int64_t number, job *out) {
+    job_clear(out);
+    return sql_one_job(c, SQL_FIRST(c, SQL_FIND_NUMBER, sql_int(number)), out);
+}
+
+/* ---- submit ----------------------------------------------------------------------------------------------------- */
+
+typedef struct submit_change {
+    sql_operation operation;
+    const job_submission *submission;
+    char id[JOB_ID_BYTES];
+    job *out;
+} submit_change;
+
+bool sql_insert_body(sql_connection *c, int64_t description, const char *body, size_t length) {
+    return SQL_RUN(c, SQL_INSERT_DESCRIPTION, sql_int(description), sql_blob(body, length));
+}
+
+store_status sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
+                            const batch_member *member, int64_t position, int64_t *number) {
+    char key[SQL_KEY_BYTES];
+    const batch_member own = {.name = sent->name, .body = sent->body, .length = sent->length};
+    const batch_member *m = member ? member : &own;
+    sql_step step = SQL_FIRST(c, SQL_INSERT_JOB, sql_text(id), sql_text(m->name),
+                              sql_text(member ? NULL : sql_key(sent, key)), sql_text(sent->owner),
+                              sql_int((int64_t)m->length), sql_int(batch), sql_int(position), sql_text(m->assignments));
+    if (sql_one_int(c, step, number) != STORE_OK) return STORE_FAILED;
+    return m->assignments || sql_insert_body(c, *number, m->body, m->length) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_check_quota(sql_connection *c, const job_submission *sent, size_t jobs) {
+    if (sent->quota.active <= 0 && sent->quota.bytes <= 0) return STORE_OK;
+    sql_step step = SQL_FIRST(c, SQL_OWNER, sql_text(sent->owner));
+    double active = (double)jobs, bytes = (double)sent->length;
+    if (step == SQL_STEP_FAILED) return STORE_FAILED;
+    if (step == SQL_STEP_ROW) {
+        active += (double)c->driver->integer(c, 0);
+        bytes += (double)c->driver->integer(c, 1);
+    }
+    c->driver->end(c);
+    bool over =
+        (sent->quota.active > 0 && active > sent->quota.active) || (sent->quota.bytes > 0 && bytes > sent->quota.bytes);
+    return over ? STORE_FULL : STORE_OK;
+}
+
+static store_status run_submit(sql_connection *c, sql_operation *self) {
+    submit_change *change = (submit_change *)self;
+    const job_submission *sent = change->submission;
+    char key[SQL_KEY_BYTES];
+    job_clear(change->out);
+    if (sent->key) {
+        store_status known = sql_one_job(c, SQL_FIRST(c, SQL_FIND_KEY, sql_text(sql_key(sent, key))), change->out);
+        if (known == STORE_OK) return sql_same_body(c, change->out->number, sent);
+        if (known == STORE_FAILED) return STORE_FAILED;
+    }
+    store_status quota = sql_check_quota(c, sent, 1);
+    if (quota != STORE_OK) return quota;
+    int64_t number = 0;
+    if (sql_insert_job(c, sent, change->id, 0, NULL, 0, &number) != STORE_OK) return STORE_FAILED;
+    return find_by_number(c, number, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_submit(store *s, const job_submission *submission, job *out) {
+    submit_change change = {{.run = run_submit, .durable = true}, submission, "", out};
+    *out = (job){0};
+    if (!stamp_id(change.id)) return STORE_FAILED;
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+/* A damaged store must not hold up the queue: a job without description has failed. */
+static bool lose(sql_connection *c, int64_t number) {
+    static const char problem[] = "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
+                                  "\"detail\":\"the description of this job is missing in the store\"}";
+    return SQL_RUN(c, SQL_LOSE, sql_int(number), sql_text(problem));
+}
+
+store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length) {
+    free(*body);
+    *body = NULL;
+    job_clear(out);
+    sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(number));
+    bool read = step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length);
+    c->driver->end(c);
+    if (step == SQL_STEP_END) return lose(c, number) ? STORE_ABSENT : STORE_FAILED;
+    return read ? sql_one_job(c, SQL_FIRST(c, SQL_START, sql_int(number)), out) : STORE_FAILED;
+}
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
+
+typedef struct run_change {
+    sql_operation operation;
+    int64_t number, attempt;
+    const job_output *output; /* may be NULL */
+    double progress;
+    const char *header;
+    int64_t *rows, *events;
+    const job_end *end;
+} run_change;
+
+/* STORE_ABSENT when this attempt is not the current one. From here on, until the transaction ends, nobody else can take
+ * the job away. */
+static store_status look_at_header(sql_connection *c, const run_change *change, bool *known, bool *same) {
+    sql_step step = SQL_FIRST(c, SQL_BEGIN_RUN, sql_int(change->number), sql_int(change->attempt));
+    size_t length;
+    const char *header = step == SQL_STEP_ROW ? c->driver->bytes(c, 0, &length) : NULL;
+    *known = header != NULL;
+    *same = header && strcmp(header, change->header) == 0;
+    c->driver->end(c);
+    return step == SQL_STEP_ROW ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+}
+
+/* 0 where nothing is stored. */
+static bool count_stored(sql_connection *c, sql_name name, int64_t number, int64_t *count) {
+    return sql_one_int(c, SQL_FIRST(c, name, sql_int(number)), count) != STORE_FAILED;
+}
+
+static store_status run_begin(sql_connection *c, sql_operation *self) {
+    run_change *change = (run_change *)self;
+    bool known = false, same = false;
+    store_status status = look_at_header(c, change, &known, &same);
+    if (status != STORE_OK) return status;
+    *change->rows = *change->events = 0;
+    if (same) {
+        bool counted = count_stored(c, SQL_STORED_ROWS, change->number, change->rows) &&
+                       count_stored(c, SQL_STORED_EVENTS, change->number, change->events);
+        return counted ? STORE_OK : STORE_FAILED;
+    }
+    if (!SQL_RUN(c, SQL_SET_HEADER, sql_int(change->number), sql_text(change->header))) return STORE_FAILED;
+    if (!known) return STORE_OK; /* nothing was ever stored */
+    bool dropped = SQL_RUN(c, SQL_DROP_ROWS, sql_int(change->number)) &&
+                   SQL_RUN(c, SQL_DROP_EVENTS, sql_int(change->number)) &&
+                   SQL_RUN(c, SQL_UNCOUNT_ROWS, sql_int(change->number));
+    return dropped ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows, int64_t *events) {
+    run_change change = {{.run = run_begin, .patient = true},
+                         .number = number,
+                         .attempt = attempt,
+                         .header = header,
+                         .rows = rows,
+                         .events = events};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+/* What is inserted a second time is there already: its transaction was committed, and only the answer was lost. */
+static bool count_bytes(sql_connection *c, int64_t number, size_t bytes) {
+    if (c->driver->changed(c) == 0) return true;
+    return SQL_RUN(c, SQL_COUNT_CHUNK, sql_int(number), sql_int((int64_t)bytes));
+}
+
+static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
+    if (chunk->rows == 0) return true;
+    size_t values = (size_t)chunk->rows * chunk->columns, bytes = values * sizeof(double);
+    double t_last = chunk->values[values - chunk->columns];
+    return SQL_RUN(c, SQL_INSERT_CHUNK, sql_int(number), sql_int(chunk->first), sql_int(chunk->rows),
+                   sql_int((int64_t)chunk->columns), sql_double(t_last), sql_blob(chunk->values, bytes)) &&
+           count_bytes(c, number, bytes);
+}
+
+static bool insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event) {
+    return SQL_RUN(c, SQL_INSERT_EVENT, sql_int(job_number), sql_int(number), sql_int(event->row),
+                   sql_text(event->json)) &&
+           count_bytes(c, job_number, strlen(event->json));
+}
+
+static bool insert_output(sql_connection *c, int64_t number, const job_output *output) {
+    bool good = !output || insert_chunk(c, number, &output->rows);
+    for (size_t k = 0; good && output && k < output->event_count; k++) {
+        good = insert_event(c, number, output->first_event + (int64_t)k, &output->events[k]);
+    }
+    return good;
+}
+
+/* After the statement that names the attempt: STORE_ABSENT when it found none. */
+static store_status output_of_current(sql_connection *c, const run_change *change, bool ran) {
+    if (!ran) return STORE_FAILED;
+    if (c->driver->changed(c) == 0) return STORE_ABSENT;
+    return insert_output(c, change->number, change->output) ? STORE_OK : STORE_FAILED;
+}
+
+static store_status run_append(sql_connection *c, sql_operation *self) {
+    const run_change *change = (run_change *)self;
+    bool ran = SQL_RUN(c, SQL_ADVANCE, sql_int(change->number), sql_int(change->attempt), sql_double(change->progress));
+    return output_of_current(c, change, ran);
+}
+
+store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress) {
+    run_change change = {{.run = run_append, .patient = true},
+                         .number = number,
+                         .attempt = attempt,
+                         .output = output,
+                         .progress = progress};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+/* STORE_OK when an earlier try of this very change has been committed, and only the answer was lost. */
+static store_status ended_before(sql_connection *c, const run_change *change) {
+    int64_t one;
+    return sql_one_int(c,
+                       SQL_FIRST(c, SQL_ENDED, sql_int(change->number), sql_int(change->attempt),
+                                 sql_int((int64_t)change->end->status)),
+                       &one);
+}
+
+static store_status run_finish(sql_connection *c, sql_operation *self) {
+    const run_change *change = (run_change *)self;
+    const job_end *end = change->end;
+    bool ran =
+        SQL_RUN(c, SQL_FINISH, sql_int(change->number), sql_int(change->attempt), sql_int((int64_t)end->status),
+                sql_double(end->progress), sql_text(end->summary), sql_text(end->problem), sql_text(end->collected));
+    store_status status = output_of_current(c, change, ran);
+    return status == STORE_ABSENT && self->again ? ended_before(c, change) : status;
+}
+
+store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end) {
+    run_change change = {{.run = run_finish, .durable = true, .patient = true},
+                         .number = number,
+                         .attempt = attempt,
+                         .output = output,
+                         .end = end};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+static store_status run_hand_back(sql_connection *c, sql_operation *self) {
+    const run_change *change = (run_change *)self;
+    return output_of_current(c, change, SQL_RUN(c, SQL_HAND_BACK, sql_int(change->number), sql_int(change->attempt)));
+}
+
+store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output) {
+    run_change change = {{.run = run_hand_back}, .number = number, .attempt = attempt, .output = output};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+
+typedef struct job_change {
+    sql_operation operation;
+    const char *id, *owner;
+    job *out;
+} job_change;
+
+static store_status find_by_id(sql_connection *c, const job_change *change) {
+    job_clear(change->out);
+    return sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(change->id), sql_text(change->owner)), change->out);
+}
+
+static store_status run_cancel(sql_connection *c, sql_operation *self) {
+    const job_change *change = (job_change *)self;
+    store_status status = find_by_id(c, change);
+    if (status != STORE_OK || job_ended(change->out->status)) return status;
+    int64_t number = change->out->number;
+    if (!SQL_RUN(c, SQL_CANCEL, sql_int(number))) return STORE_FAILED;
+    return find_by_number(c, number, change->out);
+}
+
+store_status sql_cancel(store *s, const char *id, const char *owner, job *out) {
+    job_change change = {{.run = run_cancel, .durable = true}, id, owner, out};
+    *out = (job){0};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+bool sql_drop_job(sql_connection *c, int64_t number) {
+    return SQL_RUN(c, SQL_DROP_JOB, sql_int(number)) && SQL_RUN(c, SQL_DROP_DESCRIPTION, sql_int(number)) &&
+           SQL_RUN(c, SQL_DROP_ROWS, sql_int(number)) && SQL_RUN(c, SQL_DROP_EVENTS, sql_int(number));
+}
+
+static store_status run_forget(sql_connection *c, sql_operation *self) {
+    const job_change *change = (job_change *)self;
+    store_status status = find_by_id(c, change);
+    if (status != STORE_OK) return status;
+    return sql_drop_job(c, change->out->number) ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number) {
+    job dropped = {0};
+    job_change change = {{.run = run_forget, .durable = true}, id, owner, &dropped};
+    store_status status = sql_change((sql_store *)s, &change.operation);
+    *number = dropped.number;
+    job_clear(&dropped);
+    return status;
+}

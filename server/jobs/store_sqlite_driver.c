@@ -1,0 +1,180 @@
+/* store_sqlite_driver.c — statements on SQLite, and changes as transactions.
+ *
+ * All changes that wait are made in one transaction. An operation that fails is undone by its savepoint and does not
+ * touch the others. A transaction with a durable operation is committed with synchronous=FULL, others with NORMAL: they
+ * survive the end of the process, and the log being sequential, the next durable commit makes them durable too. */
+#include "server/jobs/store_sqlite_int.h"
+#include "server/stamp.h"
+
+#include <string.h>
+
+enum { BUSY_MS = 10000 };
+
+static const char *const own_texts[] = {
+#define X(name, text) text,
+    LITE_LIST(X)
+#undef X
+};
+
+/* ---- statements ------------------------------------------------------------------------------------------------- */
+
+static void end(sql_connection *base) {
+    sqlite_connection *c = (sqlite_connection *)base;
+    if (c->current) sqlite3_reset(c->current);
+    c->current = NULL;
+}
+
+static bool bind(sqlite3_stmt *statement, int at, const sql_value *value) {
+    int rc = SQLITE_OK;
+    if (!value->bytes) {
+        rc = sqlite3_bind_null(statement, at);
+    } else if (value->type == SQL_INTEGER) {
+        rc = sqlite3_bind_int64(statement, at, value->integer);
+    } else if (value->type == SQL_REAL) {
+        rc = sqlite3_bind_double(statement, at, value->real);
+    } else if (value->type == SQL_TEXT) {
+        rc = sqlite3_bind_text64(statement, at, value->bytes, value->length, SQLITE_STATIC, SQLITE_UTF8);
+    } else {
+        rc = sqlite3_bind_blob64(statement, at, value->bytes, value->length, SQLITE_STATIC);
+    }
+    return rc == SQLITE_OK;
+}
+
+static sql_step next(sql_connection *base) {
+    sqlite_connection *c = (sqlite_connection *)base;
+    int rc = c->current ? sqlite3_step(c->current) : SQLITE_ERROR;
+    if (rc == SQLITE_ROW) return SQL_STEP_ROW;
+    end(base);
+    return rc == SQLITE_DONE ? SQL_STEP_END : SQL_STEP_FAILED;
+}
+
+static sql_step first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
+    sqlite_connection *c = (sqlite_connection *)base;
+    sqlite3_stmt **statement = &c->statements[name];
+    char room[SQL_TEXT_BYTES];
+    end(base);
+    if (!*statement) {
+        const char *text = name < SQL_TOTAL ? sql_statement(name, room) : own_texts[name - SQL_TOTAL];
+        int rc = sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if (rc != SQLITE_OK) return SQL_STEP_FAILED;
+    }
+    int parameters = sqlite3_bind_parameter_count(*statement);
+    sqlite3_clear_bindings(*statement);
+    for (int k = 0; k < parameters && k < (int)count; k++) {
+        if (!bind(*statement, k + 1, &values[k])) return SQL_STEP_FAILED;
+    }
+    c->current = *statement;
+    return next(base);
+}
+
+static int64_t integer(sql_connection *base, int column) {
+    return sqlite3_column_int64(((sqlite_connection *)base)->current, column);
+}
+
+static double real(sql_connection *base, int column) {
+    return sqlite3_column_double(((sqlite_connection *)base)->current, column);
+}
+
+static const char *bytes(sql_connection *base, int column, size_t *length) {
+    sqlite3_stmt *statement = ((sqlite_connection *)base)->current;
+    int type = sqlite3_column_type(statement, column);
+    *length = 0;
+    if (type == SQLITE_NULL) return NULL;
+    const void *found = type == SQLITE_BLOB ? sqlite3_column_blob(statement, column)
+                                            : (const void *)sqlite3_column_text(statement, column);
+    *length = (size_t)sqlite3_column_bytes(statement, column);
+    if (found) return found;
+    return *length == 0 && sqlite3_errcode(sqlite3_db_handle(statement)) != SQLITE_NOMEM ? "" : NULL;
+}
+
+static int64_t changed(sql_connection *base) {
+    return sqlite3_changes64(((sqlite_connection *)base)->db);
+}
+
+static void complain(sql_store *s, sql_connection *base, const char *what) {
+    sqlite3 *db = ((sqlite_connection *)base)->db;
+    log_write(s->log, LOG_ERROR, "store",
+              LOG_FIELDS(log_text("operation", what), log_text("message", sqlite3_errmsg(db)),
+                         log_number("code", sqlite3_extended_errcode(db))));
+}
+
+/* ---- changes ---------------------------------------------------------------------------------------------------- */
+
+static void run_operation(sql_store *s, sql_operation *operation) {
+    sql_connection *c = s->writer;
+    if (!sql_run(c, LITE_SAVE)) {
+        operation->result = STORE_FAILED;
+        return;
+    }
+    operation->result = operation->run(c, operation);
+    if (operation->result == STORE_FAILED) {
+        complain(s, c, "change");
+        sql_run(c, LITE_UNDO);
+    }
+    sql_run(c, LITE_KEEP);
+}
+
+static bool any_durable(const sql_operation *operation) {
+    while (operation && !operation->durable) operation = operation->next;
+    return operation != NULL;
+}
+
+static void change(sql_store *base, sql_operation *operations) {
+    sqlite_store *s = (sqlite_store *)base;
+    sql_connection *c = base->writer;
+    bool committed = false;
+    if (!s->in_memory) sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
+    if (sql_run(c, LITE_BEGIN)) {
+        for (sql_operation *o = operations; o; o = o->next) run_operation(base, o);
+        /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
+        committed = !sqlite3_get_autocommit(s->writer.db) && sql_run(c, LITE_COMMIT);
+    }
+    if (committed) return;
+    complain(base, c, "commit");
+    if (!sqlite3_get_autocommit(s->writer.db)) sql_run(c, LITE_ROLLBACK);
+    for (sql_operation *o = operations; o; o = o->next) o->result = STORE_FAILED;
+}
+
+const sql_driver sqlite_driver = {
+    .first = first,
+    .next = next,
+    .end = end,
+    .integer = integer,
+    .real = real,
+    .bytes = bytes,
+    .changed = changed,
+    .complain = complain,
+    .change = change,
+};
+
+/* ---- connections ------------------------------------------------------------------------------------------------ */
+
+bool sqlite_execute(sqlite_connection *c, const char *sql) {
+    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static void now(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    (void)values;
+    sqlite3_result_int64(context, stamp_wall_ms());
+}
+
+bool sqlite_connect(sqlite_connection *c, const char *name, bool writer) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | (writer ? SQLITE_OPEN_CREATE : 0);
+    c->base.driver = &sqlite_driver;
+    if (sqlite3_open_v2(name, &c->db, flags, NULL) != SQLITE_OK) return false;
+    sqlite3_extended_result_codes(c->db, 1);
+    sqlite3_busy_timeout(c->db, BUSY_MS);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    int made = sqlite3_create_function(c->db, "hamel_now", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, now, NULL, NULL);
+    return made == SQLITE_OK &&
+           sqlite_execute(c, "PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;") &&
+           (writer || sqlite_execute(c, "PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0;"));
+}
+
+void sqlite_disconnect(sqlite_connection *c) {
+    for (size_t i = 0; i < LITE_TOTAL; i++) sqlite3_finalize(c->statements[i]);
+    sqlite3_close(c->db);
+    *c = (sqlite_connection){0};
+}
