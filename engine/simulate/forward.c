@@ -1,7 +1,8 @@
 /* forward.c — see the header. */
 #include "engine/simulate/forward.h"
 
-#include <nvector/nvector_serial.h>
+#include "engine/simulate/vector_ops.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
@@ -11,19 +12,22 @@ struct forward {
     sensitivities *sensitivities;
     size_t count, length; /* inputs; 2n */
     int number;           /* count, as CVODES wants it */
+    SUNContext context;
     N_Vector *now, *dense;
     SUNNonlinearSolver solver;
     const double **from; /* count, for calls */
     double **to;
 };
 
-forward *forward_create(sensitivities *s, N_Vector y, const double *const *start) {
+forward *forward_create(sensitivities *s, size_t length, const double *const *start) {
     forward *f = calloc(1, sizeof *f);
     if (!f) return NULL;
     *f = (forward){.sensitivities = s, .count = sensitivities_count(s), .length = sensitivities_length(s)};
     f->number = (int)f->count;
-    f->now = N_VCloneVectorArray(f->number, y);
-    f->dense = N_VCloneVectorArray(f->number, y);
+    N_Vector like = SUNContext_Create(NULL, &f->context) == 0 ? vector_create((sunindextype)length, f->context) : NULL;
+    f->now = like ? N_VCloneVectorArray(f->number, like) : NULL;
+    f->dense = like ? N_VCloneVectorArray(f->number, like) : NULL;
+    if (like) N_VDestroy(like);
     f->from = calloc(f->count, sizeof *f->from);
     f->to = calloc(f->count, sizeof *f->to);
     if (!f->now || !f->dense || !f->from || !f->to) {
@@ -42,17 +46,17 @@ void forward_free(forward *f) {
     forward_close(f);
     if (f->now) N_VDestroyVectorArray(f->now, f->number);
     if (f->dense) N_VDestroyVectorArray(f->dense, f->number);
+    if (f->context) SUNContext_Free(&f->context);
     free(f->from), free(f->to);
     free(f);
 }
 
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates) {
-    SUNContext context = f->now[0]->sunctx;
     if (CVodeSensInit(cvode, f->number, CV_STAGGERED, rates, f->now) || CVodeSensEEtolerances(cvode)) return false;
     if (CVodeSetSensParams(cvode, NULL, (realtype *)sensitivities_sizes(f->sensitivities), NULL)) return false;
     if (CVodeSetSensErrCon(cvode, SUNTRUE)) return false;
-    f->solver = bdf ? SUNNonlinSol_NewtonSens(f->number, f->now[0], context)
-                    : SUNNonlinSol_FixedPointSens(f->number, f->now[0], 0, context);
+    f->solver = bdf ? SUNNonlinSol_NewtonSens(f->number, f->now[0], f->context)
+                    : SUNNonlinSol_FixedPointSens(f->number, f->now[0], 0, f->context);
     return f->solver && CVodeSetNonlinearSolverSensStg(cvode, f->solver) == CV_SUCCESS;
 }
 

@@ -12,8 +12,8 @@
 
 typedef struct forward forward;
 
-/* Begins with the sensitivities `start`. `s` is borrowed; vectors are like `y`. NULL without memory. */
-forward *forward_create(sensitivities *s, N_Vector y, const double *const *start);
+/* Begins with the sensitivities `start`. `s` is borrowed; `length`: of the state. NULL without memory. */
+forward *forward_create(sensitivities *s, size_t length, const double *const *start);
 void forward_free(forward *f);
 
 /* Adds the sensitivities as they are to a CVODES memory whose nonlinear solver and tolerances are set; `rates` gets its

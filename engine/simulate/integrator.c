@@ -1,37 +1,22 @@
-/* integrator.c — see the header. Facts about SUNDIALS 6.4.1 that shape this file: the default error handler prints; the
- * projection is for BDF only; CV_TSTOP_RETURN cannot be relied on; `mxstep` counts per call. */
+/* integrator.c — see the header. Steps are taken by a stepper (stepper.h); here is what it integrates. */
 #include "engine/simulate/integrator.h"
 
-#include "engine/simulate/forward.h"
-#include "engine/simulate/newton_solver.h"
-#include "engine/simulate/vector_ops.h"
-#include "engine/solve/variables.h"
+#include "engine/simulate/stepper.h"
 
-#include <cvodes/cvodes.h>
-#include <cvodes/cvodes_proj.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
-#include <sunnonlinsol/sunnonlinsol_newton.h>
 #include <time.h>
 
 /* Adams: rate of stabilization times step size. Its higher orders are stable for a few hundredths on the negative real
  * axis; more shortens the steps. Measured on pendulums over 1,000 s: 0.005 to 0.05 keep the drift at the tolerance. */
 static const double STABILIZATION = 0.02;
-/* CVODE bounds the error of a step; what a user reads rtol as is the error of the result, which steps add up to. Adams
- * of high order pays little for decades of tolerance (a Cartesian pendulum at rtol 1e-8 keeps its energy to 1e-6 over
- * 1,000 s with this factor). BDF of order 5 pays 50 % more steps for one; at 0.1 closed-form systems miss rtol by up to
- * 30 times, which sets its factor (Andrews' squeezer then takes 1.9 times the steps, the flyball governor 1.5 times). */
-static const double SAFETY_ADAMS = 0.002, SAFETY_BDF = 0.003;
 /* Up to dependent constraints rounding grows in the accelerations, and steps of a tolerance below it shrink for ever: the
  * method that is to step across such a place is given more room. */
 static const double SAFETY_ACROSS = 0.1;
 static const double RTOL_LEAST = 1e-13; /* below, rounding makes the step count grow without any gain */
-/* auto: this many convergence failures within a window of steps mean that the fixed-point iteration limits the step. */
-enum { STIFF_WINDOW = 50, STIFF_FAILURES = 8, SETTLED = 20 };
+enum { STIFF_WINDOW = 50, SETTLED = 20 };
 /* auto: so many steps in a row that are so much shorter than those before, which count 2 % less with each step, come up
  * to a singularity. After a step that failed for another reason the next few grow again. Beside a singular state short
  * steps are given more time. */
@@ -47,18 +32,18 @@ struct integrator {
     const hamel_model *model;
     kinetics *kinetics;
     integrator_options options;
-    SUNContext context;
-    void *cvode;
-    N_Vector y, dense; /* state after the last step; scratch of dense output */
-    SUNNonlinearSolver nonlinear;
-    newton_solver *newton; /* BDF only */
-    forward *forward;      /* NULL: no sensitivities */
+    const stepper_kind *kind;
+    stepper *stepper;
+    stepper_problem problem;
+    double *y, *dense; /* state after the last step; scratch of dense output */
+    forward *forward;  /* NULL: no sensitivities */
     variables *variables;
     size_t n, state_count; /* of q; of (q, w) */
     double *velocity;      /* n: q' of the right-hand side evaluated last */
     double *atol;          /* of (q, w) */
     double *scratch;       /* 2n, for projections */
-    bool bdf, changed, may_change;
+    const char *method;    /* in force, and the one before */
+    bool may_change;
     double safety; /* on tolerances, of the method in force */
     double t, previous;
     double rtol, atol_factor;    /* of the method in force */
@@ -72,14 +57,14 @@ struct integrator {
     double *acceleration, *lambda;
     double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
     integrator_counts before; /* of a method left behind */
-    long window_steps, window_failures, tiny_steps, shrunk_steps;
-    double longest;                              /* step of late */
-    long failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
+    double window_steps, window_stiff;
+    long since_start, tiny_steps, shrunk_steps;    /* steps: since the method was started; ... in a row */
+    double longest;                                /* step of late */
+    double failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
     /* the last evaluation that failed, for the message */
     hamel_status failure;
     double failed_t, *failed_state;
     bool canceled, timed_out;
-    char message[300]; /* CVODE's own */
 };
 
 static double monotonic(void) {
@@ -99,7 +84,7 @@ static int stopped(integrator *w) {
 static int remember_failure(integrator *w, hamel_status status, double t, const double *y) {
     double sum = 0;
     for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
-    if (!isfinite(t)) return -1; /* CVODE has lost its step size; the failure before says why */
+    if (!isfinite(t)) return -1;                            /* the step size is lost; the failure before says why */
     if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* and so does it where the state is lost */
     w->failure = status;
     w->failed_evaluations++;
@@ -172,16 +157,14 @@ static hamel_status rates_across_singularity(integrator *w, double t, const doub
     return status;
 }
 
-/* Only where w = q'; BDF projects its steps, and quasi-velocities leave only positions to drift. */
+/* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
 static bool is_beside_singularity(const integrator *w) {
-    return w->margin < BESIDE && !w->bdf && w->model->formulation->variables == VARIABLES_VELOCITIES &&
+    return w->margin < BESIDE && !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;
 }
 
-static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, void *user) {
+static int right_hand_side(void *user, double t, const double *y, double *out) {
     integrator *w = user;
-    const double *y = NV_DATA_S(y_vector);
-    double *out = NV_DATA_S(out_vector);
     if (stopped(w)) return -1;
     hamel_status status = rates(w, t, y, out, NULL);
     if (!w->kinetics->motion.frame) w->margin = motion_margin(&w->kinetics->motion);
@@ -197,12 +180,9 @@ static int right_hand_side(realtype t, N_Vector y_vector, N_Vector out_vector, v
 
 /* The linearized constraints are kept as those of the motion are. BDF projects states, and not sensitivities: there the
  * stabilization is theirs alone, and changes nothing else, as it vanishes along the constraints. */
-static int sensitivity_rates(int count, realtype t, N_Vector y_vector, N_Vector rate, N_Vector *s, N_Vector *ds,
-                             void *user, N_Vector t1, N_Vector t2) {
+static int sensitivity_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
-    const double *y = NV_DATA_S(y_vector);
     double alpha = w->along_rate > 0 ? w->along_rate : w->alpha, beta = w->along_rate > 0 ? w->along_rate : w->beta;
-    (void)count, (void)rate, (void)t1, (void)t2;
     if (stopped(w)) return -1;
     hamel_status status = forward_rates(w->forward, t, y, y + w->n, alpha, beta, s, ds);
     return status == HAMEL_OK ? 0 : remember_failure(w, status, t, y);
@@ -216,20 +196,17 @@ static hamel_status project_change(integrator *w, double *change) {
     return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
-static int project(realtype t, N_Vector y_vector, N_Vector correction, realtype epsilon, N_Vector error_vector,
-                   void *user) {
+static int project(void *user, double t, const double *y, double *c, double *error) {
     integrator *w = user;
-    const double *y = NV_DATA_S(y_vector);
-    double *c = NV_DATA_S(correction), *q = w->scratch, *v = q + w->n, worst = 0;
+    double *q = w->scratch, *v = q + w->n, worst = 0;
     size_t n = w->n;
-    (void)epsilon; /* positions and velocities are brought to rounding, far below what error control asks for */
     memcpy(q, y, n * sizeof *q);
     memcpy(v, w->velocity, n * sizeof *v);
     hamel_status status = variables_velocities(w->variables, t, y, y + n, v, NULL);
     if (status == HAMEL_OK) status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
     if (status == HAMEL_OK) status = variables_from_velocities(w->variables, t, q, v, c + n);
     memcpy(c, q, n * sizeof *c);
-    if (status == HAMEL_OK && error_vector) status = project_change(w, NV_DATA_S(error_vector));
+    if (status == HAMEL_OK && error) status = project_change(w, error);
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     if (!(worst < 1e-9)) return 1;
     for (size_t i = 0; i < w->state_count; i++) c[i] -= y[i];
@@ -238,10 +215,9 @@ static int project(realtype t, N_Vector y_vector, N_Vector correction, realtype 
 }
 
 /* W has no say in error control. */
-static int error_weights(N_Vector y_vector, N_Vector weight_vector, void *user) {
+static int error_weights(void *user, const double *y, double *weight) {
     const integrator *w = user;
-    const double *y = NV_DATA_S(y_vector), *atol = w->atol;
-    double *weight = NV_DATA_S(weight_vector), factor = w->atol_factor;
+    const double *atol = w->atol, factor = w->atol_factor;
     for (size_t i = 0; i < w->state_count; i++) {
         weight[i] = 1 / (w->rtol * fabs(y[i]) + factor * atol[i]);
         if (!isfinite(weight[i])) return -1;
@@ -250,37 +226,16 @@ static int error_weights(N_Vector y_vector, N_Vector weight_vector, void *user) 
     return 0;
 }
 
-static void keep_message(int code, const char *module, const char *function, char *message, void *user) {
-    integrator *w = user;
-    (void)module;
-    (void)function;
-    if (code < 0) snprintf(w->message, sizeof w->message, "%s", message);
-}
-
 /* --- creation ------------------------------------------------------------------------------------------------------- */
 
 bool integrator_limit_step(integrator *w, double most) {
     double given = w->model->settings.max_step;
-    if (given > 0 && !(most < given)) most = given;
-    return CVodeSetMaxStep(w->cvode, isinf(most) ? 0 : most) == CV_SUCCESS; /* 0: no limit */
-}
-
-static bool configure(integrator *w) {
-    const model_settings *s = &w->model->settings;
-    if (CVodeSetUserData(w->cvode, w) || CVodeSetErrHandlerFn(w->cvode, keep_message, w)) return false;
-    if (CVodeInit(w->cvode, right_hand_side, w->t, w->y) || CVodeWFtolerances(w->cvode, error_weights)) return false;
-    if (CVodeSetMaxNumSteps(w->cvode, -1) || CVodeSetStopTime(w->cvode, s->stop)) return false;
-    if (CVodeSetMaxHnilWarns(w->cvode, -1)) return false;
-    return integrator_limit_step(w, INFINITY);
+    return w->kind->limit(w->stepper, given > 0 ? fmin(most, given) : most);
 }
 
 static void close_method(integrator *w) {
-    if (w->cvode) CVodeFree(&w->cvode);
-    if (w->nonlinear) SUNNonlinSolFree(w->nonlinear);
-    w->nonlinear = NULL;
-    newton_solver_free(w->newton);
-    w->newton = NULL;
-    if (w->forward) forward_close(w->forward);
+    if (w->stepper) w->kind->close(w->stepper);
+    w->stepper = NULL;
 }
 
 /* At a start: Baumgarte's constants as given, or none until the step size is known (follow_step). */
@@ -291,25 +246,29 @@ static void set_stabilization(integrator *w) {
     w->beta = given ? s->baumgarte[1] : 0;
 }
 
-static bool open_sensitivities(integrator *w) {
-    w->along_rate = 0;
-    return !w->forward || forward_open(w->forward, w->cvode, w->bdf, sensitivity_rates);
-}
-
 static bool open_method(integrator *w) {
     const hamel_model *model = w->model;
-    bool project_states = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
+    bool constrained = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
     set_stabilization(w);
+    w->along_rate = 0;
+    w->since_start = 0;
+    w->window_steps = w->window_stiff = 0;
+    w->window_evaluations = w->failed_evaluations;
     w->atol_factor = w->options.tolerance_factor * w->safety;
     w->rtol = fmax(model->settings.rtol * w->atol_factor, RTOL_LEAST);
-    w->cvode = CVodeCreate(w->bdf ? CV_BDF : CV_ADAMS, w->context);
-    if (!w->cvode || !configure(w)) return false;
-    w->nonlinear = w->bdf ? SUNNonlinSol_Newton(w->y, w->context) : SUNNonlinSol_FixedPoint(w->y, 0, w->context);
-    if (!w->nonlinear || CVodeSetNonlinearSolver(w->cvode, w->nonlinear)) return false;
-    if (!w->bdf) return open_sensitivities(w);
-    w->newton = newton_solver_attach(w->cvode, w->variables, w->kinetics, w->velocity, w->context);
-    if (!w->newton || !open_sensitivities(w)) return false;
-    return !project_states || CVodeSetProjFn(w->cvode, project) == CV_SUCCESS;
+    w->problem = (stepper_problem){.length = w->state_count + (model->energy_rate ? 1 : 0),
+                                   .stop = model->settings.stop,
+                                   .user = w,
+                                   .rates = right_hand_side,
+                                   .weights = error_weights,
+                                   .project = constrained ? project : NULL,
+                                   .rates_along = sensitivity_rates,
+                                   .forward = w->forward,
+                                   .variables = w->variables,
+                                   .kinetics = w->kinetics,
+                                   .velocity = w->velocity};
+    w->stepper = w->kind->open(&w->problem, w->t, w->y);
+    return w->stepper && integrator_limit_step(w, INFINITY);
 }
 
 static hamel_status no_memory(hamel_error *error) {
@@ -318,7 +277,7 @@ static hamel_status no_memory(hamel_error *error) {
 
 /* y and its tolerances from (q, q'). */
 static hamel_status set_state(integrator *w, const double *q, const double *v, double work) {
-    double *y = NV_DATA_S(w->y);
+    double *y = w->y;
     memcpy(y, q, w->n * sizeof *y);
     memcpy(w->velocity, v, w->n * sizeof *v);
     if (w->model->energy_rate) y[w->state_count] = work;
@@ -336,20 +295,37 @@ static bool needs_multipliers(const integrator *w) {
 
 static bool allocate(integrator *w) {
     const hamel_model *model = w->model;
-    w->state_count = w->n + variables_count(w->variables);
-    w->acceleration = calloc(4 * w->n + model->m + 2 * w->state_count + 1, sizeof *w->acceleration);
-    if (!w->acceleration || SUNContext_Create(NULL, &w->context) != 0) return false;
+    size_t length = w->n + variables_count(w->variables) + 1; /* W */
+    w->state_count = length - 1;
+    w->acceleration = calloc(4 * w->n + model->m + 4 * length, sizeof *w->acceleration);
+    if (!w->acceleration) return false;
     w->velocity = w->acceleration + w->n;
     w->scratch = w->velocity + w->n;
     w->lambda = w->scratch + 2 * w->n;
     if (needs_multipliers(w)) w->wanted_lambda = w->lambda;
     w->failed_state = w->lambda + model->m;
-    w->atol = w->failed_state + w->state_count;
-    w->y = vector_create((sunindextype)(w->state_count + (model->energy_rate ? 1 : 0)), w->context);
-    w->dense = w->y ? N_VClone(w->y) : NULL;
-    if (!w->dense || !w->options.sensitivities) return w->dense != NULL;
-    w->forward = forward_create(w->options.sensitivities, w->y, w->options.start_along);
+    w->atol = w->failed_state + length;
+    w->y = w->atol + length;
+    w->dense = w->y + length;
+    if (!w->options.sensitivities) return true;
+    w->forward =
+        forward_create(w->options.sensitivities, w->state_count + (model->energy_rate ? 1 : 0), w->options.start_along);
     return w->forward != NULL;
+}
+
+/* What a run begins with. */
+static const stepper_kind *first_method(const hamel_model *model) {
+    return model->settings.method == HAMEL_METHOD_BDF ? &stepper_bdf : &stepper_adams;
+}
+
+const char *integrator_first_method(const hamel_model *model) {
+    return first_method(model)->name;
+}
+
+static void choose(integrator *w, const stepper_kind *kind, double safety) {
+    w->method = w->kind ? w->kind->before_bdf : kind->name;
+    w->kind = kind;
+    w->safety = safety;
 }
 
 integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
@@ -364,8 +340,7 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
                       .start_margin = 1,
                       .t = model->settings.start};
     w->previous = w->t;
-    w->bdf = model->settings.method == HAMEL_METHOD_BDF;
-    w->safety = w->bdf ? SAFETY_BDF : SAFETY_ADAMS;
+    choose(w, first_method(model), first_method(model)->safety);
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
     w->variables = variables_create(k, w->t, q, v, error);
     if (w->variables && allocate(w) && set_state(w, q, v, 0) == HAMEL_OK && open_method(w)) return w;
@@ -379,10 +354,6 @@ static void release(integrator *w) {
     close_method(w);
     forward_free(w->forward);
     w->forward = NULL;
-    if (w->dense) N_VDestroy(w->dense);
-    if (w->y) N_VDestroy(w->y);
-    w->dense = w->y = NULL;
-    if (w->context) SUNContext_Free(&w->context);
     free(w->acceleration);
     w->acceleration = NULL;
 }
@@ -398,49 +369,41 @@ void integrator_free(integrator *w) {
 
 integrator_counts integrator_count(const integrator *w) {
     integrator_counts c = w->before;
-    long steps = 0, rhs = 0, projections = 0;
-    if (!w->cvode) return c;
-    CVodeGetNumSteps(w->cvode, &steps);
-    CVodeGetNumRhsEvals(w->cvode, &rhs);
-    if (w->bdf && w->model->m && w->model->settings.projection == HAMEL_PROJECTION_ON)
-        CVodeGetNumProjEvals(w->cvode, &projections);
-    c.steps += (double)steps;
-    c.rhs += (double)rhs;
-    c.projections += (double)projections;
-    c.jacobians += newton_solver_linearizations(w->newton);
+    if (!w->stepper) return c;
+    stepper_counts more = w->kind->count(w->stepper);
+    c.steps += more.steps;
+    c.rhs += more.rhs;
+    c.projections += more.projections;
+    c.jacobians += more.jacobians;
     return c;
 }
 
 static hamel_status change_to_bdf(integrator *w, double safety, hamel_error *error) {
     w->before = integrator_count(w);
     close_method(w);
-    w->safety = safety;
-    w->bdf = w->changed = true;
+    choose(w, &stepper_bdf, safety);
     w->may_change = false;
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
 static bool looks_stiff(integrator *w) {
-    long steps, failures;
-    if (!w->may_change || CVodeGetNumSteps(w->cvode, &steps) || CVodeGetNumNonlinSolvConvFails(w->cvode, &failures))
-        return false;
-    if (steps - w->window_steps < STIFF_WINDOW) return false;
-    bool stiff = (failures - w->window_failures) - (w->failed_evaluations - w->window_evaluations) >= STIFF_FAILURES;
-    w->window_steps = steps;
-    w->window_failures = failures;
+    if (!w->may_change) return false;
+    stepper_counts c = w->kind->count(w->stepper);
+    if (c.steps - w->window_steps < STIFF_WINDOW) return false;
+    double signs = (c.stiff - w->window_stiff) - (w->failed_evaluations - w->window_evaluations);
+    w->window_steps = c.steps;
+    w->window_stiff = c.stiff;
     w->window_evaluations = w->failed_evaluations;
-    return stiff;
+    return signs >= w->kind->stiff_of_many;
 }
 
 /* Near a position where constraints become dependent, reactions grow without bound as soon as a state is off the
  * constraints, and the fixed-point iteration converges in ever shorter steps only. Newton's method is not bound to them,
  * and BDF's projection keeps each state on the constraints: it steps across. */
 static bool closes_in(integrator *w) {
-    double h;
-    long steps;
-    if (!w->may_change || w->model->m == 0 || CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps))
-        return false;
-    w->longest = steps < SETTLED ? 0 : fmax(h, (1 - FORGOTTEN) * w->longest);
+    if (!w->may_change || w->model->m == 0) return false;
+    double h = w->kind->last_step(w->stepper);
+    w->longest = w->since_start < SETTLED ? 0 : fmax(h, (1 - FORGOTTEN) * w->longest);
     w->shrunk_steps = h < SHRUNK * w->longest ? w->shrunk_steps + 1 : 0;
     return w->shrunk_steps >= (w->beside ? BESIDE_STEPS : SHRUNK_STEPS);
 }
@@ -448,14 +411,13 @@ static bool closes_in(integrator *w) {
 /* The rate of stabilization follows the step size, but never up: a rate that limits the step would otherwise shrink it
  * without end. It starts when the order has grown and the step is no longer that of the start. */
 static void follow_step(integrator *w) {
-    double h;
-    long steps;
     if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
-    if (CVodeGetLastStep(w->cvode, &h) || CVodeGetNumSteps(w->cvode, &steps) || !(h > 0) || steps < SETTLED) return;
+    double h = w->kind->last_step(w->stepper);
+    if (!(h > 0) || w->since_start < SETTLED) return;
     double rate = STABILIZATION / h;
-    double *followed = w->bdf ? &w->along_rate : &w->alpha;
+    double *followed = w->kind->projects ? &w->along_rate : &w->alpha;
     if (*followed == 0 || rate < 0.5 * *followed) *followed = rate;
-    if (!w->bdf) w->beta = w->alpha;
+    if (!w->kind->projects) w->beta = w->alpha;
 }
 
 void integrator_suggest_passing(const integrator *w, hamel_error *error) {
@@ -479,22 +441,24 @@ static hamel_status explain_dependence(integrator *w, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-static hamel_status explain(integrator *w, int flag, hamel_error *error) {
+static hamel_status explain(integrator *w, step_result result, hamel_error *error) {
     if (w->failure != HAMEL_OK) {
         w->alpha = w->beta = 0;
-        hamel_status status = rates(w, w->failed_t, w->failed_state, NV_DATA_S(w->dense), error);
+        hamel_status status = rates(w, w->failed_t, w->failed_state, w->dense, error);
         if (status != HAMEL_OK) return status;
         if (w->failure == HAMEL_NOT_FINITE)
             return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy%s is not finite",
                               w->failed_t, w->forward ? ", or of a sensitivity," : "");
     }
-    bool shrank = flag == CV_ERR_FAILURE || flag == CV_CONV_FAILURE;
+    bool shrank = result == STEP_TOO_ERRONEOUS || result == STEP_NOT_CONVERGENT;
     if (shrank && w->model->m > 0 && w->margin < BESIDE * w->widest) return explain_dependence(w, error);
-    const char *why = flag == CV_ERR_FAILURE    ? "the error test failed even with the smallest step"
-                      : flag == CV_CONV_FAILURE ? "the nonlinear iteration did not converge even with the smallest step"
-                      : flag == CV_TOO_CLOSE    ? "start and stop are too close to each other"
-                      : w->message[0]           ? w->message
-                                                : "the integrator gave up";
+    const char *message = w->kind->message(w->stepper);
+    const char *why = result == STEP_TOO_ERRONEOUS    ? "the error test failed even with the smallest step"
+                      : result == STEP_NOT_CONVERGENT ? "the nonlinear iteration did not converge even with the "
+                                                        "smallest step"
+                      : result == STEP_TOO_SHORT      ? "start and stop are too close to each other"
+                      : message[0]                    ? message
+                                                      : "the integrator gave up";
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0, "at t = %.17g the integration cannot continue: %s",
                      w->t, why);
     hamel_suggest(error, "look for a singularity near this time; a larger rtol or another method may pass it");
@@ -513,7 +477,7 @@ static bool creeps(integrator *w) {
 
 /* Variables that have become unfit are exchanged between two steps: the one before stays readable until then. */
 static hamel_status renew_variables(integrator *w, hamel_error *error) {
-    double *y = NV_DATA_S(w->y);
+    double *y = w->y;
     bool renewed;
     hamel_status status = variables_renew(w->variables, w->t, y, w->velocity, y + w->n, &renewed, error);
     if (status != HAMEL_OK || !renewed) return status;
@@ -523,17 +487,6 @@ static hamel_status renew_variables(integrator *w, hamel_error *error) {
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
-/* Counters of CVODE begin at 0 again; those of the windows go on. */
-static void carry_counters(integrator *w) {
-    long steps = 0, failures = 0;
-    CVodeGetNumSteps(w->cvode, &steps);
-    CVodeGetNumNonlinSolvConvFails(w->cvode, &failures);
-    w->before = integrator_count(w);
-    w->before.jacobians -= newton_solver_linearizations(w->newton); /* the solver counts on */
-    w->window_steps -= steps;
-    w->window_failures -= failures;
-}
-
 /* The variables have become more or fewer: vectors and method are made anew. */
 static bool resize(integrator *w, const double *q, const double *v, double work) {
     w->before = integrator_count(w);
@@ -541,11 +494,10 @@ static bool resize(integrator *w, const double *q, const double *v, double work)
     return allocate(w) && set_state(w, q, v, work) == HAMEL_OK && open_method(w);
 }
 
-static bool reinitialize(integrator *w, const double *q, const double *v, double work) {
-    carry_counters(w);
+static bool reinitialize(integrator *w, const double *q, const double *v, double work, double step) {
     set_stabilization(w);
-    return set_state(w, q, v, work) == HAMEL_OK && CVodeReInit(w->cvode, w->t, w->y) == CV_SUCCESS &&
-           CVodeSetStopTime(w->cvode, w->model->settings.stop) == CV_SUCCESS;
+    w->since_start = 0;
+    return set_state(w, q, v, work) == HAMEL_OK && w->kind->restart(w->stepper, w->t, w->y, step);
 }
 
 hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
@@ -556,9 +508,9 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     w->widest = 0; /* other constraints may act */
     hamel_status status = variables_restart(w->variables, t, q, v, error);
     if (status != HAMEL_OK) return status;
-    bool good = variables_count(w->variables) == count ? reinitialize(w, q, v, work) : resize(w, q, v, work);
-    if (good && CVodeSetInitStep(w->cvode, step) == CV_SUCCESS) return HAMEL_OK;
-    return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the integration cannot go on from t = %.17g: %s", t, w->message);
+    bool same = variables_count(w->variables) == count;
+    if (same ? reinitialize(w, q, v, work, step) : resize(w, q, v, work)) return HAMEL_OK;
+    return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the integration cannot go on from t = %.17g", t);
 }
 
 /* What is left is too short for a step. */
@@ -584,32 +536,34 @@ static void follow_margin(integrator *w) {
  * the distance s, and on their rates as δ/s². BDF keeps each state on the constraints; but no frame lasts there. */
 static bool loses_its_velocities(const integrator *w) {
     double s = w->margin / w->widest;
-    return variables_meet_constraints(w->variables) && (!w->bdf || w->kinetics->motion.frame) && w->model->m > 0 &&
-           s * s < w->model->settings.rtol * w->options.tolerance_factor;
+    return variables_meet_constraints(w->variables) && (!w->kind->implicit || w->kinetics->motion.frame) &&
+           w->model->m > 0 && s * s < w->model->settings.rtol * w->options.tolerance_factor;
+}
+
+/* One step, by BDF if the method in force gives up. */
+static hamel_status take_step(integrator *w, hamel_error *error) {
+    step_result result = w->kind->step(w->stepper, &w->t, w->y);
+    bool other_may_pass = result != STEP_TAKEN && result != STEP_ENDED && w->failure != HAMEL_NOT_FINITE;
+    if (other_may_pass && w->may_change && !w->canceled && !w->timed_out) {
+        hamel_status status = change_to_bdf(w, SAFETY_ACROSS, error);
+        if (status != HAMEL_OK) return status;
+        result = w->kind->step(w->stepper, &w->t, w->y);
+    }
+    if (w->canceled || w->timed_out) return HAMEL_CANCELED;
+    w->since_start++;
+    return result == STEP_TAKEN ? HAMEL_OK : explain(w, result, error);
 }
 
 hamel_status integrator_step(integrator *w, hamel_error *error) {
-    realtype reached;
     w->previous = w->t;
     w->least_margin = 1;
     if (at_the_end(w)) return HAMEL_OK;
     hamel_status status = renew_variables(w, error);
-    if (status == HAMEL_OK && looks_stiff(w)) status = change_to_bdf(w, SAFETY_BDF, error);
+    if (status == HAMEL_OK && looks_stiff(w)) status = change_to_bdf(w, stepper_bdf.safety, error);
     if (status == HAMEL_OK && closes_in(w)) status = change_to_bdf(w, SAFETY_ACROSS, error);
+    if (status == HAMEL_OK) status = take_step(w, error);
     if (status != HAMEL_OK) return status;
-    int flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
-    if (w->canceled || w->timed_out) return HAMEL_CANCELED;
-    bool other_may_pass = flag < 0 && flag != CV_RHSFUNC_FAIL && flag != CV_MEM_FAIL && w->failure != HAMEL_NOT_FINITE;
-    if (other_may_pass && w->may_change) {
-        status = change_to_bdf(w, SAFETY_ACROSS, error); /* a last try before giving up */
-        if (status != HAMEL_OK) return status;
-        flag = CVode(w->cvode, w->model->settings.stop, w->y, &reached, CV_ONE_STEP);
-        if (w->canceled || w->timed_out) return HAMEL_CANCELED;
-    }
-    if (flag < 0) return explain(w, flag, error);
-    w->t = reached;
-    if (w->forward && !forward_take(w->forward, w->cvode)) return explain(w, CV_MEM_NULL, error);
-    if (creeps(w)) return explain(w, CV_ERR_FAILURE, error);
+    if (creeps(w)) return explain(w, STEP_TOO_ERRONEOUS, error);
     follow_margin(w);
     if (loses_its_velocities(w)) return explain_dependence(w, error);
     if (w->least_margin >= BESIDE) w->calm_step = fmax(w->t - w->previous, 0.9 * w->calm_step);
@@ -633,14 +587,13 @@ bool integrator_timed_out(const integrator *w) {
     return w->timed_out;
 }
 const char *integrator_method(const integrator *w) {
-    return w->changed ? "adams, bdf" : w->bdf ? "bdf" : "adams";
+    return w->method;
 }
 
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work, hamel_error *error) {
     bool here = t == w->t || w->previous == w->t;
-    N_Vector state = here ? w->y : w->dense; /* the macro below does not parenthesize its argument */
-    const double *y = NV_DATA_S(state);
-    if (!here && CVodeGetDky(w->cvode, t, 0, w->dense) != CV_SUCCESS)
+    const double *y = here ? w->y : w->dense;
+    if (!here && !w->kind->interpolate(w->stepper, t, w->dense))
         return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output at t = %.9g", t);
     memcpy(q, y, w->n * sizeof *q);
     memcpy(v, w->velocity, w->n * sizeof *v); /* a guess */
@@ -650,7 +603,8 @@ hamel_status integrator_interpolate(integrator *w, double t, double *q, double *
 
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s, hamel_error *error) {
     bool here = t == w->t || w->previous == w->t;
-    if (forward_interpolate(w->forward, here ? NULL : w->cvode, t, s)) return HAMEL_OK;
+    if (here ? forward_interpolate(w->forward, NULL, t, s) : w->kind->interpolate_along(w->stepper, t, s))
+        return HAMEL_OK;
     return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output of the sensitivities at t = %.9g", t);
 }
 

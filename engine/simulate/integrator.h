@@ -1,13 +1,12 @@
-/* integrator.h — CVODES as hamel uses it: one step at a time, on the constraint manifold, with dense output.
+/* integrator.h — one step at a time, on the constraint manifold, with dense output, by a stepper (stepper.h).
  *
  * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most. W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi
  * integral is not identically 0; the work balance of the summary comes from it.
  *
- * Adams with fixed-point iteration; constrained systems carry a gentle stabilization whose rate follows the step size, so
- * that the drift stays at the size of the tolerance without restarts. BDF with Newton's method, analytic matrix, and
- * CVODE's projection. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
+ * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays at
+ * the size of the tolerance without restarts; BDF projects. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
  * converge, which is what stiffness does to it, and when it comes up to dependent constraints in ever shorter steps. One
- * owner, one thread; a SUNContext of its own. */
+ * owner, one thread. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
@@ -37,7 +36,7 @@ void integrator_free(integrator *w);
 hamel_status integrator_step(integrator *w, hamel_error *error);
 
 /* Goes on from the state (q, v) at time t with W = work, as from the start: order and step are found anew, the state may
- * have jumped and the mode of `k` may be another. `step`: the first step to try; 0: CVODE finds one. */
+ * have jumped and the mode of `k` may be another. `step`: the first step to try; 0: one is found. */
 hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
                                 hamel_error *error);
 
@@ -68,6 +67,7 @@ hamel_status integrator_keep_constants(integrator *w, double t, const double *q,
                                        hamel_error *error) HAMEL_CHECKED;
 
 integrator_counts integrator_count(const integrator *w);
-const char *integrator_method(const integrator *w); /* "adams", "bdf"; "adams, bdf" after a change */
+const char *integrator_method(const integrator *w);            /* "adams", "bdf"; "adams, bdf" after a change */
+const char *integrator_first_method(const hamel_model *model); /* what a run of it begins with */
 
 #endif

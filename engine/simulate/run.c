@@ -407,7 +407,7 @@ static hamel_status finish(run *r, hamel_status status) {
 static void describe(hamel_summary *s, const hamel_model *model) {
     *s = (hamel_summary){.t = model->settings.start, .outcome = HAMEL_FAILED, .derive_seconds = model->derive_seconds};
     s->formulation = model->formulation->name;
-    s->method = model->settings.method == HAMEL_METHOD_BDF ? "bdf" : "adams";
+    s->method = integrator_first_method(model);
     s->start = model->settings.start;
     s->stop = model->settings.stop;
     s->rtol = model->settings.rtol;
