@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this squared pivot Cholesky of YᵀY has lost half of the digits: QR decides. */
-static const double SCHUR_PIVOT = 1e-9;
 /* A pivot of L this much below the largest (its square: 1e-12) has no more than four digits left. */
 static const double MASS_PIVOT = 1e-6;
 
@@ -177,7 +175,7 @@ static bool factor_schur(const kkt *k, kkt_dense *d) {
     if (!dense_cholesky(c, d->S)) return false;
     d->margin = 1;
     for (size_t j = 0; j < c; j++) d->margin = fmin(d->margin, d->S[j + c * j]);
-    return d->margin * d->margin > SCHUR_PIVOT;
+    return d->margin * d->margin > KKT_DEPENDENT;
 }
 
 /* Y has unit columns already. */

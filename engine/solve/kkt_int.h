@@ -1,11 +1,16 @@
-/* kkt_int.h — the two representations of a saddle-point system. */
+/* kkt_int.h — the representations of a saddle-point system. */
 #ifndef HAMEL_SOLVE_KKT_INT_H
 #define HAMEL_SOLVE_KKT_INT_H
 
 #include "engine/solve/dense.h"
 #include "engine/solve/kkt.h"
+#include "engine/solve/kkt_schur.h"
 #include "engine/solve/row_space.h"
 #include "engine/solve/sparse.h"
+
+/* Below this squared sine of the angle between a row and those before it, Cholesky of A M⁻¹Aᵀ has lost half of the
+ * digits: QR decides. */
+#define KKT_DEPENDENT 1e-9
 
 typedef enum dense_mode { DENSE_SCHUR, DENSE_RANK, DENSE_LU } dense_mode;
 
@@ -37,7 +42,9 @@ struct kkt {
     int *taken;            /* row taken → constraint */
     bool with_W, least_reaction;
     bool diagonal;    /* M has no entry off its diagonal */
-    kkt_dense *dense; /* exactly one of the two is in use */
+    kkt_schur *schur; /* NULL: not for this system */
+    bool use_schur;   /* it factored the values given last */
+    kkt_dense *dense; /* else exactly one of these two is in use */
     sparse *sparse;
     bool use_dense, prefers_dense;
     double *sparse_values, *sparse_x;

@@ -1,4 +1,4 @@
-/* test_kkt.c — engine/solve/kkt.c and kkt_dense.c: every method gives the same motion; what redundant, singular and
+/* test_kkt.c — engine/solve/kkt.c, kkt_dense.c and kkt_schur.c: every method gives the same motion; what redundant, singular and
  * contradicting rows give. */
 #include "tests/unit/fixture.h"
 
@@ -99,27 +99,107 @@ static void dense_methods_agree(void **state) {
     "`constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1`},"                                    \
     "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}"
 
-static void sparse_and_dense_agree(void **state) {
+/* Of one factored system each way: x, then lambda, in `out`. */
+static void solve_by(kkt *k, const hamel_model *model, const double *values, double *out) {
+    assert_int_equal(kkt_factor(k, values), HAMEL_OK);
+    assert_int_equal(kkt_solve(k, values + model->at_Q, values + model->at_b, 1e-6, out, out + model->n), HAMEL_OK);
+    assert_true(residual(model, values, values + model->at_Q, values + model->at_b, out, out + model->n) < 1e-10);
+}
+
+/* A net of particles in space, six in a row: loops, so that the factor has entries that the matrix has not. */
+#define NET                                                                                                       \
+    "`parameters`: {`N`: 30}, `gravity`: [0, 0, -10], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`},"       \
+    "{`name`: `y[i]`, `for`: `i = 1..N`}, {`name`: `z[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, "  \
+    "`for`: `i = 1..N`, `mass`: `1 + 1/i`, `position`: [`x[i]`, `y[i]`, `z[i]`]}], `constraints`: ["              \
+    "{`name`: `a[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 + (z[i]-z[i-1])^2 = 1`}," \
+    "{`name`: `b[i]`, `for`: `i = 7..N`, `equation`: `(x[i]-x[i-6])^2 + (y[i]-y[i-6])^2 + (z[i]-z[i-6])^2 = 1`}]"
+
+static void all_ways_agree_on_particles(void **state) {
+    (void)state;
+    static const char *const systems[] = {CHAIN("60") "]", NET};
+    for (int i = 0; i < 2; i++) {
+        hamel_model *model = fixture_model(systems[i], "`stop`: 1");
+        kinetics *w = kinetics_create(model);
+        assert_non_null(w);
+        kkt *k = w->all;
+        size_t all = model->n + model->m;
+        double *by = calloc(3 * all + 2 * model->n, sizeof *by), *q = by + 3 * all;
+        uint64_t seed = 7;
+        assert_non_null(by);
+        random_fill(&seed, q, 2 * model->n, -1, 1);
+        assert_int_equal(kinetics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
+        solve_by(k, model, w->values, by);
+        assert_true(k->use_schur);
+        kkt_schur_free(k->schur);
+        k->schur = NULL;
+        solve_by(k, model, w->values, by + all);
+        assert_false(k->use_dense);
+        if (!k->dense) k->dense = kkt_dense_create(k);
+        assert_non_null(k->dense);
+        k->use_dense = true;
+        solve_by(k, model, w->values, by + 2 * all);
+        for (size_t j = 0; j < 2 * all; j++) assert_near("x, lambda", by[j], by[2 * all + j % all], 1e-10);
+        free(by);
+        kinetics_free(w);
+        hamel_model_free(model);
+    }
+}
+
+/* Two rods in one line: the rows (−1, 1) and (1, 0) of unit masses, 45° apart whichever comes first. */
+static void the_margin_is_an_angle(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, `constraints`: "
+                                       "[{`name`: `c`, `equation`: `x = 0`}, {`name`: `d`, `equation`: `y - x = 0`}]",
+                                       "`stop`: 1");
+    kinetics *w = kinetics_create(model);
+    assert_non_null(w);
+    assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    for (int way = 0; way < 2; way++) {
+        assert_int_equal(kkt_factor(w->all, w->values), HAMEL_OK);
+        assert_int_equal(w->all->use_schur, way == 0);
+        assert_near("margin", kkt_margin(w->all), sqrt(0.5), 1e-15);
+        kkt_schur_free(w->all->schur);
+        w->all->schur = NULL;
+    }
+    kinetics_free(w);
+    hamel_model_free(model);
+}
+
+static size_t operations_of_a_chain(const char *members) {
+    hamel_model *model = fixture_model(members, "`stop`: 1");
+    kkt *k = kkt_create(model, KKT_ALL);
+    assert_non_null(k);
+    assert_non_null(k->schur);
+    size_t operations = kkt_schur_operations(k->schur);
+    kkt_free(k);
+    hamel_model_free(model);
+    return operations;
+}
+
+/* 2 masses, 4 entries of A and 6 products a rod (4 on the diagonal, 2 beside it), and one that is subtracted; the first
+ * rod has half of the entries, two products on the diagonal and none beside it or to subtract. */
+static void a_chain_costs_the_same_for_each_rod(void **state) {
+    (void)state;
+    assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 13 - 7);
+    assert_int_equal(operations_of_a_chain(CHAIN("1000") "]"), 1000 * 13 - 7);
+}
+
+static void rows_left_out_have_no_multipliers(void **state) {
     (void)state;
     hamel_model *model = fixture_model(CHAIN("60") "]", "`stop`: 1");
     kinetics *w = kinetics_create(model);
+    bool active[60];
     assert_non_null(w);
-    kkt *k = w->all;
-    assert_false(k->use_dense);
-    size_t n = model->n, m = model->m;
-    double *x = calloc(2 * (n + m) + 1, sizeof *x), *lambda = x + n, *y = lambda + m, *mu = y + n;
+    for (int c = 0; c < 60; c++) active[c] = c % 7 != 3;
+    assert_int_equal(kinetics_select(w, active), HAMEL_OK);
+    double *x = calloc(3 * model->n + model->m, sizeof *x), *q = x + model->n + model->m;
+    uint64_t seed = 7;
     assert_non_null(x);
-    assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
-    const double *g = w->values + model->at_Q, *b = w->values + model->at_b;
-    assert_int_equal(kkt_factor(k, w->values), HAMEL_OK);
-    assert_int_equal(kkt_solve(k, g, b, 1e-6, x, lambda), HAMEL_OK);
-    k->dense = kkt_dense_create(k);
-    assert_non_null(k->dense);
-    k->use_dense = true;
-    assert_int_equal(kkt_factor(k, w->values), HAMEL_OK);
-    assert_int_equal(kkt_solve(k, g, b, 1e-6, y, mu), HAMEL_OK);
-    for (size_t i = 0; i < n + m; i++) assert_near("x, lambda", x[i], y[i], 1e-11);
-    assert_true(residual(model, w->values, g, b, x, lambda) < 1e-11);
+    random_fill(&seed, q, 2 * model->n, -1, 1);
+    assert_int_equal(kinetics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
+    solve_by(w->all, model, w->values, x); /* values of rows left out are zeros */
+    assert_true(w->all->use_schur);
+    for (int c = 0; c < 60; c++) assert_int_equal(x[model->n + (size_t)c] != 0, active[c]);
     free(x);
     kinetics_free(w);
     hamel_model_free(model);
@@ -137,6 +217,7 @@ static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void *
     assert_false(w->all->use_dense);
     assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
     assert_int_equal(kinetics_accelerations(w, 0, 0, x, lambda, NULL), HAMEL_OK);
+    assert_false(w->all->use_schur);
     assert_int_equal(kkt_rank(w->all), 40);
     assert_int_equal(kkt_dependent(w->all, dependent), 1);
     assert_near("the two share the load", lambda[0], lambda[40], 1e-10);
@@ -304,7 +385,10 @@ static void forces_that_contain_multipliers_are_solved_for(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_methods_agree),
-        cmocka_unit_test(sparse_and_dense_agree),
+        cmocka_unit_test(all_ways_agree_on_particles),
+        cmocka_unit_test(the_margin_is_an_angle),
+        cmocka_unit_test(a_chain_costs_the_same_for_each_rod),
+        cmocka_unit_test(rows_left_out_have_no_multipliers),
         cmocka_unit_test(a_large_system_with_a_repeated_constraint_falls_back_to_dense),
         cmocka_unit_test(redundant_rows_share_the_reaction_by_least_norm),
         cmocka_unit_test(large_redundant_systems_share_the_reaction_too),
