@@ -32,6 +32,29 @@ static void add_integral(json_builder *b, cJSON *to, const hamel_integral *integ
     }
 }
 
+static void add_dimensions(json_builder *b, cJSON *object, const char *key, const size_t *dimensions, size_t count) {
+    cJSON *list = json_add_list(b, object, key);
+    for (size_t k = 0; k < count && !b->failed; k++) json_append(b, list, cJSON_CreateNumber((double)dimensions[k]));
+}
+
+static void add_nothing(json_builder *b, cJSON *object, const char *key) {
+    if (!b->failed) json_kept(b, cJSON_AddNullToObject(object, key));
+}
+
+static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
+    static const char *const keys[] = {"derived_flag", "growth", "degree", "with_time", "exact", "error_probability"};
+    if (!r->growth) {
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) add_nothing(b, object, keys[k]);
+        return;
+    }
+    add_dimensions(b, object, keys[0], r->derived, r->derived_count);
+    add_dimensions(b, object, keys[1], r->growth, r->growth_count);
+    json_add_number(b, object, keys[2], (double)r->growth_count);
+    json_add_truth(b, object, keys[3], r->with_time);
+    json_add_truth(b, object, keys[4], r->exact);
+    json_add_number(b, object, keys[5], r->error_probability);
+}
+
 static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = b->failed ? NULL : cJSON_AddObjectToObject(root, "holonomy");
     bool known = r->verdict != HAMEL_VERDICT_UNDETERMINED;
@@ -39,14 +62,15 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     json_add_number(b, object, "velocity_constraints", (double)r->velocity_rank);
     if (known)
         json_add_number(b, object, "integrable", (double)r->integrable);
-    else if (!b->failed)
-        json_kept(b, cJSON_AddNullToObject(object, "integrable"));
+    else
+        add_nothing(b, object, "integrable");
     json_add_text(b, object, "verdict", hamel_verdict_name(r->verdict));
     if (known)
         json_add_number(b, object, "accessible_dimension", (double)r->accessible_dimension);
-    else if (!b->failed)
-        json_kept(b, cJSON_AddNullToObject(object, "accessible_dimension"));
+    else
+        add_nothing(b, object, "accessible_dimension");
     json_add_number(b, object, "holonomic_constraints", (double)r->holonomic_rank);
+    add_flags(b, object, r);
     names(b, object, "left_out", &r->left_out);
     cJSON *integrals = json_add_list(b, object, "integrals");
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);

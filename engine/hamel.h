@@ -249,6 +249,13 @@ typedef struct hamel_report {
      * accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
+    /* Dimensions of the derived systems of all linear constraints' forms, the last one terminal; of the directions that
+     * they allow and of what brackets of increasing depth add. NULL when they are not known. */
+    const size_t *derived, *growth;
+    size_t derived_count, growth_count; /* the latter is the degree of nonholonomy */
+    bool with_time;                     /* time counts as a coordinate in `growth` */
+    bool exact;                         /* the dimensions are certain */
+    double error_probability;           /* otherwise, that one of them is too small; see engine/analyze/README.md */
     hamel_integral *integrals; /* independent ones, as far as they were found in closed form: `integrable` at most */
     size_t integral_count;
     hamel_redundancy *redundancy; /* at the initial state */

@@ -92,6 +92,30 @@ static void print_integrals(const cJSON *list) {
     for (const cJSON *integral = list->child; integral != NULL; integral = integral->next) print_integral(integral);
 }
 
+static void print_dimensions(const char *what, const cJSON *list, const char *remark) {
+    printf("%-38s", what);
+    for (const cJSON *item = list->child; item != NULL; item = item->next)
+        printf(" %.0f%s", item->valuedouble, item->next != NULL ? "," : "");
+    printf("%s\n", remark);
+}
+
+static void print_flags(const cJSON *holonomy) {
+    const cJSON *derived = member(holonomy, "derived_flag"), *growth = member(holonomy, "growth");
+    if (!cJSON_IsArray(derived) || !cJSON_IsArray(growth)) {
+        printf("%-38s ?\n", "  derived systems, dimensions");
+        return;
+    }
+    bool timed = cJSON_IsTrue(member(holonomy, "with_time"));
+    print_dimensions("  derived systems, dimensions", derived, "");
+    print_dimensions("  directions, grown by brackets", growth, timed ? ", that of time among them" : "");
+    print_count("  degree of nonholonomy", holonomy, "degree");
+    if (cJSON_IsTrue(member(holonomy, "exact")))
+        printf("%-38s exact\n", "  these dimensions are");
+    else
+        printf("%-38s found at random states; wrong with a probability below %.0e\n", "  these dimensions are",
+               number_of(holonomy, "error_probability"));
+}
+
 static void print_text(const cJSON *answer) {
     const cJSON *holonomy = member(answer, "holonomy"), *constraints = member(answer, "constraints");
     const cJSON *left_out = member(holonomy, "left_out");
@@ -119,6 +143,7 @@ static void print_text(const cJSON *answer) {
     print_count("  independent velocity constraints", holonomy, "velocity_constraints");
     print_count("  combinations that can be integrated", holonomy, "integrable");
     printf("%-38s %s\n", "  verdict", text_of(holonomy, "verdict"));
+    print_flags(holonomy);
     if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
     print_integrals(member(holonomy, "integrals"));
 }

@@ -84,9 +84,10 @@ hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size
     memcpy(f->coordinates, coordinates, coordinate_count * sizeof *coordinates);
     f->timed = contains_time(f);
     f->width = coordinate_count + f->timed;
-    graph_node *nodes = list_entries(f);
-    if (!nodes) return analysis_no_memory(a);
-    hamel_status status = program_compile(&f->program, &f->memory, a->system->graph, nodes, f->entry_count, a->error);
+    f->nodes = list_entries(f);
+    if (!f->nodes) return analysis_no_memory(a);
+    hamel_status status =
+        program_compile(&f->program, &f->memory, a->system->graph, f->nodes, f->entry_count, a->error);
     if (status != HAMEL_OK) return status;
     if (!allocate_numbers(f)) return analysis_no_memory(a);
     program_inputs in = model_inputs(a->model, NULL, NULL, NULL, NULL, NULL, NULL);

@@ -20,6 +20,7 @@ typedef struct forms {
 
     program *program; /* the structural nonzeros */
     size_t entry_count;
+    graph_node *nodes; /* of the entries */
     size_t *entry_row, *entry_column;
     double *workspace, *tangent, *values, *dots; /* dots: PROGRAM_LANES an entry */
     double *q, *seed_q;                          /* the analysis's: n; n · PROGRAM_LANES */

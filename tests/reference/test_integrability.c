@@ -4,7 +4,7 @@
  * dimensions of the allowed directions and of what their brackets of increasing depth add, with time as a coordinate
  * where `with_time`: computed by a program that differentiates symbolically and shares nothing with this one. It begins
  * with the degrees of freedom and ends with what can be reached, so that the three counts that an analysis gives must
- * fit it. `integrals` are those known, as an analysis writes them; it must find no more than there are. */
+ * fit it. The growth that an analysis finds is the same. `integrals` are those known, as an analysis writes them; it must find no more than there are. */
 #include "api/analyze.h"
 #include "api/strict_json.h"
 
@@ -84,6 +84,23 @@ static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     if (wanted != NULL) assert_int_equal(cJSON_GetArraySize(found), cJSON_GetArraySize(wanted));
 }
 
+/* Growth is the file's; the derived systems annihilate the first and the last directions, and those of the second step. */
+static void expect_flags(const cJSON *found, const cJSON *wanted, int time) {
+    const cJSON *growth = member(found, "growth"), *derived = member(found, "derived_flag");
+    int steps = cJSON_GetArraySize(wanted), systems = cJSON_GetArraySize(derived);
+    assert_true(cJSON_Compare(growth, wanted, true));
+    assert_int_equal(cJSON_IsTrue(member(found, "with_time")), time);
+    assert_int_equal((int)member(found, "degree")->valuedouble, steps);
+    int all = (int)(cJSON_GetArrayItem(growth, 0)->valuedouble + cJSON_GetArrayItem(derived, 0)->valuedouble);
+    for (int k = 0; k < systems; k++) {
+        int step = k == systems - 1 ? steps - 1 : k, left = (int)cJSON_GetArrayItem(derived, k)->valuedouble;
+        if (k > 2 && k < systems - 1) continue;
+        assert_int_equal(left, all - (int)cJSON_GetArrayItem(growth, step)->valuedouble);
+    }
+    double missed = member(found, "error_probability")->valuedouble;
+    assert_true(cJSON_IsTrue(member(found, "exact")) ? missed == 0 : missed > 0 && missed < 1e-6);
+}
+
 static void has_the_verdict_of_its_source(void **state) {
     const cJSON *c = *state, *wanted = member(c, "holonomy"), *growth = member(c, "growth");
     char *description = description_of(c);
@@ -101,6 +118,7 @@ static void has_the_verdict_of_its_source(void **state) {
     expect_number(found, wanted, "velocity_constraints");
     expect_number(found, wanted, "integrable");
     expect_number(found, wanted, "accessible_dimension");
+    expect_flags(found, growth, time);
     assert_int_equal((int)member(answer, "degrees_of_freedom")->valuedouble, freedoms);
     assert_int_equal((int)member(found, "accessible_dimension")->valuedouble, reached);
     assert_true(cJSON_GetArraySize(member(found, "integrals")) <= (int)member(found, "integrable")->valuedouble);

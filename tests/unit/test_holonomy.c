@@ -252,6 +252,91 @@ static void an_integral_that_does_not_stand_its_test_is_not_shown(void **state) 
     }
 }
 
+/* Dimensions as "2, 3, 4". */
+static void expect_dimensions(const size_t *found, size_t count, const char *wanted) {
+    char text[200] = "";
+    assert_non_null(found);
+    for (size_t k = 0, at = 0; k < count; k++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%zu", k ? ", " : "", found[k]);
+    assert_string_equal(text, wanted);
+}
+
+static void expect_flags(const char *members, const char *derived, const char *growth, bool exact) {
+    hamel_report *r = report_of(members);
+    expect_dimensions(r->derived, r->derived_count, derived);
+    expect_dimensions(r->growth, r->growth_count, growth);
+    assert_int_equal(r->exact, exact);
+    assert_true(exact ? r->error_probability == 0 : r->error_probability > 0 && r->error_probability < 1e-5);
+    hamel_report_free(r);
+}
+
+/* The polynomial fields X = ∂x and Y generate the algebra [X, Y] = W, [X, W] = P, [X, P] = R, [Y, R] = −2 S, [W, P] = 2 S:
+ * S needs five fields one after the other, but is found with R where P and W meet. */
+static void brackets_of_brackets_are_faster_than_one_after_the_other(void **state) {
+    (void)state;
+    expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `w`, `p`, `r`, `s`],"
+                 "`kinetic_energy`: `x'^2 + y'^2 + w'^2 + p'^2 + r'^2 + s'^2`, `constraints`: ["
+                 "{`name`: `a`, `equation`: `w' = x*y'`}, {`name`: `b`, `equation`: `p' = x^2/2*y'`},"
+                 "{`name`: `c`, `equation`: `r' = x^3/6*y'`},"
+                 "{`name`: `d`, `equation`: `s' = (r - x*p + x^2*w/2 - x^3*y/6)*y'`}]",
+                 "4, 3, 2, 0", "2, 3, 4, 5, 6", true);
+}
+
+/* cosh² = 1 + sinh² is no relation that algebra knows: w − z is an integral that only the states show. */
+static void what_expressions_do_not_show_is_found_at_random_states(void **state) {
+    (void)state;
+    expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `z`, `w`],"
+                 "`kinetic_energy`: `x'^2 + y'^2 + z'^2 + w'^2`, `constraints`: ["
+                 "{`name`: `a`, `equation`: `z' = cosh(x)*y' + x'`},"
+                 "{`name`: `b`, `equation`: `w' = sqrt(1 + sinh(x)^2)*y' + x'`}]",
+                 "2, 1", "2, 3", false);
+}
+
+/* dΦ is in every derived system; what depends on it through Φ = 0 alone is seen at configurations only. */
+static void given_constraints_stay_in_the_flag(void **state) {
+    (void)state;
+    char text[1000];
+    snprintf(text, sizeof text, "%s]", coin);
+    expect_flags(text, "2, 1, 0", "2, 3, 4", true);
+    snprintf(text, sizeof text, "%s, {`name`: `straight`, `equation`: `phi = 0.6`}]", coin);
+    expect_flags(text, "3", "1", true);
+    snprintf(text, sizeof text, "%s, {`name`: `twice`, `equation`: `x'*cos(0.5) = 0.5*psi'*cos(phi)*cos(0.5)`}]", coin);
+    expect_flags(text, "2, 1, 0", "2, 3, 4", true);
+    expect_flags(
+        "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`, `constraints`: ["
+        "{`name`: `c`, `equation`: `x^2 + y^2 = 1`}, {`name`: `d`, `equation`: `(x^2 + y^2)*x*x' + y*y' = 0`}]",
+        "1", "1", false);
+}
+
+/* Each of two groups that share no coordinate grows by itself, and both with the same time. */
+static void flags_of_groups_add_up(void **state) {
+    (void)state;
+    char text[1200];
+    const char *rest =
+        "`coordinates`: [`x`, `y`, {`name`: `f`, `initial`: 0.6}, `u`, {`name`: `v`, `initial`: 0.3}, `e`],"
+        "`kinetic_energy`: `x'^2 + y'^2 + f'^2 + u'^2 + v'^2 + e'^2`, `constraints`: ["
+        "{`name`: `edge`, `equation`: `x'*sin(f) = y'*cos(f)`},";
+    snprintf(text, sizeof text, "%s{`name`: `p`, `equation`: `u' = v*v'`}]", rest);
+    expect_flags(text, "2, 1", "4, 5", true);
+    snprintf(text, sizeof text, "%s{`name`: `p`, `equation`: `u' = t*v'`}]", rest);
+    expect_flags(text, "2, 0", "5, 7", true);
+}
+
+/* 14 coordinates and brackets twelve deep are more than series can hold; five axles are not. */
+static void a_train_grows_by_one_dimension_a_step(void **state) {
+    (void)state;
+    static char text[20000];
+    train(text, sizeof text, 4);
+    hamel_report *r = report_of(text);
+    expect_dimensions(r->growth, r->growth_count, "2, 3, 4, 5, 6, 7");
+    expect_dimensions(r->derived, r->derived_count, "5, 4, 3, 2, 1, 0");
+    hamel_report_free(r);
+    train(text, sizeof text, 11);
+    r = report_of(text);
+    assert_null(r->growth);
+    hamel_report_free(r);
+}
+
 static void contradictions_are_told(void **state) {
     (void)state;
     fixture f;
@@ -303,6 +388,11 @@ int main(void) {
         cmocka_unit_test(groups_add_up),
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(an_integral_that_does_not_stand_its_test_is_not_shown),
+        cmocka_unit_test(brackets_of_brackets_are_faster_than_one_after_the_other),
+        cmocka_unit_test(what_expressions_do_not_show_is_found_at_random_states),
+        cmocka_unit_test(given_constraints_stay_in_the_flag),
+        cmocka_unit_test(flags_of_groups_add_up),
+        cmocka_unit_test(a_train_grows_by_one_dimension_a_step),
         cmocka_unit_test(contradictions_are_told),
         cmocka_unit_test(it_can_be_canceled),
     };
