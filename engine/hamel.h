@@ -197,6 +197,48 @@ typedef struct hamel_run_options {
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
 
+/* --- ensembles: one model, other numbers --------------------------------------------------------------------------------
+ *
+ * What varies are parameters ("m") and given initial values ("x.initial", "x.velocity"). What is made of them follows. */
+typedef struct hamel_variation hamel_variation;
+
+/* On success *out is the caller's (hamel_variation_free) and borrows the model. HAMEL_UNSUPPORTED, with a fault that says
+ * why, where a member needs a model of its own: the number of a target is part of what the equations are made of, or
+ * was settled with them (times, tolerances, friction). HAMEL_INVALID for what is no target; HAMEL_NO_MEMORY. */
+hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
+                                    size_t count, hamel_error *error) HAMEL_CHECKED;
+void hamel_variation_free(hamel_variation *v);
+
+/* How a member ended. Texts are valid during the call. */
+typedef struct hamel_member_end {
+    hamel_status status; /* HAMEL_OK: completed, terminated or incomplete */
+    hamel_outcome outcome;
+    double t, steps;
+    const char *reason;       /* of an incomplete run; else NULL */
+    const hamel_error *error; /* of a failed one; else NULL */
+} hamel_member_end;
+
+/* Receives members, in any order and rows of several in turn, on the thread of hamel_ensemble_run. `begin` comes before a
+ * member's rows, and once more when they come anew: those before are void. Any may be NULL; one that returns false ends
+ * the ensemble as canceled. */
+typedef struct hamel_ensemble_sink {
+    void *context;
+    bool (*begin)(void *context, size_t member);
+    bool (*row)(void *context, size_t member, const double *values, size_t count);
+    bool (*end)(void *context, size_t member, const hamel_member_end *end);
+} hamel_ensemble_sink;
+
+typedef struct hamel_ensemble_options {
+    const atomic_bool *cancel;
+    bool last_rows; /* only the last row of each member is wanted */
+} hamel_ensemble_options;
+
+/* Runs `count` members; values[i * targets + k] is the number of target k of member i. What a member gives does not depend
+ * on the others, nor on how many there are. HAMEL_OK when all have ended, however; HAMEL_CANCELED, HAMEL_NO_MEMORY. */
+hamel_status hamel_ensemble_run(const hamel_variation *v, const hamel_ensemble_options *options, size_t count,
+                                const double *values, const hamel_ensemble_sink *sink,
+                                hamel_error *error) HAMEL_CHECKED;
+
 /* What can be said of a system without running it. All texts and lists belong to the report. */
 typedef struct hamel_constraint_facts {
     const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */

@@ -236,6 +236,11 @@ unsigned program_depends(const program *p) {
     return p->depends;
 }
 
+size_t program_reads(const program *p, graph_symbol_kind kind, const uint32_t **indices) {
+    *indices = p->input_index + p->input_start[kind];
+    return p->input_start[kind + 1] - p->input_start[kind];
+}
+
 size_t program_workspace_doubles(const program *p) {
     return p->slot_count;
 }

@@ -28,6 +28,9 @@ size_t program_instruction_count(const program *p);
 unsigned program_depends(const program *p);         /* GRAPH_DEPENDS bits of all outputs */
 size_t program_workspace_doubles(const program *p); /* doubles a workspace needs */
 
+/* The symbols of a kind that are read: how many, and *indices of that many. */
+size_t program_reads(const program *p, graph_symbol_kind kind, const uint32_t **indices);
+
 /* Writes constants and everything that depends on parameters only into the workspace. Call once per run, before
  * program_evaluate. Only inputs->values[SYMBOL_PARAMETER] is read. */
 void program_prepare(const program *p, const program_inputs *inputs, double *workspace);

@@ -93,12 +93,20 @@ bool binder_number(hamel_system *s, graph_node node, double *value) {
     return n >= 0 && graph_is_number(s->graph, n, value);
 }
 
-/* Notes that the numbers of the parameters in a node shape the equations. */
-static void note_structural(hamel_system *s, graph_node node) {
+static void note_parameters(hamel_system *s, graph_node node, bool *flags) {
     const int32_t *list;
     if (node < 0 || !(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
     size_t count = graph_support(s->graph, node, SYMBOL_PARAMETER, &list);
-    for (size_t k = 0; k < count; k++) s->parameter_structural[list[k]] = true;
+    for (size_t k = 0; k < count; k++) flags[list[k]] = true;
+}
+
+/* Notes that the numbers of the parameters in a node shape the equations. */
+static void note_structural(hamel_system *s, graph_node node) {
+    note_parameters(s, node, s->parameter_structural);
+}
+
+void binder_note_judged(hamel_system *s, graph_node node) {
+    note_parameters(s, node, s->parameter_judged);
 }
 
 static bool integer_value(machine *m, const syntax_item *item, graph_node node, const char *what, long long *value) {
@@ -646,5 +654,6 @@ bool system_node_number(hamel_system *s, const hamel_expression *e, graph_node n
 
 bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
     graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
+    binder_note_judged(s, node);
     return node >= 0 && system_node_number(s, e, node, value);
 }

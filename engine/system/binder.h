@@ -105,6 +105,9 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 /* The number that a node of numbers and parameters has; false when it contains anything else, or is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 
+/* Notes that something was settled by the numbers of the parameters in a node (system.h: parameter_judged). */
+void binder_note_judged(hamel_system *s, graph_node node);
+
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 

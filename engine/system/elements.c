@@ -117,6 +117,7 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
  * principal moments are the triangle inequalities I1 ≤ I2 + I3 and their like (Papastavridis A24). */
 static bool inertia_is_possible(hamel_system *s, const graph_node inertia[9]) {
     double I[9], a[3][3];
+    for (int k = 0; k < 9; k++) binder_note_judged(s, inertia[k]);
     for (int k = 0; k < 9; k++)
         if (!binder_number(s, inertia[k], &I[k])) return true;
     if (s->dimension == 2) return I[8] >= 0;
@@ -141,9 +142,25 @@ static void check_inertia(hamel_system *s, const hamel_body *b, const graph_node
                                               : "none is negative, and none is larger than the sum of the other two");
 }
 
+/* Other numbers of its parameters are held to the same. */
+static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
+    if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
+    system_sign *all = binder_grow(s, s->signs, &s->sign_capacity, s->sign_count, sizeof *all, pointer);
+    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
+    if (!all) return;
+    if (!kept || !what) {
+        binder_graph_fault(s, pointer);
+        return;
+    }
+    s->signs = all;
+    all[s->sign_count++] = (system_sign){node, kept, what};
+}
+
 static void check_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name) {
     double value;
-    if (!binder_number(s, node, &value) || value >= 0) return;
+    if (!binder_number(s, node, &value)) return;
+    note_sign(s, mass->pointer, node, arena_format(s->memory, "the mass of `%s`", name));
+    if (value >= 0) return;
     (void)hamel_fail(s->error, HAMEL_INVALID, mass->pointer, 0, "the mass of `%s` is %.9g, and none is negative", name,
                      value);
 }

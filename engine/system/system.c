@@ -94,10 +94,11 @@ static void declare_parameters(hamel_system *s) {
     s->parameter_values = arena_alloc(s->memory, n, sizeof *s->parameter_values);
     s->parameter_nodes = arena_alloc(s->memory, n, sizeof *s->parameter_nodes);
     s->parameter_structural = arena_alloc(s->memory, n, sizeof *s->parameter_structural);
+    s->parameter_judged = arena_alloc(s->memory, n, sizeof *s->parameter_judged);
     b->parameter_numbers = arena_alloc(s->memory, n, sizeof *b->parameter_numbers);
     hamel_expressions *values = arena_alloc(s->memory, n, sizeof *values);
     if (!s->parameter_names || !s->parameter_units || !s->parameter_values || !s->parameter_nodes ||
-        !s->parameter_structural || !b->parameter_numbers || !values) {
+        !s->parameter_structural || !s->parameter_judged || !b->parameter_numbers || !values) {
         binder_graph_fault(s, "/parameters");
         return;
     }
@@ -110,7 +111,7 @@ static void declare_parameters(hamel_system *s) {
             binder_graph_fault(s, p->pointer);
             return;
         }
-        s->parameter_structural[i] = false;
+        s->parameter_structural[i] = s->parameter_judged[i] = false;
         b->parameter_numbers[i] = GRAPH_NONE;
         if (strchr(p->name, '['))
             (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);

@@ -28,6 +28,12 @@ typedef struct system_coordinate {
         nonideal; /* Σ of the constraints' prescribed C for it, or the number 0; λ and ideal() are the ideal ones */
 } system_coordinate;
 
+/* A number made of parameters that must not be negative. */
+typedef struct system_sign {
+    graph_node node;
+    const char *pointer, *what; /* where it is written; "the mass of `a`" */
+} system_sign;
+
 /* A mass that moves as a point: a particle, or a body's centre. */
 typedef struct system_particle {
     const char *pointer;
@@ -148,6 +154,10 @@ typedef struct hamel_system {
     graph_node *parameter_nodes; /* what each is made of: numbers and other parameters */
     bool *parameter_structural;  /* its number is in what equations are made of (ranges, indices, tables): they are no
                                     functions of it */
+    bool *parameter_judged;      /* its number is in what was settled once (times, tolerances, checks): another one has
+                                    to be read anew */
+    system_sign *signs;          /* what parameters must not make negative */
+    size_t sign_count, sign_capacity;
 
     size_t coordinate_count, coordinate_capacity;
     system_coordinate *coordinates;

@@ -245,6 +245,7 @@ static int32_t power_unit(hamel_system *s, const char *pointer, const graph_node
     double exponent;
     (void)need_number(s, pointer, "an exponent", "", o[1], b);
     if (a <= ONE) return a;
+    binder_note_judged(s, o[1]);
     if (!(graph_depends(s->graph, o[1]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) && binder_number(s, o[1], &exponent))
         return times(s, ONE, a, exponent);
     return need_number(s, pointer, "a power with an exponent that changes", "", o[0], a);

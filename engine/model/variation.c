@@ -1,0 +1,279 @@
+/* variation.c — see the header. Whatever is made of parameters that vary is a small program of its own; they stand in an
+ * order in which each finds what it reads. */
+#include "engine/model/variation.h"
+
+#include "engine/model/inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum variation_kind { VARY_PARAMETER, VARY_INITIAL, VARY_VELOCITY, VARY_SIGN } variation_kind;
+
+typedef struct variation_target {
+    variation_kind kind;
+    size_t index;
+} variation_target;
+
+/* `index` of the kind := the program's value. */
+typedef struct variation_step {
+    variation_kind kind;
+    size_t index;
+    program *program;
+} variation_step;
+
+struct hamel_variation {
+    arena memory;
+    const hamel_model *model;
+    variation_target *targets;
+    size_t target_count;
+    variation_step *steps;
+    size_t step_count, step_capacity;
+    size_t workspace; /* doubles of the largest program */
+    bool *varies;     /* of each parameter */
+};
+
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
+}
+
+/* --- what is asked for ------------------------------------------------------------------------------------------------ */
+
+static hamel_status find_target(hamel_variation *v, const char *name, variation_target *out, hamel_error *error) {
+    const hamel_system *s = v->model->system;
+    int32_t index = inputs_find_parameter(s, name);
+    *out = (variation_target){VARY_PARAMETER, (size_t)index};
+    if (index >= 0) {
+        v->varies[index] = true;
+        return HAMEL_OK;
+    }
+    const char *dot = strrchr(name, '.');
+    bool initial = dot && strcmp(dot, ".initial") == 0, velocity = dot && strcmp(dot, ".velocity") == 0;
+    char *coordinate = initial || velocity ? arena_text(&v->memory, name, (size_t)(dot - name)) : NULL;
+    index = coordinate ? system_coordinate_index(s, coordinate) : -1;
+    if (index < 0)
+        return hamel_fail(error, HAMEL_INVALID, "", 0, "there is no parameter and no initial value `%s`", name);
+    *out = (variation_target){initial ? VARY_INITIAL : VARY_VELOCITY, (size_t)index};
+    return HAMEL_OK;
+}
+
+static bool is_target(const hamel_variation *v, variation_kind kind, size_t index) {
+    for (size_t k = 0; k < v->target_count; k++)
+        if (v->targets[k].kind == kind && v->targets[k].index == index) return true;
+    return false;
+}
+
+/* What is settled with a model, whatever its numbers. */
+static hamel_status admit_model(const hamel_model *model, hamel_error *error) {
+    const char *what = model->sensitivities        ? "with sensitivities"
+                       : model->friction_count > 0 ? "with friction"
+                       : model->quasi              ? "with initial values of quasi-velocities"
+                       : model->cyclic             ? "in Routh's equations"
+                                                   : NULL;
+    if (!what) return HAMEL_OK;
+    return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "each member of a system %s has a model of its own", what);
+}
+
+static hamel_status admit_parameter(const hamel_system *s, size_t j, hamel_error *error) {
+    if (!s->parameter_structural[j] && !s->parameter_judged[j]) return HAMEL_OK;
+    return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "the value of `%s` is part of what the model is made of",
+                      s->parameter_names[j]);
+}
+
+/* --- what follows from it ----------------------------------------------------------------------------------------------- */
+
+static bool is_made_of_parameters(const hamel_system *s, graph_node node) {
+    return node >= 0 && (graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER));
+}
+
+static hamel_status compile(hamel_variation *v, graph_node node, program **out, hamel_error *error) {
+    return program_compile(out, &v->memory, v->model->system->graph, &node, 1, error);
+}
+
+/* Adds the step when it reads something that varies. */
+static hamel_status add_step(hamel_variation *v, variation_step step, bool *added, hamel_error *error) {
+    const uint32_t *list;
+    size_t count = program_reads(step.program, SYMBOL_PARAMETER, &list), doubles;
+    *added = false;
+    for (size_t k = 0; k < count; k++) *added = *added || v->varies[list[k]];
+    if (!*added) return HAMEL_OK;
+    v->steps = arena_grow(&v->memory, v->steps, &v->step_capacity, v->step_count + 1, sizeof *v->steps);
+    if (!v->steps) return no_memory(error);
+    v->steps[v->step_count++] = step;
+    doubles = program_workspace_doubles(step.program);
+    if (doubles > v->workspace) v->workspace = doubles;
+    return HAMEL_OK;
+}
+
+/* Parameters that others are made of, on the way down from one of them. */
+typedef struct descent {
+    program **programs;   /* of each parameter that is made of others; else NULL */
+    unsigned char *state; /* 0: not met; 1: on the way; 2: done */
+    size_t *open;         /* the way */
+    size_t depth;
+} descent;
+
+/* What has to be done before parameter j: the first such one, or j. Circles do not occur: they are faults. */
+static size_t needed_first(const descent *d, size_t j) {
+    const uint32_t *list;
+    size_t count = d->programs[j] ? program_reads(d->programs[j], SYMBOL_PARAMETER, &list) : 0;
+    for (size_t k = 0; k < count; k++)
+        if (d->state[list[k]] == 0) return list[k];
+    return j;
+}
+
+static hamel_status follow_parameter(hamel_variation *v, descent *d, size_t j, hamel_error *error) {
+    hamel_status status = HAMEL_OK;
+    d->open[0] = j;
+    d->state[j] = 1;
+    for (d->depth = 1; d->depth > 0 && status == HAMEL_OK;) {
+        size_t at = d->open[d->depth - 1], first = needed_first(d, at);
+        if (first != at) {
+            d->state[first] = 1;
+            d->open[d->depth++] = first;
+            continue;
+        }
+        d->state[at] = 2;
+        d->depth--;
+        if (!d->programs[at] || is_target(v, VARY_PARAMETER, at)) continue;
+        status = add_step(v, (variation_step){VARY_PARAMETER, at, d->programs[at]}, &v->varies[at], error);
+    }
+    return status;
+}
+
+static hamel_status follow_parameters(hamel_variation *v, hamel_error *error) {
+    const hamel_system *s = v->model->system;
+    size_t count = s->parameter_count;
+    descent d = {arena_alloc(&v->memory, count, sizeof *d.programs), arena_alloc(&v->memory, count, 1),
+                 arena_alloc(&v->memory, count + 1, sizeof *d.open), 0};
+    if (!d.programs || !d.state || !d.open) return no_memory(error);
+    hamel_status status = HAMEL_OK;
+    for (size_t j = 0; j < count && status == HAMEL_OK; j++)
+        if (is_made_of_parameters(s, s->parameter_nodes[j]))
+            status = compile(v, s->parameter_nodes[j], &d.programs[j], error);
+    for (size_t j = 0; j < count && status == HAMEL_OK; j++)
+        if (d.state[j] == 0) status = follow_parameter(v, &d, j, error);
+    for (size_t j = 0; j < count && status == HAMEL_OK; j++)
+        if (v->varies[j]) status = admit_parameter(s, j, error);
+    return status;
+}
+
+static hamel_status follow_node(hamel_variation *v, variation_kind kind, size_t index, graph_node node,
+                                hamel_error *error) {
+    variation_step step = {.kind = kind, .index = index};
+    bool added;
+    if (!is_made_of_parameters(v->model->system, node) || is_target(v, kind, index)) return HAMEL_OK;
+    hamel_status status = compile(v, node, &step.program, error);
+    return status == HAMEL_OK ? add_step(v, step, &added, error) : status;
+}
+
+static hamel_status follow(hamel_variation *v, hamel_error *error) {
+    const hamel_system *s = v->model->system;
+    hamel_status status = follow_parameters(v, error);
+    for (size_t k = 0; k < s->sign_count && status == HAMEL_OK; k++)
+        status = follow_node(v, VARY_SIGN, k, s->signs[k].node, error);
+    for (size_t i = 0; i < s->coordinate_count && status == HAMEL_OK; i++) {
+        status = follow_node(v, VARY_INITIAL, i, s->coordinates[i].initial_node, error);
+        if (status == HAMEL_OK) status = follow_node(v, VARY_VELOCITY, i, s->coordinates[i].velocity_node, error);
+    }
+    return status;
+}
+
+hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
+                                    size_t count, hamel_error *error) {
+    hamel_variation *v = *out = calloc(1, sizeof *v);
+    if (!v) return no_memory(error);
+    arena_init(&v->memory, model->limits.memory);
+    v->model = model;
+    v->targets = arena_alloc(&v->memory, count, sizeof *v->targets);
+    v->varies = arena_alloc(&v->memory, model->system->parameter_count, sizeof *v->varies);
+    hamel_status status = v->targets && v->varies ? admit_model(model, error) : no_memory(error);
+    for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
+        status = find_target(v, targets[k], &v->targets[k], error);
+        v->target_count = k + 1;
+    }
+    if (status == HAMEL_OK) status = follow(v, error);
+    if (status == HAMEL_OK) return HAMEL_OK;
+    hamel_variation_free(v);
+    *out = NULL;
+    return status;
+}
+
+void hamel_variation_free(hamel_variation *v) {
+    if (!v) return;
+    arena_free(&v->memory);
+    free(v);
+}
+
+const hamel_model *variation_model(const hamel_variation *v) {
+    return v->model;
+}
+
+size_t variation_target_count(const hamel_variation *v) {
+    return v->target_count;
+}
+
+/* --- members ------------------------------------------------------------------------------------------------------------ */
+
+bool variation_member_create(variation_member *m, const hamel_variation *v) {
+    const hamel_model *model = v->model;
+    size_t n = model->n, count = model->system->parameter_count;
+    *m = (variation_member){.model = *model};
+    m->parameters = calloc(count + 2 * n + v->workspace + 1, sizeof *m->parameters);
+    m->velocity_given = calloc(n + 1, sizeof *m->velocity_given);
+    if (!m->parameters || !m->velocity_given) return false;
+    m->q0 = m->parameters + count;
+    m->v0 = m->q0 + n;
+    m->work = m->v0 + n;
+    m->model.parameters = m->parameters;
+    m->model.q0 = m->q0;
+    m->model.v0 = m->v0;
+    m->model.velocity_given = m->velocity_given;
+    memcpy(m->parameters, model->parameters, count * sizeof *m->parameters);
+    memcpy(m->q0, model->q0, n * sizeof *m->q0);
+    memcpy(m->v0, model->v0, n * sizeof *m->v0);
+    memcpy(m->velocity_given, model->velocity_given, n * sizeof *m->velocity_given);
+    return true;
+}
+
+void variation_member_free(variation_member *m) {
+    free(m->parameters);
+    free(m->velocity_given);
+    *m = (variation_member){0};
+}
+
+static hamel_status judge(const hamel_variation *v, const variation_step *step, double value, hamel_error *error) {
+    const hamel_system *s = v->model->system;
+    if (step->kind == VARY_SIGN && value < 0)
+        return hamel_fail(error, HAMEL_INVALID, s->signs[step->index].pointer, 0, "%s is %.9g, and none is negative",
+                          s->signs[step->index].what, value);
+    if (isfinite(value)) return HAMEL_OK;
+    const char *name = step->kind == VARY_PARAMETER ? s->parameter_names[step->index]
+                       : step->kind == VARY_SIGN    ? s->signs[step->index].what
+                                                    : s->coordinates[step->index].name;
+    return hamel_fail(error, HAMEL_INVALID, "", 0, "the %s `%s` is not finite",
+                      step->kind == VARY_INITIAL    ? "initial value of"
+                      : step->kind == VARY_VELOCITY ? "initial velocity of"
+                                                    : "value of",
+                      name);
+}
+
+hamel_status variation_set(const hamel_variation *v, const double *values, variation_member *m, hamel_error *error) {
+    double unused, *const places[] = {m->parameters, m->q0, m->v0, &unused};
+    for (size_t k = 0; k < v->target_count; k++) {
+        const variation_target *target = &v->targets[k];
+        places[target->kind][target->index] = values[k];
+        if (target->kind == VARY_VELOCITY) m->velocity_given[target->index] = true;
+    }
+    for (size_t k = 0; k < v->step_count; k++) {
+        const variation_step *step = &v->steps[k];
+        program_inputs in = model_inputs(&m->model, NULL, NULL, NULL, NULL, NULL, NULL);
+        double value;
+        program_prepare(step->program, &in, m->work);
+        program_evaluate(step->program, &in, m->work, &value);
+        hamel_status status = judge(v, step, value, error);
+        if (status != HAMEL_OK) return status;
+        if (step->kind != VARY_SIGN) places[step->kind][step->index] = value;
+    }
+    return HAMEL_OK;
+}
