@@ -77,6 +77,11 @@ void collector_close(collector *c) {
     free(c);
 }
 
+void collector_reset(collector *c) {
+    c->rows = 0;
+    for (size_t k = 0; k < c->count; k++) c->quantities[k].value = 0;
+}
+
 static void take(quantity *q, double value, double before, double step, bool first) {
     switch (q->reduce) {
     case REDUCE_FINAL: q->value = value; break;
@@ -113,11 +118,15 @@ static double result_of(const collector *c, size_t k) {
     return span > 0 || span < 0 ? q->value / span : c->last[k];
 }
 
+double collector_value(const collector *c, size_t k) {
+    return c->rows > 0 ? result_of(c, k) : (double)NAN;
+}
+
 bool collector_text(const collector *c, text_buffer *out) {
     text_buffer_puts(out, "[");
     for (size_t k = 0; k < c->count; k++) {
         if (k > 0) text_buffer_puts(out, ",");
-        json_text_number(out, c->rows > 0 ? result_of(c, k) : (double)NAN);
+        json_text_number(out, collector_value(c, k));
     }
     text_buffer_puts(out, "]");
     return !out->failed;

@@ -34,7 +34,7 @@ void api_failure_of_json(api_failure *failure, const json_fault *fault, const ch
     text_buffer_free(&b);
 }
 
-static hamel_status override_all(cJSON *tree, const char *const *assignments, size_t count, hamel_error *error) {
+hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_t count, hamel_error *error) {
     hamel_status first = HAMEL_OK;
     for (size_t k = 0; k < count && first != HAMEL_NO_MEMORY; k++) {
         hamel_status status = api_override(tree, assignments[k], error);
@@ -75,7 +75,7 @@ void api_ensure_fault(hamel_error *error, hamel_status status) {
 hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
                           const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
     arena_init(&out->memory, 0); /* bounded by the body, whose size has been checked */
-    hamel_status status = override_all(tree, assignments, assignment_count, error);
+    hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = api_read_system(&out->description, tree, &out->memory, error);
     if (status == HAMEL_INVALID) add_faults_of_expressions(&out->description, limits, cancel, error);

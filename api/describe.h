@@ -11,6 +11,10 @@ typedef struct api_description {
     hamel_description description;
 } api_description;
 
+/* Applies "NAME=VALUE" to the tree of a description, one after the other; all faults are told. */
+hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_t count,
+                              hamel_error *error) HAMEL_CHECKED;
+
 /* Applies the assignments to the tree (which may be deleted afterwards) and reads it. HAMEL_OK, or why not with all
  * faults that can be found added to `error`. api_description_free in both cases. */
 hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,

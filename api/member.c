@@ -11,7 +11,7 @@ static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error)
     const cJSON *value = cJSON_IsObject(out->tree) ? cJSON_GetObjectItemCaseSensitive(out->tree, "sweep") : NULL;
     if (!value) {
         hamel_status status = hamel_fail(error, HAMEL_INVALID, "", 0, "the key `sweep` is missing");
-        hamel_suggest(error, "a batch is a description with a sweep, or {\"systems\": [...]}");
+        hamel_suggest(error, "as in \"sweep\": {\"over\": {\"m\": [1, 2]}}; a batch may also be {\"systems\": [...]}");
         return status;
     }
     json_reader reader = {.memory = &out->memory, .error = error};
@@ -23,20 +23,22 @@ static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error)
     return HAMEL_OK;
 }
 
-bool api_sweep_open(api_sweep *out, const char *body, size_t length, const api_limits *limits, size_t members_max,
+bool api_sweep_open(api_sweep *out, const char *body, size_t length, const char *const *assignments,
+                    size_t assignment_count, const api_limits *limits, size_t members_max, const char *file,
                     api_failure *failure) {
     json_fault fault;
     *out = (api_sweep){.tree = json_parse(body, length, &limits->json, &fault)};
     arena_init(&out->memory, 0); /* bounded by the body and by members_max */
     if (!out->tree) {
-        api_failure_of_json(failure, &fault, "request");
+        api_failure_of_json(failure, &fault, file);
         api_sweep_close(out);
         return false;
     }
     hamel_error error = {0};
-    hamel_status status = read(out, members_max, &error);
+    hamel_status status = api_override_all(out->tree, assignments, assignment_count, &error);
+    if (status == HAMEL_OK) status = read(out, members_max, &error);
     if (status != HAMEL_OK) {
-        api_failure_of_error(failure, status, &error, "request");
+        api_failure_of_error(failure, status, &error, file);
         api_sweep_close(out);
     }
     hamel_error_clear(&error);

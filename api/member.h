@@ -13,8 +13,10 @@ typedef struct api_sweep {
     sweep sweep;
 } api_sweep;
 
-/* Reads body[length], whose key `sweep` must be there. False with *failure filled. */
-bool api_sweep_open(api_sweep *out, const char *body, size_t length, const api_limits *limits, size_t members_max,
+/* Reads body[length], whose key `sweep` must be there, with these "NAME=VALUE" applied to it. `file` names it in
+ * failure->text. False with *failure filled. */
+bool api_sweep_open(api_sweep *out, const char *body, size_t length, const char *const *assignments,
+                    size_t assignment_count, const api_limits *limits, size_t members_max, const char *file,
                     api_failure *failure);
 void api_sweep_close(api_sweep *s);
 

@@ -4,12 +4,12 @@
  * its line taken out of json_unsupported.c. */
 #include "api/read_system.h"
 
+#include "api/digest.h"
 #include "api/json_reader.h"
 #include "api/read_parts.h"
 #include "api/strict_json.h"
 #include "api/sweep.h"
 
-#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,23 +64,12 @@ static const json_key system_keys[] = {
 /* clang-format on */
 const json_kind system_kind = {"a system", system_keys, COUNT(system_keys)};
 
-/* Hexadecimal SHA-256 of the canonical form; NULL without memory. */
-static const char *hash_of(const cJSON *tree, arena *memory) {
+const char *api_hash(const cJSON *tree, arena *memory) {
     char *canonical = json_canonical(tree);
     if (canonical == NULL) return NULL;
-    struct sha256_ctx context;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_init(&context);
-    sha256_update(&context, strlen(canonical), (const uint8_t *)canonical);
-    sha256_digest(&context, sizeof digest, digest);
+    char *hex = arena_alloc(memory, DIGEST_HEX + 1, 1);
+    if (hex != NULL) api_digest(canonical, strlen(canonical), hex);
     free(canonical);
-
-    char *hex = arena_alloc(memory, 2 * sizeof digest + 1, 1);
-    if (hex == NULL) return NULL;
-    for (size_t k = 0; k < sizeof digest; k++) {
-        hex[2 * k] = "0123456789abcdef"[digest[k] >> 4];
-        hex[2 * k + 1] = "0123456789abcdef"[digest[k] & 15];
-    }
     return hex;
 }
 
@@ -94,7 +83,7 @@ hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *m
     hamel_error_clear(&faults);
     if (reader.no_memory) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
     if (faulty) return HAMEL_INVALID;
-    out->hash = hash_of(tree, memory);
+    out->hash = api_hash(tree, memory);
     if (out->hash == NULL) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
     return HAMEL_OK;
 }

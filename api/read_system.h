@@ -15,6 +15,9 @@
 hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory,
                              hamel_error *error) HAMEL_CHECKED;
 
+/* Hexadecimal SHA-256 of the canonical form, in `memory`; NULL without memory. */
+const char *api_hash(const cJSON *tree, arena *memory);
+
 /* Applies "NAME=VALUE" (a parameter, COORD.initial or COORD.velocity) or a key of `simulation` ("simulation.rtol=1e-9")
  * to the tree, as `hamel run --set` does. VALUE is a number or an expression. HAMEL_INVALID with a fault otherwise. */
 hamel_status api_override(cJSON *tree, const char *assignment, hamel_error *error) HAMEL_CHECKED;

@@ -273,7 +273,7 @@ static size_t grid_point(const sweep *s, size_t axis, size_t member) {
     return member % s->axes[axis].count;
 }
 
-static void add_range_value(const sweep *s, size_t k, size_t member, size_t point, text_buffer *out) {
+static double range_value(const sweep *s, size_t k, size_t member, size_t point) {
     const sweep_axis *axis = &s->axes[k];
     double fraction = axis->count > 1 ? (double)point / (double)(axis->count - 1) : 0;
     if (s->mode == SWEEP_RANDOM) fraction = random_fraction(s, k, member);
@@ -281,19 +281,38 @@ static void add_range_value(const sweep *s, size_t k, size_t member, size_t poin
         fraction = ((double)axis->order[member] + random_fraction(s, k, member)) / (double)s->count;
     }
     /* both ends are met exactly */
-    text_buffer_number(out, fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to);
+    return fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to;
+}
+
+/* Which of the axis's points the member has; of a range that is drawn from: none. */
+static size_t point_of(const sweep *s, size_t k, size_t member) {
+    const sweep_axis *axis = &s->axes[k];
+    if (s->mode == SWEEP_GRID) return grid_point(s, k, member);
+    if (!axis->listed) return member;
+    if (s->mode == SWEEP_RANDOM) return (size_t)(random_fraction(s, k, member) * (double)axis->count);
+    if (s->mode == SWEEP_LATIN_HYPERCUBE) return axis->order[member] * axis->count / s->count;
+    return member;
 }
 
 static void add_value(const sweep *s, size_t k, size_t member, text_buffer *out) {
     const sweep_axis *axis = &s->axes[k];
-    size_t point = s->mode == SWEEP_GRID ? grid_point(s, k, member) : member;
+    size_t point = point_of(s, k, member);
+    if (axis->listed)
+        text_buffer_puts(out, axis->listed[point]);
+    else
+        text_buffer_number(out, range_value(s, k, member, point));
+}
+
+bool sweep_number(const sweep *s, size_t target, size_t member, double *value) {
+    const sweep_axis *axis = &s->axes[target];
+    size_t point = point_of(s, target, member);
     if (!axis->listed) {
-        add_range_value(s, k, member, point, out);
-        return;
+        *value = range_value(s, target, member, point);
+        return true;
     }
-    if (s->mode == SWEEP_RANDOM) point = (size_t)(random_fraction(s, k, member) * (double)axis->count);
-    if (s->mode == SWEEP_LATIN_HYPERCUBE) point = axis->order[member] * axis->count / s->count;
-    text_buffer_puts(out, axis->listed[point]);
+    char *end;
+    *value = strtod(axis->listed[point], &end);
+    return *end == '\0' && isfinite(*value);
 }
 
 bool sweep_assignments(const sweep *s, size_t member, text_buffer *out) {
@@ -371,4 +390,15 @@ hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, 
         if (cJSON_IsString(item)) status = apply_one(tree, s, k++, item->valuestring, error);
     }
     return status == HAMEL_OK ? add_outputs(tree, s, error) : status;
+}
+
+bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_t size) {
+    for (size_t k = 0; k < s->collect_count; k++) {
+        char output[300];
+        snprintf(output, sizeof output, "/outputs/%.250s", s->collect[k].name ? s->collect[k].name : "");
+        if (!s->collect[k].expression || strcmp(output, pointer) != 0) continue;
+        snprintf(place, size, "/sweep/collect/%zu/expression", k);
+        return true;
+    }
+    return false;
 }

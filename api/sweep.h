@@ -48,8 +48,14 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
 /* The overrides of a member as a JSON list of "TARGET=VALUE". False without memory. */
 bool sweep_assignments(const sweep *s, size_t member, text_buffer *out);
 
+/* The number that a member gives a target. False for one that is an expression. */
+bool sweep_number(const sweep *s, size_t target, size_t member, double *value);
+
 /* Makes the tree of a description that of a member. Faults carry pointers into the description as it was sent. */
 hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, hamel_error *error) HAMEL_CHECKED;
+
+/* The place in the sweep of what is collected under this pointer to an output, into place[size]. False: not collected. */
+bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_t size);
 
 extern const json_kind sweep_kind, sweep_range_kind, sweep_collect_kind; /* for the test of the schema */
 

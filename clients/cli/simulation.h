@@ -45,16 +45,19 @@ void cli_print_equilibria(const cJSON *list);
 void cli_print_linearization(const cJSON *linearization);
 
 /* The options of commands that run: one text for each. */
-#define CLI_RUN_OPTIONS                                                                                       \
-    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},     \
-        {"stop", "TIME", "simulation.stop", "when the run ends"},                                             \
-        {"samples", "N", "simulation.samples", "number of rows, both ends included; replaces step or times"}, \
-        {"rtol", "X", "simulation.rtol", "relative tolerance"},                                               \
-        {"atol", "X", "simulation.atol", "absolute tolerance"},                                               \
-        {"method", "NAME", "simulation.method", "auto, adams or bdf"},                                        \
-        {"formulation", "NAME", "simulation.formulation", "auto or one of those below"},                      \
-        {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"}, {  \
-        "server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"     \
-    }
+/* clang-format off */
+#define CLI_SETTING_OPTIONS                                                                                            \
+    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},              \
+    {"stop", "TIME", "simulation.stop", "when the run ends"},                                                          \
+    {"samples", "N", "simulation.samples", "number of rows, both ends included; replaces step or times"},              \
+    {"rtol", "X", "simulation.rtol", "relative tolerance"},                                                            \
+    {"atol", "X", "simulation.atol", "absolute tolerance"},                                                            \
+    {"method", "NAME", "simulation.method", "auto, adams or bdf"},                                                     \
+    {"formulation", "NAME", "simulation.formulation", "auto or one of those below"}
+#define CLI_RUN_OPTIONS                                                                                                \
+    CLI_SETTING_OPTIONS,                                                                                               \
+    {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"},                 \
+    {"server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"}
+/* clang-format on */
 
 #endif

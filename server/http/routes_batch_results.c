@@ -5,21 +5,21 @@
  * page by page and leave through the stream's ring: the table may be long. */
 #include "api/accept.h"
 #include "api/json_text.h"
+#include "api/member_table.h"
 #include "server/http/routes.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORM_NDJSON, FORM_CSV, FORM_JSON, FORMS };
 enum { MEMBERS_PER_PAGE = 100, LINE_MAX_BYTES = 16 * 1024 * 1024 };
-static const char *const forms[FORMS] = {"application/x-ndjson", "text/csv", "application/json"};
+static const char *const forms[TABLE_FORMS] = {"application/x-ndjson", "text/csv", "application/json"};
 
 typedef struct table {
     request *r; /* NULL once the answer is a stream */
     const http_services *services;
     stream *stream;
-    size_t form;
+    table_form form;
     job_batch batch;
     cJSON *plan;
     text_buffer line;
@@ -37,60 +37,6 @@ static bool flush(table *t) {
     return sent;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------------ */
-
-/* RFC 4180. */
-static void add_csv_text(text_buffer *out, const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        text_buffer_puts(out, text);
-        return;
-    }
-    text_buffer_puts(out, "\"");
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') text_buffer_puts(out, "\"");
-        text_buffer_add(out, c, 1);
-    }
-    text_buffer_puts(out, "\"");
-}
-
-static void add_separator(table *t, size_t *cells) {
-    if ((*cells)++ > 0) text_buffer_puts(&t->line, ",");
-}
-
-static void add_text(table *t, size_t *cells, const char *text) {
-    add_separator(t, cells);
-    if (t->form == FORM_CSV) {
-        add_csv_text(&t->line, text);
-    } else {
-        json_text_string(&t->line, text);
-    }
-}
-
-/* An input as it was set: a number, or else an expression. */
-static void add_input(table *t, size_t *cells, const char *assignment) {
-    const char *equals = strchr(assignment, '=');
-    const char *value = equals ? equals + 1 : "";
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *number = json_parse(value, strlen(value), &limits, &fault);
-    if (cJSON_IsNumber(number)) {
-        add_separator(t, cells);
-        text_buffer_puts(&t->line, value);
-    } else {
-        add_text(t, cells, value);
-    }
-    cJSON_Delete(number);
-}
-
-static void add_number(table *t, size_t *cells, const cJSON *value) {
-    add_separator(t, cells);
-    if (cJSON_IsNumber(value)) {
-        json_text_number(&t->line, value->valuedouble);
-    } else if (t->form != FORM_CSV) {
-        text_buffer_puts(&t->line, "null");
-    }
-}
-
 static const cJSON *list_in(const table *t, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(t->plan, key);
 }
@@ -99,16 +45,16 @@ static const cJSON *list_in(const table *t, const char *key) {
 
 static void add_names(table *t) {
     static const char *const fixed[] = {"member", "job", "name"};
-    size_t cells = 0;
-    for (size_t k = 0; k < 3; k++) add_text(t, &cells, fixed[k]);
+    table_row row = {.out = &t->line, .form = t->form};
+    for (size_t k = 0; k < 3; k++) table_text(&row, fixed[k]);
     const cJSON *inputs = list_in(t, "inputs"), *collected = list_in(t, "collected");
-    for (const cJSON *c = inputs ? inputs->child : NULL; c; c = c->next) add_text(t, &cells, c->valuestring);
-    add_text(t, &cells, "status");
-    for (const cJSON *c = collected ? collected->child : NULL; c; c = c->next) add_text(t, &cells, c->valuestring);
+    for (const cJSON *c = inputs ? inputs->child : NULL; c; c = c->next) table_text(&row, c->valuestring);
+    table_text(&row, "status");
+    for (const cJSON *c = collected ? collected->child : NULL; c; c = c->next) table_text(&row, c->valuestring);
 }
 
 static bool write_begin(table *t) {
-    if (t->form == FORM_CSV) {
+    if (t->form == TABLE_CSV) {
         add_names(t);
         text_buffer_puts(&t->line, "\n");
         return flush(t);
@@ -117,37 +63,35 @@ static bool write_begin(table *t) {
     add_names(t);
     text_buffer_puts(&t->line, "],\"name\":");
     json_text_string(&t->line, t->batch.name);
-    text_buffer_puts(&t->line, t->form == FORM_NDJSON ? "}}\n" : "},\"rows\":[");
+    text_buffer_puts(&t->line, t->form == TABLE_NDJSON ? "}}\n" : "},\"rows\":[");
     return flush(t);
 }
 
 static void add_cells(table *t, const job *j) {
-    size_t cells = 0;
-    char number[24];
-    snprintf(number, sizeof number, "%lld", (long long)j->member);
-    add_separator(t, &cells);
-    text_buffer_puts(&t->line, number);
-    add_text(t, &cells, j->id);
-    add_text(t, &cells, j->name);
+    table_row row = {.out = &t->line, .form = t->form};
+    table_index(&row, (size_t)j->member);
+    table_text(&row, j->id);
+    table_text(&row, j->name);
     cJSON *inputs = j->assignments ? cJSON_Parse(j->assignments) : NULL;
     for (const cJSON *c = inputs ? inputs->child : NULL; c; c = c->next) {
-        if (cJSON_IsString(c)) add_input(t, &cells, c->valuestring);
+        if (cJSON_IsString(c)) table_input(&row, c->valuestring);
     }
     cJSON_Delete(inputs);
-    add_text(t, &cells, job_status_name(j->status));
+    table_text(&row, job_status_name(j->status));
     cJSON *collected = j->collected ? cJSON_Parse(j->collected) : NULL;
     const cJSON *value = collected ? collected->child : NULL;
     const cJSON *names = list_in(t, "collected");
     for (const cJSON *c = names ? names->child : NULL; c; c = c->next) {
-        add_number(t, &cells, value);
+        table_number(&row, cJSON_IsNumber(value) ? value->valuedouble : (double)NAN);
         if (value) value = value->next;
     }
     cJSON_Delete(collected);
 }
 
 static bool write_row(table *t, const job *j) {
-    static const char *const before[FORMS] = {"{\"row\":[", "", "["}, *const after[FORMS] = {"]}\n", "\n", "]"};
-    if (t->form == FORM_JSON && !t->first) text_buffer_puts(&t->line, ",");
+    static const char *const before[TABLE_FORMS] = {"{\"row\":[", "", "["}, *const after[TABLE_FORMS] = {"]}\n", "\n",
+                                                                                                         "]"};
+    if (t->form == TABLE_JSON && !t->first) text_buffer_puts(&t->line, ",");
     t->first = false;
     text_buffer_puts(&t->line, before[t->form]);
     add_cells(t, j);
@@ -156,13 +100,13 @@ static bool write_row(table *t, const job *j) {
 }
 
 static bool write_end(table *t) {
-    if (t->form == FORM_CSV) return true;
-    text_buffer_puts(&t->line, t->form == FORM_NDJSON ? "{\"summary\":{\"counts\":{" : "],\"summary\":{\"counts\":{");
+    if (t->form == TABLE_CSV) return true;
+    text_buffer_puts(&t->line, t->form == TABLE_NDJSON ? "{\"summary\":{\"counts\":{" : "],\"summary\":{\"counts\":{");
     for (size_t k = 0; k < JOB_STATUSES; k++) {
         text_buffer_printf(&t->line, "%s\"%s\":%lld", k ? "," : "", job_status_name((job_status)k),
                            (long long)t->batch.counts[k]);
     }
-    text_buffer_puts(&t->line, t->form == FORM_NDJSON ? "}}}\n" : "}}}");
+    text_buffer_puts(&t->line, t->form == TABLE_NDJSON ? "}}}\n" : "}}}");
     return flush(t);
 }
 
@@ -193,11 +137,12 @@ static handled write_table(table *t) {
 
 handled batches_get_results(request *r) {
     table t = {.r = r, .services = r->services, .stream = r->stream, .first = true};
-    t.form = accept_choose(request_header(r, "Accept"), forms, FORMS, FORM_NDJSON);
-    if (t.form == FORMS) {
+    size_t form = accept_choose(request_header(r, "Accept"), forms, TABLE_FORMS, TABLE_NDJSON);
+    if (form == TABLE_FORMS) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable",
                              "the table comes as application/x-ndjson, text/csv or application/json");
     }
+    t.form = (table_form)form;
     store_status status =
         r->services->store->kind->find_batch(r->services->store, r->parameter, request_owner_filter(r), &t.batch);
     if (status == STORE_ABSENT) {

@@ -176,15 +176,10 @@ static void point_to_collect(api_failure *failure, const sweep *s) {
     cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
     for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {
         const cJSON *old = cJSON_GetObjectItemCaseSensitive(item, "pointer");
-        for (size_t k = 0; cJSON_IsString(old) && k < s->collect_count; k++) {
-            char output[300], place[64];
-            snprintf(output, sizeof output, "/outputs/%.250s", s->collect[k].name ? s->collect[k].name : "");
-            if (!s->collect[k].expression || strcmp(output, old->valuestring) != 0) continue;
-            snprintf(place, sizeof place, "/sweep/collect/%zu/expression", k);
-            cJSON *moved = cJSON_CreateString(place);
-            if (!moved || !cJSON_ReplaceItemInObjectCaseSensitive(item, "pointer", moved)) cJSON_Delete(moved);
-            break;
-        }
+        char place[64];
+        if (!cJSON_IsString(old) || !sweep_collect_place(s, old->valuestring, place, sizeof place)) continue;
+        cJSON *moved = cJSON_CreateString(place);
+        if (!moved || !cJSON_ReplaceItemInObjectCaseSensitive(item, "pointer", moved)) cJSON_Delete(moved);
     }
 }
 
@@ -211,7 +206,7 @@ static bool draft_members(draft *d, const api_sweep *s) {
 static bool draft_sweep(draft *d, const char *body, size_t length) {
     api_sweep s;
     size_t most = (size_t)d->r->services->config->max_members;
-    if (!api_sweep_open(&s, body, length, &d->r->services->limits, most, &d->failure)) return false;
+    if (!api_sweep_open(&s, body, length, NULL, 0, &d->r->services->limits, most, "request", &d->failure)) return false;
     bool good = draft_members(d, &s);
     api_sweep_close(&s);
     return good;

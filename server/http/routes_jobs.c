@@ -188,8 +188,8 @@ static handled reply_member(request *r, const job *j, const char *body, size_t l
     api_sweep whole;
     char *text = NULL;
     size_t made = 0;
-    if (api_sweep_open(&whole, body, length, &r->services->limits, (size_t)r->services->config->max_members,
-                       &failure)) {
+    if (api_sweep_open(&whole, body, length, NULL, 0, &r->services->limits, (size_t)r->services->config->max_members,
+                       "request", &failure)) {
         text = api_sweep_member(&whole, j->assignments, &made, &failure);
         api_sweep_close(&whole);
     }

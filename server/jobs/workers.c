@@ -247,7 +247,8 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 static bool take_member(job_run *run, api_failure *failure) {
     if (!run->job.assignments) return true;
     size_t length = 0;
-    if (!api_sweep_open(&run->sweep, run->body, run->length, &run->place->owner->services.limits, SIZE_MAX, failure))
+    if (!api_sweep_open(&run->sweep, run->body, run->length, NULL, 0, &run->place->owner->services.limits, SIZE_MAX,
+                        "request", failure))
         return false;
     char *text = api_sweep_member(&run->sweep, run->job.assignments, &length, failure);
     if (!text) return false;

@@ -34,7 +34,7 @@ static api_sweep opened(const char *sweep_text) {
     api_sweep s;
     api_failure failure = {0};
     with(sweep_text);
-    bool good = api_sweep_open(&s, body, strlen(body), &limits, 1000, &failure);
+    bool good = api_sweep_open(&s, body, strlen(body), NULL, 0, &limits, 1000, "test", &failure);
     if (!good) print_error("%s\n", failure.text);
     api_failure_clear(&failure);
     assert_true(good);
@@ -209,7 +209,7 @@ static void faults_are_told_where_they_stand(void **state) {
         api_sweep s;
         api_failure failure = {0};
         with(bad[k].sweep);
-        assert_false(api_sweep_open(&s, body, strlen(body), &limits, 1000, &failure));
+        assert_false(api_sweep_open(&s, body, strlen(body), NULL, 0, &limits, 1000, "test", &failure));
         if (!strstr(failure.text, bad[k].pointer)) print_error("%s: %s\n", bad[k].sweep, failure.text);
         assert_non_null(strstr(failure.text, bad[k].pointer));
         assert_int_equal(failure.http, 422);

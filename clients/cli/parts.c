@@ -1,0 +1,335 @@
+/* parts.c — see parts.h. A part is
+ *
+ *     {"hamel": VERSION, "sweep": HASH, "members": N, "first": I, "count": K, "form": "csv", "rows": BYTES}
+ *     what stands before all rows
+ *     rows
+ *     {"completed": .., "terminated": .., "incomplete": .., "failed": .., "sha256": SEAL OF ALL BEFORE} */
+#include "clients/cli/parts.h"
+
+#include "api/json_text.h"
+#include "api/strict_json.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_HEX = 16, PART_BYTES_MAX = 1024 * 1024 * 1024 };
+static const char *const form_names[TABLE_FORMS] = {"ndjson", "csv", "json"};
+static const char SUFFIX[] = ".part";
+
+static void path_of(const char *directory, const part_span *s, char path[PATH_MAX]) {
+    snprintf(path, PATH_MAX, "%s/%.*s-%07zu-%07zu%s", directory, NAME_HEX, s->hash, s->first, s->count, SUFFIX);
+}
+
+static int say_io(const char *path) {
+    cli_say("%s: %s", path, strerror(errno));
+    return CLI_IO;
+}
+
+static int say_no_memory(void) {
+    cli_say("memory could not be allocated");
+    return CLI_IO;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------- */
+
+static bool write_all(int file, const char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t done = write(file, bytes, length);
+        if (done < 0 && errno != EINTR) return false;
+        if (done > 0) bytes += done, length -= (size_t)done;
+    }
+    return true;
+}
+
+/* What a rename has done lasts when its directory is on the disk, too. */
+static bool flush_directory(const char *directory) {
+    int place = open(directory, O_RDONLY | O_DIRECTORY);
+    if (place < 0) return false;
+    bool good = fsync(place) == 0;
+    return close(place) == 0 && good;
+}
+
+static int write_file(const char *directory, const char *path, const text_buffer *bytes) {
+    char draft[PATH_MAX + 32];
+    snprintf(draft, sizeof draft, "%s.%ld", path, (long)getpid());
+    int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (file < 0) return say_io(draft);
+    bool good = write_all(file, bytes->bytes, bytes->length) && fsync(file) == 0;
+    int why = errno;
+    if (close(file) != 0 && good) good = false, why = errno;
+    if (good && (rename(draft, path) != 0 || !flush_directory(directory))) good = false, why = errno;
+    if (good) return CLI_OK;
+    (void)unlink(draft);
+    errno = why;
+    return say_io(path);
+}
+
+int part_write(const char *directory, const part_span *s, const char *begin, const text_buffer *rows,
+               const api_member_counts *counts) {
+    char path[PATH_MAX], seal[DIGEST_HEX + 1];
+    text_buffer all;
+    text_buffer_init(&all, PART_BYTES_MAX);
+    text_buffer_printf(&all,
+                       "{\"hamel\":\"%s\",\"sweep\":\"%s\",\"members\":%zu,\"first\":%zu,\"count\":%zu,\"form\":\"%s\","
+                       "\"rows\":%zu}\n",
+                       HAMEL_VERSION, s->hash, s->members, s->first, s->count, form_names[s->form], rows->length);
+    text_buffer_puts(&all, begin);
+    text_buffer_add(&all, rows->bytes ? rows->bytes : "", rows->length);
+    if (!all.failed) api_digest(all.bytes, all.length, seal);
+    text_buffer_puts(&all, "{");
+    for (size_t k = 0; k <= HAMEL_FAILED; k++)
+        text_buffer_printf(&all, "\"%s\":%zu,", hamel_outcome_name((hamel_outcome)k), counts->outcomes[k]);
+    if (!all.failed) text_buffer_printf(&all, "\"sha256\":\"%s\"}\n", seal);
+    path_of(directory, s, path);
+    int status = all.failed ? say_no_memory() : write_file(directory, path, &all);
+    text_buffer_free(&all);
+    return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
+
+typedef struct part {
+    part_span span;
+    char *path;
+    char *begin; /* what stands before the rows */
+    size_t rows_at, rows_length;
+    api_member_counts counts;
+} part;
+
+static void part_clear(part *p) {
+    free(p->path);
+    free(p->begin);
+}
+
+/* All bytes of a file, NUL added; NULL with errno. */
+static char *read_file(const char *path, size_t *length) {
+    struct stat facts;
+    FILE *in = fopen(path, "rb");
+    if (!in) return NULL;
+    char *bytes = NULL;
+    if (fstat(fileno(in), &facts) == 0 && facts.st_size >= 0 && facts.st_size < PART_BYTES_MAX)
+        bytes = malloc((size_t)facts.st_size + 1);
+    *length = bytes ? fread(bytes, 1, (size_t)facts.st_size, in) : 0;
+    if (bytes) bytes[*length] = '\0';
+    fclose(in);
+    return bytes;
+}
+
+static cJSON *parse_line(const char *line, size_t length) {
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    return json_parse(line, length, &limits, &fault);
+}
+
+static bool take_count(const cJSON *tree, const char *key, size_t *out) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(tree, key);
+    if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble < 1e12)) return false;
+    *out = (size_t)value->valuedouble;
+    return true;
+}
+
+static const char *text_at(const cJSON *tree, const char *key) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(tree, key);
+    return cJSON_IsString(value) ? value->valuestring : "";
+}
+
+static bool take_head(part *p, const cJSON *head) {
+    part_span *s = &p->span;
+    if (strcmp(text_at(head, "hamel"), HAMEL_VERSION) != 0) return false; /* another one may round otherwise */
+    snprintf(s->hash, sizeof s->hash, "%s", text_at(head, "sweep"));
+    while (s->form < TABLE_FORMS && strcmp(text_at(head, "form"), form_names[s->form]) != 0) s->form++;
+    return s->form < TABLE_FORMS && take_count(head, "members", &s->members) && take_count(head, "first", &s->first) &&
+           take_count(head, "count", &s->count) && take_count(head, "rows", &p->rows_length);
+}
+
+static bool take_tail(part *p, const cJSON *tail, const char *bytes, size_t length) {
+    char seal[DIGEST_HEX + 1];
+    for (size_t k = 0; k <= HAMEL_FAILED; k++)
+        if (!take_count(tail, hamel_outcome_name((hamel_outcome)k), &p->counts.outcomes[k])) return false;
+    api_digest(bytes, length, seal);
+    return strcmp(text_at(tail, "sha256"), seal) == 0;
+}
+
+/* The part in bytes[length]; false when it is not whole. */
+static bool part_parse(part *p, const char *bytes, size_t length) {
+    const char *line = memchr(bytes, '\n', length), *last = length > 1 ? memrchr(bytes, '\n', length - 1) : NULL;
+    if (!line || !last || last == line || bytes[length - 1] != '\n') return false;
+    size_t head_length = (size_t)(line - bytes) + 1, body = (size_t)(last - bytes) + 1;
+    cJSON *head = parse_line(bytes, head_length), *tail = parse_line(bytes + body, length - body);
+    bool good = head && tail && take_head(p, head) && take_tail(p, tail, bytes, body);
+    cJSON_Delete(head);
+    cJSON_Delete(tail);
+    if (!good || p->rows_length > body - head_length) return false;
+    p->rows_at = body - p->rows_length;
+    p->begin = strndup(bytes + head_length, p->rows_at - head_length);
+    return p->begin != NULL;
+}
+
+static bool part_read(part *p, const char *path) {
+    size_t length = 0;
+    *p = (part){.path = strdup(path)};
+    char *bytes = read_file(path, &length);
+    bool good = p->path && bytes && part_parse(p, bytes, length);
+    free(bytes);
+    return good;
+}
+
+static bool same_sweep(const part_span *a, const part_span *b) {
+    return strcmp(a->hash, b->hash) == 0 && a->members == b->members && a->form == b->form;
+}
+
+bool part_is_there(const char *directory, const part_span *s, api_member_counts *counts) {
+    char path[PATH_MAX];
+    part p;
+    path_of(directory, s, path);
+    bool good = part_read(&p, path) && same_sweep(&p.span, s) && p.span.first == s->first && p.span.count == s->count;
+    for (size_t k = 0; good && k <= HAMEL_FAILED; k++) counts->outcomes[k] += p.counts.outcomes[k];
+    part_clear(&p);
+    return good;
+}
+
+/* ---- joining ------------------------------------------------------------------------------------------------------- */
+
+typedef struct part_list {
+    part *items;
+    size_t count, capacity;
+} part_list;
+
+static bool is_part(const char *name) {
+    size_t length = strlen(name), suffix = sizeof SUFFIX - 1;
+    return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
+}
+
+static int add_part(part_list *list, const char *path, const part_span *wanted) {
+    if (list->count == list->capacity) {
+        size_t capacity = 2 * list->capacity + 16;
+        part *items = realloc(list->items, capacity * sizeof *items);
+        if (!items) return say_no_memory();
+        list->items = items;
+        list->capacity = capacity;
+    }
+    part *p = &list->items[list->count];
+    bool good = part_read(p, path);
+    if (good && (!wanted || same_sweep(&p->span, wanted))) {
+        list->count++;
+        return CLI_OK;
+    }
+    part_clear(p);
+    if (good) return CLI_OK;
+    cli_say("%s: this part is damaged, or written by another version: remove it and make it anew", path);
+    return CLI_INVALID;
+}
+
+static int list_parts(const char *directory, const part_span *wanted, part_list *list) {
+    DIR *place = opendir(directory);
+    if (!place) return say_io(directory);
+    int status = CLI_OK;
+    for (const struct dirent *entry; status == CLI_OK && (entry = readdir(place)) != NULL;) {
+        char path[PATH_MAX];
+        if (!is_part(entry->d_name)) continue;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        status = add_part(list, path, wanted);
+    }
+    closedir(place);
+    if (status == CLI_OK && list->count == 0) {
+        cli_say("%s: there are no parts of a sweep here", directory);
+        status = CLI_INVALID;
+    }
+    return status;
+}
+
+static int by_first(const void *a, const void *b) {
+    const part *x = a, *y = b;
+    if (x->span.first != y->span.first) return x->span.first < y->span.first ? -1 : 1;
+    return (x->span.count > y->span.count) - (x->span.count < y->span.count);
+}
+
+static int say_missing(const char *directory, size_t from, size_t to, size_t members) {
+    cli_say("%s: members %zu to %zu of %zu are missing: run their share, with --resume where it was interrupted",
+            directory, from, to - 1, members);
+    return CLI_INVALID;
+}
+
+/* Every member once, and all of one sweep. */
+static int check_parts(const char *directory, const part_list *list) {
+    size_t next = 0, members = list->items[0].span.members;
+    for (size_t k = 0; k < list->count; k++) {
+        const part *p = &list->items[k], *before = &list->items[k > 0 ? k - 1 : 0];
+        if (!same_sweep(&p->span, &list->items[0].span) || strcmp(p->begin, list->items[0].begin) != 0) {
+            cli_say("%s: parts of different sweeps, or in different formats: %s and %s", directory, list->items[0].path,
+                    p->path);
+            return CLI_INVALID;
+        }
+        if (p->span.first < next) {
+            cli_say("%s: members from %zu on are there twice: in %s and %s", directory, p->span.first, before->path,
+                    p->path);
+            return CLI_INVALID;
+        }
+        if (p->span.first > next) return say_missing(directory, next, p->span.first, members);
+        next = p->span.first + p->span.count;
+    }
+    return next < members ? say_missing(directory, next, members, members) : CLI_OK;
+}
+
+static int write_rows(const part *p, FILE *out, const char *out_name) {
+    size_t length = 0;
+    char *bytes = read_file(p->path, &length);
+    part again = {0};
+    bool whole = bytes && part_parse(&again, bytes, length); /* it may have changed since */
+    int status = CLI_OK;
+    if (!whole) {
+        cli_say("%s: this part has changed while it was read", p->path);
+        status = CLI_IO;
+    } else if (fwrite(bytes + again.rows_at, 1, again.rows_length, out) != again.rows_length) {
+        status = say_io(out_name);
+    }
+    free(bytes);
+    part_clear(&again);
+    return status;
+}
+
+static int write_table(const part_list *list, FILE *out, const char *out_name) {
+    api_member_counts counts = {{0}};
+    text_buffer end;
+    text_buffer_init(&end, 4096);
+    int status = fputs(list->items[0].begin, out) >= 0 ? CLI_OK : say_io(out_name);
+    for (size_t k = 0; k < list->count && status == CLI_OK; k++) {
+        status = write_rows(&list->items[k], out, out_name);
+        for (size_t i = 0; i <= HAMEL_FAILED; i++) counts.outcomes[i] += list->items[k].counts.outcomes[i];
+    }
+    api_ensemble_end(&counts, list->items[0].span.form, &end);
+    if (status == CLI_OK && end.length > 0 && fputs(end.bytes, out) < 0) status = say_io(out_name);
+    text_buffer_free(&end);
+    bool all = counts.outcomes[HAMEL_FAILED] + counts.outcomes[HAMEL_INCOMPLETE] == 0;
+    return status == CLI_OK && !all ? CLI_RUN_FAILED : status;
+}
+
+int parts_join(const char *directory, const part_span *wanted, FILE *out, const char *out_name) {
+    part_list list = {0};
+    int status = list_parts(directory, wanted, &list);
+    if (list.count > 1) qsort(list.items, list.count, sizeof *list.items, by_first);
+    if (status == CLI_OK) status = check_parts(directory, &list);
+    if (status == CLI_OK) status = write_table(&list, out, out_name);
+    for (size_t k = 0; k < list.count; k++) part_clear(&list.items[k]);
+    free(list.items);
+    return status;
+}
+
+void parts_remove(const char *directory, const part_span *span) {
+    DIR *place = opendir(directory);
+    if (!place) return;
+    for (const struct dirent *entry; (entry = readdir(place)) != NULL;) {
+        char path[PATH_MAX];
+        if (!is_part(entry->d_name) || strncmp(entry->d_name, span->hash, NAME_HEX) != 0) continue;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        (void)unlink(path);
+    }
+    closedir(place);
+    (void)rmdir(directory);
+}

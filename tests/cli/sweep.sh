@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Sweeps on the command line: the same table by any number of threads and shares, after an interruption, and by a model
+# for each member; what goes wrong with one member, and what is refused. TAP.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+hamel=${HAMEL:-$root/build/hamel}
+unset HAMEL_SERVER HAMEL_TOKEN
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 2
+
+number=0
+failed=0
+report() { # report STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $number - $2"
+    else
+        echo "not ok $number - $2"
+        { echo "exit code $code"; head -c 600 out; head -c 600 err; } 2>/dev/null | tr -cd '[:print:]\n' | sed 's/^/# /'
+        failed=1
+    fi
+}
+call() { "$hamel" "$@" >out 2>err </dev/null; code=$?; }
+code_is() { [ "$code" = "$1" ]; }
+
+cat >study.json <<'J'
+{"hamel": 1, "name": "study", "parameters": {"l": 1, "g": 9.81, "I": "l^2"},
+ "coordinates": [{"name": "a", "initial": 1}, "b"],
+ "kinetic_energy": "I*(a'^2 + b'^2/2 + a'*b'*cos(a-b))", "potential_energy": "-g*l*(2*cos(a) + cos(b))",
+ "simulation": {"stop": 1, "samples": 5},
+ "sweep": {"mode": "latin_hypercube", "count": 100, "seed": 7,
+           "over": {"l": {"from": 0.5, "to": 2}, "a.initial": [0.25, 0.5, 1, 2], "b.velocity": {"from": -1, "to": 1}},
+           "collect": ["final", {"name": "peak", "reduce": "max", "expression": "abs(a)"}]}}
+J
+# Three members of which the second has no consistent start.
+cat >partly.json <<'J'
+{"hamel": 1, "coordinates": [{"name": "x", "initial": 1}, "y"], "kinetic_energy": "(x'^2 + y'^2)/2",
+ "constraints": [{"name": "rod", "equation": "x^2 + y^2 = 1"}],
+ "simulation": {"stop": 1, "samples": 2, "initialization": "strict"},
+ "sweep": {"over": {"x.initial": [1, 2, -1]}}}
+J
+
+call sweep study.json; code_is 0 && [ ! -s err ] && [ "$(wc -l <out)" = 101 ] &&
+    head -1 out | grep -qx "member,l,a.initial,b.velocity,status,t,a,b,a',b',peak,problem" &&
+    [ "$(cut -d, -f1,5 out | grep -c '^[0-9]*,completed$')" = 100 ]
+report $? "a sweep gives one row a member"
+cp out table.csv
+call sweep study.json --jobs 1; code_is 0 && cmp -s out table.csv
+report $? "the table does not depend on the number of threads"
+call sweep study.json --jobs 2 --output two.csv; code_is 0 && cmp -s two.csv table.csv && [ ! -e two.csv.parts ]
+report $? "a table goes to a file, and leaves nothing beside it"
+call sweep study.json --format ndjson; code_is 0 && [ "$(wc -l <out)" = 102 ] && head -1 out | grep -q '^{"header":{"columns":\["member","l"' &&
+    sed -n 2p out | grep -q '^{"row":\[0,' && tail -1 out | grep -qx '{"summary":{"counts":{"completed":100,"terminated":0,"incomplete":0,"failed":0}}}'
+report $? "a table in NDJSON has a header and counts"
+
+# The member's own run: the last row, and the largest |a| of all rows.
+member() { sed -n "$(($1 + 2))p" table.csv; }
+IFS=, read -r _ l a v _ <<<"$(member 41)"
+call run study.json --set "l=$l" --set "a.initial=$a" --set "b.velocity=$v"; code_is 0 &&
+    paste -d, <(tail -1 out) <(member 41 | cut -d, -f6-10) |
+    awk -F, '{for (i = 1; i <= 5; i++) {d = $i - $(i + 5); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
+report $? "a member is the run with its values set"
+
+for k in 1 2 3; do call sweep study.json --shard $k/3 --out parts; done; code_is 0 && [ ! -s out ]
+report $? "shares go to parts"
+call merge parts; code_is 0 && cmp -s out table.csv
+report $? "parts join to the same bytes"
+call merge parts --output joined.csv; code_is 0 && cmp -s joined.csv table.csv
+report $? "and into a file"
+cp -r parts some; rm "$(ls -d some/* | sed -n 3p)"
+call merge some; code_is 3 && [ ! -s out ] && grep -q 'members 16 to 23 of 100 are missing' err
+report $? "missing members are named"
+call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
+report $? "an interrupted share goes on"
+truncate -s -9 "$(ls -d some/* | sed -n 2p)"; call merge some; code_is 3 && [ ! -s out ] && grep -q 'damaged' err
+report $? "a damaged part is refused"
+call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
+report $? "and made anew"
+call sweep study.json --shard 1/2 --out parts; call merge parts; code_is 3 && [ ! -s out ] && grep -q 'there twice: in parts/.* and parts/' err
+report $? "doubled members are named"
+call sweep study.json --set g=10 --shard 1/3 --out some; call merge some; code_is 3 && grep -q 'different sweeps' err
+report $? "parts of different sweeps do not join"
+mkdir empty; call merge empty; code_is 3 && grep -q 'no parts' err
+report $? "a directory without parts is refused"
+call merge nowhere; code_is 6 && grep -q 'nowhere: No such file' err
+report $? "a missing directory is an I/O failure"
+
+# Killed in its midst: what was finished is kept and not run again. The fixed steps make a member take some time.
+sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
+"$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
+for _ in $(seq 200); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
+{ kill -9 $child && wait $child; } 2>/dev/null
+kept=$(ls slow.csv.parts/*.part | head -1)
+before=$(stat -c %y "$kept"); call sweep slow.json --stop 1 --output slow.csv --resume; code_is 0 && [ "$(stat -c %y "$kept")" = "$before" ]
+report $? "parts of another sweep are left alone"
+rm -rf slow.csv.parts
+call sweep study.json --resume; code_is 2 && grep -q -- '--resume needs' err
+report $? "--resume needs a place"
+call sweep study.json --shard 1/3; code_is 2 && grep -q -- '--shard needs --out' err
+report $? "--shard needs a place"
+for wrong in 0/3 4/3 1 a/b 1/3x; do call sweep study.json --shard $wrong --out parts; code_is 2 || break; done; code_is 2 && grep -q 'K/N' err
+report $? "a wrong share is refused"
+call sweep study.json --jobs 0; code_is 2 && grep -q -- '--jobs takes' err
+report $? "a wrong number of threads is refused"
+call sweep study.json --format json; code_is 2 && grep -q 'csv or ndjson' err
+report $? "a wrong format lists the formats"
+
+call sweep partly.json; code_is 4 && [ "$(wc -l <out)" = 4 ] && grep -q '^1,2,failed,,,,,,/constraints/0' out && grep -q '^2,-1,completed,1,' out &&
+    [ "$(wc -l <err)" = 1 ] && grep -q '^hamel: partly.json: member 1 (x.initial=2): /constraints/0' err
+report $? "a member that fails is named, and the others go on"
+cp out partly.csv
+call sweep partly.json --out partly; code_is 4; call merge partly; code_is 4 && cmp -s out partly.csv
+report $? "joining tells so, too"
+call sweep partly.json --set simulation.max_steps=2; code_is 4 && grep -q '^0,1,incomplete,.*max_steps' out
+report $? "an incomplete member says why"
+
+# A parameter that shapes the equations, and values that are expressions: each member has a model of its own.
+sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["1\/2", "sqrt(2)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
+call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "1/2 l sqrt(2) " ] && cp out own.csv
+report $? "values may be expressions"
+sed 's/"1\/2", "sqrt(2)"/0.5, 1.4142135623730951/' own.json >same.json
+call sweep same.json; code_is 0 && paste -d, own.csv out | awk -F, 'NR > 1 {for (i = 5; i <= 10; i++) {d = $i - $(i + 11); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
+report $? "a model for each member gives the same motions"
+cat >family.json <<'J'
+{"hamel": 1, "parameters": {"N": 2}, "coordinates": [{"name": "x[i]", "for": "i = 1..N", "velocity": "i"}],
+ "kinetic_energy": "sum(i, 1, N, x[i]'^2)", "simulation": {"stop": 1, "samples": 2}, "sweep": {"over": {"N": [1, 2, 3]}}}
+J
+call sweep family.json; code_is 0 && sed -n 2p out | grep -q '^0,1,completed,1,[^,]*,,1,,$' && sed -n 4p out | grep -q '^2,3,completed,1,[^,]*,[^,]*,1,2,$'
+report $? "members of different size fill the columns that they have"
+
+call sweep system.json; code_is 6
+report $? "a missing file is an I/O failure"
+sed 's/"sweep"/"name"/; s/"name": "study"/"source": "none"/' study.json >none.json; call sweep none.json; code_is 3
+report $? "a description needs a sweep"
+sed 's/"l": {/"L": {/' study.json >wrong.json; call sweep wrong.json; code_is 3 && [ ! -s out ] && grep -q '/sweep/over/L: the system has no parameter `L`' err
+report $? "a target that is none is refused at once"
+sed 's/abs(a)/abs(z)/' study.json >wrong.json; call sweep wrong.json; code_is 3 && grep -q '/sweep/collect/1/expression:5: unknown name `z`' err
+report $? "a fault of what is collected stands where it is written"
+"$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
+report $? "a full disk is an I/O failure, said once"
+
+echo "1..$number"
+exit $failed
