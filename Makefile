@@ -64,7 +64,7 @@ MULTIARCH := $(shell uname -m)-linux-gnu
 LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a blas/libblas.a) -lgfortran
 
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
-        -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
+        -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
         -lmicrohttpd -lgnutls -lsqlite3 -lcurl -lcjson -lnettle -lz -lm -lpthread
 LINK_TAIL := -Wl,--as-needed $(LIBS)
 

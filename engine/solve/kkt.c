@@ -1,4 +1,4 @@
-/* kkt.c — which rows, which representation; the sparse one. Where M is diagonal, kkt_schur.c is tried first each time. */
+/* kkt.c — which rows, which representation; the sparse one. kkt_ldl.c is tried first each time. */
 #include "engine/solve/kkt_int.h"
 
 #include "engine/solve/redundancy.h"
@@ -108,7 +108,7 @@ kkt *kkt_create(const hamel_model *model, kkt_rows rows) {
     size_t all = k->n + k->k, count = list_entries(k, NULL, NULL, NULL, NULL);
     k->use_dense = k->prefers_dense = all <= DENSE_ALWAYS || (double)count > 0.1 * (double)all * (double)all;
     bool made = k->use_dense ? (k->dense = kkt_dense_create(k)) != NULL : create_sparse(k, count);
-    if (made && kkt_schur_create(k, &k->schur) == HAMEL_OK) return k;
+    if (made && kkt_ldl_create(k, &k->ldl) == HAMEL_OK) return k;
     kkt_free(k);
     return NULL;
 }
@@ -116,7 +116,7 @@ kkt *kkt_create(const hamel_model *model, kkt_rows rows) {
 void kkt_free(kkt *k) {
     if (!k) return;
     kkt_dense_free(k->dense);
-    kkt_schur_free(k->schur);
+    kkt_ldl_free(k->ldl);
     free_sparse(k);
     free(k->row_of);
     free(k->taken);
@@ -126,9 +126,9 @@ void kkt_free(kkt *k) {
 hamel_status kkt_select(kkt *k, const bool *active) {
     take_rows(k, active);
     if (k->dense) kkt_dense_forget(k->dense);
-    kkt_schur_free(k->schur);
-    k->use_schur = false;
-    hamel_status status = kkt_schur_create(k, &k->schur);
+    kkt_ldl_free(k->ldl);
+    k->use_ldl = false;
+    hamel_status status = kkt_ldl_create(k, &k->ldl);
     k->use_dense = k->prefers_dense;
     if (k->use_dense || status != HAMEL_OK) return status;
     free_sparse(k);
@@ -177,8 +177,9 @@ static hamel_status make_compliant(kkt *k, const double *values) {
 }
 
 hamel_status kkt_factor(kkt *k, const double *values) {
-    k->use_schur = k->schur && kkt_schur_factor(k->schur, values);
-    if (k->use_schur) return HAMEL_OK;
+    bool augmented = k->dense && k->dense->augment; /* M has been singular */
+    k->use_ldl = k->ldl && !augmented && kkt_ldl_factor(k->ldl, values);
+    if (k->use_ldl) return HAMEL_OK;
     if (!k->use_dense) {
         hamel_status status = factor_sparse(k, values);
         if (status != HAMEL_SINGULAR || k->k == 0 || k->compliant) return status;
@@ -223,8 +224,8 @@ static hamel_status solve_sparse(kkt *k, const double *g, const double *r, doubl
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
     for (size_t c = 0; lambda && k->k < k->model->m && c < k->model->m; c++) lambda[c] = 0;
     hamel_status status = HAMEL_OK;
-    if (k->use_schur)
-        kkt_schur_solve(k->schur, g, r, x, lambda);
+    if (k->use_ldl)
+        kkt_ldl_solve(k->ldl, g, r, x, lambda);
     else if (k->use_dense)
         status = kkt_dense_solve(k, k->dense, g, r, tolerance, x, lambda);
     else
@@ -235,13 +236,13 @@ hamel_status kkt_solve(kkt *k, const double *g, const double *r, double toleranc
 }
 
 size_t kkt_rank(const kkt *k) {
-    if (k->use_schur) return k->k;
+    if (k->use_ldl) return k->k;
     return k->use_dense ? k->dense->rank : k->compliant ? k->sparse_rank : k->k;
 }
 
 double kkt_margin(const kkt *k) {
     if (!kkt_finds_margin(k)) return 1;
-    if (k->use_schur) return kkt_schur_margin(k->schur);
+    if (k->use_ldl) return kkt_ldl_margin(k->ldl);
     return k->dense->mode != DENSE_LU ? k->dense->margin : 1;
 }
 
@@ -250,7 +251,7 @@ bool kkt_finds_margin(const kkt *k) {
 }
 
 size_t kkt_dependent(const kkt *k, size_t *list) {
-    if (k->use_schur || !k->use_dense || k->dense->mode != DENSE_RANK) return 0;
+    if (k->use_ldl || !k->use_dense || k->dense->mode != DENSE_RANK) return 0;
     size_t count = 0;
     for (size_t p = k->dense->rank; p < k->k; p++) list[count++] = (size_t)k->taken[k->dense->rows.pivot[p]];
     return count;

@@ -9,8 +9,8 @@
  *           rank-revealing QR of L⁻¹Aᵀ: the reaction is then the one of least M⁻¹-norm and λ the least of all that give
  *           it (Udwadia & Kalaba 1992); M singular: M + σAᵀA stands for M, which changes neither x nor λ; M indefinite
  *           or W present: LU;
- *   by lists of products (kkt_schur.h), where M is diagonal and A sparse, in O(N) for chains and nets of particles;
- *           rows found to be dependent then go one of the other ways;
+ *   by lists of products (kkt_ldl.h), where M is positive and either sparse or small, and no row depends on others; the
+ *           other ways stand by;
  *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; of those with dependent rows the
  *           smaller ones become dense, the others get a compliance that a proximal iteration takes back, with the same
  *           λ of least norm.

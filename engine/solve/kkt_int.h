@@ -4,7 +4,7 @@
 
 #include "engine/solve/dense.h"
 #include "engine/solve/kkt.h"
-#include "engine/solve/kkt_schur.h"
+#include "engine/solve/kkt_ldl.h"
 #include "engine/solve/row_space.h"
 #include "engine/solve/sparse.h"
 
@@ -42,8 +42,8 @@ struct kkt {
     int *taken;            /* row taken → constraint */
     bool with_W, least_reaction;
     bool diagonal;    /* M has no entry off its diagonal */
-    kkt_schur *schur; /* NULL: not for this system */
-    bool use_schur;   /* it factored the values given last */
+    kkt_ldl *ldl;     /* NULL: not for this system */
+    bool use_ldl;     /* it factored the values given last */
     kkt_dense *dense; /* else exactly one of these two is in use */
     sparse *sparse;
     bool use_dense, prefers_dense;
