@@ -42,15 +42,16 @@ static int32_t switch_of(holder *h, switch_kind kind, const graph_table *table, 
     return h->first[z] = (int32_t)s->switch_count++;
 }
 
-/* The symbol of a branch; GRAPH_NONE where operators stay as they are. */
+/* The symbol of a branch; GRAPH_NONE where operators stay as they are. `jumps`: so does the operator, where it changes. */
 static graph_node branch_symbol(holder *h, switch_kind kind, const graph_table *table, graph_node written,
-                                graph_node argument) {
+                                graph_node argument, bool jumps) {
     graph *g = h->s->graph;
     if (written < 0 || argument < 0 || !(graph_depends(g, written) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)))
         return GRAPH_NONE;
     bool held = !(graph_depends(g, written) & ~STATE);
     if (!held && !h->watched) return GRAPH_NONE;
     int32_t i = switch_of(h, kind, table, written, argument, held);
+    if (i >= 0 && jumps) h->s->switches[i].jumps = true;
     return i >= 0 && held ? graph_symbol(g, SYMBOL_BRANCH, i) : GRAPH_NONE;
 }
 
@@ -80,7 +81,8 @@ static graph_node rewrite_sign(holder *h, graph_op op, const graph_node from[3],
     bool one = op == GRAPH_SIGN || op == GRAPH_ABS;
     graph_node written = one ? from[0] : graph_sub(g, from[1], from[0]),
                argument = one ? to[0] : graph_sub(g, to[1], to[0]);
-    graph_node B = branch_symbol(h, SWITCH_SIGN, NULL, written, argument);
+    bool kink = op == GRAPH_ABS || op == GRAPH_MIN || op == GRAPH_MAX;
+    graph_node B = branch_symbol(h, SWITCH_SIGN, NULL, written, argument, !kink);
     return B >= 0 ? by_sign(g, op, to[0], to[1], B) : graph_apply(g, op, to[0], to[1], GRAPH_NONE);
 }
 
@@ -94,7 +96,7 @@ static graph_node rewrite_floor(holder *h, graph_op op, const graph_node from[3]
         written = graph_div(g, from[0], from[1]);
         argument = graph_div(g, to[0], to[1]);
     }
-    graph_node B = branch_symbol(h, SWITCH_FLOOR, NULL, written, argument);
+    graph_node B = branch_symbol(h, SWITCH_FLOOR, NULL, written, argument, true);
     if (B < 0) return graph_apply(g, op, to[0], to[1], GRAPH_NONE);
     return op == GRAPH_FLOOR ? B : op == GRAPH_CEIL ? graph_neg(g, B) : graph_sub(g, to[0], graph_mul(g, to[1], B));
 }
@@ -106,7 +108,7 @@ static graph_node rewrite_table(holder *h, const graph_node from[3], const graph
     (void)graph_is_number(g, from[1], &index);
     (void)graph_is_number(g, from[2], &order);
     const graph_table *table = graph_tables(g)[(size_t)index];
-    graph_node B = table->degree == 1 ? branch_symbol(h, SWITCH_TABLE, table, from[0], to[0]) : GRAPH_NONE;
+    graph_node B = table->degree == 1 ? branch_symbol(h, SWITCH_TABLE, table, from[0], to[0], order > 0) : GRAPH_NONE;
     if (B < 0) return graph_lookup(g, to[0], (int32_t)index, (int)order);
     graph_node slope = graph_lookup(g, B, (int32_t)index, 1);
     if (order > 0) return order > 1 ? graph_number(g, 0) : slope;

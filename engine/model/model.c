@@ -232,7 +232,7 @@ static hamel_status compile_residual(hamel_model *model, const hamel_equations *
 static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
     hamel_system *s = model->system;
     size_t count = 0;
-    for (size_t i = 0; i < s->quasi_count; i++) count += s->quasi[i].has_initial;
+    for (size_t i = 0; i < s->quasi_count; i++) count += s->quasi[i].initial_node >= 0;
     if (count == 0) return HAMEL_OK;
     graph_node *nodes = arena_alloc(&model->memory, count * (model->n + 1), sizeof *nodes),
                *zeros = node_array(s, model->n);
@@ -241,7 +241,7 @@ static hamel_status compile_quasi(hamel_model *model, hamel_error *error) {
     if (!nodes || !zeros || !model->quasi_initial || !model->quasi_initial_names) return no_memory(model, error);
     graph_node *at = nodes;
     for (size_t i = 0; i < s->quasi_count; i++) {
-        if (!s->quasi[i].has_initial) continue;
+        if (s->quasi[i].initial_node < 0) continue;
         for (size_t j = 0; j < model->n; j++) *at++ = graph_partial(s->graph, s->quasi[i].definition, s->v[j]);
         *at++ = graph_substitute(s->graph, s->quasi[i].definition, SYMBOL_VELOCITY, zeros, model->n);
         model->quasi_initial_names[model->quasi_initial_count] = s->quasi[i].name;

@@ -67,9 +67,12 @@ typedef struct model_sensitivities {
     int32_t *parameter;
     double *rate;        /* of the parameter along the input, not 0 */
     double *q0, *v0;     /* count × n: the given initial values along each input */
+    double *u0;          /* count × quasi_initial_count: those of quasi-velocities */
     size_t output_count; /* outputs that are differentiated: all but the scene's */
     size_t column_count; /* of each input: n of q, n of q', outputs */
-    bool unique_only; /* outputs contain multipliers, whose derivative needs constraints that do not depend on others */
+    bool
+        unique_only; /* something contains multipliers, whose derivative needs constraints that do not depend on others */
+    bool needs_ideal; /* or the reactions of ideal constraints apart from those that act */
 } model_sensitivities;
 
 /* What happens where its root passes through zero. Lists are the system's. */

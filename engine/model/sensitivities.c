@@ -17,13 +17,13 @@ static hamel_status no_memory(hamel_system *s) {
 
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
 
-typedef enum input_kind { INPUT_PARAMETER, INPUT_INITIAL, INPUT_VELOCITY, INPUT_NONE } input_kind;
+typedef enum input_kind { INPUT_PARAMETER, INPUT_INITIAL, INPUT_VELOCITY, INPUT_QUASI, INPUT_NONE } input_kind;
 typedef struct input {
     input_kind kind;
     int32_t index;
 } input;
 
-/* COORDINATE.initial or COORDINATE.velocity: the coordinate's name in the arena, or NULL. */
+/* NAME.initial or COORDINATE.velocity: the name in the arena, or NULL. */
 static const char *coordinate_of(hamel_system *s, const char *name, input_kind *kind) {
     const char *dot = strrchr(name, '.');
     *kind = !dot                            ? INPUT_NONE
@@ -33,13 +33,41 @@ static const char *coordinate_of(hamel_system *s, const char *name, input_kind *
     return *kind == INPUT_NONE ? NULL : arena_text(s->memory, name, (size_t)(dot - name));
 }
 
+static int32_t find_quasi(const hamel_system *s, const char *name) {
+    for (size_t i = 0; i < s->quasi_count; i++)
+        if (strcmp(s->quasi[i].name, name) == 0) return (int32_t)i;
+    return -1;
+}
+
 static input find_input(hamel_system *s, const char *name) {
     input_kind kind;
     int32_t index = inputs_find_parameter(s, name);
     if (index >= 0) return (input){INPUT_PARAMETER, index};
-    const char *coordinate = coordinate_of(s, name, &kind);
-    index = coordinate ? system_coordinate_index(s, coordinate) : -1;
-    return (input){index >= 0 ? kind : INPUT_NONE, index};
+    const char *of = coordinate_of(s, name, &kind);
+    index = of ? system_coordinate_index(s, of) : -1;
+    if (index >= 0) return (input){kind, index};
+    index = of && kind == INPUT_INITIAL ? find_quasi(s, of) : -1;
+    return (input){index >= 0 ? INPUT_QUASI : INPUT_NONE, index};
+}
+
+static bool any_quasi_initial(const hamel_system *s) {
+    for (size_t i = 0; i < s->quasi_count; i++)
+        if (s->quasi[i].initial_node >= 0) return true;
+    return false;
+}
+
+/* Initial velocities are what quasi-velocities and constraints make of those that are given. */
+static void refuse_unused(hamel_system *s, input in, const char *name, const char *pointer) {
+    if (in.kind == INPUT_QUASI && s->quasi[in.index].initial_node < 0) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the motion does not begin with a value of `%s`",
+                         s->quasi[in.index].name);
+        hamel_suggest(s->error, "give the quasi-velocity an `initial`");
+    }
+    if (in.kind == INPUT_VELOCITY && any_quasi_initial(s) && !s->coordinates[in.index].velocity_given) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0,
+                         "`%s` follows from the initial values of quasi-velocities", name);
+        hamel_suggest(s->error, "name the `.initial` of a quasi-velocity, or give the coordinate a `velocity`");
+    }
 }
 
 static void refuse_unknown(hamel_system *s, const char *name, const char *pointer) {
@@ -67,6 +95,7 @@ static hamel_status find_inputs(hamel_system *s, const hamel_simulation *in, inp
             refuse_unknown(s, name, pointer);
             continue;
         }
+        refuse_unused(s, inputs[k], name, pointer);
         hamel_status status = symbol_add(&seen, name, strlen(name), (int32_t)k, NULL);
         if (status == HAMEL_NO_MEMORY) return no_memory(s);
         if (status != HAMEL_OK)
@@ -107,13 +136,22 @@ static bool note_moved(hamel_system *s, model_sensitivities *m, moved_parameters
     return true;
 }
 
+/* How many of the first quasi-velocities have an initial value. */
+static size_t count_quasi(const hamel_system *s, size_t first) {
+    size_t count = 0;
+    for (size_t i = 0; i < first; i++) count += s->quasi[i].initial_node >= 0;
+    return count;
+}
+
 /* Parameters and given initial values along the k-th input. */
 static bool follow(hamel_system *s, model_sensitivities *m, size_t k, input in, graph_node *rates,
                    moved_parameters *moved) {
     const char *name = m->names[k];
     double *q0 = m->q0 + k * s->coordinate_count, *v0 = m->v0 + k * s->coordinate_count, rate;
+    double *u0 = m->u0 + k * count_quasi(s, s->quasi_count);
     if (in.kind == INPUT_INITIAL) q0[in.index] = 1;
     if (in.kind == INPUT_VELOCITY) v0[in.index] = 1;
+    if (in.kind == INPUT_QUASI) u0[count_quasi(s, (size_t)in.index)] = 1;
     if (in.kind != INPUT_PARAMETER) return true;
     if (!inputs_parameter_rates(s, in.index, rates)) return binder_graph_fault(s, WHERE);
     for (size_t j = 0; j < s->parameter_count; j++) {
@@ -127,12 +165,18 @@ static bool follow(hamel_system *s, model_sensitivities *m, size_t k, input in, 
         if (!number_of(s, inputs_along(s, c->initial_node, rates), name, c->name, &q0[i])) return false;
         if (!number_of(s, inputs_along(s, c->velocity_node, rates), name, c->name, &v0[i])) return false;
     }
+    for (size_t i = 0; i < s->quasi_count; i++) {
+        const system_quasi_velocity *u = &s->quasi[i];
+        if (u->initial_node >= 0 && !number_of(s, inputs_along(s, u->initial_node, rates), name, u->name, u0++))
+            return false;
+    }
     return true;
 }
 
 static double size_of(const hamel_system *s, input in) {
     double value = in.kind == INPUT_PARAMETER ? s->parameter_values[in.index]
                    : in.kind == INPUT_INITIAL ? s->coordinates[in.index].initial
+                   : in.kind == INPUT_QUASI   ? s->quasi[in.index].initial
                                               : s->coordinates[in.index].velocity;
     return value != 0 ? fabs(value) : 1;
 }
@@ -162,7 +206,8 @@ static model_sensitivities *allocate(hamel_system *s, size_t count, size_t limit
     m->first = arena_alloc(s->memory, count + 1, sizeof *m->first);
     m->q0 = numbers(s, count * n);
     m->v0 = numbers(s, count * n);
-    if (m->names && m->size && m->first && m->q0 && m->v0) return m;
+    m->u0 = numbers(s, count * s->quasi_count);
+    if (m->names && m->size && m->first && m->q0 && m->v0 && m->u0) return m;
     return (void)no_memory(s), NULL;
 }
 
@@ -198,54 +243,77 @@ static hamel_status refuse(hamel_error *error, const char *pointer, const char *
     return HAMEL_INVALID;
 }
 
-/* The first operator whose branch changes during the motion. */
+static bool has_two_values(const system_switch *w) {
+    return !w->held && w->jumps && w->kind != SWITCH_SLIP;
+}
+
+/* An operator of what is solved for has no one value at the instant at which it changes. */
 static hamel_status refuse_switch(const hamel_model *model, hamel_error *error) {
     hamel_system *s = model->system;
     text_buffer text;
     size_t i = 0;
     text_buffer_init(&text, 300);
-    while (i < s->switch_count && !s->switches[i].held) i++;
-    if (i < s->switch_count) graph_print(s->graph, s->switches[i].written, system_name_symbol, s, &text);
-    (void)hamel_fail(error, HAMEL_INVALID, WHERE, 0,
-                     "sensitivities are not available here: the equations change abruptly where `%s` passes a bound",
-                     text.bytes ? text.bytes : "");
-    hamel_suggest(error, "write them without sign, abs, min, max, if, floor, mod and linear tables of what moves");
+    while (i < s->switch_count && !has_two_values(&s->switches[i])) i++;
+    if (i == s->switch_count) return HAMEL_OK;
+    graph_print(s->graph, s->switches[i].written, system_name_symbol, s, &text);
+    (void)hamel_fail(
+        error, HAMEL_INVALID, WHERE, 0,
+        "sensitivities are not available here: forces jump where `%s`, which is solved for with them, passes "
+        "a bound",
+        text.bytes ? text.bytes : "");
+    hamel_suggest(error, "write them without sign, if, floor and mod of multipliers and reactions");
     text_buffer_free(&text);
     return HAMEL_INVALID;
+}
+
+static bool depends(const program *p, unsigned kinds) {
+    return p && (program_depends(p) & kinds);
+}
+
+/* What events wait for and do. */
+static hamel_status look_at_events(const hamel_model *model, hamel_error *error) {
+    model_sensitivities *m = model->sensitivities;
+    const unsigned multipliers = GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
+    if (depends(model->roots, GRAPH_DEPENDS(SYMBOL_FREE)) || depends(model->jumps, GRAPH_DEPENDS(SYMBOL_FREE)))
+        return refuse(error, "/events", "gauss() is not differentiated", "let events wait for something else");
+    m->unique_only = m->unique_only || depends(model->roots, multipliers) || depends(model->jumps, multipliers) ||
+                     model->friction_count > 0 || depends(model->nonideal, multipliers);
+    return refuse_switch(model, error);
+}
+
+/* Forces that contain multipliers leave no one system of equations that gives the ideal reactions as well. */
+static hamel_status look_at_reactions(const hamel_model *model, hamel_error *error) {
+    const unsigned parts = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
+    bool asked = depends(model->observed, parts) || depends(model->roots, parts) || depends(model->jumps, parts);
+    model->sensitivities->needs_ideal = model->nonideal || (model->friction_count > 0 && asked);
+    if (!model->sensitivities->needs_ideal || model->W.count == 0) return HAMEL_OK;
+    return refuse(
+        error, "/constraints",
+        "forces that contain multipliers act beside constraints that are not ideal, whose ideal part is asked "
+        "for",
+        "take lambda() and reaction() out of the forces, or the nonideal constraints out of the description");
 }
 
 static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o, hamel_error *error) {
     const hamel_system *s = model->system;
     model_sensitivities *m = model->sensitivities;
     for (size_t i = 0; i + s->quasi_count < m->output_count; i++) {
-        unsigned depends = graph_depends(s->graph, o->outputs[i]);
-        if (depends & GRAPH_DEPENDS(SYMBOL_FREE))
+        unsigned needs = graph_depends(s->graph, o->outputs[i]);
+        if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
             return refuse(error, s->outputs[i].pointer, "gauss() is not differentiated", "leave this output out");
-        if (depends & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
+        if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }
     return HAMEL_OK;
 }
 
 hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o, hamel_error *error) {
-    const hamel_system *s = model->system;
     if (!model->sensitivities) return HAMEL_OK;
     if (model->formulation->variables != VARIABLES_VELOCITIES)
         return refuse(error, "/simulation/formulation", "this formulation integrates other variables than velocities",
                       "take lagrange, udwadia-kalaba or gauss");
-    if (s->friction_count > 0)
-        return refuse(error, s->frictions[0].pointer, "the direction of dry friction has no derivative where it turns",
-                      "take the friction or the sensitivities out of the description");
-    if (model->nonideal)
-        return refuse(error, "/constraints", "prescribed work of constraints is not differentiated",
-                      "take the nonideal forces or the sensitivities out of the description");
-    if (s->event_count > 0)
-        return refuse(error, s->events[0].pointer, "derivatives are not carried across events",
-                      "take the events or the sensitivities out of the description");
-    if (model->quasi)
-        return refuse(error, "/quasi_velocities", "initial values of quasi-velocities are not differentiated",
-                      "give velocities to the coordinates instead");
-    if (model->root_count > 0) return refuse_switch(model, error);
-    return look_at_outputs(model, o, error);
+    hamel_status status = look_at_reactions(model, error);
+    if (status == HAMEL_OK) status = look_at_events(model, error);
+    return status == HAMEL_OK ? look_at_outputs(model, o, error) : status;
 }
 
 /* --- columns --------------------------------------------------------------------------------------------------------- */
@@ -254,6 +322,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
 static graph_node node_of_input(hamel_system *s, const char *name) {
     input in = find_input(s, name);
     if (in.kind == INPUT_PARAMETER) return graph_symbol(s->graph, SYMBOL_PARAMETER, in.index);
+    if (in.kind == INPUT_QUASI) return s->quasi[in.index].definition;
     return in.kind == INPUT_INITIAL ? s->q[in.index] : s->v[in.index];
 }
 

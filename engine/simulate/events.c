@@ -12,8 +12,8 @@ static const double MISS = 1e-6;
 /* EVENTS_RECENT instants within this part of the span: intervals that shrink without end, not frequent events. */
 static const double ZENO_PART = 1e-9;
 
-bool events_create(events *e, const hamel_model *model, kinetics *k) {
-    *e = (events){.model = model, .kinetics = k};
+bool events_create(events *e, const hamel_model *model, kinetics *k, sensitivities *along, double *const *s) {
+    *e = (events){.model = model, .kinetics = k, .along = along, .s = s};
     e->work = calloc(program_workspace_doubles(model->jumps) + 1, sizeof *e->work);
     e->values = calloc(model->jump_count + 1, sizeof *e->values);
     if (!e->work || !e->values) return false;
@@ -102,6 +102,7 @@ static hamel_status set_values(events *e, const model_event *event, double t, do
     if (status != HAMEL_OK) return status;
     kinetics_residuals(e->kinetics, &position, &velocity);
     status = assign(e, event, t, q, v, error);
+    if (status == HAMEL_OK && e->along) sensitivities_assign(e->along, event, e->s);
     if (status == HAMEL_OK) status = kinetics_evaluate(e->kinetics, t, q, v, error);
     return status == HAMEL_OK ? check_assigned(e, event, fmax(position, velocity), t, error) : status;
 }
@@ -114,7 +115,8 @@ static hamel_status strike(events *e, const model_event *event, double t, const 
         return hamel_fail(error, isfinite(restitution) ? HAMEL_INTEGRATION : HAMEL_NOT_FINITE, event->pointer, 0,
                           "at t = %.9g the restitution of the event `%s` is %s", t, event->name,
                           isfinite(restitution) ? "negative" : "not finite");
-    return impulse_apply(e->kinetics, t, q, v, (size_t)event->impulse, restitution, impulse, error);
+    impulse_along along = {e->along, event, e->s};
+    return impulse_apply(e->kinetics, t, q, v, (size_t)event->impulse, restitution, &along, impulse, error);
 }
 
 /* A constraint can only be taken up where the state satisfies it. */

@@ -2,7 +2,7 @@
 #ifndef HAMEL_SIMULATE_EVENTS_H
 #define HAMEL_SIMULATE_EVENTS_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/solve/sensitivities.h"
 
 enum { EVENTS_RECENT = 100 };
 
@@ -13,9 +13,12 @@ typedef struct events {
     double *work, *values; /* of the model's `jumps`; its first outputs are the rates of the roots */
     double recent[EVENTS_RECENT];
     double count; /* instants at which something happened */
+    sensitivities *along;
+    double *const *s;
 } events;
 
-bool events_create(events *e, const hamel_model *model, kinetics *k); /* false without memory */
+/* False without memory. The sensitivities s (NULL, NULL: none) are carried along; borrowed. */
+bool events_create(events *e, const hamel_model *model, kinetics *k, sensitivities *along, double *const *s);
 void events_free(events *e);
 
 /* Evaluates rates and assignments at a state with its accelerations, multipliers and free accelerations. */

@@ -19,6 +19,13 @@ struct forward {
     double **to;
 };
 
+void forward_move(forward *f, const double *const *from) {
+    for (size_t i = 0; i < f->count; i++) {
+        N_VConst(0, f->now[i]);
+        memcpy(N_VGetArrayPointer(f->now[i]), from[i], f->length * sizeof **from);
+    }
+}
+
 forward *forward_create(sensitivities *s, size_t length, const double *const *start) {
     forward *f = calloc(1, sizeof *f);
     if (!f) return NULL;
@@ -34,10 +41,7 @@ forward *forward_create(sensitivities *s, size_t length, const double *const *st
         forward_free(f);
         return NULL;
     }
-    for (size_t i = 0; i < f->count; i++) {
-        N_VConst(0, f->now[i]);
-        memcpy(N_VGetArrayPointer(f->now[i]), start[i], f->length * sizeof **start);
-    }
+    forward_move(f, start);
     return f;
 }
 
@@ -63,6 +67,10 @@ bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates) {
 void forward_close(forward *f) {
     if (f->solver) SUNNonlinSolFree(f->solver);
     f->solver = NULL;
+}
+
+bool forward_restart(forward *f, void *cvode) {
+    return CVodeSensReInit(cvode, CV_STAGGERED, f->now) == CV_SUCCESS;
 }
 
 bool forward_take(forward *f, void *cvode) {

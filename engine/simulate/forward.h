@@ -21,6 +21,10 @@ void forward_free(forward *f);
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates);
 void forward_close(forward *f); /* after CVodeFree */
 
+/* Goes on from other sensitivities: forward_restart after CVodeReInit. */
+void forward_move(forward *f, const double *const *from);
+bool forward_restart(forward *f, void *cvode);
+
 /* After a step: notes where they are, to go on from there. */
 bool forward_take(forward *f, void *cvode);
 

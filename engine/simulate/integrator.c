@@ -497,12 +497,14 @@ static bool resize(integrator *w, const double *q, const double *v, double work)
 static bool reinitialize(integrator *w, const double *q, const double *v, double work, double step) {
     set_stabilization(w);
     w->since_start = 0;
+    if (w->forward) forward_move(w->forward, w->options.start_along);
     return set_state(w, q, v, work) == HAMEL_OK && w->kind->restart(w->stepper, w->t, w->y, step);
 }
 
-hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
-                                hamel_error *error) {
+hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, const double *const *along,
+                                double work, double step, hamel_error *error) {
     size_t count = variables_count(w->variables);
+    w->options.start_along = along;
     w->t = w->previous = t;
     w->failure = HAMEL_OK;
     w->widest = 0; /* other constraints may act */

@@ -36,9 +36,10 @@ void integrator_free(integrator *w);
 hamel_status integrator_step(integrator *w, hamel_error *error);
 
 /* Goes on from the state (q, v) at time t with W = work, as from the start: order and step are found anew, the state may
- * have jumped and the mode of `k` may be another. `step`: the first step to try; 0: one is found. */
-hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, double work, double step,
-                                hamel_error *error);
+ * have jumped and the mode of `k` may be another. `along`: the sensitivities there, where there are any. `step`: the
+ * first step to try; 0: one is found. */
+hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, const double *const *along,
+                                double work, double step, hamel_error *error);
 
 /* Takes no longer steps from now on, nor than the settings say. False when the solver refuses. */
 bool integrator_limit_step(integrator *w, double most);

@@ -18,10 +18,11 @@ static bool create_sensitivities(lane *l) {
     if (!inputs) return true;
     size_t length = 2 * l->model->n;
     l->sensitivities = sensitivities_create(l->kinetics);
-    l->along = calloc(inputs->count, sizeof *l->along);
-    l->derivatives = calloc(inputs->count * (inputs->column_count + length), sizeof *l->derivatives);
+    l->along = calloc(2 * inputs->count, sizeof *l->along);
+    l->derivatives = calloc(inputs->count * (inputs->column_count + 2 * length), sizeof *l->derivatives);
     if (!l->sensitivities || !l->along || !l->derivatives) return false;
-    for (size_t i = 0; i < inputs->count; i++)
+    l->since_along = l->along + inputs->count;
+    for (size_t i = 0; i < 2 * inputs->count; i++)
         l->along[i] = l->derivatives + inputs->count * inputs->column_count + i * length;
     return true;
 }
@@ -39,7 +40,7 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     bool good = l->kinetics && l->q && create_sensitivities(l);
     if (good && model->root_count > 0)
         good = (model->slip_count == 0 || (l->sticking = sticking_create(l->kinetics))) &&
-               events_create(&l->events, model, l->kinetics) &&
+               events_create(&l->events, model, l->kinetics, l->sensitivities, l->along) &&
                (l->roots = roots_create(model, l->kinetics, l->sticking));
     if (!good) {
         (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the run");
@@ -122,6 +123,7 @@ hamel_status lane_settle(lane *l, hamel_error *error) {
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
     if (status == HAMEL_OK) status = observe(l, error);
     if (status != HAMEL_OK || !l->sensitivities) return status;
+    sensitivities_part(l->sensitivities, l->v, l->a, l->along);
     return sensitivities_see(l->sensitivities, l->t, l->q, l->v, l->along, l->derivatives, error);
 }
 
@@ -188,8 +190,12 @@ static hamel_status begin(lane *l, bool changed, hamel_error *error) {
     l->since_work = l->work - l->gained;
     memcpy(l->since_q, l->q, bytes);
     memcpy(l->since_v, l->v, bytes);
+    size_t count = l->sensitivities ? sensitivities_count(l->sensitivities) : 0;
+    for (size_t i = 0; i < count; i++) memcpy(l->since_along[i], l->along[i], 2 * bytes);
     roots_state at = here(l);
-    return roots_start(l->roots, &at, changed, &l->due, error);
+    hamel_status status = roots_start(l->roots, &at, changed, &l->due, error);
+    l->again = l->due;
+    return status;
 }
 
 /* What sticks from the state in q, v on; that is seen. */
@@ -227,7 +233,8 @@ static hamel_status shorten(lane *l, hamel_error *error) {
         return events_fail_zeno(&l->events, i, l->since, integrator_time(l->integrator), error);
     }
     roots_again(l->roots);
-    return integrator_restart(l->integrator, l->since, l->since_q, l->since_v, l->since_work, step, error);
+    return integrator_restart(l->integrator, l->since, l->since_q, l->since_v, (const double *const *)l->since_along,
+                              l->since_work, step, error);
 }
 
 static hamel_status search(lane *l, hamel_error *error) {
@@ -253,6 +260,10 @@ static bool acts(const model_event *e) {
     return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
+static hamel_status meet(lane *l, size_t i, hamel_error *error) {
+    return l->sensitivities ? sensitivities_meet(l->sensitivities, i, l->along, error) : HAMEL_OK;
+}
+
 /* What an event does to the energy is no error of the integration: W takes it up. */
 static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_error *error) {
     double energy = lane_jacobi(l);
@@ -260,8 +271,8 @@ static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_err
     if (roots_contradicts(l->roots, i, at.rates[i])) return events_fail_zeno(&l->events, i, l->since, l->t, error);
     lane_row(l, l->before);
     bool changes = acts(&l->model->events[i]);
-    hamel_status status = HAMEL_OK;
-    if (changes && l->sticking && sticking_release(l->sticking) != HAMEL_OK)
+    hamel_status status = changes ? meet(l, i, error) : HAMEL_OK;
+    if (status == HAMEL_OK && changes && l->sticking && sticking_release(l->sticking) != HAMEL_OK)
         status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to switch constraints");
     if (status == HAMEL_OK) status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
     if (status == HAMEL_OK && changes) status = roots_follow_jump(l->roots, &at, error);
@@ -281,7 +292,9 @@ static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
     if (status != HAMEL_OK || count == 0) return status;
     l->switches += (double)count;
     while (!roots_passed(l->roots, first)) first++;
-    status = events_note(&l->events, first, l->t, error);
+    for (size_t i = first; i < l->model->root_count && status == HAMEL_OK; i++)
+        if (roots_passed(l->roots, i)) status = meet(l, i, error);
+    if (status == HAMEL_OK) status = events_note(&l->events, first, l->t, error);
     return status == HAMEL_OK ? decide(l, error) : status;
 }
 
@@ -290,6 +303,8 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
     bool changed = false;
     *terminated = false;
     hamel_status status = lane_see(l, roots_time(l->roots), error);
+    if (status == HAMEL_OK && l->sensitivities)
+        status = sensitivities_instant(l->sensitivities, l->again, (const double *const *)l->along, error);
     if (status == HAMEL_OK) status = flip(l, &changed, error);
     for (size_t i = 0; i < model->event_count && !*terminated && status == HAMEL_OK; i++) {
         const model_event *event = &model->events[i];
@@ -305,6 +320,7 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
     if (status == HAMEL_OK) status = begin(l, changed, error);
     if (status != HAMEL_OK || *terminated) return status;
     if (!changed) return search(l, error); /* what is left of the step is as good as before */
-    status = integrator_restart(l->integrator, l->t, l->q, l->v, l->since_work, 0, error);
+    status =
+        integrator_restart(l->integrator, l->t, l->q, l->v, (const double *const *)l->along, l->since_work, 0, error);
     return status == HAMEL_OK ? keep_pace(l, error) : status;
 }

@@ -22,6 +22,8 @@ typedef struct lane {
     double *before, *after;                       /* rows of a happening */
     sensitivities *sensitivities;                 /* NULL: none asked for */
     double **along, *derivatives;                 /* at the state seen last; and their columns */
+    double **since_along;                         /* where the integrator was started */
+    bool again;                                   /* what is due has been brought about by what has just happened */
 } lane;
 
 /* The sensitivities of the consistent state in q, v at the start, which was made of the model's; does nothing without. */

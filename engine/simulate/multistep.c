@@ -140,7 +140,8 @@ static bool multistep_restart(stepper *s, double t, const double *y, double step
     w->before = multistep_count(s);
     memcpy(NV_DATA_S(w->y), y, s->problem->length * sizeof *y);
     return CVodeReInit(w->cvode, t, w->y) == CV_SUCCESS && CVodeSetStopTime(w->cvode, s->problem->stop) == CV_SUCCESS &&
-           CVodeSetInitStep(w->cvode, step) == CV_SUCCESS;
+           CVodeSetInitStep(w->cvode, step) == CV_SUCCESS &&
+           (!s->problem->forward || forward_restart(s->problem->forward, w->cvode));
 }
 
 static step_result result_of(int flag) {

@@ -88,14 +88,21 @@ static double magnitude(size_t count, const double *x) {
     return most;
 }
 
-/* f->p := the solution for the signs in f->sign; true when it has these signs. */
-static bool solve_pattern(friction *f) {
+/* f->p := the solution for the signs in f->sign, which it need not have; false when it is not determined. */
+static bool solve_signs(friction *f) {
     size_t k = f->k;
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++) f->matrix[i + k * j] = (i == j) - f->T[i + k * j] * f->sign[j];
     if (!dense_lu(k, f->matrix, f->pivot, f->scale)) return false;
     memcpy(f->p, f->p0, k * sizeof *f->p);
     dense_lu_solve(k, f->matrix, f->pivot, f->scale, f->p);
+    return true;
+}
+
+/* The same; true when it has these signs. */
+static bool solve_pattern(friction *f) {
+    size_t k = f->k;
+    if (!solve_signs(f)) return false;
     double least = -SIGN * magnitude(k, f->p);
     for (size_t j = 0; j < k; j++)
         if (!(f->sign[j] * f->p[j] >= least)) return false;
@@ -192,4 +199,19 @@ hamel_status friction_solve(friction *f, motion_solver *motion, const double *va
     memcpy(f->force, g, model->n * sizeof *g);
     friction_add_forces(model, values, lambda, f->force);
     return motion_solve(motion, f->force, r, tolerance, x, lambda);
+}
+
+hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
+                                  const double *r, const double *lambda, double *x, double *mu) {
+    const hamel_model *model = f->model;
+    const model_pattern *F = &model->F;
+    for (size_t j = 0; j < f->k; j++) {
+        f->sign[j] = lambda[model->friction_constraint[j]] < 0 ? -1 : 1;
+        f->p0[j] = mu[model->friction_constraint[j]];
+    }
+    if (!solve_signs(f)) return HAMEL_SINGULAR;
+    memcpy(f->force, g, model->n * sizeof *g);
+    for (size_t e = 0; e < F->count; e++)
+        f->force[F->row[e]] += values[model->at_F + e] * f->sign[F->column[e]] * f->p[F->column[e]];
+    return motion_solve(motion, f->force, r, INFINITY, x, mu);
 }

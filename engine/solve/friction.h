@@ -22,6 +22,11 @@ void friction_free(friction *f);
 hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
+/* How the solution found last, with multipliers `lambda`, moves when g and r do: the equations between two changes of sign,
+ * linearized. On entry x and mu solve the system without friction for the right sides' rates, on return with it. */
+hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
+                                  const double *r, const double *lambda, double *x, double *mu) HAMEL_CHECKED;
+
 /* out[n] += F|λ|. */
 void friction_add_forces(const hamel_model *model, const double *values, const double *lambda, double *out);
 

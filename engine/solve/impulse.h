@@ -2,7 +2,14 @@
 #ifndef HAMEL_SOLVE_IMPULSE_H
 #define HAMEL_SOLVE_IMPULSE_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/solve/sensitivities.h"
+
+/* What is differentiated along, for `event`: sensitivities NULL for nothing. */
+typedef struct impulse_along {
+    sensitivities *sensitivities;
+    const model_event *event;
+    double *const *s;
+} impulse_along;
 
 /* Replaces v by the velocities after an impulse on constraint c with Newton's restitution e, all active constraints kept:
  *
@@ -16,6 +23,6 @@
  * Constraint c need not be active and is afterwards what it was before. *multiplier gets Λ_c. HAMEL_OK, or a fault: HAMEL_INCOMPATIBLE when the active
  * constraints do not let the velocity of c change. */
 hamel_status impulse_apply(kinetics *k, double t, const double *q, double *v, size_t c, double restitution,
-                           double *multiplier, hamel_error *error) HAMEL_CHECKED;
+                           const impulse_along *along, double *multiplier, hamel_error *error) HAMEL_CHECKED;
 
 #endif

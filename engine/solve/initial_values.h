@@ -17,6 +17,18 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
 hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *q, double *v,
                                            hamel_error *error) HAMEL_CHECKED;
 
+/* Up to PROGRAM_LANES directions: what the programs do along them at the given coordinates and no velocities (outputs ×
+ * lanes), and the initial values of quasi-velocities and of coordinates (rows of the model's own lengths). */
+typedef struct initial_directions {
+    size_t count;
+    const double *dynamics, *quasi, *u0, *v0;
+} initial_directions;
+
+/* dv[i] := what velocities v of initial_velocities_from_quasi do along each direction. `k` has been evaluated at the given
+ * coordinates without velocities. HAMEL_OK or HAMEL_NO_MEMORY. */
+hamel_status initial_velocities_along(kinetics *k, const double *v, const initial_directions *d,
+                                      double *const *dv) HAMEL_CHECKED;
+
 /* The model's initial state on its constraints, with accelerations (n) and multipliers (m); failures are told, but for
  * those that kinetics_explain explains. */
 hamel_status initial_state(kinetics *k, double *q, double *v, double *a, double *lambda,

@@ -19,8 +19,12 @@ typedef struct rows {
     row_space space;
 } rows;
 
+static size_t most_rows(const hamel_model *model) {
+    return model->m + model->quasi_initial_count + model->n;
+}
+
 static bool rows_create(rows *w, const hamel_model *model) {
-    size_t n = model->n, most = model->m + model->quasi_initial_count + n;
+    size_t n = model->n, most = most_rows(model);
     *w = (rows){.n = n};
     w->E = calloc(n * most + most + 1, sizeof *w->E);
     w->r = w->E + n * most;
@@ -32,40 +36,63 @@ static void rows_free(rows *w) {
     row_space_free(&w->space);
 }
 
-static void add_constraints(rows *w, const kinetics *k) {
+/* What rows are made of, or how that moves: entries of arrays stand `stride` apart. */
+typedef struct row_values {
+    const double *dynamics, *quasi; /* outputs of the programs, or tangents of them */
+    const double *u0, *v0;          /* initial values of quasi-velocities and velocities */
+    size_t stride;
+    double one; /* ∂v_j/∂v_j, or its rate */
+} row_values;
+
+static void add_constraints(rows *w, const kinetics *k, const row_values *from) {
     const hamel_model *model = k->model;
     for (size_t c = 0; c < model->m; c++) {
-        if (model->order[c] == CONSTRAINT_ACCELERATION) continue;
+        if (model->order[c] == CONSTRAINT_ACCELERATION || !k->mode.active[c]) continue;
         for (size_t e = 0; e < model->A.count; e++)
             if ((size_t)model->A.row[e] == c)
-                w->E[(size_t)model->A.column[e] + w->n * w->count] = k->values[model->at_A + e];
-        w->r[w->count++] = -kinetics_velocity(k)[c];
+                w->E[(size_t)model->A.column[e] + w->n * w->count] = from->dynamics[(model->at_A + e) * from->stride];
+        w->r[w->count++] = -from->dynamics[(model->at_velocity + c) * from->stride];
     }
 }
 
-static bool add_quasi(rows *w, const hamel_model *model, double t, const double *q) {
-    size_t n = w->n, outputs = model->quasi_initial_count * (n + 1);
+static void add_quasi(rows *w, const hamel_model *model, const row_values *from) {
+    for (size_t i = 0; i < model->quasi_initial_count; i++) {
+        const double *U = from->quasi + i * (w->n + 1) * from->stride;
+        for (size_t j = 0; j < w->n; j++) w->E[j + w->n * w->count] = U[j * from->stride];
+        w->r[w->count++] = from->u0[i] - U[w->n * from->stride];
+    }
+}
+
+static void add_given(rows *w, const hamel_model *model, const row_values *from) {
+    for (size_t j = 0; j < w->n; j++) {
+        if (!model->velocity_given[j]) continue;
+        w->E[j + w->n * w->count] = from->one;
+        w->r[w->count++] = from->v0[j];
+    }
+}
+
+static void fill(rows *w, const kinetics *k, const row_values *from) {
+    w->count = 0;
+    memset(w->E, 0, w->n * most_rows(k->model) * sizeof *w->E);
+    add_constraints(w, k, from);
+    add_quasi(w, k->model, from);
+    add_given(w, k->model, from);
+}
+
+/* The rows at (t, q), with k evaluated there without velocities. False without memory. */
+static bool rows_at(rows *w, const kinetics *k, double t, const double *q) {
+    const hamel_model *model = k->model;
+    size_t outputs = model->quasi_initial_count * (w->n + 1);
     double *work = calloc(program_workspace_doubles(model->quasi) + outputs + 1, sizeof *work);
     if (!work) return false;
     double *values = work + program_workspace_doubles(model->quasi);
     program_inputs in = model_inputs(model, &t, q, NULL, NULL, NULL, NULL);
     program_prepare(model->quasi, &in, work);
     program_evaluate(model->quasi, &in, work, values);
-    for (size_t i = 0; i < model->quasi_initial_count; i++) {
-        const double *U = values + i * (n + 1);
-        memcpy(w->E + n * w->count, U, n * sizeof *U);
-        w->r[w->count++] = model->quasi_initial[i] - U[n];
-    }
+    row_values from = {k->values, values, model->quasi_initial, model->v0, 1, 1};
+    fill(w, k, &from);
     free(work);
     return true;
-}
-
-static void add_given(rows *w, const hamel_model *model) {
-    for (size_t j = 0; j < w->n; j++) {
-        if (!model->velocity_given[j]) continue;
-        w->E[j + w->n * w->count] = 1;
-        w->r[w->count++] = model->v0[j];
-    }
 }
 
 /* v of least norm; returns by how much dependent rows contradict, relative to their right side or 1. */
@@ -82,33 +109,68 @@ static double solve(rows *w, double *v) {
     return worst;
 }
 
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
+}
+
+static hamel_status contradict(double by, hamel_error *error) {
+    (void)hamel_fail(error, HAMEL_INCONSISTENT, "/quasi_velocities", 0,
+                     "the initial values of quasi-velocities, the given velocities and the constraints contradict each "
+                     "other by %.3g",
+                     by);
+    hamel_suggest(error, "give initial values to quasi-velocities or velocities to coordinates, and let the "
+                         "constraints fix the rest");
+    return HAMEL_INCONSISTENT;
+}
+
 hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *q, double *v, hamel_error *error) {
     const hamel_model *model = k->model;
     rows w;
     if (!model->quasi) return HAMEL_OK;
-    if (!rows_create(&w, model)) {
-        rows_free(&w);
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
-    }
+    bool good = rows_create(&w, model);
     memset(v, 0, model->n * sizeof *v);
-    hamel_status status = kinetics_evaluate(k, t, q, v, error);
+    hamel_status status = good ? kinetics_evaluate(k, t, q, v, error) : no_memory(error);
+    if (status == HAMEL_OK && !rows_at(&w, k, t, q)) status = no_memory(error);
     if (status == HAMEL_OK) {
-        add_constraints(&w, k);
-        if (!add_quasi(&w, model, t, q))
-            status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
-    }
-    if (status == HAMEL_OK) {
-        add_given(&w, model);
         double contradiction = solve(&w, v);
-        if (!(contradiction <= CONTRADICTION)) {
-            status = hamel_fail(error, HAMEL_INCONSISTENT, "/quasi_velocities", 0,
-                                "the initial values of quasi-velocities, the given velocities and the constraints "
-                                "contradict each other by %.3g",
-                                contradiction);
-            hamel_suggest(error, "give initial values to quasi-velocities or velocities to coordinates, and let the "
-                                 "constraints fix the rest");
-        }
+        if (!(contradiction <= CONTRADICTION)) status = contradict(contradiction, error);
     }
     rows_free(&w);
     return status;
+}
+
+/* --- along inputs ----------------------------------------------------------------------------------------------------- */
+
+/* dv := E⁺(δr − δE v) + (1 − E⁺E) δEᵀy with Eᵀy = v. */
+static void differentiate(rows *w, const rows *moved, const double *v, double *y, double *right, double *dv) {
+    double *f = right + w->count;
+    memset(f, 0, w->n * sizeof *f);
+    row_space_multipliers(&w->space, v, y);
+    for (size_t c = 0; c < w->count; c++)
+        for (size_t j = 0; j < w->n; j++) f[j] += moved->E[j + w->n * c] * y[c];
+    for (size_t c = 0; c < w->count; c++) {
+        right[c] = moved->r[c];
+        for (size_t j = 0; j < w->n; j++) right[c] -= moved->E[j + w->n * c] * v[j] + w->E[j + w->n * c] * f[j];
+    }
+    (void)row_space_solution(&w->space, right, dv);
+    for (size_t j = 0; j < w->n; j++) dv[j] += f[j];
+}
+
+hamel_status initial_velocities_along(kinetics *k, const double *v, const initial_directions *d, double *const *dv) {
+    const hamel_model *model = k->model;
+    size_t n = model->n, most = most_rows(model);
+    rows w = {0}, moved = {0};
+    double *scratch = calloc(2 * most + 2 * n + 1, sizeof *scratch), *solution = scratch + 2 * most + n;
+    bool good = rows_create(&w, model) && rows_create(&moved, model) && scratch && rows_at(&w, k, k->t, k->q);
+    if (good) (void)solve(&w, solution); /* factors */
+    for (size_t lane = 0; good && lane < d->count; lane++) {
+        row_values from = {d->dynamics + lane, d->quasi + lane, d->u0 + lane * model->quasi_initial_count,
+                           d->v0 + lane * n,   PROGRAM_LANES,   0};
+        fill(&moved, k, &from);
+        differentiate(&w, &moved, v, scratch, scratch + most, dv[lane]);
+    }
+    rows_free(&w);
+    rows_free(&moved);
+    free(scratch);
+    return good ? HAMEL_OK : HAMEL_NO_MEMORY;
 }

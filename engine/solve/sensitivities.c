@@ -1,45 +1,29 @@
 /* sensitivities.c — see the header. Inputs are taken PROGRAM_LANES at a time, one tangent a batch. */
-#include "engine/solve/sensitivities.h"
+#include "engine/solve/sensitivities_int.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = PROGRAM_LANES, START_ITERATIONS = 60 };
-/* Relative changes: one that ends the iteration of the start, and one above which it has led nowhere. */
-static const double SETTLED = 1e-13, UNSETTLED = 1e-9;
-
-struct sensitivities {
-    const hamel_model *model;
-    const model_sensitivities *inputs;
-    kinetics *kinetics;
-    size_t n, m, count;
-    double *parameter_seeds; /* parameters × LANES, of the batch `seeded`; 0 for what does not move */
-    size_t seeded;
-    double *q_seeds, *v_seeds, *a_seeds;    /* n × LANES */
-    double *lambda_seeds;                   /* m × LANES */
-    double *residual, *dynamics, *observed; /* tangents: outputs × LANES */
-    double *residual_work, *tangent_work;   /* of the programs */
-    double *a, *lambda;                     /* n, m: of the state */
-    double *g, *r, *x, *mu;                 /* n, m, n, m: right sides and solutions */
-    double *mass, *mass_rates;              /* M of the given initial state; along each input */
-    double *step;                           /* n: from the given initial values */
-};
+enum { LANES = SENSITIVITY_LANES };
 
 static size_t largest(size_t x, size_t y) {
     return x > y ? x : y;
 }
 
-static size_t batches(const sensitivities *w) {
-    return (w->count + LANES - 1) / LANES;
+/* Whatever any of the programs needs. */
+static size_t tangent_doubles(const hamel_model *model) {
+    const program *const programs[] = {model->dynamics, model->residual, model->observed, model->nonideal,
+                                       model->roots,    model->jumps,    model->bounds,   model->quasi};
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (programs[i]) most = largest(most, program_tangent_doubles(programs[i]));
+    return most;
 }
 
 static bool allocate(sensitivities *w) {
     const hamel_model *model = w->model;
     size_t n = w->n, m = w->m, parameters = model->system->parameter_count;
-    size_t tangent =
-        largest(program_tangent_doubles(model->dynamics),
-                largest(program_tangent_doubles(model->residual), program_tangent_doubles(model->observed)));
     struct {
         double **to;
         size_t count;
@@ -48,17 +32,24 @@ static bool allocate(sensitivities *w) {
                  {&w->v_seeds, n * LANES},
                  {&w->a_seeds, n * LANES},
                  {&w->lambda_seeds, m * LANES},
+                 {&w->ideal_seeds, n * LANES},
+                 {&w->nonideal_seeds, n * LANES},
+                 {&w->prescribed, n * LANES},
                  {&w->residual, (n + m) * LANES},
                  {&w->dynamics, model->dynamics_count * LANES},
                  {&w->observed, model->observed_count * LANES},
                  {&w->residual_work, program_workspace_doubles(model->residual)},
-                 {&w->tangent_work, tangent},
+                 {&w->tangent_work, tangent_doubles(model)},
                  {&w->a, n},
                  {&w->lambda, m},
+                 {&w->free_a, n},
+                 {&w->free_lambda, m},
                  {&w->g, n},
                  {&w->r, m},
                  {&w->x, n},
                  {&w->mu, m},
+                 {&w->given, n},
+                 {&w->given_rates, n * w->count},
                  {&w->mass, model->M.count},
                  {&w->mass_rates, model->M.count * w->count},
                  {&w->step, n}};
@@ -72,27 +63,21 @@ static bool allocate(sensitivities *w) {
     return memory != NULL;
 }
 
-static size_t batch_size(const sensitivities *w, size_t batch) {
-    size_t left = w->count - batch * LANES;
-    return left < LANES ? left : LANES;
-}
-
-static void set_parameters(sensitivities *w, size_t batch, bool move) {
+static void set_parameters(sensitivities *w, long first, bool move) {
     const model_sensitivities *inputs = w->inputs;
-    for (size_t k = 0; k < batch_size(w, batch); k++)
-        for (size_t e = inputs->first[batch * LANES + k]; e < inputs->first[batch * LANES + k + 1]; e++)
+    for (size_t k = 0; first >= 0 && k < LANES && (size_t)first + k < w->count; k++)
+        for (size_t e = inputs->first[(size_t)first + k]; e < inputs->first[(size_t)first + k + 1]; e++)
             w->parameter_seeds[(size_t)inputs->parameter[e] * LANES + k] = move ? inputs->rate[e] : 0;
 }
 
-/* Whether any parameter moves in this batch. */
-static bool seed_parameters(sensitivities *w, size_t batch) {
-    size_t first = batch * LANES;
-    if (batch != w->seeded) {
+/* Whether any parameter moves along these directions. */
+static bool seed_parameters(sensitivities *w, const directions *d) {
+    if (d->first != w->seeded) {
         set_parameters(w, w->seeded, false);
-        set_parameters(w, batch, true);
-        w->seeded = batch;
+        set_parameters(w, d->first, true);
+        w->seeded = d->first;
     }
-    return w->inputs->first[first] < w->inputs->first[first + batch_size(w, batch)];
+    return d->first >= 0 && w->inputs->first[d->first] < w->inputs->first[(size_t)d->first + d->count];
 }
 
 sensitivities *sensitivities_create(kinetics *k) {
@@ -104,19 +89,21 @@ sensitivities *sensitivities_create(kinetics *k) {
                          .kinetics = k,
                          .n = model->n,
                          .m = model->m,
-                         .count = model->sensitivities->count};
-    if (!allocate(w)) {
-        free(w);
+                         .count = model->sensitivities->count,
+                         .needs_ideal = model->sensitivities->needs_ideal,
+                         .seeded = SENSITIVITY_NO_INPUTS};
+    if (!allocate(w) || !sensitivities_jump_create(w)) {
+        sensitivities_free(w);
         return NULL;
     }
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(model->residual, &in, w->residual_work);
-    set_parameters(w, 0, true);
     return w;
 }
 
 void sensitivities_free(sensitivities *w) {
     if (!w) return;
+    sensitivities_jump_free(w);
     free(w->parameter_seeds); /* the first part of the one block */
     free(w);
 }
@@ -133,80 +120,183 @@ const double *sensitivities_sizes(const sensitivities *w) {
 
 /* --- tangents -------------------------------------------------------------------------------------------------------- */
 
-/* Coordinates, velocities and parameters move along the inputs of a batch. */
-static program_inputs seeds_of(sensitivities *w, size_t batch, const double *const *s) {
-    size_t size = batch_size(w, batch);
+program_inputs sensitivities_seeds(sensitivities *w, const directions *d) {
     program_inputs seeds = {{0}};
     for (size_t i = 0; i < w->n; i++)
         for (size_t k = 0; k < LANES; k++) {
-            const double *of = k < size ? s[batch * LANES + k] : NULL;
-            w->q_seeds[i * LANES + k] = of ? of[i] : 0;
-            w->v_seeds[i * LANES + k] = of ? of[w->n + i] : 0;
+            w->q_seeds[i * LANES + k] = k < d->count ? d->s[k][i] : 0;
+            w->v_seeds[i * LANES + k] = k < d->count ? d->s[k][w->n + i] : 0;
         }
     seeds.values[SYMBOL_COORDINATE] = w->q_seeds;
     seeds.values[SYMBOL_VELOCITY] = w->v_seeds;
-    if (seed_parameters(w, batch)) seeds.values[SYMBOL_PARAMETER] = w->parameter_seeds;
+    if (seed_parameters(w, d)) seeds.values[SYMBOL_PARAMETER] = w->parameter_seeds;
+    if (!d->dt) return seeds;
+    for (size_t k = 0; k < LANES; k++) w->time_seeds[k] = k < d->count ? d->dt[k] : 0;
+    seeds.values[SYMBOL_TIME] = w->time_seeds;
     return seeds;
 }
 
-/* w->dynamics := the dynamics program's tangents at the state evaluated last. */
-static void dynamics_along(sensitivities *w, size_t batch, const double *const *s) {
+void sensitivities_dynamics(sensitivities *w, const directions *d) {
     kinetics *k = w->kinetics;
     program_inputs in = model_inputs(w->model, &k->t, k->q, k->v, NULL, k->lambda, NULL);
-    program_inputs seeds = seeds_of(w, batch, s);
+    program_inputs seeds = sensitivities_seeds(w, d);
     in.values[SYMBOL_BRANCH] = k->mode.branches;
     program_tangent(w->model->dynamics, &in, &seeds, k->dynamics_work, w->tangent_work, NULL, w->dynamics);
 }
 
-static void residual_along(sensitivities *w, size_t batch, const double *const *s) {
+/* out[n × lanes] := tangents of the forces that are prescribed, for these ideal multipliers; `moving`: which move. */
+static void prescribed_along(sensitivities *w, const directions *d, const double *lambda, bool moving, double *out) {
     kinetics *k = w->kinetics;
-    program_inputs in = model_inputs(w->model, &k->t, k->q, k->v, w->a, w->lambda, NULL);
-    program_inputs seeds = seeds_of(w, batch, s);
+    program_inputs in = model_inputs(w->model, &k->t, k->q, k->v, NULL, lambda, NULL);
+    program_inputs seeds = sensitivities_seeds(w, d);
     in.values[SYMBOL_BRANCH] = k->mode.branches;
-    program_tangent(w->model->residual, &in, &seeds, w->residual_work, w->tangent_work, NULL, w->residual);
+    in.values[SYMBOL_IDEAL] = k->ideal;
+    if (moving) seeds.values[SYMBOL_MULTIPLIER] = w->lambda_seeds;
+    if (moving) seeds.values[SYMBOL_IDEAL] = w->ideal_seeds;
+    program_tangent(w->model->nonideal, &in, &seeds, k->nonideal_work, w->tangent_work, NULL, out);
 }
 
-static bool all_finite(const double *x, size_t count) {
+/* w->residual := tangents at the state evaluated last with these accelerations and multipliers, which do not move; without
+ * the forces that are prescribed, which the program takes for those of these multipliers. */
+static void residual_along(sensitivities *w, const directions *d, const double *a, const double *lambda) {
+    kinetics *k = w->kinetics;
+    program_inputs in = model_inputs(w->model, &k->t, k->q, k->v, a, lambda, NULL);
+    program_inputs seeds = sensitivities_seeds(w, d);
+    in.values[SYMBOL_BRANCH] = k->mode.branches;
+    in.values[SYMBOL_IDEAL] = k->ideal;
+    program_tangent(w->model->residual, &in, &seeds, w->residual_work, w->tangent_work, NULL, w->residual);
+    if (!w->model->nonideal) return;
+    prescribed_along(w, d, lambda, false, w->prescribed);
+    for (size_t i = 0; i < w->n * LANES; i++) w->residual[i] += w->prescribed[i];
+}
+
+bool sensitivities_finite(const double *x, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum += 0 * x[i];
     return sum == 0;
 }
 
-/* --- along the motion ------------------------------------------------------------------------------------------------ */
+/* --- accelerations --------------------------------------------------------------------------------------------------- */
 
-/* w->a, w->lambda, and the factored matrix, of a state. */
-static hamel_status solve_state(sensitivities *w, double t, const double *q, const double *v, double alpha, double beta,
-                                hamel_error *error) {
-    hamel_status status = kinetics_evaluate(w->kinetics, t, q, v, error);
-    return status == HAMEL_OK ? kinetics_accelerations(w->kinetics, alpha, beta, w->a, w->lambda, error) : status;
+hamel_status sensitivities_solve_state(sensitivities *w, double t, const double *q, const double *v, double alpha,
+                                       double beta, hamel_error *error) {
+    kinetics *k = w->kinetics;
+    hamel_status status = kinetics_evaluate(k, t, q, v, error);
+    if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, w->a, w->lambda, error);
+    if (status != HAMEL_OK || !w->needs_ideal) return status;
+    return motion_solve(&k->motion, k->values + w->model->at_Q, k->b, INFINITY, w->free_a, w->free_lambda);
 }
 
-/* w->x, w->mu := δq'', δλ of lane k of the tangents at hand. */
-static hamel_status accelerate(sensitivities *w, size_t k, double alpha, double beta) {
+/* w->g, w->r := right sides for lane k of the residual's tangents. */
+static void right_side(sensitivities *w, size_t k, double alpha, double beta) {
     const hamel_model *model = w->model;
     const double *velocity = w->dynamics + model->at_velocity * LANES,
                  *position = w->dynamics + model->at_position * LANES;
     for (size_t i = 0; i < w->n; i++) w->g[i] = -w->residual[i * LANES + k];
     for (size_t c = 0; c < w->m; c++) {
         double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* as the motion's own */
-        w->r[c] = -w->residual[(w->n + c) * LANES + k] - damping * velocity[c * LANES + k] -
-                  beta * beta * position[c * LANES + k];
+        w->r[c] = -w->residual[(w->n + c) * LANES + k];
+        if (alpha != 0 || beta != 0)
+            w->r[c] -= damping * velocity[c * LANES + k] + beta * beta * position[c * LANES + k];
     }
-    return motion_solve(&w->kinetics->motion, w->g, w->r, INFINITY, w->x, w->mu);
 }
+
+static void store(const double *from, size_t count, size_t k, double *to) {
+    for (size_t i = 0; i < count; i++) to[i * LANES + k] = from[i];
+}
+
+/* to[· × lanes] of lane k += ∂(A' λ) along it, with these multipliers and what they do; of the first `count` rows. */
+static void add_reaction(const sensitivities *w, size_t k, const double *lambda, size_t count, double *to) {
+    const hamel_model *model = w->model;
+    const double *A = w->kinetics->values + model->at_A, *A_along = w->dynamics + model->at_A * LANES;
+    for (size_t e = 0; e < model->A.count && (size_t)model->A.row[e] < count; e++) {
+        size_t c = (size_t)model->A.row[e], i = (size_t)model->A.column[e];
+        to[i * LANES + k] += A_along[e * LANES + k] * lambda[c] + A[e] * w->lambda_seeds[c * LANES + k];
+    }
+}
+
+/* to[i × stride] += δ(F|λ|)_i of lane k: of F alone where the multipliers do not move (`moving` false). */
+static void add_friction(const sensitivities *w, size_t k, const double *lambda, bool moving, double *to,
+                         size_t stride) {
+    const hamel_model *model = w->model;
+    const double *F = w->kinetics->values + model->at_F, *F_along = w->dynamics + model->at_F * LANES;
+    for (size_t e = 0; e < model->F.count; e++) {
+        size_t c = (size_t)model->friction_constraint[model->F.column[e]];
+        double by_lambda = moving ? (lambda[c] < 0 ? -F[e] : F[e]) * w->lambda_seeds[c * LANES + k] : 0;
+        to[(size_t)model->F.row[e] * stride] += F_along[e * LANES + k] * fabs(lambda[c]) + by_lambda;
+    }
+}
+
+/* What ideal constraints alone would exert moves; and so do the forces that are prescribed by it: into w->ideal_seeds and
+ * w->nonideal_seeds. The residual contains friction, which is no part of this. */
+static hamel_status ideal_along(sensitivities *w, const directions *d, double alpha, double beta) {
+    const hamel_model *model = w->model;
+    kinetics *k = w->kinetics;
+    residual_along(w, d, w->free_a, w->free_lambda);
+    memset(w->ideal_seeds, 0, w->n * LANES * sizeof *w->ideal_seeds);
+    memset(w->nonideal_seeds, 0, w->n * LANES * sizeof *w->nonideal_seeds);
+    memset(w->lambda_seeds, 0, w->m * LANES * sizeof *w->lambda_seeds);
+    for (size_t lane = 0; lane < d->count; lane++) {
+        right_side(w, lane, alpha, beta);
+        memset(w->x, 0, w->n * sizeof *w->x);
+        add_friction(w, lane, w->free_lambda, false, w->x, 1);
+        for (size_t i = 0; i < w->n; i++) w->g[i] -= w->x[i];
+        hamel_status status = motion_solve(&k->motion, w->g, w->r, INFINITY, w->x, w->mu);
+        if (status != HAMEL_OK) return status;
+        store(w->mu, w->m, lane, w->lambda_seeds);
+        add_reaction(w, lane, w->free_lambda, model->ideal_count, w->ideal_seeds);
+    }
+    if (model->nonideal) prescribed_along(w, d, w->free_lambda, true, w->nonideal_seeds);
+    return HAMEL_OK;
+}
+
+/* w->nonideal_seeds, which holds what the prescribed forces do: all that acts but the ideal reactions (kinetics.h). */
+static void collect_nonideal(sensitivities *w, size_t lane) {
+    add_reaction(w, lane, w->lambda, w->m, w->nonideal_seeds);
+    if (w->model->friction_count) add_friction(w, lane, w->lambda, true, w->nonideal_seeds + lane, LANES);
+    for (size_t i = 0; i < w->n; i++) w->nonideal_seeds[i * LANES + lane] -= w->ideal_seeds[i * LANES + lane];
+}
+
+/* w->x, w->mu := δq'', δλ of one lane of the tangents at hand. */
+static hamel_status accelerate(sensitivities *w, size_t lane, double alpha, double beta) {
+    kinetics *k = w->kinetics;
+    right_side(w, lane, alpha, beta);
+    for (size_t i = 0; i < w->n && w->needs_ideal; i++) w->g[i] += w->nonideal_seeds[i * LANES + lane];
+    hamel_status status = motion_solve(&k->motion, w->g, w->r, INFINITY, w->x, w->mu);
+    if (status != HAMEL_OK || !k->friction) return status;
+    return friction_solve_along(k->friction, &k->motion, k->values, w->g, w->r, w->lambda, w->x, w->mu);
+}
+
+hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, double alpha, double beta) {
+    hamel_status status = HAMEL_OK;
+    if (alpha != 0 || beta != 0 || w->needs_ideal) sensitivities_dynamics(w, d);
+    if (w->needs_ideal) status = ideal_along(w, d, alpha, beta);
+    if (status == HAMEL_OK) residual_along(w, d, w->a, w->lambda);
+    memset(w->a_seeds, 0, w->n * LANES * sizeof *w->a_seeds);
+    memset(w->lambda_seeds, 0, w->m * LANES * sizeof *w->lambda_seeds);
+    for (size_t lane = 0; lane < d->count && status == HAMEL_OK; lane++) {
+        status = accelerate(w, lane, alpha, beta);
+        if (status != HAMEL_OK) return status;
+        store(w->x, w->n, lane, w->a_seeds);
+        store(w->mu, w->m, lane, w->lambda_seeds);
+        if (w->needs_ideal) collect_nonideal(w, lane);
+    }
+    return status;
+}
+
+/* --- along the motion ------------------------------------------------------------------------------------------------ */
 
 hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, const double *v, double alpha,
                                  double beta, const double *const *s, double *const *ds) {
-    hamel_status status = solve_state(w, t, q, v, alpha, beta, NULL);
-    for (size_t batch = 0; batch < batches(w) && status == HAMEL_OK; batch++) {
-        residual_along(w, batch, s);
-        if (alpha != 0 || beta != 0) dynamics_along(w, batch, s);
-        for (size_t k = 0; k < batch_size(w, batch) && status == HAMEL_OK; k++) {
-            size_t i = batch * LANES + k;
-            status = accelerate(w, k, alpha, beta);
-            if (status == HAMEL_OK && !all_finite(w->x, w->n)) status = HAMEL_NOT_FINITE;
-            memcpy(ds[i], s[i] + w->n, w->n * sizeof **ds);
-            memcpy(ds[i] + w->n, w->x, w->n * sizeof **ds);
+    hamel_status status = sensitivities_solve_state(w, t, q, v, alpha, beta, NULL);
+    for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++) {
+        directions d = directions_of(w, batch, s);
+        status = sensitivities_accelerate(w, &d, alpha, beta);
+        if (status == HAMEL_OK && !sensitivities_finite(w->a_seeds, w->n * LANES)) status = HAMEL_NOT_FINITE;
+        for (size_t k = 0; k < d.count && status == HAMEL_OK; k++) {
+            double *to = ds[(size_t)d.first + k];
+            memcpy(to, d.s[k] + w->n, w->n * sizeof *to);
+            for (size_t i = 0; i < w->n; i++) to[w->n + i] = w->a_seeds[i * LANES + k];
         }
     }
     return status;
@@ -214,9 +304,7 @@ hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, co
 
 /* --- onto the constraints -------------------------------------------------------------------------------------------- */
 
-/* Whether any constraint speaks of positions, or of velocities. A mass matrix that is singular is no matter where none
- * does. */
-static bool has_level(const sensitivities *w, bool position) {
+bool sensitivities_has_level(const sensitivities *w, bool position) {
     const hamel_model *model = w->model;
     for (size_t c = 0; c < w->m; c++) {
         bool there = position ? model->order[c] == CONSTRAINT_HOLONOMIC : model->order[c] != CONSTRAINT_ACCELERATION;
@@ -230,12 +318,13 @@ static hamel_status correct(sensitivities *w, bool position, double *const *s) {
     kinetics *k = w->kinetics;
     kkt *system = position ? k->positions : k->velocities;
     const double *f = w->dynamics + (position ? w->model->at_position : w->model->at_velocity) * LANES;
-    if (!has_level(w, position)) return HAMEL_OK;
+    if (!sensitivities_has_level(w, position)) return HAMEL_OK;
     hamel_status status = kkt_factor(system, k->values);
-    for (size_t batch = 0; batch < batches(w) && status == HAMEL_OK; batch++) {
-        dynamics_along(w, batch, (const double *const *)s);
-        for (size_t lane = 0; lane < batch_size(w, batch) && status == HAMEL_OK; lane++) {
-            double *to = s[batch * LANES + lane] + (position ? 0 : w->n);
+    for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++) {
+        directions d = directions_of(w, batch, (const double *const *)s);
+        sensitivities_dynamics(w, &d);
+        for (size_t lane = 0; lane < d.count && status == HAMEL_OK; lane++) {
+            double *to = s[(size_t)d.first + lane] + (position ? 0 : w->n);
             for (size_t c = 0; c < w->m; c++) w->r[c] = -f[c * LANES + lane];
             status = kkt_solve(system, NULL, w->r, INFINITY, w->x, NULL);
             for (size_t i = 0; i < w->n && status == HAMEL_OK; i++) to[i] += w->x[i];
@@ -254,26 +343,17 @@ static hamel_status project(sensitivities *w, double *const *s) {
 static hamel_status observe(sensitivities *w, size_t batch, double *const *s, double *out) {
     const hamel_model *model = w->model;
     kinetics *k = w->kinetics;
-    size_t n = w->n, columns = w->inputs->column_count, size = batch_size(w, batch);
-    residual_along(w, batch, (const double *const *)s);
-    memset(w->a_seeds, 0, n * LANES * sizeof *w->a_seeds);
-    memset(w->lambda_seeds, 0, w->m * LANES * sizeof *w->lambda_seeds);
-    for (size_t lane = 0; lane < size; lane++) {
-        hamel_status status = accelerate(w, lane, 0, 0);
-        if (status != HAMEL_OK) return status;
-        for (size_t i = 0; i < n; i++) w->a_seeds[i * LANES + lane] = w->x[i];
-        for (size_t c = 0; c < w->m; c++) w->lambda_seeds[c * LANES + lane] = w->mu[c];
-    }
+    size_t n = w->n, columns = w->inputs->column_count;
+    directions d = directions_of(w, batch, (const double *const *)s);
+    hamel_status status = sensitivities_accelerate(w, &d, 0, 0);
+    if (status != HAMEL_OK) return status;
     program_inputs in = model_inputs(model, &k->t, k->q, k->v, w->a, w->lambda, NULL);
-    program_inputs seeds = seeds_of(w, batch, (const double *const *)s);
-    seeds.values[SYMBOL_ACCELERATION] = w->a_seeds;
-    seeds.values[SYMBOL_MULTIPLIER] = w->lambda_seeds;
-    in.values[SYMBOL_IDEAL] = k->ideal;
-    in.values[SYMBOL_NONIDEAL] = k->nonideal;
+    program_inputs seeds = sensitivities_seeds(w, &d);
+    sensitivities_seed_solution(w, &in, &seeds);
     program_tangent(model->observed, &in, &seeds, k->observed_work, w->tangent_work, NULL, w->observed);
-    for (size_t lane = 0; lane < size; lane++) {
-        double *to = out + (batch * LANES + lane) * columns;
-        memcpy(to, s[batch * LANES + lane], 2 * n * sizeof *to);
+    for (size_t lane = 0; lane < d.count; lane++) {
+        double *to = out + ((size_t)d.first + lane) * columns;
+        memcpy(to, d.s[lane], 2 * n * sizeof *to);
         for (size_t i = 0; i < w->inputs->output_count; i++) to[2 * n + i] = w->observed[i * LANES + lane];
     }
     return HAMEL_OK;
@@ -281,7 +361,7 @@ static hamel_status observe(sensitivities *w, size_t batch, double *const *s, do
 
 static hamel_status check_finite(const sensitivities *w, const double *out, double t, hamel_error *error) {
     size_t columns = w->inputs->column_count, at = 0;
-    if (all_finite(out, w->count * columns)) return HAMEL_OK;
+    if (sensitivities_finite(out, w->count * columns)) return HAMEL_OK;
     while (isfinite(out[at])) at++;
     const char *input = w->inputs->names[at / columns];
     size_t column = at % columns;
@@ -311,120 +391,10 @@ hamel_status sensitivities_see(sensitivities *w, double t, const double *q, cons
                                double *out, hamel_error *error) {
     hamel_status status = kinetics_evaluate(w->kinetics, t, q, v, error);
     if (status == HAMEL_OK) status = project(w, s);
-    if (status == HAMEL_OK) status = solve_state(w, t, q, v, 0, 0, error);
+    if (status == HAMEL_OK) status = sensitivities_solve_state(w, t, q, v, 0, 0, error);
     if (status == HAMEL_OK) status = check_unique(w, t, error);
-    for (size_t batch = 0; batch < batches(w) && status == HAMEL_OK; batch++) status = observe(w, batch, s, out);
+    for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++)
+        status = observe(w, batch, s, out);
     if (status == HAMEL_OK) return check_finite(w, out, t, error);
     return error->status == HAMEL_OK ? kinetics_explain(w->kinetics, status, error) : status;
-}
-
-/* --- the start ---------------------------------------------------------------------------------------------------------
- *
- * x = q − q0 is the limit of  M0 x − Aᵀμ = 0,  A x = A (q − q0) − Φ(q)  (initial_values.c), and δ of both gives
- *
- *     M0 δx − Aᵀδμ = δAᵀμ − δM0 x,     A δx = A (δq − δq0) − δΦ
- *
- * where δA and δΦ are along δq: an iteration that converges as that of x did, and at once where x = 0. The same for the
- * velocities. */
-
-/* w->g, w->r from lane `lane` of the dynamics' tangents; `given`, `now`: δ of the level. */
-static void start_right_side(sensitivities *w, size_t input, size_t lane, bool position, const double *given,
-                             const double *now, const double *moved) {
-    const hamel_model *model = w->model;
-    const double *A = w->kinetics->values + model->at_A, *A_along = w->dynamics + model->at_A * LANES,
-                 *f = w->dynamics + (position ? model->at_position : model->at_velocity) * LANES,
-                 *M_along = w->mass_rates + input * model->M.count;
-    memset(w->g, 0, w->n * sizeof *w->g);
-    for (size_t e = 0; e < model->M.count; e++) {
-        int i = model->M.row[e], j = model->M.column[e];
-        w->g[i] -= M_along[e] * moved[j];
-        if (i != j) w->g[j] -= M_along[e] * moved[i];
-    }
-    for (size_t c = 0; c < w->m; c++) w->r[c] = -f[c * LANES + lane];
-    for (size_t e = 0; e < model->A.count; e++) {
-        int c = model->A.row[e], j = model->A.column[e];
-        w->g[j] += A_along[e * LANES + lane] * w->mu[c];
-        w->r[c] += A[e] * (now[j] - given[j]);
-    }
-}
-
-/* One iteration of a batch; returns the largest change relative to the sizes. */
-static hamel_status start_once(sensitivities *w, size_t batch, bool position, const double *moved, double *const *s,
-                               double *change) {
-    kkt *system = position ? w->kinetics->positions : w->kinetics->velocities;
-    *change = 0;
-    dynamics_along(w, batch, (const double *const *)s);
-    for (size_t lane = 0; lane < batch_size(w, batch); lane++) {
-        size_t input = batch * LANES + lane;
-        const double *given = (position ? w->inputs->q0 : w->inputs->v0) + input * w->n;
-        double *now = s[input] + (position ? 0 : w->n), size = 0, most = 0;
-        start_right_side(w, input, lane, position, given, now, moved);
-        hamel_status status = kkt_solve(system, w->g, w->r, INFINITY, w->x, NULL);
-        if (status != HAMEL_OK) return status;
-        for (size_t i = 0; i < w->n; i++) {
-            double next = given[i] + w->x[i];
-            most = fmax(most, fabs(next - now[i]));
-            size = fmax(size, fabs(next));
-            now[i] = next;
-        }
-        if (!isfinite(most)) return HAMEL_NOT_FINITE;
-        *change = fmax(*change, size > 0 ? most / size : 0);
-    }
-    return HAMEL_OK;
-}
-
-/* w->mu := the multipliers of the step from the given values to the consistent ones, w->step := that step. */
-static hamel_status start_step(sensitivities *w, bool position, const double *now, const double *given) {
-    kinetics *k = w->kinetics;
-    const hamel_model *model = w->model;
-    kkt *system = position ? k->positions : k->velocities;
-    memcpy(k->values + model->at_M, w->mass, model->M.count * sizeof *w->mass);
-    for (size_t i = 0; i < w->n; i++) w->step[i] = now[i] - given[i];
-    memset(w->r, 0, w->m * sizeof *w->r);
-    for (size_t e = 0; e < model->A.count; e++)
-        w->r[model->A.row[e]] += k->values[model->at_A + e] * w->step[model->A.column[e]];
-    hamel_status status = kkt_factor(system, k->values);
-    return status == HAMEL_OK ? kkt_solve(system, NULL, w->r, INFINITY, w->x, w->mu) : status;
-}
-
-static hamel_status start_level(sensitivities *w, bool position, const double *now, const double *given,
-                                double *const *s) {
-    if (!has_level(w, position)) return HAMEL_OK;
-    hamel_status status = start_step(w, position, now, given);
-    for (size_t batch = 0; batch < batches(w) && status == HAMEL_OK; batch++) {
-        double change = INFINITY;
-        for (int i = 0; i < START_ITERATIONS && status == HAMEL_OK && change > SETTLED; i++)
-            status = start_once(w, batch, position, w->step, s, &change);
-        if (status == HAMEL_OK && !(change < UNSETTLED)) status = HAMEL_SINGULAR;
-    }
-    return status;
-}
-
-hamel_status sensitivities_start(sensitivities *w, double t, const double *q, const double *v, double *const *s,
-                                 hamel_error *error) {
-    const hamel_model *model = w->model;
-    size_t n = w->n, masses = model->M.count;
-    for (size_t i = 0; i < w->count; i++) {
-        memcpy(s[i], w->inputs->q0 + i * n, n * sizeof **s);
-        memcpy(s[i] + n, w->inputs->v0 + i * n, n * sizeof **s);
-    }
-    if (w->m == 0) return HAMEL_OK;
-    hamel_status status = kinetics_evaluate(w->kinetics, t, model->q0, model->v0, error);
-    if (status != HAMEL_OK) return status;
-    memcpy(w->mass, w->kinetics->values + model->at_M, masses * sizeof *w->mass);
-    for (size_t batch = 0; batch < batches(w); batch++) {
-        dynamics_along(w, batch, (const double *const *)s);
-        for (size_t lane = 0; lane < batch_size(w, batch); lane++)
-            for (size_t e = 0; e < masses; e++)
-                w->mass_rates[(batch * LANES + lane) * masses + e] = w->dynamics[(model->at_M + e) * LANES + lane];
-    }
-    status = kinetics_evaluate(w->kinetics, t, q, model->v0, error);
-    if (status == HAMEL_OK) status = start_level(w, true, q, model->q0, s);
-    if (status == HAMEL_OK) status = kinetics_evaluate(w->kinetics, t, q, v, error);
-    if (status == HAMEL_OK) status = start_level(w, false, v, model->v0, s);
-    if (status == HAMEL_OK || error->status != HAMEL_OK) return status;
-    (void)hamel_fail(error, HAMEL_SINGULAR, "/simulation/sensitivities", 0,
-                     "the consistent initial values have no derivatives");
-    hamel_suggest(error, "give initial values that are nearer to the constraints");
-    return HAMEL_SINGULAR;
 }

@@ -42,4 +42,35 @@ hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, co
 hamel_status sensitivities_see(sensitivities *w, double t, const double *q, const double *v, double *const *s,
                                double *out, hamel_error *error) HAMEL_CHECKED;
 
+/* --- across events (sensitivities_jump.c) -------------------------------------------------------------------------------
+ *
+ * Where something happens its time τ moves with the inputs. Between sensitivities_meet and sensitivities_part s are total
+ * variations δ(q, q') = s + (q', q'') dτ/dp: those of the states at which it happens. The motion has been seen at the
+ * instant (sensitivities_see) when these are called. */
+
+/* Begins an instant at which roots pass: notes how the times of all of them move. `again`: they pass because of what has
+ * just happened, at the same instant. */
+hamel_status sensitivities_instant(sensitivities *w, bool again, const double *const *s,
+                                   hamel_error *error) HAMEL_CHECKED;
+
+/* Root i happens next. HAMEL_SINGULAR with a fault where there is no derivative: it touches its zero only, or others
+ * happen at the same instant and the order matters. */
+hamel_status sensitivities_meet(sensitivities *w, size_t i, double *const *s, hamel_error *error) HAMEL_CHECKED;
+
+/* The values that the event met sets are set. */
+void sensitivities_assign(sensitivities *w, const model_event *event, double *const *s);
+
+/* Its impulse strikes: with k->velocities factored and the velocities before, which change by `change`. */
+typedef struct sensitivities_impulse {
+    size_t constraint;
+    double restitution;
+    const double *change, *multipliers; /* n, m */
+} sensitivities_impulse;
+hamel_status sensitivities_strike(sensitivities *w, const model_event *event, const sensitivities_impulse *at,
+                                  double *const *s) HAMEL_CHECKED;
+
+/* It has happened: s are those of a time that is held once more. (v, a) are the motion's after it. Nothing where nothing
+ * was met. */
+void sensitivities_part(sensitivities *w, const double *v, const double *a, double *const *s);
+
 #endif

@@ -249,7 +249,7 @@ typedef struct hamel_simulation {
     const char **record_pointers;
     size_t record_count; /* 0: all */
     bool has_record;
-    const char **sensitivities; /* inputs: parameters, COORDINATE.initial, COORDINATE.velocity */
+    const char **sensitivities; /* inputs: parameters, NAME.initial, COORDINATE.velocity */
     const char **sensitivity_pointers;
     size_t sensitivity_count;
     bool certify, scene;

@@ -195,11 +195,11 @@ static void declare_quasi_velocities(hamel_system *s) {
         int32_t slot = name ? binder_add_slot(s, name, u->definition.pointer, &u->definition, PLACE_ENERGY, NULL) : -1;
         if (slot < 0 || !binder_declare(s, name, ENTRY_QUASI, s->quasi_count, u->pointer)) continue;
         s->binder->quasi_slots[s->quasi_count] = slot;
-        s->quasi[s->quasi_count] = (system_quasi_velocity){
-            .name = name, .pointer = u->pointer, .has_initial = hamel_expression_given(&u->initial)};
-        if (s->quasi[s->quasi_count].has_initial)
-            (void)system_number(s, &u->initial, NULL, &s->quasi[s->quasi_count].initial);
-        s->quasi_count++;
+        system_quasi_velocity *at = &s->quasi[s->quasi_count++];
+        *at = (system_quasi_velocity){.name = name, .pointer = u->pointer, .initial_node = GRAPH_NONE};
+        if (!hamel_expression_given(&u->initial)) continue;
+        at->initial_node = system_bind(s, &u->initial, PLACE_PARAMETERS, NULL, SYNTAX_EXPRESSION, NULL);
+        if (at->initial_node >= 0) (void)system_node_number(s, &u->initial, at->initial_node, &at->initial);
     }
 }
 

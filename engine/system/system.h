@@ -51,8 +51,8 @@ typedef enum constraint_order { CONSTRAINT_HOLONOMIC, CONSTRAINT_VELOCITY, CONST
 typedef struct system_quasi_velocity {
     const char *name, *pointer;
     graph_node definition;
-    bool has_initial;
     double initial;
+    graph_node initial_node; /* what it is made of, or GRAPH_NONE where none is given */
 } system_quasi_velocity;
 
 typedef struct system_constraint {
@@ -93,6 +93,7 @@ typedef struct system_switch {
     const graph_table *table;
     graph_node written, argument; /* z as it is written, and with the switches inside it held */
     bool held;                    /* false: operators stay, z contains what is solved for */
+    bool jumps;                   /* some operator with it has no one value where it changes, not only a kink */
     int32_t slip;                 /* which of the model's slips a SWITCH_SLIP belongs to */
     int32_t next;                 /* another one with the same `written`, or −1 */
 } system_switch;

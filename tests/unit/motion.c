@@ -47,6 +47,7 @@ static bool keep_summary(void *context, const char *json, const hamel_summary *s
     m->steps = s->steps;
     m->redundant_count = s->redundant_count;
     m->rank_changes = s->rank_changes;
+    m->happenings = s->events + s->switches;
     m->work_balance_error = s->max_work_balance_error;
     for (size_t i = 0; i < s->residual_count; i++) {
         m->position_residual = fmax(m->position_residual, s->residuals[i].position);

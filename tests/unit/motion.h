@@ -17,6 +17,7 @@ typedef struct motion {
     double steps, position_residual, velocity_residual, work_balance_error;
     size_t redundant_count;
     int rank_changes;
+    double happenings; /* events, and branches that changed */
     char failure[1000];
 } motion;
 

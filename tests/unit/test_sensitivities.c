@@ -157,7 +157,7 @@ static void outputs_move_with_multipliers_and_accelerations(void **state) {
 /* A system whose text takes the values of two inputs. */
 typedef struct differing {
     const char *system, *simulation, *inputs[2];
-    double values[2];
+    double values[2], happenings; /* at least so many */
 } differing;
 
 /* clang-format off */
@@ -167,14 +167,14 @@ static const differing systems[] = {
      "`coordinates`: [{`name`: `a`, `initial`: %.17g}, {`name`: `b`, `initial`: -0.5}],"
      "`kinetic_energy`: `(1 + m)*a'^2/2 + m*b'^2/2 + m*a'*b'*cos(a - b)`,"
      "`potential_energy`: `-9.81*((1 + m)*cos(a) + m*cos(b))`, `outputs`: {`E`: `energy()`}",
-     "`stop`: 2", {"m", "a.initial"}, {0.7, 0.9}},
+     "`stop`: 2", {"m", "a.initial"}, {0.7, 0.9}, 0},
     /* the state given is far off the constraint, and M depends on it */
     {"`parameters`: {`l`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.5},"
      "                {`name`: `y`, `initial`: -0.9, `velocity`: `l`}],"
      "`kinetic_energy`: `(1 + x^2)*(x'^2 + y'^2 + x'*y'/2)/2`, `potential_energy`: `9.81*y`,"
      "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}], `outputs`: {`T`: `lambda(rod)`}",
-     "`stop`: 1.5", {"l", "x.initial"}, {1.1, 1.4}},
+     "`stop`: 1.5", {"l", "x.initial"}, {1.1, 1.4}, 0},
     /* four-bar linkage */
     {"`parameters`: {`l2`: %.17g},"
      "`coordinates`: [{`name`: `a`, `initial`: 1.2, `velocity`: %.17g},"
@@ -183,14 +183,14 @@ static const differing systems[] = {
      "`potential_energy`: `4*sin(a) + 3*l2*sin(b)`,"
      "`constraints`: [{`name`: `closed_x`, `equation`: `cos(a) + l2*cos(b) - 1.5*cos(c) = 2`},"
      "                {`name`: `closed_y`, `equation`: `sin(a) + l2*sin(b) - 1.5*sin(c) = 0`}]",
-     "`stop`: 1", {"l2", "a.velocity"}, {2.2, 0.8}},
+     "`stop`: 1", {"l2", "a.velocity"}, {2.2, 0.8}, 0},
     /* Chaplygin's sleigh */
     {"`parameters`: {`d`: %.17g},"
      "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: %.17g, `velocity`: 1.5}],"
      "`kinetic_energy`: `((x' - d*phi'*sin(phi))^2 + (y' + d*phi'*cos(phi))^2)/2 + 0.1*phi'^2`,"
      "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = 0`}],"
      "`outputs`: {`side`: `lambda(blade)`}",
-     "`stop`: 3", {"d", "phi.initial"}, {0.3, 0.2}},
+     "`stop`: 3", {"d", "phi.initial"}, {0.3, 0.2}, 0},
     /* a disk that rolls and leans, its centre at (x, y) in the plan */
     {"`parameters`: {`r`: %.17g, `m`: 1.3},"
      "`coordinates`: [`x`, `y`, {`name`: `theta`, `initial`: %.17g}, {`name`: `psi`, `velocity`: 2},"
@@ -200,26 +200,26 @@ static const differing systems[] = {
      "`potential_energy`: `m*9.81*r*sin(theta)`,"
      "`constraints`: [{`name`: `along`, `equation`: `x'*cos(psi) + y'*sin(psi) + r*(phi' + psi'*cos(theta)) = 0`},"
      "                {`name`: `across`, `equation`: `-x'*sin(psi) + y'*cos(psi) + r*theta'*sin(theta) = 0`}]",
-     "`stop`: 0.6", {"r", "theta.initial"}, {0.5, 1.3}},
+     "`stop`: 0.6", {"r", "theta.initial"}, {0.5, 1.3}, 0},
     /* bead in a turning tube */
     {"`parameters`: {`w`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: %.17g}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^2`, `generalized_forces`: {`x`: `-0.2*x'`},"
      "`constraints`: [{`name`: `tube`, `equation`: `-x*sin(w*t) + y*cos(w*t) = 0`}]",
-     "`stop`: 2", {"w", "y.velocity"}, {0.9, 0.9}},
+     "`stop`: 2", {"w", "y.velocity"}, {0.9, 0.9}, 0},
     /* a force made of a multiplier */
     {"`parameters`: {`mu`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8, `velocity`: %.17g}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
      "`generalized_forces`: {`x`: `mu*lambda(rod)*y`},"
      "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]",
-     "`stop`: 1.5", {"mu", "y.velocity"}, {0.1, 0.3}},
+     "`stop`: 1.5", {"mu", "y.velocity"}, {0.1, 0.3}, 0},
     /* a constraint that is not linear in the velocities, which the given ones miss */
     {"`parameters`: {`k`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.2}, {`name`: `y`, `velocity`: 0.9}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^4 + 5*y`,"
      "`constraints`: [{`name`: `speed`, `equation`: `y'^2 = k + x'^2 + x^2`}]",
-     "`stop`: 1", {"k", "x.initial"}, {0.5, 0.3}},
+     "`stop`: 1", {"k", "x.initial"}, {0.5, 0.3}, 0},
 };
 /* clang-format on */
 enum { SYSTEMS = sizeof systems / sizeof systems[0] };
@@ -237,8 +237,9 @@ static motion run_moved(const differing *s, int input, double by, const char *wa
 }
 
 /* Five-point differences: their truncation, of the order h⁴, is 2e-8 at most here (2e-6 at h = 1e-3), and what integration
- * leaves 1e-10 / h. Values projected from afar are the nearest ones to some 1e-7 only. */
-static void assert_differences_agree(const differing *s, int input, const char *way) {
+ * leaves 1e-10 / h. Values projected from afar are the nearest ones to some 1e-7 only. Returns how often something happened
+ * on the way. */
+static double assert_differences_agree(const differing *s, int input, const char *way) {
     const double h = 3e-4;
     motion exact = run_moved(s, input, 0, way, true), plain = run_moved(s, input, 0, way, false);
     motion moved[] = {run_moved(s, input, h, way, false), run_moved(s, input, -h, way, false),
@@ -253,9 +254,11 @@ static void assert_differences_agree(const differing *s, int input, const char *
             assert_near(column, at(&exact, row, column), (8 * near - far) / (12 * h), 1e-6);
         }
     }
+    double happenings = exact.happenings;
     for (int k = 0; k < 4; k++) motion_free(&moved[k]);
     motion_free(&exact);
     motion_free(&plain);
+    return happenings;
 }
 
 static void central_differences_of_runs_agree(void **state) {
@@ -273,6 +276,177 @@ static void constraints_need_not_be_kept_by_projection(void **state) {
     (void)state;
     assert_differences_agree(&systems[1], 0, "`projection`: false");
     assert_differences_agree(&systems[1], 0, "`projection`: {`baumgarte`: [5, 5]}");
+}
+
+/* --- events ---------------------------------------------------------------------------------------------------------- */
+
+/* A ball that falls from h on a floor with restitution e: t_k = √(2h/g) (1 + 2e + … + 2e^(k−1)) are the times of its bounces,
+ * v_k = e^k √(2gh) the speeds behind them; from there y = v_k (t − t_k) − g (t − t_k)²/2. */
+typedef struct bounces {
+    double t, v, t_by_e, v_by_e;
+} bounces;
+
+static bounces bounce(int k, double g, double e, double h) {
+    double T = sqrt(2 * h / g), sum = 1, by_e = 0;
+    for (int j = 1; j < k; j++) {
+        sum += 2 * pow(e, j);
+        by_e += 2 * j * pow(e, j - 1);
+    }
+    double v = pow(e, k) * sqrt(2 * g * h);
+    return (bounces){T * sum, v, T * by_e, k * v / e};
+}
+
+static void assert_ball_bounces(const char *event, const char *method) {
+    const double g = 9.81, e = 0.8, h = 1.3;
+    char system[800], simulation[300];
+    snprintf(system, sizeof system,
+             "`parameters`: {`g`: 9.81, `e`: 0.8, `h`: 1.3, `m`: 2}, `coordinates`: [{`name`: `y`, `initial`: `h`}],"
+             "`kinetic_energy`: `m*y'^2/2`, `potential_energy`: `m*g*y`,"
+             "`events`: [{`name`: `floor`, `when`: `y`, `direction`: `falling`, %s}]",
+             event);
+    snprintf(simulation, sizeof simulation,
+             "`stop`: 3.6, `samples`: 37, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`,"
+             "`sensitivities`: [`e`, `g`, `y.initial`, `m`]",
+             method);
+    motion m = motion_run(system, simulation);
+    int most = 0;
+    for (size_t row = 0; row < m.row_count; row++) {
+        double t = at(&m, row, "t");
+        int k = 0;
+        while (bounce(k + 1, g, e, h).t < t) k++;
+        bounces b = k ? bounce(k, g, e, h) : (bounces){0};
+        double s = t - b.t, y = (k ? 0 : h) + b.v * s - g * s * s / 2, dy = b.v - g * s;
+        assert_near("y", at(&m, row, "y"), y, 1e-7);
+        assert_near("d(y)/d(e)", at(&m, row, "d(y)/d(e)"), b.v_by_e * s - dy * b.t_by_e, 1e-6);
+        assert_near("d(y')/d(e)", at(&m, row, "d(y')/d(e)"), b.v_by_e + g * b.t_by_e, 1e-6);
+        assert_near("d(y)/d(g)", at(&m, row, "d(y)/d(g)"), b.v / (2 * g) * s + dy * b.t / (2 * g) - s * s / 2, 1e-6);
+        assert_near("d(y)/d(h)", at(&m, row, "d(y)/d(y.initial)"), k ? b.v / (2 * h) * s - dy * b.t / (2 * h) : 1,
+                    1e-6);
+        assert_near("d(y)/d(m)", at(&m, row, "d(y)/d(m)"), 0, 1e-7);
+        most = k;
+    }
+    assert_true(most >= 4);
+    motion_free(&m);
+}
+
+static void the_kth_bounce_of_a_ball_moves_as_its_closed_form(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_ball_bounces("`set`: {`y'`: `-e*y'`}", METHODS[i]);
+        assert_ball_bounces("`impulse`: {`constraint`: `y = 0`, `restitution`: `e`}", METHODS[i]);
+    }
+}
+
+/* A block that slides with v0 under friction stops at v0²/(2 μ g), and stays. */
+static void where_a_block_stops_moves_with_its_friction(void **state) {
+    (void)state;
+    motion m = motion_run("`parameters`: {`mu`: 0.3, `g`: 9.81},"
+                          "`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`],"
+                          "`particles`: [{`name`: `block`, `mass`: 1.7, `position`: [`x`, `y`]}],"
+                          "`gravity`: [0, `-g`],"
+                          "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `friction`: {`coefficient`: `mu`}}]",
+                          "`stop`: 2, `samples`: 9, `rtol`: 1e-10, `atol`: 1e-12,"
+                          "`sensitivities`: [`mu`, `g`, `x.velocity`, `x.initial`]");
+    const double v = 2, mu = 0.3, g = 9.81, stop = v / (mu * g);
+    for (size_t row = 0; row < m.row_count; row++) {
+        double t = at(&m, row, "t"), s = fmin(t, stop);
+        assert_near("by mu", at(&m, row, "d(x)/d(mu)"), -g * s * s / 2, 1e-7);
+        assert_near("by g", at(&m, row, "d(x)/d(g)"), -mu * s * s / 2, 1e-7);
+        assert_near("by v", at(&m, row, "d(x)/d(x.velocity)"), s, 1e-7);
+        assert_near("by x", at(&m, row, "d(x)/d(x.initial)"), 1, 1e-12);
+        assert_near("x'", at(&m, row, "d(x')/d(x.velocity)"), t < stop, 1e-9);
+    }
+    motion_free(&m);
+}
+
+/* clang-format off */
+static const differing eventful[] = {
+    /* a ball in the air, against a wall that moves; what is set is made of all that is there */
+    {"`parameters`: {`c`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `velocity`: %.17g}, {`name`: `y`, `initial`: 1}],"
+     "`kinetic_energy`: `(1 + x^2/9)*(x'^2 + y'^2)/2`, `potential_energy`: `5*y`,"
+     "`events`: [{`name`: `wall`, `when`: `x - 1 - c*sin(t)`, `set`: {`x'`: `2*c*cos(t) - x'`, `y'`: `y' + c*x''`}}]",
+     "`stop`: 2.5", {"c", "x.velocity"}, {0.2, 1.4}, 1},
+    /* a rod that hits a stop with one end: an impulse on a constraint, another kept */
+    {"`parameters`: {`e`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, {`name`: `a`, `velocity`: %.17g}],"
+     "`kinetic_energy`: `(2 + cos(a))*(x'^2 + y'^2)/2 + a'^2/6 + x'*a'*sin(a)/4`, `potential_energy`: `9.81*y`,"
+     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}],"
+     "`outputs`: {`T`: `lambda(rod)`},"
+     "`events`: [{`name`: `hit`, `when`: `x + a/4`, `direction`: `falling`,"
+     "            `impulse`: {`constraint`: `x + a/4 = 0`, `restitution`: `e/(1 + x'^2/10)`}}]",
+     "`stop`: 1.9", {"e", "a.velocity"}, {0.6, -0.3}, 1},
+    /* a string that gets taut, and holds */
+    {"`parameters`: {`l`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 0.5, `velocity`: %.17g}, `y`],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
+     "`constraints`: [{`name`: `string`, `equation`: `x^2 + y^2 = l^2`, `active`: false}],"
+     "`outputs`: {`T`: `lambda(string)`},"
+     "`events`: [{`name`: `taut`, `when`: `l^2 - x^2 - y^2`, `direction`: `falling`,"
+     "            `impulse`: {`constraint`: `string`, `restitution`: 0}, `activate`: [`string`]}]",
+     "`stop`: 1.3", {"l", "x.velocity"}, {1.1, 0.4}, 1},
+    /* a bead that leaves a hoop when nothing presses it any more */
+    {"`parameters`: {`g`: %.17g},"
+     "`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `quasi_velocities`:"
+     "  [{`name`: `u`, `definition`: `x'*y - y'*x`, `initial`: %.17g}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `g*y`,"
+     "`constraints`: [{`name`: `dome`, `equation`: `x^2 + y^2 = 1`}],"
+     "`events`: [{`name`: `off`, `when`: `lambda(dome)`, `direction`: `falling`, `deactivate`: [`dome`]}]",
+     "`stop`: 0.9", {"g", "u.initial"}, {9.81, 0.8}, 1},
+    /* operators that change their branch */
+    {"`parameters`: {`k`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: %.17g}, {`name`: `y`, `velocity`: 0.7}],"
+     "`kinetic_energy`: `(x'^2 + y'^2 + x'*y'/3)/2`, `potential_energy`: `3*x^2 + y^2 + x*y^2`,"
+     "`tables`: {`pull`: {`x`: [-9, -0.2, 0.3, 9], `y`: [1, 2, 0, -3]}},"
+     "`generalized_forces`: {`x`: `-k*sign(x') + table(pull, y)`, `y`: `if(x > 0.2, k, -0.3) + abs(y)*min(y', 0.1)`}",
+     "`stop`: 2", {"k", "x.initial"}, {0.21, 0.9}, 4},
+    /* a block that sticks and slips under a force that grows and shrinks, with a higher limit at rest */
+    {"`parameters`: {`mu`: %.17g, `w`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`],"
+     "`particles`: [{`name`: `block`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
+     "`generalized_forces`: {`x`: `9*sin(w*t) - 2*x`, `y`: `-x^2`},"
+     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`,"
+     "                 `friction`: {`coefficient`: `mu`, `static`: `1.2*mu`}}],"
+     "`outputs`: {`N`: `lambda(floor)`, `F`: `nonideal(x)`}",
+     "`stop`: 5", {"mu", "w"}, {0.3, 2}, 4},
+    /* friction that changes its own normal force: a bead on a wire, smoothed */
+    {"`parameters`: {`mu`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: %.17g}, `y`],"
+     "`particles`: [{`name`: `bead`, `mass`: 1.5, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
+     "`constraints`: [{`name`: `wire`, `equation`: `y = x^2/2`, `friction`: {`coefficient`: `mu`, `regularization`: 0.1}}],"
+     "`outputs`: {`ideal`: `ideal(x)`, `other`: `nonideal(x)`}",
+     "`stop`: 1.5", {"mu", "x.initial"}, {0.2, 0.9}, 0},
+    /* prescribed work, made of the ideal reaction */
+    {"`parameters`: {`c`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8, `velocity`: %.17g}],"
+     "`kinetic_energy`: `(1 + y^2)*(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
+     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`,"
+     "                 `nonideal`: {`x`: `-c*x'*abs(ideal(x))`, `y`: `-c*y'*lambda(rod)^2/50`}}],"
+     "`outputs`: {`ideal`: `ideal(y)`, `other`: `nonideal(x)`}",
+     "`stop`: 1.4", {"c", "y.velocity"}, {0.2, 0.3}, 0},
+    /* quasi-velocities, a velocity and a constraint fix the velocities together; one direction stays free */
+    {"`parameters`: {`a`: %.17g},"
+     "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: %.17g, `velocity`: `3*a`}, {`name`: `z`}],"
+     "`quasi_velocities`: [{`name`: `u`, `definition`: `x'*cos(phi) + y'*sin(phi) + a*phi' + z'*a`, `initial`: `a^2 + 1`}],"
+     "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2 + phi'^2/5 + a*phi'*y'*cos(phi)/4`,"
+     "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = a*t`}]",
+     "`stop`: 1", {"a", "phi.initial"}, {0.3, 0.4}, 0},
+    /* two events at one instant, that do not notice each other */
+    {"`parameters`: {`e`: %.17g, `g`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 1}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*x + g*y`,"
+     "`events`: [{`name`: `one`, `when`: `x`, `set`: {`x'`: `-e*x'`}}, {`name`: `two`, `when`: `y`, `set`: {`y'`: `-y'`}}]",
+     "`stop`: 1", {"e", "g"}, {0.8, 9.81}, 2},
+};
+/* clang-format on */
+
+static void central_differences_across_events_agree(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof eventful / sizeof *eventful; i++)
+        for (int input = 0; input < 2; input++)
+            assert_true(
+                assert_differences_agree(&eventful[i], input, i % 2 ? "`method`: `bdf`" : "`method`: `adams`") >=
+                eventful[i].happenings);
 }
 
 /* --- columns --------------------------------------------------------------------------------------------------------- */
@@ -327,6 +501,9 @@ int main(void) {
         cmocka_unit_test(long_runs_stay_on_the_linearized_constraints),
         cmocka_unit_test(dependent_constraints_take_nothing_from_the_motion),
         cmocka_unit_test(outputs_move_with_multipliers_and_accelerations),
+        cmocka_unit_test(the_kth_bounce_of_a_ball_moves_as_its_closed_form),
+        cmocka_unit_test(where_a_block_stops_moves_with_its_friction),
+        cmocka_unit_test(central_differences_across_events_agree),
         cmocka_unit_test(central_differences_of_runs_agree),
         cmocka_unit_test(central_differences_of_runs_by_bdf_agree),
         cmocka_unit_test(constraints_need_not_be_kept_by_projection),
