@@ -54,6 +54,10 @@ void program_prepare(const program *p, const program_inputs *inputs, double *wor
 }
 
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs) {
+    if (p->native) {
+        p->native(workspace, inputs->values, outputs);
+        return;
+    }
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
     run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, workspace,
              p->tables);
@@ -62,22 +66,27 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
 
 /* --- the first fault --------------------------------------------------------------------------------------------- */
 
-/* Operands that decide the value: of IF the condition and the branch taken, else as many as the operation has. */
-static int operands_of(uint32_t op, program_instruction i, const double *w, uint32_t operand[3]) {
-    static const unsigned char extra_arity[] = {
-#define OP(name, arity, value, dx, dy, dz) arity,
-        PROGRAM_EXTRA_LIST(OP)
+int program_reads(uint32_t op) {
+    static const unsigned char reads[PROGRAM_OP_COUNT] = {
+#define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = arity,
+        GRAPH_OPERATOR_LIST(OP)
 #undef OP
-    };
+#define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = arity,
+            PROGRAM_EXTRA_LIST(OP)
+#undef OP
+                [GRAPH_TABLE] = 1,
+        [PROGRAM_SINCOS] = 1};
+    return op == PROGRAM_POWI ? 1 : reads[op]; /* its exponent is a constant */
+}
+
+/* Operands that decide the value: of IF the condition and the branch taken, else those that are read. */
+static int operands_of(uint32_t op, program_instruction i, const double *w, uint32_t operand[3]) {
     operand[0] = program_a(i);
     operand[1] = program_b(i);
     operand[2] = program_c(i);
-    if (op == GRAPH_IF) {
-        operand[1] = w[program_a(i)] != 0 ? program_b(i) : program_c(i);
-        return 2;
-    }
-    if (op == PROGRAM_SINCOS) return 1;
-    return op < GRAPH_OP_COUNT ? graph_op_get((graph_op)op)->arity : extra_arity[op - GRAPH_OP_COUNT];
+    if (op != GRAPH_IF) return program_reads(op);
+    operand[1] = w[program_a(i)] != 0 ? program_b(i) : program_c(i);
+    return 2;
 }
 
 /* The fault behind a value: that of its first operand that is not finite, or `node` when all were finite. An operand

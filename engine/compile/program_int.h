@@ -66,7 +66,11 @@ typedef struct program_run {
     uint32_t count;
 } program_run;
 
+/* Machine code that evaluates a program (native.c). */
+typedef void (*program_native)(double *workspace, const double *const *inputs, double *outputs);
+
 struct program {
+    program_native native; /* NULL: the interpreter does it */
     const program_instruction *instructions;
     const graph_node *nodes; /* the node an instruction computes, for first_fault */
     const program_run *runs;
@@ -113,6 +117,9 @@ static inline double program_look_up(const graph_table *const *tables, program_i
                                      int further) {
     return table_value(tables[(size_t)w[program_b(i)]], w[program_a(i)], (int)w[program_c(i)] + further);
 }
+
+/* interpreter.c: how many of a, b, c an operation reads as values. */
+int program_reads(uint32_t op);
 
 /* interpreter.c: copies inputs of the kinds from..to-1 to their slots. */
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace);

@@ -1,0 +1,112 @@
+/* assembler.c — see assembler.h. */
+#include "engine/compile/assembler.h"
+
+#include <stdlib.h>
+
+void assembler_free(assembler *a) {
+    free(a->bytes);
+    *a = (assembler){0};
+}
+
+static bool reserve(assembler *a) {
+    if (a->failed) return false;
+    if (a->count < a->capacity) return true;
+    size_t capacity = a->capacity ? 2 * a->capacity : 4096;
+    uint8_t *bytes = a->count < a->limit ? realloc(a->bytes, capacity) : NULL;
+    if (!bytes) return !(a->failed = true);
+    a->bytes = bytes;
+    a->capacity = capacity;
+    return true;
+}
+
+static void put(assembler *a, unsigned byte) {
+    if (reserve(a)) a->bytes[a->count++] = (uint8_t)byte;
+}
+
+static void put_32(assembler *a, uint32_t value) {
+    for (int k = 0; k < 4; k++) put(a, value >> 8 * k & 0xFF);
+}
+
+/* ModRM byte: `reg` and a register or memory operand. The low bits 100 would mean a SIB byte, 101 without displacement an address relative to
+ * the instruction: bases of the first kind are not used, and a displacement always stands. */
+static void put_operand(assembler *a, int reg, asm_operand o) {
+    unsigned bits = (unsigned)(reg & 7) << 3 | (o.reg & 7u);
+    if (!o.memory) {
+        put(a, 0xC0 | bits);
+    } else if (o.displacement >= INT8_MIN && o.displacement <= INT8_MAX) {
+        put(a, 0x40 | bits);
+        put(a, (uint8_t)o.displacement);
+    } else {
+        put(a, 0x80 | bits);
+        put_32(a, (uint32_t)o.displacement);
+    }
+}
+
+typedef struct encoding {
+    uint8_t map, prefix, opcode, length, bytes;
+} encoding;
+
+static const encoding encodings[] = {{0},
+#define OP(name, map, prefix, opcode, length, bytes) {map, prefix, opcode, length, bytes},
+                                     ASM_VECTOR_LIST(OP)
+#undef OP
+};
+
+/* Registers' high bits and the first source stand inverted in the prefix; its short form has map 1 and no B bit. */
+void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
+    const encoding *e = &encodings[op];
+    unsigned not_r = to < 8, not_b = second.reg < 8, rest = ((~(unsigned)first & 15) << 3) | (unsigned)e->length << 2;
+    rest |= e->prefix;
+    if (e->map == 1 && not_b) {
+        put(a, 0xC5);
+        put(a, not_r << 7 | rest);
+    } else {
+        put(a, 0xC4);
+        put(a, not_r << 7 | 1u << 6 | not_b << 5 | e->map);
+        put(a, rest);
+    }
+    put(a, e->opcode);
+    put_operand(a, to, second);
+    if (e->bytes) put(a, byte);
+}
+
+void asm_enter(assembler *a) {
+    static const uint8_t code[] = {0xF3, 0x0F, 0x1E, 0xFA, /* endbr64: a target of indirect calls */
+                                   0x53, 0x55, 0x41, 0x56};
+    for (size_t k = 0; k < sizeof code; k++) put(a, code[k]);
+}
+
+void asm_leave(assembler *a) {
+    static const uint8_t code[] = {0x41, 0x5E, 0x5D, 0x5B, 0xC3};
+    for (size_t k = 0; k < sizeof code; k++) put(a, code[k]);
+}
+
+/* 64-bit operation on general registers: REX.W with the high bits of both. */
+static void general(assembler *a, unsigned opcode, int reg, asm_operand o) {
+    put(a, 0x48u | (reg >= 8 ? 4u : 0u) | (o.reg >= 8 ? 1u : 0u));
+    put(a, opcode);
+    put_operand(a, reg, o);
+}
+
+void asm_move(assembler *a, int to, int from) {
+    general(a, 0x8B, to, asm_register(from));
+}
+
+void asm_load(assembler *a, int to, int base, int32_t displacement) {
+    general(a, 0x8B, to, asm_memory(base, displacement));
+}
+
+void asm_address(assembler *a, int to, int base, int32_t displacement) {
+    general(a, 0x8D, to, asm_memory(base, displacement));
+}
+
+void asm_constant(assembler *a, int to, uint64_t value) {
+    put(a, to >= 8 ? 0x49 : 0x48);
+    put(a, 0xB8u | (unsigned)(to & 7));
+    put_32(a, (uint32_t)value);
+    put_32(a, (uint32_t)(value >> 32));
+}
+
+void asm_call(assembler *a, int base, int32_t displacement) {
+    general(a, 0xFF, 2, asm_memory(base, displacement));
+}

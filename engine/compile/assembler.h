@@ -1,0 +1,76 @@
+/* assembler.h — the few instructions of x86-64 with AVX that translated programs consist of, as bytes.
+ *
+ * Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3 (VEX prefix) and the
+ * pages of the instructions. Vector instructions have three operands and leave what they read alone; the second source
+ * may be memory, which need not be aligned. */
+#ifndef HAMEL_COMPILE_ASSEMBLER_H
+#define HAMEL_COMPILE_ASSEMBLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Grows; without memory `failed` stays set and further bytes are dropped. Zero-initialize; assembler_free. */
+typedef struct assembler {
+    uint8_t *bytes;
+    size_t count, capacity, limit; /* limit: of count; more is a failure */
+    bool failed;
+} assembler;
+
+void assembler_free(assembler *a);
+
+/* General registers by their number in the encoding. */
+enum { RAX = 0, RDX = 2, RBX = 3, RBP = 5, RSI = 6, RDI = 7, R14 = 14 };
+
+/* An operand: a vector register, or memory at base + displacement. */
+typedef struct asm_operand {
+    bool memory;
+    uint8_t reg; /* the vector register, or the base: not one that encodes as RSP does */
+    int32_t displacement;
+} asm_operand;
+
+static inline asm_operand asm_register(int reg) {
+    return (asm_operand){false, (uint8_t)reg, 0};
+}
+static inline asm_operand asm_memory(int base, int32_t displacement) {
+    return (asm_operand){true, (uint8_t)base, displacement};
+}
+
+/* Columns: enum, opcode map, prefix (0 none, 1 66, 2 F3, 3 F2), opcode, length (0: 128 bits or scalar, 1: 256 bits), bytes after. */
+/* clang-format off */
+#define ASM_VECTOR_LIST(OP)                                                                                            \
+    OP(LOAD_SD,    1, 3, 0x10, 0, 0)  /* from memory */                                                                \
+    OP(STORE_SD,   1, 3, 0x11, 0, 0)                                                                                   \
+    OP(MOVE,       1, 1, 0x28, 0, 0)  /* register to register */                                                       \
+    OP(SQRT_SD,    1, 3, 0x51, 0, 0)                                                                                   \
+    OP(AND,        1, 1, 0x54, 0, 0)                                                                                   \
+    OP(OR,         1, 1, 0x56, 0, 0)                                                                                   \
+    OP(XOR,        1, 1, 0x57, 0, 0)                                                                                   \
+    OP(ADD_SD,     1, 3, 0x58, 0, 0)                                                                                   \
+    OP(MUL_SD,     1, 3, 0x59, 0, 0)                                                                                   \
+    OP(SUB_SD,     1, 3, 0x5C, 0, 0)                                                                                   \
+    OP(DIV_SD,     1, 3, 0x5E, 0, 0)                                                                                   \
+    OP(COMPARE_SD, 1, 3, 0xC2, 0, 1)  /* the byte: predicate */                                                        \
+    OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* the byte: 9 down, 10 up */                                                    \
+    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* first, or second where the mask's sign is set; the byte: mask register · 16 */
+/* clang-format on */
+
+typedef enum asm_vector {
+    ASM_NONE,
+#define OP(name, map, prefix, opcode, length, bytes) ASM_##name,
+    ASM_VECTOR_LIST(OP)
+#undef OP
+} asm_vector;
+
+/* to := first OP second. LOAD_SD and MOVE have no first (0); STORE_SD writes register `to` to `second`. */
+void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
+
+void asm_enter(assembler *a); /* saves RBX, RBP and R14; afterwards the stack is aligned for calls */
+void asm_leave(assembler *a); /* restores them and returns */
+void asm_move(assembler *a, int to, int from);
+void asm_constant(assembler *a, int to, uint64_t value);
+void asm_load(assembler *a, int to, int base, int32_t displacement);
+void asm_address(assembler *a, int to, int base, int32_t displacement);
+void asm_call(assembler *a, int base, int32_t displacement); /* the function whose address stands there */
+
+#endif

@@ -1,0 +1,439 @@
+/* native.c — machine code from a program's tape. See native.h.
+ *
+ * One pass over the tape, an instruction at a time. Values live in vector registers 0 to 13 as long as there is room (the
+ * one needed last makes way), else in memory: their slot, or, for an output, its place among the outputs. A value is
+ * stored at most once. Two registers are scratch. RBX holds the workspace, RBP the outputs, R14 the table of numbers
+ * and functions that recipes refer to.
+ *
+ * What depends on parameters only is evaluated once a run and stays with the interpreter. */
+#include "engine/compile/native.h"
+
+#include "engine/compile/executable.h"
+#include "engine/compile/native_recipes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REGISTERS = 14,
+    SCRATCH_S = 15,
+    SCRATCH_T = 14,
+    NOWHERE = UINT8_MAX,
+    OPERANDS = 3,
+    RESULTS = 2,
+    LONGEST_CODE = 64 << 20, /* bytes */
+    MOST_SLOTS = INT32_MAX / 16,
+    NONE = UINT32_MAX, /* no slot, no output, no instruction */
+    UNSETTLED = UINT32_MAX - 1
+};
+
+/* --- what the code refers to ----------------------------------------------------------------------------------------- */
+
+#define OP(name, text, arity, kind, value, dx, dy)            \
+    static double call_##name(double x, double y, double z) { \
+        return value_##name(x, y, z);                         \
+    }
+GRAPH_OPERATOR_LIST(OP)
+#undef OP
+#define OP(name, arity, value, dx, dy, dz)                    \
+    static double call_##name(double x, double y, double z) { \
+        return value_##name(x, y, z);                         \
+    }
+PROGRAM_EXTRA_LIST(OP)
+#undef OP
+
+typedef struct environment {
+    double one[2];
+    uint64_t sign[2], magnitude[2]; /* 16 bytes each are read */
+    double (*value[PROGRAM_OP_COUNT])(double x, double y, double z);
+    void (*sincos)(double x, double *sine, double *cosine);
+    double (*table)(const graph_table *table, double x, int order);
+} environment;
+
+static const environment surroundings = {
+    .one = {1, 1},
+    .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63},
+    .magnitude = {INT64_MAX, INT64_MAX},
+    .value =
+        {
+#define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = call_##name,
+            GRAPH_OPERATOR_LIST(OP)
+#undef OP
+#define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = call_##name,
+                PROGRAM_EXTRA_LIST(OP)
+#undef OP
+        },
+    .sincos = sincos,
+    .table = table_value,
+};
+
+/* --- the tape, read ---------------------------------------------------------------------------------------------- */
+
+/* One instruction with what is known of its values: `next` is the position of the instruction that reads one next. */
+typedef struct reading {
+    uint8_t op, reads, writes; /* operands and results */
+    uint32_t slot[OPERANDS], next[OPERANDS];
+    uint32_t result[RESULTS], result_next[RESULTS];
+} reading;
+
+typedef struct translation {
+    assembler *out;
+    const program *p;
+    reading *readings; /* of the evaluated part */
+    size_t count;
+    uint32_t *output; /* of a slot: the first output that is computed there, or NONE */
+    uint32_t *first;  /* of a slot: the first instruction that reads what it holds before the code runs */
+    uint8_t *reg;     /* of a slot: its register, or NOWHERE */
+    bool *stored;     /* of a slot: its value is in memory */
+    struct {
+        uint32_t slot, next; /* NONE: free */
+    } held[REGISTERS];
+} translation;
+
+static void read_tape(translation *t) {
+    const program_instruction *i = t->p->instructions + t->p->prepared_count;
+    reading *r = t->readings;
+    for (const program_run *run = t->p->runs + t->p->prepared_runs; run < t->p->runs + t->p->run_count; run++) {
+        for (uint32_t k = 0; k < run->count; k++, i++, r++) {
+            *r = (reading){.op = (uint8_t)run->op, .reads = (uint8_t)program_reads(run->op), .writes = 1};
+            r->slot[0] = program_a(*i), r->slot[1] = program_b(*i), r->slot[2] = program_c(*i);
+            r->result[0] = program_dst(*i), r->result[1] = program_c(*i);
+            if (run->op == PROGRAM_SINCOS) r->writes = 2;
+        }
+    }
+}
+
+/* Exponents, numbers of tables and orders of derivatives become part of the code. */
+static bool constants_hold(const translation *t, const reading *r) {
+    if (r->op == PROGRAM_POWI) return r->slot[1] < t->p->constant_count;
+    return r->op != GRAPH_TABLE || (r->slot[1] < t->p->constant_count && r->slot[2] < t->p->constant_count);
+}
+
+/* Every operand is written before it is read, every result has a slot that is neither constant nor input, and every
+ * output is written. t->stored tells what is written. */
+static bool is_valid(translation *t) {
+    const program *p = t->p;
+    size_t given = p->constant_count + p->input_start[SYMBOL_KIND_COUNT];
+    if (given > p->slot_count || p->slot_count > MOST_SLOTS) return false;
+    for (size_t i = 0; i < given; i++) t->stored[i] = true;
+    for (size_t i = 0; i < p->prepared_count; i++)
+        if (program_dst(p->instructions[i]) < p->slot_count) t->stored[program_dst(p->instructions[i])] = true;
+    for (const reading *r = t->readings; r < t->readings + t->count; r++) {
+        if (r->op >= PROGRAM_OP_COUNT || !constants_hold(t, r)) return false;
+        for (int k = 0; k < r->reads; k++)
+            if (r->slot[k] >= p->slot_count || !t->stored[r->slot[k]]) return false;
+        for (int k = 0; k < r->writes; k++) {
+            if (r->result[k] < given || r->result[k] >= p->slot_count) return false;
+            t->stored[r->result[k]] = true;
+        }
+    }
+    for (size_t i = 0; i < p->output_count; i++)
+        if (p->output_slots[i] >= p->slot_count || !t->stored[p->output_slots[i]]) return false;
+    return true;
+}
+
+/* Backward: who reads a value next. */
+static void find_next_reads(translation *t) {
+    uint32_t *seen = t->first;
+    for (size_t i = 0; i < t->p->slot_count; i++) seen[i] = NONE;
+    for (size_t i = t->count; i-- > 0;) {
+        reading *r = &t->readings[i];
+        for (int k = 0; k < r->writes; k++) r->result_next[k] = seen[r->result[k]];
+        for (int k = 0; k < r->writes; k++) seen[r->result[k]] = NONE;
+        for (int k = 0; k < r->reads; k++) r->next[k] = seen[r->slot[k]];
+        for (int k = 0; k < r->reads; k++) seen[r->slot[k]] = (uint32_t)i;
+    }
+}
+
+static void find_outputs(translation *t) {
+    const program *p = t->p;
+    for (size_t i = 0; i < p->slot_count; i++) t->output[i] = NONE;
+    for (const reading *r = t->readings; r < t->readings + t->count; r++)
+        for (int k = 0; k < r->writes; k++) t->output[r->result[k]] = UNSETTLED;
+    for (size_t i = 0; i < p->output_count; i++)
+        if (t->output[p->output_slots[i]] == UNSETTLED) t->output[p->output_slots[i]] = (uint32_t)i;
+    for (size_t i = 0; i < p->slot_count; i++)
+        if (t->output[i] == UNSETTLED) t->output[i] = NONE;
+}
+
+/* --- registers and memory ------------------------------------------------------------------------------------------- */
+
+static int32_t bytes_to(size_t index) {
+    return (int32_t)(index * sizeof(double));
+}
+
+/* Where a slot's value is in memory, if it is. */
+static asm_operand home(const translation *t, uint32_t slot) {
+    if (t->output[slot] != NONE) return asm_memory(RBP, bytes_to(t->output[slot]));
+    return asm_memory(RBX, bytes_to(slot));
+}
+
+static void store(translation *t, int reg, uint32_t slot) {
+    asm_vector_op(t->out, ASM_STORE_SD, reg, 0, home(t, slot), 0);
+    t->stored[slot] = true;
+}
+
+static void let_go(translation *t, int reg) {
+    if (t->held[reg].slot != NONE) t->reg[t->held[reg].slot] = NOWHERE;
+    t->held[reg].slot = NONE;
+}
+
+static void hold(translation *t, int reg, uint32_t slot, uint32_t next) {
+    t->held[reg].slot = slot;
+    t->held[reg].next = next;
+    t->reg[slot] = (uint8_t)reg;
+}
+
+/* A register that is free, or else the one whose value is needed last; of those in the mask `kept`, none. */
+static int take(translation *t, unsigned kept) {
+    int last = -1;
+    for (int i = 0; i < REGISTERS; i++) {
+        if (t->held[i].slot == NONE) return i;
+        if (!(kept >> i & 1) && (last < 0 || t->held[i].next > t->held[last].next)) last = i;
+    }
+    if (!t->stored[t->held[last].slot]) store(t, last, t->held[last].slot);
+    let_go(t, last);
+    return last;
+}
+
+/* The value of a slot: in a register when it `must`, or when it will be read again. */
+static asm_operand fetch(translation *t, uint32_t slot, uint32_t next, bool must, unsigned *kept) {
+    int reg = t->reg[slot];
+    if (reg == NOWHERE) {
+        if (!must && next == NONE) return home(t, slot);
+        reg = take(t, *kept);
+        asm_vector_op(t->out, ASM_LOAD_SD, reg, 0, home(t, slot), 0);
+        hold(t, reg, slot, next);
+    }
+    *kept |= 1u << reg;
+    return asm_register(reg);
+}
+
+/* The operands have been read: those that are not needed again make room. */
+static void pass(translation *t, const reading *r) {
+    for (int k = 0; k < r->reads; k++) {
+        int reg = t->reg[r->slot[k]];
+        if (reg == NOWHERE) continue;
+        t->held[reg].next = r->next[k];
+        if (r->next[k] == NONE) let_go(t, reg);
+    }
+}
+
+/* A result has been computed into a register that nothing else is in. */
+static void keep_result(translation *t, const reading *r, int reg) {
+    uint32_t slot = r->result[0];
+    t->stored[slot] = false;
+    if (t->output[slot] != NONE) store(t, reg, slot);
+    if (r->result_next[0] != NONE) hold(t, reg, slot, r->result_next[0]);
+}
+
+/* --- operations ----------------------------------------------------------------------------------------------------- */
+
+/* Whether a recipe needs operand `place` in a register: it stands first somewhere, or is read twice. */
+static bool must_be_register(const native_recipe *recipe, int place) {
+    int reads = 0;
+    for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
+        if (s->first == place) return true;
+        reads += s->second == place;
+    }
+    return reads > 1;
+}
+
+static void write_recipe(translation *t, const reading *r, const native_recipe *recipe) {
+    asm_operand place[] = {[PLACE_S] = asm_register(SCRATCH_S),
+                           [PLACE_T] = asm_register(SCRATCH_T),
+                           [PLACE_ONE] = asm_memory(R14, offsetof(environment, one)),
+                           [PLACE_SIGN] = asm_memory(R14, offsetof(environment, sign)),
+                           [PLACE_MAGNITUDE] = asm_memory(R14, offsetof(environment, magnitude))};
+    unsigned kept = 0;
+    for (int k = 0; k < r->reads; k++) place[k] = fetch(t, r->slot[k], r->next[k], must_be_register(recipe, k), &kept);
+    pass(t, r);
+    int result = take(t, 0);
+    place[PLACE_R] = asm_register(result);
+    for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
+        int first = s->op == ASM_LOAD_SD ? 0 : place[s->first].reg;
+        asm_vector_op(t->out, s->op, place[s->to].reg, first, place[s->second], s->byte);
+    }
+    keep_result(t, r, result);
+}
+
+/* The products of program_power, in its order. */
+static void write_power(translation *t, const reading *r) {
+    asm_operand one = asm_memory(R14, offsetof(environment, one)), s = asm_register(SCRATCH_S);
+    asm_operand f = asm_register(SCRATCH_T);
+    int n = (int)t->p->constants[r->slot[1]];
+    unsigned m = (unsigned)(n < 0 ? -n : n), kept = 0;
+    asm_operand x = fetch(t, r->slot[0], r->next[0], false, &kept);
+    asm_vector_op(t->out, x.memory ? ASM_LOAD_SD : ASM_MOVE, s.reg, 0, x, 0);
+    asm_vector_op(t->out, ASM_LOAD_SD, f.reg, 0, one, 0);
+    for (; m; m >>= 1) {
+        if (m & 1) asm_vector_op(t->out, ASM_MUL_SD, f.reg, f.reg, s, 0);
+        if (m > 1) asm_vector_op(t->out, ASM_MUL_SD, s.reg, s.reg, s, 0);
+    }
+    pass(t, r);
+    int result = take(t, 0);
+    asm_vector_op(t->out, n < 0 ? ASM_LOAD_SD : ASM_MOVE, result, 0, n < 0 ? one : f, 0);
+    if (n < 0) asm_vector_op(t->out, ASM_DIV_SD, result, result, f, 0);
+    keep_result(t, r, result);
+}
+
+/* Operands go to where functions expect them, and what is needed later to memory: a function may change every vector
+ * register. No operation of three operands is without recipe. */
+static void leave_for_call(translation *t, const reading *r) {
+    static const int waiting[] = {SCRATCH_S, SCRATCH_T};
+    for (int k = 0; k < r->reads; k++) {
+        int reg = t->reg[r->slot[k]];
+        asm_operand x = reg == NOWHERE ? home(t, r->slot[k]) : asm_register(reg);
+        asm_vector_op(t->out, x.memory ? ASM_LOAD_SD : ASM_MOVE, waiting[k], 0, x, 0);
+    }
+    pass(t, r);
+    for (int i = 0; i < REGISTERS; i++) {
+        uint32_t slot = t->held[i].slot;
+        if (slot != NONE && !t->stored[slot]) store(t, i, slot);
+        let_go(t, i);
+    }
+    for (int k = 0; k < r->reads; k++) asm_vector_op(t->out, ASM_MOVE, k, 0, asm_register(waiting[k]), 0);
+}
+
+static void write_call(translation *t, const reading *r) {
+    const double *constants = t->p->constants;
+    size_t function = offsetof(environment, value) + r->op * sizeof surroundings.value[0];
+    leave_for_call(t, r);
+    if (r->op == GRAPH_TABLE) {
+        function = offsetof(environment, table);
+        asm_constant(t->out, RDI, (uint64_t)(uintptr_t)t->p->tables[(size_t)constants[r->slot[1]]]);
+        asm_constant(t->out, RSI, (uint64_t)constants[r->slot[2]]);
+    }
+    asm_call(t->out, R14, (int32_t)function);
+    keep_result(t, r, 0);
+}
+
+static void write_sincos(translation *t, const reading *r) {
+    leave_for_call(t, r);
+    static const int pointer[RESULTS] = {RDI, RSI};
+    for (int k = 0; k < RESULTS; k++) {
+        asm_operand to = home(t, r->result[k]);
+        asm_address(t->out, pointer[k], to.reg, to.displacement);
+        t->stored[r->result[k]] = true;
+    }
+    asm_call(t->out, R14, (int32_t)offsetof(environment, sincos));
+}
+
+static void write_operation(translation *t, const reading *r) {
+    const native_recipe *recipe = &native_recipes[r->op];
+    if (recipe->steps[0].op != ASM_NONE)
+        write_recipe(t, r, recipe);
+    else if (r->op == PROGRAM_POWI)
+        write_power(t, r);
+    else if (r->op == PROGRAM_SINCOS)
+        write_sincos(t, r);
+    else
+        write_call(t, r);
+}
+
+/* --- a function ------------------------------------------------------------------------------------------------------ */
+
+/* Inputs go to their slots; as many as there is room for, also to registers. */
+static void write_inputs(translation *t) {
+    const program *p = t->p;
+    for (int kind = SYMBOL_PARAMETER + 1, reg = 0; kind < SYMBOL_KIND_COUNT; kind++) {
+        if (p->input_start[kind] == p->input_start[kind + 1]) continue;
+        asm_load(t->out, RAX, RSI, bytes_to((size_t)kind));
+        for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) {
+            uint32_t slot = (uint32_t)(p->constant_count + i);
+            int to = reg < REGISTERS && t->first[slot] != NONE ? reg++ : SCRATCH_S;
+            asm_vector_op(t->out, ASM_LOAD_SD, to, 0, asm_memory(RAX, bytes_to(p->input_index[i])), 0);
+            store(t, to, slot);
+            if (to != SCRATCH_S) hold(t, to, slot, t->first[slot]);
+        }
+    }
+}
+
+/* Outputs that are not computed here, or not only once asked for. */
+static void write_copies(translation *t) {
+    for (size_t i = 0; i < t->p->output_count; i++) {
+        uint32_t slot = t->p->output_slots[i];
+        if (t->output[slot] == i) continue;
+        asm_vector_op(t->out, ASM_LOAD_SD, SCRATCH_S, 0, home(t, slot), 0);
+        asm_vector_op(t->out, ASM_STORE_SD, SCRATCH_S, 0, asm_memory(RBP, bytes_to(i)), 0);
+    }
+}
+
+/* code(RDI workspace, RSI inputs, RDX outputs) */
+static void write_function(translation *t) {
+    asm_enter(t->out);
+    asm_move(t->out, RBX, RDI);
+    asm_move(t->out, RBP, RDX);
+    asm_constant(t->out, R14, (uint64_t)(uintptr_t)&surroundings);
+    for (int i = 0; i < REGISTERS; i++) t->held[i].slot = NONE;
+    memset(t->reg, NOWHERE, t->p->slot_count);
+    write_inputs(t);
+    for (const reading *r = t->readings; r < t->readings + t->count; r++) write_operation(t, r);
+    write_copies(t);
+    asm_leave(t->out);
+}
+
+static bool translate(assembler *out, const program *p) {
+    size_t slots = p->slot_count, count = p->instruction_count - p->prepared_count;
+    translation t = {.out = out,
+                     .p = p,
+                     .count = count,
+                     .readings = malloc((count + 1) * sizeof *t.readings),
+                     .output = malloc(slots * sizeof *t.output),
+                     .first = malloc(slots * sizeof *t.first),
+                     .reg = malloc(slots),
+                     .stored = calloc(slots, sizeof *t.stored)};
+    bool valid = true;
+    if (t.readings && t.output && t.first && t.reg && t.stored) {
+        read_tape(&t);
+        valid = is_valid(&t);
+        if (valid) {
+            find_next_reads(&t);
+            find_outputs(&t);
+            write_function(&t);
+        }
+    } else {
+        out->failed = true;
+    }
+    free(t.readings), free(t.output), free(t.first), free(t.reg), free(t.stored);
+    return valid;
+}
+
+static bool machine_fits(void) {
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx");
+#else
+    return false;
+#endif
+}
+
+/* Everything in one piece of memory; where a program's code begins in it, is in starts. */
+static native_status make(native_code *code, assembler *out, size_t *starts, program *const *programs, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        starts[i] = out->count;
+        if (programs[i] && !translate(out, programs[i])) return NATIVE_NOT_VALID;
+    }
+    if (out->failed) return NATIVE_NO_MEMORY;
+    if (out->count) code->bytes = executable_make(out->bytes, out->count);
+    if (out->count && !code->bytes) return NATIVE_NO_MEMORY;
+    code->size = out->count;
+    for (size_t i = 0; i < count; i++)
+        if (programs[i]) programs[i]->native = (program_native)((uintptr_t)code->bytes + starts[i]);
+    return NATIVE_DONE;
+}
+
+native_status native_translate(native_code *code, program *const *programs, size_t count) {
+    *code = (native_code){0};
+    if (!machine_fits()) return NATIVE_NO_MACHINE;
+    assembler out = {.limit = LONGEST_CODE};
+    size_t *starts = malloc((count + 1) * sizeof *starts);
+    native_status status = starts ? make(code, &out, starts, programs, count) : NATIVE_NO_MEMORY;
+    free(starts);
+    assembler_free(&out);
+    return status;
+}
+
+void native_free(native_code *code) {
+    executable_free(code->bytes, code->size);
+    *code = (native_code){0};
+}
