@@ -42,6 +42,8 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
         api_ensure_fault(&error, status);
         api_failure_of_error(failure, status, &error, file);
         model = NULL;
+    } else {
+        hamel_model_translate(model, limits->jit);
     }
     hamel_error_clear(&error);
     return model;

@@ -15,6 +15,7 @@
 typedef struct api_limits {
     json_limits json;
     hamel_limits engine;
+    hamel_jit jit; /* of the models that api_prepare makes */
 } api_limits;
 api_limits api_limits_default(void);
 

@@ -119,6 +119,7 @@ static void add_counters(json_builder *b, cJSON *summary, const hamel_summary *s
     json_add_number(b, summary, "rhs_evaluations", s->rhs_evaluations);
     json_add_number(b, summary, "jacobian_evaluations", s->jacobian_evaluations);
     json_add_number(b, summary, "projections", s->projections);
+    json_add_text(b, summary, "evaluation", s->evaluation);
     json_add_number(b, summary, "derive_seconds", s->derive_seconds);
     json_add_number(b, summary, "wall_seconds", s->wall_seconds);
 }

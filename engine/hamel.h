@@ -39,6 +39,17 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
                                 const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
+/* Whether programs are translated to machine code; if not, they are interpreted. The values are the same to the last
+ * bit. AUTO: where a run repays it. */
+typedef enum hamel_jit { HAMEL_JIT_AUTO, HAMEL_JIT_ON, HAMEL_JIT_OFF } hamel_jit;
+
+/* "auto", "on" or "off". */
+bool hamel_jit_named(const char *name, hamel_jit *out);
+
+/* Translates what runs of a new model evaluate, before anyone else has it. Without such a processor or memory the model
+ * stays as it is, and runs that were to have it ON warn. */
+void hamel_model_translate(hamel_model *model, hamel_jit jit);
+
 /* The faults that can be found without deriving anything, in a description of which parts may be missing. */
 void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
                              hamel_error *error);
@@ -153,6 +164,7 @@ typedef struct hamel_summary {
     double steps, rhs_evaluations, jacobian_evaluations, projections, rows, events, switches;
     double derive_seconds, wall_seconds;
     const char *method, *formulation; /* taken */
+    const char *evaluation;           /* "machine code" or "interpreter" */
     double start, stop, rtol;
     const double *atol; /* per coordinate */
     size_t coordinate_count;

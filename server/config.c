@@ -52,6 +52,7 @@ static const option options[] = {
     {"max-rows",    "N",         OPTION_COUNT,  AT(max_rows),       1, 1e12, "100000000",      "rows of one run"},
     {"max-members", "N",         OPTION_COUNT,  AT(max_members),    1, 1e6,  "10000",          "members of a batch"},
     {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "models kept for descriptions that come again; 0: none"},
+    {"jit",         "WHEN",      OPTION_TEXT,   AT(jit_text),       0, 0,    "auto",           "translate equations to machine code: auto (where a run repays it), on or off"},
     {"stall",       "SECONDS",   OPTION_NUMBER, AT(stall),        0.1, 1e6,  "60",             "end a stream whose reader takes nothing for so long"},
     {"grace",       "SECONDS",   OPTION_NUMBER, AT(grace),          0, 3600, "10",             "time to end in after SIGTERM"},
     {"log-level",   "LEVEL",     OPTION_TEXT,   AT(log_level_text), 0, 0,    "info",           "debug, info, warning, error or silent"},
@@ -308,6 +309,8 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
         return fail(message, "--log-level: expected debug, info, warning, error or silent, found '%.100s'",
                     config->log_level_text);
     }
+    if (!hamel_jit_named(config->jit_text, &config->jit))
+        return fail(message, "--jit: expected auto, on or off, found '%.100s'", config->jit_text);
     if (config->quiet && config->level < LOG_WARNING) config->level = LOG_WARNING;
     if (!config->tls_cert[0] != !config->tls_key[0]) {
         return fail(message, "--tls-cert and --tls-key are given together or not at all");

@@ -5,6 +5,7 @@
 #ifndef HAMEL_SERVER_CONFIG_H
 #define HAMEL_SERVER_CONFIG_H
 
+#include "engine/hamel.h"
 #include "server/log.h"
 
 #include <netinet/in.h>
@@ -25,6 +26,7 @@ typedef struct server_config {
     char backup[CONFIG_TEXT_BYTES];                               /* not "": copy the store there and exit */
     char cors[CONFIG_TEXT_BYTES];                                 /* origins; see http/cors.h */
     char log_level_text[CONFIG_TEXT_BYTES];
+    char jit_text[CONFIG_TEXT_BYTES];
     double workers;               /* runs that compute at the same time, and as many jobs */
     double streams;               /* streams open at the same time */
     double waiting;               /* requests that wait for a stream to end; more are answered 503 */
@@ -43,6 +45,7 @@ typedef struct server_config {
 
     /* Made of the above. */
     log_level level;
+    hamel_jit jit;
     bool loopback; /* serves this machine only */
     struct sockaddr_storage address;
     socklen_t address_length;

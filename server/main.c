@@ -96,6 +96,7 @@ static int wait_for_end(server_log *log, const sigset_t *ending) {
 static api_limits limits_of(const server_config *config) {
     api_limits limits = api_limits_default();
     limits.json.bytes = (size_t)config->max_body;
+    limits.jit = config->jit;
     /* one description may not take the daemon with it */
     limits.engine.memory = (size_t)1 << 30;
     limits.engine.nodes = 5000000;

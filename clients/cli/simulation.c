@@ -59,8 +59,10 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     return true;
 }
 
-static void simulate_here(const cli_input *input, const cli_arguments *arguments, const api_observer *observer) {
+static void simulate_here(const cli_input *input, const cli_arguments *arguments, hamel_jit jit,
+                          const api_observer *observer) {
     api_limits limits = api_limits_default();
+    limits.jit = jit;
     api_failure failure = {0};
     hamel_model *model = api_prepare(input->bytes, input->length, (const char *const *)arguments->assignments,
                                      arguments->assignment_count, &limits, NULL, input->file, &failure);
@@ -85,10 +87,20 @@ int cli_simulate(const cli_place *place, const cli_input *input, const cli_argum
                           .summary = on_summary,
                           .problem = on_problem};
     int status = CLI_OK;
+    hamel_jit jit = HAMEL_JIT_AUTO;
+    const char *when = cli_option_value(arguments, "jit");
+    if (when != NULL && !hamel_jit_named(when, &jit)) {
+        cli_say("--jit is auto, on or off, not `%s`", when);
+        return CLI_USAGE;
+    }
+    if (place->server != NULL && when != NULL) {
+        cli_say("--jit is for runs in this process; of a server it is an option of hameld");
+        return CLI_USAGE;
+    }
     if (place->server != NULL) {
         status = cli_simulate_remote(place, input, arguments, &front);
     } else {
-        simulate_here(input, arguments, &front);
+        simulate_here(input, arguments, jit, &front);
     }
     if (l.refused) return CLI_IO;
     return status != CLI_OK ? status : l.exit_code;

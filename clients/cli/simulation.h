@@ -57,6 +57,7 @@ void cli_print_linearization(const cJSON *linearization);
 #define CLI_RUN_OPTIONS                                                                                                \
     CLI_SETTING_OPTIONS,                                                                                               \
     {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"},                 \
+    {"jit", "WHEN", NULL, "machine code for the equations: auto (default; where it repays), on or off"},               \
     {"server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"}
 /* clang-format on */
 

@@ -27,8 +27,8 @@ static void put_32(assembler *a, uint32_t value) {
     for (int k = 0; k < 4; k++) put(a, value >> 8 * k & 0xFF);
 }
 
-/* ModRM byte: `reg` and a register or memory operand. The low bits 100 would mean a SIB byte, 101 without displacement an address relative to
- * the instruction: bases of the first kind are not used, and a displacement always stands. */
+/* ModRM byte: `reg` and a register or memory operand. A base with the low bits 100 would mean a SIB byte, 101 without
+ * displacement an address relative to the instruction: the first are not used, and a displacement always stands. */
 static void put_operand(assembler *a, int reg, asm_operand o) {
     unsigned bits = (unsigned)(reg & 7) << 3 | (o.reg & 7u);
     if (!o.memory) {

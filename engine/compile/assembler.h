@@ -36,7 +36,8 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     return (asm_operand){true, (uint8_t)base, displacement};
 }
 
-/* Columns: enum, opcode map, prefix (0 none, 1 66, 2 F3, 3 F2), opcode, length (0: 128 bits or scalar, 1: 256 bits), bytes after. */
+/* Columns: enum, opcode map, prefix (0 none, 1 66, 2 F3, 3 F2), opcode, length (0: 128 bits or scalar, 1: 256 bits),
+ * bytes after. */
 /* clang-format off */
 #define ASM_VECTOR_LIST(OP)                                                                                            \
     OP(LOAD_SD,    1, 3, 0x10, 0, 0)  /* from memory */                                                                \

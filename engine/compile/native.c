@@ -1,8 +1,8 @@
 /* native.c — machine code from a program's tape. See native.h.
  *
- * One pass over the tape, an instruction at a time. Values live in vector registers 0 to 13 as long as there is room (the
- * one needed last makes way), else in memory: their slot, or, for an output, its place among the outputs. A value is
- * stored at most once. Two registers are scratch. RBX holds the workspace, RBP the outputs, R14 the table of numbers
+ * One pass over the tape, an instruction at a time. Values live in vector registers 0 to 13 as long as there is room
+ * (the one needed last makes way), else in memory: their slot, or, for an output, its place among the outputs. A value
+ * is stored at most once. Two registers are scratch. RBX holds the workspace, RBP the outputs, R14 the table of numbers
  * and functions that recipes refer to.
  *
  * What depends on parameters only is evaluated once a run and stays with the interpreter. */
@@ -79,21 +79,20 @@ typedef struct reading {
 typedef struct translation {
     assembler *out;
     const program *p;
-    reading *readings; /* of the evaluated part */
-    size_t count;
-    uint32_t *output; /* of a slot: the first output that is computed there, or NONE */
-    uint32_t *first;  /* of a slot: the first instruction that reads what it holds before the code runs */
-    uint8_t *reg;     /* of a slot: its register, or NOWHERE */
-    bool *stored;     /* of a slot: its value is in memory */
+    reading *all, *begin, *end; /* of the tape; what is evaluated begins at `begin` */
+    uint32_t *output;           /* of a slot: the first output that is computed there, or NONE */
+    uint32_t *first;            /* of a slot: the first instruction that reads what it holds before the code runs */
+    uint8_t *reg;               /* of a slot: its register, or NOWHERE */
+    bool *stored;               /* of a slot: its value is in memory */
     struct {
         uint32_t slot, next; /* NONE: free */
     } held[REGISTERS];
 } translation;
 
 static void read_tape(translation *t) {
-    const program_instruction *i = t->p->instructions + t->p->prepared_count;
-    reading *r = t->readings;
-    for (const program_run *run = t->p->runs + t->p->prepared_runs; run < t->p->runs + t->p->run_count; run++) {
+    const program_instruction *i = t->p->instructions;
+    reading *r = t->all;
+    for (const program_run *run = t->p->runs; run < t->p->runs + t->p->run_count; run++) {
         for (uint32_t k = 0; k < run->count; k++, i++, r++) {
             *r = (reading){.op = (uint8_t)run->op, .reads = (uint8_t)program_reads(run->op), .writes = 1};
             r->slot[0] = program_a(*i), r->slot[1] = program_b(*i), r->slot[2] = program_c(*i);
@@ -116,9 +115,7 @@ static bool is_valid(translation *t) {
     size_t given = p->constant_count + p->input_start[SYMBOL_KIND_COUNT];
     if (given > p->slot_count || p->slot_count > MOST_SLOTS) return false;
     for (size_t i = 0; i < given; i++) t->stored[i] = true;
-    for (size_t i = 0; i < p->prepared_count; i++)
-        if (program_dst(p->instructions[i]) < p->slot_count) t->stored[program_dst(p->instructions[i])] = true;
-    for (const reading *r = t->readings; r < t->readings + t->count; r++) {
+    for (const reading *r = t->all; r < t->end; r++) {
         if (r->op >= PROGRAM_OP_COUNT || !constants_hold(t, r)) return false;
         for (int k = 0; k < r->reads; k++)
             if (r->slot[k] >= p->slot_count || !t->stored[r->slot[k]]) return false;
@@ -136,19 +133,18 @@ static bool is_valid(translation *t) {
 static void find_next_reads(translation *t) {
     uint32_t *seen = t->first;
     for (size_t i = 0; i < t->p->slot_count; i++) seen[i] = NONE;
-    for (size_t i = t->count; i-- > 0;) {
-        reading *r = &t->readings[i];
+    for (reading *r = t->end; r-- > t->begin;) {
         for (int k = 0; k < r->writes; k++) r->result_next[k] = seen[r->result[k]];
         for (int k = 0; k < r->writes; k++) seen[r->result[k]] = NONE;
         for (int k = 0; k < r->reads; k++) r->next[k] = seen[r->slot[k]];
-        for (int k = 0; k < r->reads; k++) seen[r->slot[k]] = (uint32_t)i;
+        for (int k = 0; k < r->reads; k++) seen[r->slot[k]] = (uint32_t)(r - t->all);
     }
 }
 
 static void find_outputs(translation *t) {
     const program *p = t->p;
     for (size_t i = 0; i < p->slot_count; i++) t->output[i] = NONE;
-    for (const reading *r = t->readings; r < t->readings + t->count; r++)
+    for (const reading *r = t->begin; r < t->end; r++)
         for (int k = 0; k < r->writes; k++) t->output[r->result[k]] = UNSETTLED;
     for (size_t i = 0; i < p->output_count; i++)
         if (t->output[p->output_slots[i]] == UNSETTLED) t->output[p->output_slots[i]] = (uint32_t)i;
@@ -368,23 +364,24 @@ static void write_function(translation *t) {
     for (int i = 0; i < REGISTERS; i++) t->held[i].slot = NONE;
     memset(t->reg, NOWHERE, t->p->slot_count);
     write_inputs(t);
-    for (const reading *r = t->readings; r < t->readings + t->count; r++) write_operation(t, r);
+    for (const reading *r = t->begin; r < t->end; r++) write_operation(t, r);
     write_copies(t);
     asm_leave(t->out);
 }
 
 static bool translate(assembler *out, const program *p) {
-    size_t slots = p->slot_count, count = p->instruction_count - p->prepared_count;
+    size_t slots = p->slot_count;
     translation t = {.out = out,
                      .p = p,
-                     .count = count,
-                     .readings = malloc((count + 1) * sizeof *t.readings),
+                     .all = malloc((p->instruction_count + 1) * sizeof *t.all),
                      .output = malloc(slots * sizeof *t.output),
                      .first = malloc(slots * sizeof *t.first),
                      .reg = malloc(slots),
                      .stored = calloc(slots, sizeof *t.stored)};
     bool valid = true;
-    if (t.readings && t.output && t.first && t.reg && t.stored) {
+    if (t.all && t.output && t.first && t.reg && t.stored) {
+        t.begin = t.all + p->prepared_count;
+        t.end = t.all + p->instruction_count;
         read_tape(&t);
         valid = is_valid(&t);
         if (valid) {
@@ -395,7 +392,7 @@ static bool translate(assembler *out, const program *p) {
     } else {
         out->failed = true;
     }
-    free(t.readings), free(t.output), free(t.first), free(t.reg), free(t.stored);
+    free(t.all), free(t.output), free(t.first), free(t.reg), free(t.stored);
     return valid;
 }
 

@@ -2,7 +2,8 @@
  *
  * The same operations on the same values: translated programs give the same bits as the interpreter (of a NaN, only
  * that it is one). Only programs that are valid are translated: each operand is a slot of the workspace that has been
- * written before. The code holds no number of the program: constants stay in the workspace, where nothing is executed. */
+ * written before. The code holds no number of the program: constants stay in the workspace, where nothing is executed;
+ * what a description can choose in it are distances of slots, exponents up to 17 by their products, and orders of derivatives. */
 #ifndef HAMEL_COMPILE_NATIVE_H
 #define HAMEL_COMPILE_NATIVE_H
 

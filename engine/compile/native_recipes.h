@@ -1,7 +1,7 @@
 /* native_recipes.h — which instructions an operation of a tape becomes.
  *
- * A recipe is a few steps over the operands X, Y, Z, scratch S and T, the numbers ONE, SIGN (its bit) and MAGNITUDE (the
- * other bits), and the result R, which only the last step writes since R may be where an operand is. Products and
+ * A recipe is a few steps over the operands X, Y, Z, scratch S and T, the numbers ONE, SIGN (its bit) and MAGNITUDE
+ * (the other bits), and the result R, which only the last step writes since R may be where an operand is. Products and
  * sums are rounded one by one in the order of the tables in operators.h and program_int.h. Operations without recipe
  * call the function that the interpreter's loop contains. */
 #ifndef HAMEL_COMPILE_NATIVE_RECIPES_H

@@ -556,6 +556,7 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
 
 void hamel_model_free(hamel_model *model) {
     if (!model) return;
+    native_free(&model->native);
     arena_free(&model->memory);
     free(model);
 }
@@ -567,5 +568,5 @@ double hamel_model_derive_seconds(const hamel_model *model) {
     return model->derive_seconds;
 }
 size_t hamel_model_bytes(const hamel_model *model) {
-    return model->memory.used;
+    return model->memory.used + model->native.size;
 }

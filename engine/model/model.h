@@ -5,7 +5,7 @@
 #ifndef HAMEL_MODEL_MODEL_H
 #define HAMEL_MODEL_MODEL_H
 
-#include "engine/compile/program.h"
+#include "engine/compile/native.h"
 #include "engine/hamel.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/mechanics/outputs.h"
@@ -162,6 +162,8 @@ struct hamel_model {
     model_event *events;
     size_t event_count, root_count, jump_count;
     program *roots, *jumps, *switches;
+    native_code native;         /* what runs them; zero: the interpreter */
+    const char *not_translated; /* why not, when that was asked for; else NULL */
 
     model_sensitivities *sensitivities; /* NULL: none asked for */
     size_t state_column_count;          /* t, q, q', outputs */
@@ -197,6 +199,10 @@ static inline const char *model_output_name(const hamel_model *model, size_t i) 
     const hamel_system *s = model->system;
     return i < s->quasi_count ? s->quasi[i].name : s->outputs[i - s->quasi_count].name;
 }
+
+/* The programs that a run evaluates again and again; NULL where the model has no such. */
+enum { MODEL_RUN_PROGRAMS = 12 };
+void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]);
 
 /* The inputs of a program at a state. Arrays not needed may be NULL. */
 static inline program_inputs model_inputs(const hamel_model *model, const double *t, const double *q, const double *v,

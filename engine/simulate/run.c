@@ -408,6 +408,8 @@ static void describe(hamel_summary *s, const hamel_model *model) {
     *s = (hamel_summary){.t = model->settings.start, .outcome = HAMEL_FAILED, .derive_seconds = model->derive_seconds};
     s->formulation = model->formulation->name;
     s->method = integrator_first_method(model);
+    s->evaluation = model->native.size ? "machine code" : "interpreter";
+    if (model->not_translated) warn(s, "no machine code, as %s: the programs were interpreted", model->not_translated);
     s->start = model->settings.start;
     s->stop = model->settings.stop;
     s->rtol = model->settings.rtol;

@@ -95,6 +95,13 @@ report $? "npy begins with its magic number"
 call run system.json --method bdf --formulation udwadia-kalaba --rtol 1e-6 --atol 1e-8 --format ndjson; code_is 0 &&
     tail -1 out | grep -q '"method":"bdf","formulation":"udwadia-kalaba"'
 report $? "method and formulation are taken"
+"$hamel" run system.json --jit off --summary off.json >off 2>err && call run system.json --jit on --summary on.json &&
+    cmp -s off out && grep -q '"evaluation":"interpreter"' off.json && grep -q '"evaluation":"\(machine code\|interpreter\)"' on.json
+report $? "machine code gives the same bytes, and the summary tells who evaluated"
+call run system.json --jit maybe; code_is 2 && grep -q -- '--jit is auto, on or off, not `maybe`' err
+report $? "--jit takes auto, on or off"
+call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'option of hameld' err
+report $? "a server decides about machine code itself"
 call run system.json --set simulation.max_steps=20; code_is 4 && [ -s out ] && grep -q 'incomplete\|max_steps' err
 report $? "an incomplete run says so and keeps its rows"
 

@@ -77,6 +77,7 @@ static void what_is_not_an_option_is_refused(void **state) {
         {"--quiet=maybe", NULL},
         {"stray", NULL},
         {"--log-level", "loud"},
+        {"--jit", "maybe"},
         {"--workers=1", "--workers=2"},
         {"--config", "/nonexistent"},
         {"--listen", "8080"},

@@ -35,6 +35,7 @@ static hamel_summary full_summary(void) {
         .rhs_evaluations = 150,
         .jacobian_evaluations = 3,
         .projections = 99,
+        .evaluation = "machine code",
         .rows = 101,
         .derive_seconds = 0.5,
         .wall_seconds = 0.25,
@@ -78,7 +79,8 @@ static void the_summary_holds_every_field(void **state) {
         text,
         "{\"status\":\"completed\",\"t\":10,\"rows\":101,\"events\":0,\"switches\":0,\"steps\":100,\"rhs_evaluations\":"
         "150,"
-        "\"jacobian_evaluations\":3,\"projections\":99,\"derive_seconds\":0.5,\"wall_seconds\":0.25,"
+        "\"jacobian_evaluations\":3,\"projections\":99,\"evaluation\":\"machine "
+        "code\",\"derive_seconds\":0.5,\"wall_seconds\":0.25,"
         "\"passed\":true,\"max_residual\":{\"rod\":{\"position\":1e-12,\"velocity\":1e-11},"
         "\"edge\":{\"velocity\":1e-10}},\"max_work_balance_error\":1e-09,\"rank_changes\":1,"
         "\"error_estimate\":{\"t\":0,\"x\":1e-07},"

@@ -1,0 +1,103 @@
+/* test_native_examples.c — what runs of the shipped examples evaluate: machine code gives the interpreter's bits.
+ *
+ * At random points, most of them far from the constraints, and some where tables end, roots have no value, or
+ * operators have kinks. Of a NaN only that it is one is compared. */
+#include "api/simulate.h"
+#include "engine/model/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { POINTS = 20, MOST_SYMBOLS = 20000 };
+
+/* xorshift64*, so that a failure can be repeated. */
+static uint64_t next_random(uint64_t *s) {
+    *s ^= *s >> 12;
+    *s ^= *s << 25;
+    *s ^= *s >> 27;
+    return *s * 2685821657736338717u;
+}
+
+static double random_value(uint64_t *seed) {
+    static const double special[] = {0, -0.0, 1, -1, 0.5, 1e200, -1e200};
+    uint64_t r = next_random(seed);
+    if (r % 10 == 0) return special[r / 10 % (sizeof special / sizeof *special)];
+    return ldexp((double)(int64_t)r, -62); /* -2 to 2 */
+}
+
+static bool same_bits(double x, double y) {
+    return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
+}
+
+static void values_of(const hamel_model *model, const program *p, const double *symbols, double *out) {
+    double *w = calloc(program_workspace_doubles(p), sizeof *w);
+    assert_non_null(w);
+    program_inputs in;
+    for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) in.values[kind] = symbols + kind; /* not all alike */
+    in.values[SYMBOL_PARAMETER] = model->parameters;
+    program_prepare(p, &in, w);
+    program_evaluate(p, &in, w, out);
+    free(w);
+}
+
+static hamel_model *prepared(const api_example *example, hamel_jit jit) {
+    api_limits limits = api_limits_default();
+    limits.jit = jit;
+    api_failure failure = {0};
+    hamel_model *model = api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
+    if (!model) fail_msg("%s", failure.text);
+    return model;
+}
+
+/* Returns how many outputs were compared. */
+static size_t compare(const char *name, const hamel_model *interpreted, const hamel_model *native, uint64_t *seed) {
+    static double symbols[MOST_SYMBOLS];
+    program *p[MODEL_RUN_PROGRAMS], *translated[MODEL_RUN_PROGRAMS];
+    model_run_programs(interpreted, p);
+    model_run_programs(native, translated);
+    size_t compared = 0;
+    for (int point = 0; point < POINTS; point++) {
+        for (size_t i = 0; i < MOST_SYMBOLS; i++) symbols[i] = random_value(seed);
+        for (size_t k = 0; k < MODEL_RUN_PROGRAMS; k++) {
+            size_t count = p[k] ? program_output_count(p[k]) : 0;
+            double *expected = calloc(2 * count + 1, sizeof *expected), *out = expected + count;
+            assert_non_null(expected);
+            if (p[k]) values_of(interpreted, p[k], symbols, expected);
+            if (p[k]) values_of(native, translated[k], symbols, out);
+            for (size_t i = 0; i < count; i++)
+                if (!same_bits(out[i], expected[i]))
+                    fail_msg("%s, program %zu, output %zu: %a, interpreted %a", name, k, i, out[i], expected[i]);
+            compared += count;
+            free(expected);
+        }
+    }
+    return compared;
+}
+
+static void every_example_evaluates_to_the_same_bits(void **state) {
+    (void)state;
+    uint64_t seed = 20240229;
+    size_t compared = 0, examples = 0, translated = 0;
+    for (; api_example_at(examples); examples++) {
+        size_t i = examples;
+        hamel_model *interpreted = prepared(api_example_at(i), HAMEL_JIT_OFF);
+        hamel_model *native = prepared(api_example_at(i), HAMEL_JIT_ON);
+        translated += native->native.size > 0;
+        if (native->native.size) compared += compare(api_example_at(i)->name, interpreted, native, &seed);
+        hamel_model_free(interpreted);
+        hamel_model_free(native);
+    }
+    if (!translated) skip(); /* no such machine */
+    assert_int_equal(translated, examples);
+    assert_true(compared > POINTS * examples);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_example_evaluates_to_the_same_bits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

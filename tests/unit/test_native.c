@@ -1,0 +1,382 @@
+/* test_native.c — engine/compile/native.c: machine code gives the interpreter's bits, and its memory is never writable.
+ *
+ * The oracle is the interpreter; of a NaN only that it is one is compared. Where the machine cannot run the code, the
+ * tests of what it computes are skipped. */
+#include "engine/compile/native.h"
+
+#include "engine/compile/program_int.h"
+
+#include <errno.h>
+#include <float.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SYMBOLS = 6 };
+
+typedef struct fixture {
+    arena memory;
+    graph *g;
+    uint64_t seed;
+} fixture;
+
+static int open_graph(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    arena_init(&f->memory, 0);
+    f->g = graph_create(&f->memory, 1000000);
+    assert_non_null(f->g);
+    f->seed = 20240229;
+    *state = f;
+    return 0;
+}
+
+static int close_graph(void **state) {
+    fixture *f = *state;
+    arena_free(&f->memory);
+    free(f);
+    return 0;
+}
+
+/* xorshift64*, so that a failure can be repeated. */
+static uint64_t next_random(uint64_t *s) {
+    *s ^= *s >> 12;
+    *s ^= *s << 25;
+    *s ^= *s >> 27;
+    return *s * 2685821657736338717u;
+}
+
+static graph_node q(fixture *f, int i) {
+    return graph_symbol(f->g, SYMBOL_COORDINATE, i);
+}
+
+static program *compile(fixture *f, const graph_node *nodes, size_t count) {
+    program *p = NULL;
+    assert_int_equal(program_compile(&p, &f->memory, f->g, nodes, count, NULL), HAMEL_OK);
+    return p;
+}
+
+static bool same_bits(double x, double y) {
+    return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
+}
+
+/* Evaluates with a workspace of its own, filled with what is wrong if it is read. */
+static void evaluate(const program *p, const program_inputs *in, double *out) {
+    size_t count = program_workspace_doubles(p);
+    double *w = malloc(count * sizeof *w);
+    assert_non_null(w);
+    for (size_t i = 0; i < count; i++) w[i] = 1e99;
+    program_prepare(p, in, w);
+    program_evaluate(p, in, w, out);
+    free(w);
+}
+
+static void translate(native_code *code, program *p) {
+    native_status status = native_translate(code, &p, 1);
+    if (status == NATIVE_NO_MACHINE) skip();
+    assert_int_equal(status, NATIVE_DONE);
+    assert_non_null(p->native);
+}
+
+/* Compares at `points` sets of values, `count` values each, for all kinds of symbols. */
+static void agrees(program *p, const double *values, size_t count, size_t points) {
+    size_t outputs = program_output_count(p);
+    double *expected = calloc(points * outputs + 1, sizeof *expected), *out = calloc(outputs + 1, sizeof *out);
+    assert_true(expected && out);
+    for (int native = 0; native < 2; native++) {
+        native_code code = {0};
+        if (native) translate(&code, p);
+        for (size_t k = 0; k < points; k++) {
+            program_inputs in;
+            for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) in.values[kind] = values + k * count;
+            evaluate(p, &in, native ? out : expected + k * outputs);
+            for (size_t i = 0; native && i < outputs; i++)
+                if (!same_bits(out[i], expected[k * outputs + i]))
+                    fail_msg("output %zu at point %zu: %a, interpreted %a", i, k, out[i], expected[k * outputs + i]);
+        }
+        native_free(&code);
+        p->native = NULL;
+    }
+    free(expected);
+    free(out);
+}
+
+/* Where operators have kinks, no value, or values that are easily lost. */
+static const double special[] = {0,     -0.0,   1,      -1,       0.5,  -0.5,     2,         -2.5, 3,
+                                 1e300, -1e300, 1e-310, -DBL_MIN, M_PI, INFINITY, -INFINITY, NAN};
+enum { SPECIAL = sizeof special / sizeof *special };
+
+static void every_operator_gives_the_same_bits(void **state) {
+    fixture *f = *state;
+    static double points[SPECIAL * SPECIAL * SPECIAL][3];
+    for (size_t k = 0; k < SPECIAL * SPECIAL * SPECIAL; k++)
+        for (size_t i = 0, rest = k; i < 3; i++, rest /= SPECIAL) points[k][i] = special[rest % SPECIAL];
+    for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
+        int arity = graph_op_get((graph_op)op)->arity;
+        graph_node node = graph_apply(f->g, (graph_op)op, q(f, 0), arity > 1 ? q(f, 1) : GRAPH_NONE,
+                                      arity > 2 ? q(f, 2) : GRAPH_NONE);
+        size_t count = arity == 1 ? SPECIAL : arity == 2 ? SPECIAL * SPECIAL : SPECIAL * SPECIAL * SPECIAL;
+        agrees(compile(f, &node, 1), points[0], 3, count);
+    }
+}
+
+static void powers_give_the_same_bits(void **state) {
+    fixture *f = *state;
+    for (int twice = -34; twice <= 34; twice++) {
+        graph_node node = graph_binary(f->g, GRAPH_POW, q(f, 0), graph_number(f->g, 0.5 * twice));
+        agrees(compile(f, &node, 1), special, 1, SPECIAL);
+    }
+}
+
+static void fused_operations_give_the_same_bits(void **state) {
+    fixture *f = *state;
+    graph *g = f->g;
+    graph_node xy = graph_mul(g, q(f, 0), q(f, 1)), z = q(f, 2), x = graph_mul(g, q(f, 3), q(f, 3));
+    graph_node nodes[] = {graph_add(g, xy, z), graph_sub(g, graph_mul(g, q(f, 1), q(f, 2)), q(f, 0)),
+                          graph_sub(g, q(f, 1), graph_mul(g, q(f, 0), q(f, 2))), graph_unary(g, GRAPH_SIN, x),
+                          graph_unary(g, GRAPH_COS, x)};
+    double points[100][SYMBOLS];
+    for (size_t k = 0; k < 100; k++)
+        for (size_t i = 0; i < SYMBOLS; i++)
+            points[k][i] = ldexp((double)next_random(&f->seed), -60) * (k % 3 == i % 3 ? -1 : 1);
+    agrees(compile(f, nodes, 5), points[0], SYMBOLS, 100);
+}
+
+static void tables_are_looked_up(void **state) {
+    fixture *f = *state;
+    graph_table table[2] = {{.name = "held", .degree = 3, .hold = true}, {.name = "bounded", .degree = 1}};
+    const double x[] = {-1, 0, 0.5, 2, 3}, y[] = {2, -1, 4, 4, 1};
+    graph_node nodes[4];
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(table_make(&table[k], &f->memory, x, y, 5), HAMEL_OK);
+        graph_node which = graph_number(f->g, graph_add_table(f->g, &table[k]));
+        for (int order = 0; order < 2; order++)
+            nodes[2 * k + order] = graph_apply(f->g, GRAPH_TABLE, q(f, 0), which, graph_number(f->g, order));
+    }
+    agrees(compile(f, nodes, 4), special, 1, SPECIAL);
+}
+
+static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
+    fixture *f = *state;
+    graph *g = f->g;
+    graph_node x = q(f, 1), sum = graph_add(g, x, q(f, 0)), s = graph_unary(g, GRAPH_SIN, graph_mul(g, sum, x));
+    graph_node parameter = graph_symbol(g, SYMBOL_PARAMETER, 2), prepared = graph_unary(g, GRAPH_EXP, parameter);
+    graph_node nodes[] = {graph_number(g, 2.5),
+                          x,
+                          x,
+                          sum,
+                          s,
+                          sum,
+                          parameter,
+                          prepared,
+                          graph_mul(g, prepared, s),
+                          s,
+                          graph_symbol(g, SYMBOL_TIME, 0),
+                          prepared,
+                          graph_unary(g, GRAPH_SIN, parameter),
+                          graph_mul(g, s, graph_unary(g, GRAPH_COS, parameter))};
+    const double points[2][SYMBOLS] = {{0.25, 3, -1, 4, 5, 6}, {7, -2, 0.5, 1, 0, 2}};
+    agrees(compile(f, nodes, sizeof nodes / sizeof *nodes), points[0], SYMBOLS, 2);
+    agrees(compile(f, NULL, 0), points[0], SYMBOLS, 2);
+}
+
+/* Any operator on any of the last 100 nodes: many values at once, many calls between their uses. */
+static size_t random_nodes(fixture *f, graph_node *nodes, size_t count) {
+    enum { REACH = 100 };
+    size_t made = 0;
+    for (int i = 0; i < SYMBOLS; i++) nodes[made++] = q(f, i), nodes[made++] = graph_symbol(f->g, SYMBOL_PARAMETER, i);
+    while (made < count) {
+        bool plain = next_random(&f->seed) % 4 != 0;
+        graph_op op = (graph_op)(next_random(&f->seed) % (plain ? GRAPH_POW : GRAPH_LISTED_COUNT));
+        size_t reach = made < REACH ? made : REACH;
+        graph_node x[3];
+        for (int k = 0; k < 3; k++) x[k] = nodes[made - 1 - next_random(&f->seed) % reach];
+        int arity = graph_op_get(op)->arity;
+        graph_node node = graph_apply(f->g, op, x[0], arity > 1 ? x[1] : GRAPH_NONE, arity > 2 ? x[2] : GRAPH_NONE);
+        assert_true(node >= 0);
+        nodes[made++] = node;
+    }
+    return made;
+}
+
+static void random_programs_give_the_same_bits(void **state) {
+    fixture *f = *state;
+    const char *text = getenv("HAMEL_TEST_LONG");
+    int rounds = text && *text == '1' ? 2000 : 60;
+    graph_node nodes[400];
+    double points[8][SYMBOLS];
+    for (int round = 0; round < rounds; round++) {
+        size_t size = 20 + next_random(&f->seed) % 380, count = random_nodes(f, nodes, size);
+        for (size_t k = 0; k < 8; k++)
+            for (size_t i = 0; i < SYMBOLS; i++)
+                points[k][i] = k == 0 ? special[next_random(&f->seed) % SPECIAL]
+                                      : ldexp((double)(int64_t)next_random(&f->seed), -61);
+        size_t outputs = 1 + next_random(&f->seed) % 40;
+        if (outputs > count) outputs = count;
+        agrees(compile(f, nodes + count - outputs, outputs), points[0], SYMBOLS, 8);
+    }
+}
+
+/* Twice the tape, twice the code: a sum of products of all pairs, of which no two are alike. */
+static void code_grows_as_the_tape_does(void **state) {
+    fixture *f = *state;
+    double per_instruction[2];
+    for (int k = 0; k < 2; k++) {
+        graph_node sum = q(f, 0);
+        for (int i = 0; i < 4000 << k; i++)
+            sum = graph_add(f->g, graph_mul(f->g, sum, q(f, i % 50)), graph_unary(f->g, GRAPH_SQRT, q(f, i % 997)));
+        program *p = compile(f, &sum, 1);
+        native_code code;
+        translate(&code, p);
+        per_instruction[k] = (double)code.size / (double)program_instruction_count(p);
+        native_free(&code);
+    }
+    assert_true(per_instruction[1] < 1.1 * per_instruction[0]);
+    assert_true(per_instruction[1] < 40);
+}
+
+/* A tape that reads what was never written, or writes a constant, is not translated. */
+static void what_is_not_valid_is_refused(void **state) {
+    fixture *f = *state;
+    graph *g = f->g;
+    graph_node nodes[] = {graph_add(g, graph_unary(g, GRAPH_EXP, q(f, 0)), graph_number(g, 3)),
+                          graph_binary(g, GRAPH_POW, q(f, 0), graph_number(g, 7))};
+    program *good = compile(f, nodes, 2);
+    program_instruction *i = (program_instruction *)good->instructions;
+    uint32_t *outputs = (uint32_t *)good->output_slots;
+    const uint64_t high = UINT64_C(0xFFFFFFFF) << 32;
+    for (size_t k = 0; k < good->instruction_count; k++) {
+        program_instruction kept = i[k];
+        program_instruction wrong[] = {
+            {kept.dst_a | high, kept.b_c},                                             /* operand outside */
+            {(kept.dst_a & ~high) | (uint64_t)(good->slot_count - 1) << 32, kept.b_c}, /* not written yet */
+            {kept.dst_a & high, kept.b_c},                                             /* result in a constant's slot */
+            {kept.dst_a | ~high, kept.b_c}};                                           /* result outside */
+        for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+            if (w == 1 && k + 1 == good->instruction_count) continue; /* written by then */
+            i[k] = wrong[w];
+            native_code code;
+            native_status status = native_translate(&code, &good, 1);
+            if (status == NATIVE_NO_MACHINE) skip();
+            assert_int_equal(status, NATIVE_NOT_VALID);
+            assert_null(good->native);
+        }
+        i[k] = kept;
+    }
+    outputs[0] += 1000;
+    native_code code;
+    assert_int_equal(native_translate(&code, &good, 1), NATIVE_NOT_VALID);
+}
+
+/* --- memory -------------------------------------------------------------------------------------------------------- */
+
+/* Mappings of this process: how many are of code, and whether any may be written and executed. */
+static int code_mappings(bool *both) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    char line[512], rights[5];
+    int found = 0;
+    *both = false;
+    while (fgets(line, sizeof line, maps)) {
+        assert_int_equal(sscanf(line, "%*s %4s", rights), 1);
+        if (rights[1] == 'w' && rights[2] == 'x') *both = true;
+        if (!strstr(line, "hamel-code")) continue;
+        found++;
+        assert_string_equal(rights, "r-xp");
+    }
+    (void)fclose(maps);
+    return found;
+}
+
+static void no_page_is_writable_and_executable(void **state) {
+    fixture *f = *state;
+    graph_node node = graph_add(f->g, q(f, 0), q(f, 1));
+    program *p = compile(f, &node, 1);
+    native_code code;
+    translate(&code, p);
+    bool both;
+    assert_int_equal(code_mappings(&both), 1);
+    assert_false(both);
+    native_free(&code);
+    assert_int_equal(code_mappings(&both), 0);
+}
+
+/* From now on the kernel refuses mappings with all of the rights `mapped`, and mprotect with PROT_EXEC: with
+ * PROT_WRITE | PROT_EXEC the filter of systemd's MemoryDenyWriteExecute. */
+static bool deny(unsigned mapped) {
+    enum { RIGHTS = offsetof(struct seccomp_data, args[2]) };
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RIGHTS),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mapped),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mapped, 4, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RIGHTS),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog rules = {sizeof filter / sizeof *filter, filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) == 0;
+}
+
+enum { NO_FILTER = 100, WRONG_VALUE = 101 };
+
+/* In a process of its own: what native_translate says, and that 2 + 3 is 5 whatever it says. */
+static int status_when_denied(program *p, unsigned mapped) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!deny(mapped)) _exit(NO_FILTER);
+        native_code code;
+        double w[16], out;
+        native_status status = native_translate(&code, &p, 1);
+        program_inputs in = {{[SYMBOL_COORDINATE] = (double[]){2, 3}}};
+        program_prepare(p, &in, w);
+        program_evaluate(p, &in, w, &out);
+        _exit(out == 5 ? (int)status : WRONG_VALUE);
+    }
+    int ended;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended));
+    return WEXITSTATUS(ended);
+}
+
+static void hardening_is_borne(void **state) {
+    fixture *f = *state;
+    graph_node node = graph_add(f->g, q(f, 0), q(f, 1));
+    program *p = compile(f, &node, 1);
+    assert_true(program_workspace_doubles(p) <= 16);
+    int status = status_when_denied(p, PROT_WRITE | PROT_EXEC);
+    if (status == NO_FILTER || status == NATIVE_NO_MACHINE) skip();
+    assert_int_equal(status, NATIVE_DONE);
+    assert_int_equal(status_when_denied(p, PROT_EXEC), NATIVE_NO_MEMORY);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_operator_gives_the_same_bits, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(powers_give_the_same_bits, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(fused_operations_give_the_same_bits, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(tables_are_looked_up, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(outputs_may_be_numbers_symbols_and_repeat, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(random_programs_give_the_same_bits, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(code_grows_as_the_tape_does, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(what_is_not_valid_is_refused, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(no_page_is_writable_and_executable, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(hardening_is_borne, open_graph, close_graph),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
