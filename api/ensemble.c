@@ -24,6 +24,7 @@ static hamel_status derive(const api_ensemble *e, const cJSON *assignments, hame
     if (status == HAMEL_OK) {
         status = api_describe(&d, tree, NULL, 0, &e->limits, NULL, error);
         if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &e->limits.engine, NULL, error);
+        if (status == HAMEL_OK) hamel_model_translate(*model, e->limits.jit);
         api_description_free(&d);
     }
     cJSON_Delete(tree);

@@ -66,7 +66,7 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
 
 /* --- the first fault --------------------------------------------------------------------------------------------- */
 
-int program_reads(uint32_t op) {
+int program_operands(uint32_t op) {
     static const unsigned char reads[PROGRAM_OP_COUNT] = {
 #define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = arity,
         GRAPH_OPERATOR_LIST(OP)
@@ -84,7 +84,7 @@ static int operands_of(uint32_t op, program_instruction i, const double *w, uint
     operand[0] = program_a(i);
     operand[1] = program_b(i);
     operand[2] = program_c(i);
-    if (op != GRAPH_IF) return program_reads(op);
+    if (op != GRAPH_IF) return program_operands(op);
     operand[1] = w[program_a(i)] != 0 ? program_b(i) : program_c(i);
     return 2;
 }

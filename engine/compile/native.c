@@ -94,7 +94,7 @@ static void read_tape(translation *t) {
     reading *r = t->all;
     for (const program_run *run = t->p->runs; run < t->p->runs + t->p->run_count; run++) {
         for (uint32_t k = 0; k < run->count; k++, i++, r++) {
-            *r = (reading){.op = (uint8_t)run->op, .reads = (uint8_t)program_reads(run->op), .writes = 1};
+            *r = (reading){.op = (uint8_t)run->op, .reads = (uint8_t)program_operands(run->op), .writes = 1};
             r->slot[0] = program_a(*i), r->slot[1] = program_b(*i), r->slot[2] = program_c(*i);
             r->result[0] = program_dst(*i), r->result[1] = program_c(*i);
             if (run->op == PROGRAM_SINCOS) r->writes = 2;

@@ -119,7 +119,7 @@ static inline double program_look_up(const graph_table *const *tables, program_i
 }
 
 /* interpreter.c: how many of a, b, c an operation reads as values. */
-int program_reads(uint32_t op);
+int program_operands(uint32_t op);
 
 /* interpreter.c: copies inputs of the kinds from..to-1 to their slots. */
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace);
