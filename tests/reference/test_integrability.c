@@ -127,6 +127,96 @@ static void has_the_verdict_of_its_source(void **state) {
     api_failure_clear(&failure);
 }
 
+/* What the book says of its numbered systems, case after case: holonomic, nonholonomic, partially holonomic, none to judge.
+ * A number has all its cases in the file. */
+/* clang-format off */
+static const struct numbered {
+    const char *number, *verdicts;
+} numbered[] = {
+    {"section 1.7.10", "h"},
+    {"section 1.7.14", "h"},
+    {"section 1.9.5", "n"},
+    {"section 1.9.6", "n"},
+    {"example 2.2.1", "nnp"},
+    {"example 2.2.2", "nn"},
+    {"example 2.2.3", "n"},
+    {"example 2.2.3 (i)", "nn"},
+    {"example 2.2.3 (ii)", "n"},
+    {"example 2.2.4", "n"},
+    {"example 2.2.5", "hnhh"},
+    {"example 2.3.1 (i)", "nn"},
+    {"example 2.3.1 (ii)", "n"},
+    {"problem 2.3.1", "hh"},
+    {"problem 2.3.2", "h-h"},
+    {"problem 2.3.3", "nh"},
+    {"problem 2.3.4", "h"},
+    {"problem 2.3.5", "h"},
+    {"problem 2.3.6", "hn"},
+    {"section 2.4", "hh"},
+    {"example 2.4.2", "h"},
+    {"example 2.4.3", "h"},
+    {"example 2.5.1 (i)", "hh"},
+    {"example 2.5.1 (ii)", "h"},
+    {"example 2.5.1 (iii)", "h"},
+    {"example 2.5.2 (i)", "h"},
+    {"example 2.5.2 (ii)", "h"},
+    {"problem 2.6.1", "h"},
+    {"example 2.8.1", "h"},
+    {"example 2.8.2", "h"},
+    {"example 2.9.1", "nh"},
+    {"example 2.12.2", "nn"},
+    {"example 2.12.3", "h"},
+    {"problem 2.12.6", "h"},
+    {"problem 2.12.7", "hh"},
+    {"problem 2.12.8", "h"},
+    {"example 2.13.1", "nh"},
+    {"example 2.13.3", "nh"},
+    {"example 2.13.4", "nnh"},
+    {"examples 2.13.5, 2.13.6", "nnn"},
+    {"example 2.13.7", "nn"},
+    {"example 2.13.8", "phnp"},
+    {"example 2.13.10", "nh"},
+    {"problem 2.13.1", "n"},
+    {"problem 2.13.2", "nn"},
+    {"problem 2.13.3", "n"},
+    {"example 3.5.8 (i)", "h"},
+    {"problem 3.5.6", "h"},
+};
+/* clang-format on */
+
+static bool is_of(const char *source, const char *number) {
+    static const char book[] = "Papastavridis, Analytical Mechanics, ";
+    size_t length = strlen(number);
+    if (strncmp(source, book, sizeof book - 1) != 0 || strncmp(source + sizeof book - 1, number, length) != 0)
+        return false;
+    const char *rest = source + sizeof book - 1 + length;
+    return *rest == '\0' || *rest == ':' || (*rest == ',' && strchr("0123456789", rest[2]) == NULL);
+}
+
+static char letter_of(const cJSON *c) {
+    const char *verdict = member(member(c, "holonomy"), "verdict")->valuestring;
+    return strcmp(verdict, "none") == 0 ? '-' : verdict[0];
+}
+
+static void every_numbered_system_has_its_verdicts(void **state) {
+    const cJSON *cases = *state, *c;
+    size_t found = 0, of_book = 0;
+    for (size_t k = 0; k < sizeof numbered / sizeof *numbered; k++) {
+        char verdicts[16] = "";
+        size_t count = 0;
+        cJSON_ArrayForEach(c, cases) {
+            if (!is_of(member(c, "source")->valuestring, numbered[k].number)) continue;
+            assert_true(count + 1 < sizeof verdicts);
+            verdicts[count++] = letter_of(c);
+        }
+        if (strcmp(verdicts, numbered[k].verdicts) != 0)
+            fail_msg("%s: cases %s, not %s", numbered[k].number, verdicts, numbered[k].verdicts);
+        found += count;
+    }
+    cJSON_ArrayForEach(c, cases) of_book += strncmp(member(c, "source")->valuestring, "Papa", 4) == 0;
+    assert_int_equal(found, of_book);
+}
+
 int main(void) {
     struct CMUnitTest tests[MOST] = {0};
     size_t count = 0;
@@ -136,7 +226,10 @@ int main(void) {
         tests[count].test_func = has_the_verdict_of_its_source;
         tests[count].initial_state = c;
     }
-    if (count == 0) return 1;
+    if (count == 0 || count == MOST) return 1;
+    tests[count].name = "every_numbered_system_has_its_verdicts";
+    tests[count].test_func = every_numbered_system_has_its_verdicts;
+    tests[count++].initial_state = cases;
     int failed = _cmocka_run_group_tests("integrability", tests, count, NULL, NULL);
     cJSON_Delete(cases);
     return failed;
