@@ -76,6 +76,20 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
 }
 
+static void add_transitivity(json_builder *b, cJSON *root, const hamel_report *r) {
+    cJSON *object = json_add_object(b, root, "transitivity");
+    names(b, object, "velocities", &r->frame);
+    cJSON *list = json_add_list(b, object, "coefficients");
+    for (size_t k = 0; k < r->coefficient_count && !b->failed; k++) {
+        const hamel_coefficient *c = &r->coefficients[k];
+        cJSON *item = json_append(b, list, cJSON_CreateObject());
+        json_add_text(b, item, "of", c->of);
+        json_add_text(b, item, "first", c->first);
+        json_add_text(b, item, "second", c->second);
+        json_add_text(b, item, "value", c->value);
+    }
+}
+
 bool api_add_structure(cJSON *root, const hamel_report *r) {
     json_builder b = {0};
     json_add_text(&b, root, "name", r->name);
@@ -90,6 +104,7 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     for (size_t k = 0; k < r->constraint_count && !b.failed; k++) add_constraint(&b, constraints, &r->constraints[k]);
     api_add_redundancy(&b, root, r->redundancy);
     add_holonomy(&b, root, r);
+    if (r->frame.count > 0) add_transitivity(&b, root, r);
     names(&b, root, "cyclic", &r->cyclic);
     names(&b, root, "conserved", &r->conserved);
     json_add_truth(&b, root, "conservative", r->conservative);

@@ -290,6 +290,12 @@ typedef struct hamel_integral {
     size_t term_count;
 } hamel_integral;
 
+/* γ^of_{first second}, antisymmetric in the lower indices: what d/dt δθ_of − δu_of has of u_second δθ_first, and with the
+ * opposite sign of u_first δθ_second (Greenwood 4.383, Papastavridis 2.10.1). `second` is "t" for what has δθ_first alone. */
+typedef struct hamel_coefficient {
+    const char *of, *first, *second, *value;
+} hamel_coefficient;
+
 typedef struct hamel_report {
     const char *name;                            /* of the system, or "" */
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
@@ -312,6 +318,11 @@ typedef struct hamel_report {
     double error_probability;           /* otherwise, that one of them is too small; see engine/analyze/README.md */
     hamel_integral *integrals; /* independent ones, as far as they were found in closed form: `integrable` at most */
     size_t integral_count;
+    /* The quasi-velocities of the description, as far as they are independent, and what completes them: linear constraints,
+     * then the velocities of coordinates. Empty without quasi-velocities, or when they are too many or too long. */
+    hamel_names frame;
+    hamel_coefficient *coefficients; /* of the frame, those that are not 0, each pair of lower indices once */
+    size_t coefficient_count;
     hamel_redundancy *redundancy; /* at the initial state */
     hamel_names left_out;         /* constraints not linear in the velocities, or on accelerations */
     hamel_names cyclic;           /* coordinates absent from the Lagrangian, the forces and the constraints */

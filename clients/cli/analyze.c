@@ -116,6 +116,32 @@ static void print_flags(const cJSON *holonomy) {
                number_of(holonomy, "error_probability"));
 }
 
+/* gamma*(u_l*D(u_r) - u_r*D(u_l)), where D(u) is the virtual displacement that belongs to u. */
+static void print_relation(const cJSON *coefficients, const char *of) {
+    const char *joint = "";
+    printf("  d/dt D(%s) - delta %s = ", of, of);
+    for (const cJSON *c = coefficients->child; c != NULL; c = c->next) {
+        const char *first = text_of(c, "first"), *second = text_of(c, "second");
+        if (strcmp(text_of(c, "of"), of) != 0) continue;
+        if (strcmp(second, "t") == 0)
+            printf("%s(%s)*D(%s)", joint, text_of(c, "value"), first);
+        else
+            printf("%s(%s)*(%s*D(%s) - %s*D(%s))", joint, text_of(c, "value"), second, first, first, second);
+        joint = " + ";
+    }
+    printf("%s\n", *joint == '\0' ? "0" : "");
+}
+
+static void print_transitivity(const cJSON *transitivity) {
+    const cJSON *coefficients = member(transitivity, "coefficients"), *velocities = member(transitivity, "velocities");
+    if (coefficients == NULL || velocities == NULL) return;
+    printf("\ntransitivity\n");
+    for (const cJSON *c = coefficients->child; c != NULL; c = c->next)
+        printf("  gamma[%s; %s, %s] = %s\n", text_of(c, "of"), text_of(c, "first"), text_of(c, "second"),
+               text_of(c, "value"));
+    for (const cJSON *u = velocities->child; u != NULL; u = u->next) print_relation(coefficients, u->valuestring);
+}
+
 static void print_text(const cJSON *answer) {
     const cJSON *holonomy = member(answer, "holonomy"), *constraints = member(answer, "constraints");
     const cJSON *left_out = member(holonomy, "left_out");
@@ -133,6 +159,7 @@ static void print_text(const cJSON *answer) {
     print_list("conserved", member(answer, "conserved"));
     if (constraints == NULL || constraints->child == NULL) {
         printf("\nno constraints\n");
+        print_transitivity(member(answer, "transitivity"));
         return;
     }
     printf("\nconstraints\n");
@@ -146,6 +173,7 @@ static void print_text(const cJSON *answer) {
     print_flags(holonomy);
     if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
     print_integrals(member(holonomy, "integrals"));
+    print_transitivity(member(answer, "transitivity"));
 }
 
 static void print_verification(const cJSON *v) {
@@ -299,8 +327,10 @@ const cli_command cli_analyze = {
         "FILE may be - for standard input.\n\n"
         "A velocity constraint may be a holonomic one in disguise: alone, or together with others. The verdict\n"
         "counts the independent combinations that can be integrated, with time as a coordinate and the\n"
-        "holonomic constraints taken as given. It is found at random configurations near the initial values,\n"
-        "by ranks of numbers.\n\n"
+        "holonomic constraints taken as given. The dimensions of the derived systems, and of the directions as\n"
+        "brackets add to them, are exact where expressions show them, and else ranks at random configurations near\n"
+        "the initial values. Of quasi-velocities Hamel's coefficients are told, and how variations and rates differ:\n"
+        "D(u) is the virtual displacement that belongs to u.\n\n"
         "With --verify, accelerations and reactions of every formulation that serves the system are computed at\n"
         "100 random states (fewer of a large system) that satisfy the constraints, and must agree to 1e-9 of the\n"
         "terms in each equation of motion.\n\n"

@@ -101,6 +101,12 @@ hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
  * which that is done in closed form. */
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
 
+/* transitivity.c: Hamel's coefficients of the quasi-velocities. */
+hamel_status transitivity_derive(analysis *a) HAMEL_CHECKED;
+
+/* `node` in the language of descriptions, in the analysis's memory. False without memory. */
+bool analysis_text(analysis *a, graph_node node, const char **text);
+
 /* HAMEL_NO_MEMORY with a fault. */
 hamel_status analysis_no_memory(analysis *a);
 

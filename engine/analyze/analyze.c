@@ -26,6 +26,15 @@ hamel_status analysis_no_memory(analysis *a) {
     return a->error->status;
 }
 
+bool analysis_text(analysis *a, graph_node node, const char **text) {
+    text_buffer out;
+    text_buffer_init(&out, 1 << 16);
+    graph_print(a->system->graph, node, system_name_symbol, a->system, &out);
+    *text = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
+    text_buffer_free(&out);
+    return *text != NULL;
+}
+
 /* The model's equations once more, from its own graph: every node is there already. */
 static hamel_status derive_again(analysis *a, const atomic_bool *cancel) {
     hamel_system *s = a->system;
@@ -91,7 +100,8 @@ static hamel_status analyze(analysis *a) {
     if (status == HAMEL_OK) status = structure_rank(a);
     if (status == HAMEL_OK) status = coupling_derive(a);
     if (status == HAMEL_OK) status = dependence_derive(a);
-    return status == HAMEL_OK ? holonomy_derive(a) : status;
+    if (status == HAMEL_OK) status = holonomy_derive(a);
+    return status == HAMEL_OK ? transitivity_derive(a) : status;
 }
 
 static owned_report *create_empty(size_t limit, hamel_error *error) {

@@ -11,7 +11,6 @@
 #include "engine/analyze/analysis_int.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A group's coordinates and constraints, variables of one form, and the nodes of the expressions in a form or in all of a
@@ -203,26 +202,17 @@ static bool search(finder *f, size_t group, size_t integrable) {
     return f->count - before >= integrable || try_combinations(f);
 }
 
-static bool text_of(analysis *a, graph_node node, const char **text) {
-    text_buffer out;
-    text_buffer_init(&out, 1 << 16);
-    graph_print(a->system->graph, node, system_name_symbol, a->system, &out);
-    *text = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
-    text_buffer_free(&out);
-    return *text != NULL;
-}
-
 static bool report(finder *f, const candidate *c) {
     analysis *a = f->a;
     hamel_report *r = a->report;
     hamel_integral *to = &r->integrals[r->integral_count];
     to->terms = arena_alloc(a->memory, f->rows, sizeof *to->terms);
-    if (!to->terms || !text_of(a, c->integral, &to->integral)) return false;
+    if (!to->terms || !analysis_text(a, c->integral, &to->integral)) return false;
     for (size_t k = 0; k < f->rows; k++) {
         if (graph_is_zero(a->system->graph, c->factor[k])) continue;
         hamel_integral_term *term = &to->terms[to->term_count++];
         term->constraint = r->constraints[f->constraints[k]].name;
-        if (!text_of(a, c->factor[k], &term->factor)) return false;
+        if (!analysis_text(a, c->factor[k], &term->factor)) return false;
     }
     r->integral_count++;
     return true;

@@ -73,6 +73,16 @@ hamel_model *fixture_model(const char *members, const char *simulation) {
     return model;
 }
 
+hamel_report *fixture_report(const char *members) {
+    fixture f;
+    hamel_report *report = NULL;
+    fixture_read(&f, members, "`stop`: 1");
+    hamel_status status = hamel_analyze(&report, &f.description, NULL, NULL, &f.error);
+    if (status != HAMEL_OK) fail_msg("analysis: %s", f.error.count ? f.error.faults[0].message : "no fault");
+    fixture_close(&f);
+    return report;
+}
+
 graph_node fixture_node(fixture *f, const char *text) {
     hamel_expression e = {.pointer = "/test", .text = text};
     graph_node node = system_bind(f->system, &e, PLACE_DEFINITION, NULL, SYNTAX_EXPRESSION, NULL);

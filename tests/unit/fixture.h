@@ -30,6 +30,9 @@ void fixture_derive(fixture *f, const char *members); /* and Lagrange's equation
 /* A model; the caller frees it. */
 hamel_model *fixture_model(const char *members, const char *simulation);
 
+/* The report of a description that has one; the caller frees it. */
+hamel_report *fixture_report(const char *members);
+
 /* The node of an expression that may use anything an energy may, and accelerations. */
 graph_node fixture_node(fixture *f, const char *text);
 

@@ -16,18 +16,8 @@ typedef struct expectation {
     hamel_verdict verdict;
 } expectation;
 
-static hamel_report *report_of(const char *members) {
-    fixture f;
-    hamel_report *report = NULL;
-    fixture_read(&f, members, "`stop`: 1");
-    hamel_status status = hamel_analyze(&report, &f.description, NULL, NULL, &f.error);
-    if (status != HAMEL_OK) fail_msg("analysis: %s", f.error.count ? f.error.faults[0].message : "no fault");
-    fixture_close(&f);
-    return report;
-}
-
 static void expect(const char *members, expectation e) {
-    hamel_report *r = report_of(members);
+    hamel_report *r = fixture_report(members);
     assert_string_equal(hamel_verdict_name(r->verdict), hamel_verdict_name(e.verdict));
     assert_int_equal(r->velocity_rank, e.constraints);
     assert_int_equal(r->integrable, e.integrable);
@@ -208,7 +198,7 @@ static void a_long_train_is_decided_rightly_or_not_at_all(void **state) {
     (void)state;
     static char text[40000];
     train(text, sizeof text, 14);
-    hamel_report *r = report_of(text);
+    hamel_report *r = fixture_report(text);
     if (r->verdict != HAMEL_VERDICT_UNDETERMINED) {
         assert_int_equal(r->verdict, HAMEL_VERDICT_NONHOLONOMIC);
         assert_int_equal(r->accessible_dimension, 17);
@@ -245,7 +235,7 @@ static void an_integral_that_does_not_stand_its_test_is_not_shown(void **state) 
     char text[500];
     for (int k = 0; k < 2; k++) {
         snprintf(text, sizeof text, with_sign, k ? "+" : "-");
-        hamel_report *r = report_of(text);
+        hamel_report *r = fixture_report(text);
         assert_int_equal(r->integrable, 1);
         assert_int_equal(r->integral_count, k);
         hamel_report_free(r);
@@ -262,7 +252,7 @@ static void expect_dimensions(const size_t *found, size_t count, const char *wan
 }
 
 static void expect_flags(const char *members, const char *derived, const char *growth, bool exact) {
-    hamel_report *r = report_of(members);
+    hamel_report *r = fixture_report(members);
     expect_dimensions(r->derived, r->derived_count, derived);
     expect_dimensions(r->growth, r->growth_count, growth);
     assert_int_equal(r->exact, exact);
@@ -327,12 +317,12 @@ static void a_train_grows_by_one_dimension_a_step(void **state) {
     (void)state;
     static char text[20000];
     train(text, sizeof text, 4);
-    hamel_report *r = report_of(text);
+    hamel_report *r = fixture_report(text);
     expect_dimensions(r->growth, r->growth_count, "2, 3, 4, 5, 6, 7");
     expect_dimensions(r->derived, r->derived_count, "5, 4, 3, 2, 1, 0");
     hamel_report_free(r);
     train(text, sizeof text, 11);
-    r = report_of(text);
+    r = fixture_report(text);
     assert_null(r->growth);
     hamel_report_free(r);
 }

@@ -11,16 +11,6 @@
 
 #include <cmocka.h>
 
-static hamel_report *report_of(const char *members) {
-    fixture f;
-    hamel_report *report = NULL;
-    fixture_read(&f, members, "`stop`: 1");
-    hamel_status status = hamel_analyze(&report, &f.description, NULL, NULL, &f.error);
-    if (status != HAMEL_OK) fail_msg("analysis: %s", f.error.count ? f.error.faults[0].message : "no fault");
-    fixture_close(&f);
-    return report;
-}
-
 /* One letter a flag that holds: Linear Time-dependent Catastatic Homogeneous Ideal conserVative Redundant. */
 static void expect_flags(const hamel_report *r, size_t c, const char *kind, const char *letters) {
     const hamel_constraint_facts *f = &r->constraints[c];
@@ -52,9 +42,10 @@ static void expect_names(const hamel_names *names, const char *list) {
 
 static void a_pendulum_on_a_rod_is_conservative(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`, {`name`: `z`, `initial`: -0.8}],"
-                                "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `9.81*z`,"
-                                "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 + z^2 = 1`}]");
+    hamel_report *r =
+        fixture_report("`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`, {`name`: `z`, `initial`: -0.8}],"
+                       "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `9.81*z`,"
+                       "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 + z^2 = 1`}]");
     expect_flags(r, 0, "holonomic", "LCHIV");
     assert_int_equal(r->degrees_of_freedom, 2);
     assert_true(r->conservative);
@@ -67,8 +58,8 @@ static void a_pendulum_on_a_rod_is_conservative(void **state) {
 static void a_knife_edge_that_turns_is_catastatic(void **state) {
     (void)state;
     hamel_report *r =
-        report_of("`coordinates`: [`x`, `y`, `phi`], `kinetic_energy`: `x'^2 + y'^2 + phi'^2`,"
-                  "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(phi + 2*t) = y'*cos(phi + 2*t)`}]");
+        fixture_report("`coordinates`: [`x`, `y`, `phi`], `kinetic_energy`: `x'^2 + y'^2 + phi'^2`,"
+                       "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(phi + 2*t) = y'*cos(phi + 2*t)`}]");
     expect_flags(r, 0, "velocity", "LTCHIV");
     assert_true(r->conservative);
     expect_names(&r->cyclic, "x y");
@@ -78,9 +69,9 @@ static void a_knife_edge_that_turns_is_catastatic(void **state) {
 
 static void a_constraint_that_drives_is_acatastatic(void **state) {
     (void)state;
-    hamel_report *r =
-        report_of("`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
-                  "`constraints`: [{`name`: `drive`, `equation`: `x' = 2`}, {`name`: `lift`, `equation`: `y = t^2`}]");
+    hamel_report *r = fixture_report(
+        "`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+        "`constraints`: [{`name`: `drive`, `equation`: `x' = 2`}, {`name`: `lift`, `equation`: `y = t^2`}]");
     expect_flags(r, 0, "velocity", "LI");
     expect_flags(r, 1, "holonomic", "LTI");
     assert_false(r->conservative);
@@ -98,7 +89,7 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
              "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, `potential_energy`: `9.81*z`,"
              "`constraints`: [{`name`: `cone`, `equation`: `x'^2 + y'^2 = 2*z'^2`}]",
              start);
-    hamel_report *r = report_of(text);
+    hamel_report *r = fixture_report(text);
     expect_flags(r, 0, "velocity", "CHIV");
     assert_true(r->conservative);
     expect_names(&r->left_out, "cone");
@@ -108,7 +99,7 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
              "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
              "`constraints`: [{`name`: `speed`, `equation`: `x'^2 + y'^2 + z'^2 = 3`}]",
              start);
-    r = report_of(text);
+    r = fixture_report(text);
     expect_flags(r, 0, "velocity", "I");
     assert_false(r->conservative);
     hamel_report_free(r);
@@ -116,8 +107,8 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
 
 static void accelerations_are_outside_the_test(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
-                                "`constraints`: [{`name`: `a`, `equation`: `x'' = -x`}]");
+    hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                                     "`constraints`: [{`name`: `a`, `equation`: `x'' = -x`}]");
     expect_flags(r, 0, "acceleration", "LI");
     assert_false(r->conservative);
     expect_names(&r->left_out, "a");
@@ -136,7 +127,7 @@ static void friction_is_not_ideal(void **state) {
         "`constraints`: [{`name`: `floor`, `equation`: `y = 0`,"
         "`friction`: {`coefficient`: 0.3, `regularization`: 1e-6}}]"};
     for (size_t k = 0; k < 2; k++) {
-        hamel_report *r = report_of(descriptions[k]);
+        hamel_report *r = fixture_report(descriptions[k]);
         expect_flags(r, 0, "holonomic", "LCH");
         assert_false(r->conservative);
         expect_names(&r->conserved, "");
@@ -146,7 +137,7 @@ static void friction_is_not_ideal(void **state) {
 
 static void what_does_not_act_at_the_start_is_left_out(void **state) {
     (void)state;
-    hamel_report *r = report_of(
+    hamel_report *r = fixture_report(
         "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
         "`constraints`: [{`name`: `wall`, `equation`: `x = 9`, `active`: false}, {`name`: `floor`, `equation`: `y = "
         "0`}],"
@@ -161,10 +152,10 @@ static void what_does_not_act_at_the_start_is_left_out(void **state) {
 
 static void of_dependent_constraints_the_later_is_redundant(void **state) {
     (void)state;
-    hamel_report *r =
-        report_of("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
-                  "`constraints`: [{`name`: `a`, `equation`: `x^2 + y^2 = 1`}, {`name`: `b`, `equation`: `z' = 0`},"
-                  "{`name`: `c`, `equation`: `x*x' + y*y' + z' = 0`}]");
+    hamel_report *r = fixture_report(
+        "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+        "`constraints`: [{`name`: `a`, `equation`: `x^2 + y^2 = 1`}, {`name`: `b`, `equation`: `z' = 0`},"
+        "{`name`: `c`, `equation`: `x*x' + y*y' + z' = 0`}]");
     expect_flags(r, 0, "holonomic", "LCHIV");
     expect_flags(r, 2, "velocity", "LCHIVR");
     assert_int_equal(r->degrees_of_freedom, 1);
@@ -174,8 +165,9 @@ static void of_dependent_constraints_the_later_is_redundant(void **state) {
 /* The two halves of V cancel in x, which the form of the expression does not show. */
 static void what_vanishes_identically_is_absent(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `kinetic_energy`: `x'^2 + y'^2`,"
-                                "`potential_energy`: `y^2*(sin(x)^2 + cos(x)^2)`");
+    hamel_report *r =
+        fixture_report("`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `kinetic_energy`: `x'^2 + y'^2`,"
+                       "`potential_energy`: `y^2*(sin(x)^2 + cos(x)^2)`");
     expect_names(&r->cyclic, "x");
     expect_names(&r->conserved, "jacobi_integral() momentum(x)");
     assert_true(r->conservative);
@@ -184,15 +176,15 @@ static void what_vanishes_identically_is_absent(void **state) {
 
 static void forces_hold_momenta_and_energy(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
-                                "`generalized_forces`: {`x`: 2, `y`: `z'`, `z`: `-y'`}");
+    hamel_report *r = fixture_report("`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+                                     "`generalized_forces`: {`x`: 2, `y`: `z'`, `z`: `-y'`}");
     expect_names(&r->cyclic, "x y z");
     expect_names(&r->conserved, "");
     assert_false(r->conservative);
     hamel_report_free(r);
     /* forces that do no work: not conservative by the test, and yet the integral is found */
-    r = report_of("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
-                  "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
+    r = fixture_report("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
+                       "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
     expect_names(&r->conserved, "jacobi_integral()");
     assert_false(r->conservative);
     hamel_report_free(r);
@@ -200,7 +192,7 @@ static void forces_hold_momenta_and_energy(void **state) {
 
 static void time_in_the_lagrangian_is_no_integral(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `kinetic_energy`: `(1 + t)*(x'^2 + y'^2)`");
+    hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(1 + t)*(x'^2 + y'^2)`");
     expect_names(&r->cyclic, "x y");
     expect_names(&r->conserved, "momentum(x) momentum(y)");
     assert_false(r->conservative);
@@ -209,7 +201,8 @@ static void time_in_the_lagrangian_is_no_integral(void **state) {
 
 static void without_a_lagrangian_nothing_is_called_conserved(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `acceleration_energy`: `(x''^2 + y^2*y''^2)/2 + y''^2`");
+    hamel_report *r =
+        fixture_report("`coordinates`: [`x`, `y`], `acceleration_energy`: `(x''^2 + y^2*y''^2)/2 + y''^2`");
     expect_names(&r->cyclic, "x");
     expect_names(&r->conserved, "");
     assert_false(r->conservative);
@@ -230,9 +223,9 @@ static void faults_of_the_description_are_told(void **state) {
 
 static void what_a_table_contains_is_present(void **state) {
     (void)state;
-    hamel_report *r = report_of("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
-                                "`tables`: {`T`: {`x`: [-9, 0, 9], `y`: [1, 5, 7]}},"
-                                "`potential_energy`: `table(T, x)`");
+    hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                                     "`tables`: {`T`: {`x`: [-9, 0, 9], `y`: [1, 5, 7]}},"
+                                     "`potential_energy`: `table(T, x)`");
     expect_names(&r->cyclic, "y");
     hamel_report_free(r);
 }
@@ -240,12 +233,12 @@ static void what_a_table_contains_is_present(void **state) {
 /* Constraints that depend on each other only where the platform is level, which is where it is and stays. */
 static void a_platform_on_three_parallel_cranks_moves(void **state) {
     (void)state;
-    hamel_report *r =
-        report_of("`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, `phi`],"
-                  "`kinetic_energy`: `x'^2 + y'^2 + phi'^2/9`,"
-                  "`constraints`: [{`name`: `a`, `equation`: `(x - cos(phi)/2 + 1/2)^2 + (y - sin(phi)/2)^2 = 1`},"
-                  "                {`name`: `b`, `equation`: `x^2 + y^2 = 1`},"
-                  "                {`name`: `c`, `equation`: `(x + cos(phi)/2 - 1/2)^2 + (y + sin(phi)/2)^2 = 1`}]");
+    hamel_report *r = fixture_report(
+        "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, `phi`],"
+        "`kinetic_energy`: `x'^2 + y'^2 + phi'^2/9`,"
+        "`constraints`: [{`name`: `a`, `equation`: `(x - cos(phi)/2 + 1/2)^2 + (y - sin(phi)/2)^2 = 1`},"
+        "                {`name`: `b`, `equation`: `x^2 + y^2 = 1`},"
+        "                {`name`: `c`, `equation`: `(x + cos(phi)/2 - 1/2)^2 + (y + sin(phi)/2)^2 = 1`}]");
     assert_int_equal(r->degrees_of_freedom, 1);
     assert_false(r->constraints[0].redundant || r->constraints[1].redundant);
     assert_true(r->constraints[2].redundant);
@@ -253,7 +246,7 @@ static void a_platform_on_three_parallel_cranks_moves(void **state) {
 }
 
 static void expect_coupling(const char *members, size_t index, size_t blocks, size_t mass, size_t constraint) {
-    hamel_report *r = report_of(members);
+    hamel_report *r = fixture_report(members);
     assert_int_equal(r->index, index);
     assert_int_equal(r->blocks, blocks);
     assert_int_equal(r->mass_entries, mass);

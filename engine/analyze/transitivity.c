@@ -1,0 +1,202 @@
+/* transitivity.c — Hamel's coefficients of the quasi-velocities of a description.
+ *
+ * With u_j = Σ Ψ_ji q'_i + Ψ_jt and q'_i = Σ Φ_ik u_k + Φ_it (Greenwood 4.383; Papastavridis 2.10.1 to 2.10.3)
+ *
+ *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
+ *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
+ *     d/dt δθ_j − δu_j = Σ_rl γ^j_rl u_l δθ_r + Σ_r γ^j_r δθ_r
+ *
+ * Where fewer velocities than coordinates are given, constraints and then velocities of coordinates complete them. */
+#include "engine/algebra/arrange.h"
+#include "engine/algebra/eliminate.h"
+#include "engine/analyze/analysis_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
+
+static const double DEPENDENT = 1e-9;
+
+typedef struct coefficient {
+    size_t of, first, second; /* second: n for time */
+    graph_node value;
+    bool present;
+} coefficient;
+
+typedef struct moving_frame {
+    analysis *a;
+    size_t n, count;         /* count: forms so far */
+    graph_node *Psi, *Psi_t; /* n × n, n */
+    graph_node *Phi, *Phi_t; /* n × n: row i of q'_i; n */
+    graph_node *zeros;       /* n */
+    row_basis basis;
+    double *values;
+    coefficient *items;
+    size_t item_count, item_capacity;
+} moving_frame;
+
+static bool allocate(moving_frame *f) {
+    arena *m = f->a->memory;
+    size_t n = f->n;
+    graph_node **const lists[] = {&f->Psi, &f->Phi, &f->Psi_t, &f->Phi_t, &f->zeros};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        *lists[k] = arena_alloc(m, k < 2 ? n * n : n, sizeof **lists[k]);
+        if (!*lists[k]) return false;
+    }
+    for (size_t i = 0; i < n; i++) f->zeros[i] = graph_number(f->a->system->graph, 0);
+    f->values = arena_alloc(m, n, sizeof *f->values);
+    f->a->report->frame.items = arena_alloc(m, n, sizeof *f->a->report->frame.items);
+    return f->values && f->a->report->frame.items && row_basis_init(&f->basis, n, n, DEPENDENT);
+}
+
+/* Takes the velocity u when it is independent of those taken. */
+static hamel_status offer(moving_frame *f, graph_node u, const char *name, const char *after) {
+    analysis *a = f->a;
+    graph *g = a->system->graph;
+    if (f->count == f->n) return HAMEL_OK;
+    graph_node *row = f->Psi + f->count * f->n;
+    for (size_t i = 0; i < f->n; i++) row[i] = graph_partial(g, u, a->system->v[i]);
+    f->Psi_t[f->count] = graph_substitute(g, u, SYMBOL_VELOCITY, f->zeros, f->n);
+    if (graph_status(g) != HAMEL_OK) return equations_status(a->system);
+    hamel_status status = zero_values(a, &a->samples[0], false, row, f->n, f->values);
+    if (status != HAMEL_OK || !row_basis_add(&f->basis, f->values)) return status;
+    hamel_names *frame = &a->report->frame;
+    frame->items[frame->count] = arena_format(a->memory, "%s%s", name, after);
+    if (!frame->items[frame->count++]) return analysis_no_memory(a);
+    f->count++;
+    return HAMEL_OK;
+}
+
+static hamel_status choose(moving_frame *f) {
+    const analysis *a = f->a;
+    const hamel_system *s = a->system;
+    hamel_status status = HAMEL_OK;
+    for (size_t k = 0; k < s->quasi_count && status == HAMEL_OK; k++)
+        status = offer(f, s->quasi[k].definition, s->quasi[k].name, "");
+    for (size_t c = 0; c < a->m && status == HAMEL_OK; c++)
+        if (a->linear[c] && a->equations.velocity[c] >= 0)
+            status = offer(f, a->equations.velocity[c], s->constraints[c].name, "");
+    for (size_t i = 0; i < f->n && status == HAMEL_OK; i++) status = offer(f, s->v[i], s->coordinates[i].name, "'");
+    return status;
+}
+
+/* Φ and Φ_t: the velocities stand on the right side as symbols of their own. *good is false where that is too long. */
+static hamel_status invert(moving_frame *f, bool *good) {
+    analysis *a = f->a;
+    graph *g = a->system->graph;
+    size_t n = f->n, width = n + 1;
+    graph_node *table = arena_alloc(a->memory, n * width, sizeof *table), *below;
+    int *pivots = arena_alloc(a->memory, n, sizeof *pivots);
+    *good = false;
+    if (!table || !pivots) return analysis_no_memory(a);
+    for (size_t k = 0; k < n; k++) {
+        memcpy(table + k * width, f->Psi + k * n, n * sizeof *table);
+        table[k * width + n] = graph_sub(g, graph_symbol(g, SYMBOL_FREE, (int32_t)k), f->Psi_t[k]);
+    }
+    if (graph_below(g, table, n * width, a->memory, &below) > FRAME_NODES) return HAMEL_OK;
+    const sample *at = &a->samples[0];
+    graph_point near = {{0}, {0}};
+    program_inputs in = model_inputs(a->model, &at->t, at->q, at->v, at->a, at->lambda, NULL);
+    memcpy(near.values, in.values, sizeof near.values);
+    if (!eliminate(g, table, n, n, &near, pivots, a->memory))
+        return graph_status(g) == HAMEL_OK ? analysis_no_memory(a) : equations_status(a->system);
+    for (size_t k = 0; k < n; k++) {
+        if (pivots[k] < 0) return HAMEL_OK;
+        size_t i = (size_t)pivots[k];
+        graph_node right = table[k * width + n];
+        for (size_t u = 0; u < n; u++)
+            f->Phi[i * n + u] = graph_partial(g, right, graph_symbol(g, SYMBOL_FREE, (int32_t)u));
+        f->Phi_t[i] = graph_substitute(g, right, SYMBOL_FREE, f->zeros, n);
+    }
+    *good = true;
+    return HAMEL_OK;
+}
+
+/* ∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i */
+static graph_node curl_of(const moving_frame *f, size_t j, size_t i, size_t k) {
+    graph *g = f->a->system->graph;
+    const graph_node *row = f->Psi + j * f->n, *q = f->a->system->q;
+    return graph_sub(g, graph_partial(g, row[i], q[k]), graph_partial(g, row[k], q[i]));
+}
+
+/* γ^j_rl, and γ^j_r for l = n. */
+static graph_node coefficient_of(const moving_frame *f, const graph_node *curl, size_t j, size_t r, size_t l) {
+    graph *g = f->a->system->graph;
+    graph_node sum = graph_number(g, 0), time = graph_symbol(g, SYMBOL_TIME, 0);
+    for (size_t i = 0; i < f->n; i++) {
+        graph_node phi = f->Phi[i * f->n + r], part = graph_number(g, 0);
+        if (graph_is_zero(g, phi)) continue;
+        for (size_t k = 0; k < f->n; k++)
+            part = graph_add(g, part, graph_mul(g, curl[i * f->n + k], l < f->n ? f->Phi[k * f->n + l] : f->Phi_t[k]));
+        if (l == f->n) {
+            part = graph_add(g, part, graph_partial(g, f->Psi[j * f->n + i], time));
+            part = graph_sub(g, part, graph_partial(g, f->Psi_t[j], f->a->system->q[i]));
+        }
+        sum = graph_add(g, sum, graph_mul(g, part, phi));
+    }
+    return sum;
+}
+
+static bool keep(moving_frame *f, coefficient c) {
+    graph *g = f->a->system->graph;
+    c.value = arrange(g, c.value, f->a->memory);
+    if (c.value < 0 || graph_is_zero(g, c.value)) return c.value >= 0;
+    coefficient *items = arena_grow(f->a->memory, f->items, &f->item_capacity, f->item_count + 1, sizeof *items);
+    if (!items) return false;
+    f->items = items;
+    items[f->item_count++] = c;
+    return true;
+}
+
+static bool list_coefficients(moving_frame *f) {
+    graph_node *curl = arena_alloc(f->a->memory, f->n * f->n, sizeof *curl);
+    if (!curl) return false;
+    for (size_t j = 0; j < f->n; j++) {
+        for (size_t i = 0; i < f->n; i++)
+            for (size_t k = 0; k < f->n; k++) curl[i * f->n + k] = curl_of(f, j, i, k);
+        for (size_t r = 0; r < f->n; r++)
+            for (size_t l = r + 1; l <= f->n; l++) {
+                coefficient c = {.of = j, .first = r, .second = l, .value = coefficient_of(f, curl, j, r, l)};
+                if (!keep(f, c)) return false;
+            }
+    }
+    return true;
+}
+
+/* What arranging did not see to vanish may vanish at all samples. */
+static hamel_status report(moving_frame *f) {
+    analysis *a = f->a;
+    hamel_report *r = a->report;
+    r->coefficients = arena_alloc(a->memory, f->item_count, sizeof *r->coefficients);
+    if (!r->coefficients) return analysis_no_memory(a);
+    for (size_t k = 0; k < f->item_count; k++)
+        if (!zero_test_add(a, f->items[k].value, &f->items[k].present)) return analysis_no_memory(a);
+    hamel_status status = zero_tests_run(a);
+    for (size_t k = 0; k < f->item_count && status == HAMEL_OK; k++) {
+        const coefficient *c = &f->items[k];
+        if (!c->present) continue;
+        hamel_coefficient *to = &r->coefficients[r->coefficient_count++];
+        to->of = r->frame.items[c->of];
+        to->first = r->frame.items[c->first];
+        to->second = c->second < f->n ? r->frame.items[c->second] : "t";
+        if (!analysis_text(a, c->value, &to->value)) status = analysis_no_memory(a);
+    }
+    return status;
+}
+
+hamel_status transitivity_derive(analysis *a) {
+    moving_frame f = {.a = a, .n = a->n};
+    bool good = false;
+    if (a->system->quasi_count == 0 || a->n > VELOCITIES_MOST) return HAMEL_OK;
+    hamel_status status = allocate(&f) ? choose(&f) : analysis_no_memory(a);
+    row_basis_free(&f.basis);
+    if (status == HAMEL_OK) status = invert(&f, &good);
+    if (status == HAMEL_OK && good && !list_coefficients(&f)) {
+        status = equations_status(a->system);
+        if (status == HAMEL_OK) status = analysis_no_memory(a);
+    }
+    if (status == HAMEL_OK && good) return report(&f);
+    a->report->frame.count = 0;
+    return status;
+}
