@@ -42,6 +42,7 @@ typedef struct transitivity_nodes {
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
+    bool held; /* for a run, which holds the direction of friction between events; otherwise as it is read */
 
     graph_node *zeros;    /* n times the number 0, to substitute; see equations_zeros */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
@@ -92,6 +93,9 @@ hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* Σ F_ik |λ_c| q'_i: what friction takes from the motion, never positive. */
 graph_node friction_power(const hamel_equations *e);
+
+/* `node`, where frictions have the directions of their slips in place of those that are held. */
+graph_node friction_let_go(const hamel_equations *e, graph_node node);
 
 /* --- lagrange.c --------------------------------------------------------------------------------------------------- */
 

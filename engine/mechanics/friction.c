@@ -4,8 +4,11 @@
  *
  * with λ the multiplier that really acts, not that of ideal constraints: the two agree only where A M⁻¹F = 0, as for a
  * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along the
- * surface: all of it where only the point itself moves in f, and then s_t·g = 0 is not computed. */
+ * surface: all of it where only the point itself moves in f, and then s_t·g = 0 is not computed. Without ε what comes to
+ * rest sticks (solve/sticking.h), and the direction of the slip is held between events. */
 #include "engine/mechanics/equations.h"
+
+#include <float.h>
 
 /* True when s·g may differ from 0: the surface moves with time or with other coordinates. */
 static bool surface_moves(const hamel_equations *e, const system_friction *f) {
@@ -40,25 +43,64 @@ static graph_node pressure(const hamel_equations *e, const system_friction *f, g
     return graph_neg(g, graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square)));
 }
 
-/* Friction that sticks: F_ik = −μ|g| sign(w) ∂w/∂q'_i, w = s·τ the speed along the tangent. The sign is held between
- * events, and 0 while the point sticks (solve/sticking.h). */
-static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
+/* −μ|g| Σ_j u_j ∂w_j/∂q'_i, w the slip along the surface, u its direction. */
+static bool add_along(hamel_equations *e, int32_t column, const system_friction *f, const graph_node *u) {
     hamel_system *s = e->system;
     graph *g = s->graph;
-    graph_node factor =
-        graph_mul(g, pressure(e, f, dot(g, f->normal, f->normal)), graph_unary(g, GRAPH_SIGN, f->speed));
+    graph_node factor = pressure(e, f, dot(g, f->normal, f->normal));
     for (size_t i = 0; i < f->count; i++) {
-        graph_node slope = graph_partial(g, f->speed, s->v[f->coordinates[i]]);
-        if (!add_entry(e, f, column, f->coordinates[i], graph_mul(g, factor, slope))) return false;
+        graph_node sum = graph_number(g, 0);
+        for (size_t j = 0; j < f->along_count; j++) {
+            graph_node slope = graph_partial(g, f->along[j], s->v[f->coordinates[i]]);
+            sum = graph_add(g, sum, graph_mul(g, u[j], slope));
+        }
+        if (!add_entry(e, f, column, f->coordinates[i], graph_mul(g, factor, sum))) return false;
     }
     return true;
+}
+
+static graph_node dot_along(graph *g, const system_friction *f, const graph_node *x, const graph_node *y) {
+    graph_node sum = graph_number(g, 0);
+    for (size_t j = 0; j < f->along_count; j++) sum = graph_add(g, sum, graph_mul(g, x[j], y[j]));
+    return sum;
+}
+
+/* The direction of a slip w in space, D being the direction in which it was last seen, as long as speeds that are none:
+ *
+ *     u = r/|r|,    r = (w·D) w + (D·D) D
+ *
+ * is w/|w| where w is large against D; D/|D| where w = 0, at the start of a slip; and still that beyond the end of one, where
+ * w passes through 0 along D: so a step can go over the instant of rest, as with a sign that is held. r·D > 0 always.
+ * Without D (the point sticks) u = 0, for which |r| is never 0: DBL_MIN is none against |r|² ≥ 1e-240 (solve/sticking.c). */
+static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {
+    graph *g = e->system->graph;
+    graph_node D[3], r[3];
+    for (size_t j = 0; j < f->along_count; j++) D[j] = graph_symbol(g, SYMBOL_BRANCH, f->held + (int32_t)j);
+    graph_node way = dot_along(g, f, f->along, D), square = dot_along(g, f, D, D);
+    for (size_t j = 0; j < f->along_count; j++)
+        r[j] = graph_add(g, graph_mul(g, way, f->along[j]), graph_mul(g, square, D[j]));
+    graph_node size = graph_unary(g, GRAPH_SQRT, graph_add(g, dot_along(g, f, r, r), graph_number(g, DBL_MIN)));
+    for (size_t j = 0; j < f->along_count; j++) u[j] = graph_div(g, r[j], size);
+}
+
+/* Friction that sticks. A single speed has a sign, which is held between events and 0 while the point sticks
+ * (solve/sticking.h). */
+static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
+    graph *g = e->system->graph;
+    graph_node u[3];
+    if (f->along_count == 1)
+        u[0] = graph_unary(g, GRAPH_SIGN, f->along[0]);
+    else
+        hold_direction(e, f, u);
+    return add_along(e, column, f, u);
 }
 
 static bool add_friction(hamel_equations *e, size_t index) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     const system_friction *f = &s->frictions[index];
-    if (f->regularization == 0) return f->speed < 0 || add_sticking(e, (int32_t)index, f);
+    if (f->regularization == 0 && f->along_count == 0) return true;
+    if (f->regularization == 0 && (f->along_count == 1 || e->held)) return add_sticking(e, (int32_t)index, f);
     graph_node square = dot(g, f->normal, f->normal), along[3];
     graph_node part = surface_moves(e, f) ? graph_div(g, dot(g, f->slip, f->normal), square) : graph_number(g, 0);
     for (int k = 0; k < 3; k++) along[k] = graph_sub(g, f->slip[k], graph_mul(g, part, f->normal[k]));
@@ -91,4 +133,12 @@ graph_node friction_power(const hamel_equations *e) {
         sum = graph_add(g, sum, graph_mul(g, force, e->system->v[f->row]));
     }
     return sum;
+}
+
+graph_node friction_let_go(const hamel_equations *e, graph_node node) {
+    hamel_system *s = e->system;
+    if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_BRANCH))) return node;
+    graph_node *slips = node_array(s, s->switch_count);
+    for (size_t i = 0; slips && i < s->switch_count; i++) slips[i] = s->switches[i].written;
+    return slips ? graph_substitute(s->graph, node, SYMBOL_BRANCH, slips, s->switch_count) : GRAPH_NONE;
 }

@@ -70,7 +70,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_ENERGY:
         return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));
     case QUANTITY_JACOBI_INTEGRAL: return energies_need_momentum(e, e->jacobi, "Jacobi integral");
-    case QUANTITY_ENERGY_RATE: return energies_need_momentum(e, e->jacobi_rate, "energy rate");
+    case QUANTITY_ENERGY_RATE: return energies_need_momentum(e, friction_let_go(e, e->jacobi_rate), "energy rate");
     case QUANTITY_MOMENTUM: return energies_need_momentum(e, e->momentum[x], "momenta");
     case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
     case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), entry_of(e, x, y));

@@ -210,10 +210,14 @@ static double point_of(const graph_table *t, ptrdiff_t i) {
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
+/* Where no run holds a direction it is that of the slip itself, at a size that friction.c takes for none. */
+static const double GLIDE = 1e-8;
+
 double switch_branch(const system_switch *w, double z) {
     switch (w->kind) {
     case SWITCH_SIGN:
     case SWITCH_SLIP: return (z > 0) - (z < 0);
+    case SWITCH_GLIDE: return GLIDE * z;
     case SWITCH_FLOOR: return floor(z);
     default: return point_of(w->table, table_segment(w->table, z));
     }

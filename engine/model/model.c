@@ -482,7 +482,7 @@ static hamel_status copy_state(hamel_model *model, hamel_error *error) {
 
 static hamel_status derive_and_compile(hamel_model *model, const hamel_description *d, hamel_error *error) {
     hamel_system *s = model->system;
-    hamel_equations e = {.system = s, .n = s->coordinate_count, .m = s->constraint_count};
+    hamel_equations e = {.system = s, .n = s->coordinate_count, .m = s->constraint_count, .held = true};
     hamel_observed observed;
     model->n = e.n;
     model->m = e.m;

@@ -89,11 +89,12 @@ typedef struct model_event {
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
 
-/* A speed along a tangent with frictions that stick when it is 0. */
+/* A slip along a surface with frictions that stick when it is 0: one speed, or components of it in space. */
 typedef struct model_slip {
-    int row;            /* the constraint that acts while it sticks */
-    size_t switched;    /* the switch whose branch is its direction */
+    size_t row, parts;  /* the constraints that hold it: as many of these rows act as are independent */
+    size_t switched[3]; /* the switches whose branches are its direction */
     size_t first, last; /* frictions, in slip_frictions */
+    size_t at_facing;   /* the unit normal in the outputs of `bounds`, by the axes of its components; where parts > 1 */
 } model_slip;
 
 struct hamel_model {
@@ -125,7 +126,9 @@ struct hamel_model {
     size_t slip_count;
     model_slip *slips;
     size_t *slip_frictions; /* columns of F */
-    program *bounds; /* μ_s |g| of each friction: what holds for each unit of |λ|; (t, q, q'). NULL without slips */
+    /* μ_s |g| of each friction: what holds for each unit of |λ|; then unit normals. Of (t, q, q'); NULL without slips. */
+    program *bounds;
+    size_t bounds_count;
     /* Formulations in quasi-velocities: C and du/dt without accelerations too; and A, C, ψ, u alone, of (t, q, q'). */
     size_t at_C, at_quasi_bias;
     model_pattern C;
@@ -187,8 +190,8 @@ bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const
 
 /* events.c: compiles the system's events, which are bound, into the model. */
 hamel_status events_compile(hamel_model *model, hamel_error *error);
-/* slips.c: the signs of the speeds of frictions that stick, NULL without memory; and these frictions, where the symbols of
- * switches stand in the place of the signs. */
+/* slips.c: the signs of the speeds of frictions that stick, and in space the components of their slips, NULL without memory;
+ * and these frictions, where the symbols of switches stand in the place of the signs. */
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions, hamel_error *error) HAMEL_CHECKED;
 /* momenta.c: the programs of formulations in momenta. */

@@ -117,7 +117,12 @@ static double *branch_at(const roots *w, size_t i) {
 }
 
 static bool is_slip(const roots *w, size_t i) {
-    return is_switch(w, i) && switch_at(w, i)->kind == SWITCH_SLIP;
+    return is_switch(w, i) && (switch_at(w, i)->kind == SWITCH_SLIP || switch_at(w, i)->kind == SWITCH_GLIDE);
+}
+
+/* The first component of a slip stands for all: the others never end. */
+static double slip_distance(const roots *w, size_t i) {
+    return switch_at(w, i)->part == 0 ? sticking_distance(w->slips, (size_t)switch_at(w, i)->slip) : 1;
 }
 
 /* The functions as programs give them: of a switch its argument. */
@@ -134,10 +139,17 @@ static hamel_status raw_values_at(roots *w, const program_inputs *in, double t, 
 static hamel_status values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
     hamel_status status = raw_values_at(w, in, t, values, error);
     if (status == HAMEL_OK && w->slips && sticking_any(w->slips)) sticking_evaluate(w->slips, in);
-    for (size_t i = w->model->event_count; i < w->count && status == HAMEL_OK; i++)
-        values[i] = is_slip(w, i) ? sticking_distance(w->slips, (size_t)switch_at(w, i)->slip, values[i])
-                                  : switch_distance(switch_at(w, i), *branch_at(w, i), values[i]);
-    return status;
+    if (status != HAMEL_OK) return status;
+    for (size_t i = w->model->event_count; i < w->count; i++) {
+        const system_switch *at = switch_at(w, i);
+        if (is_slip(w, i))
+            sticking_see(w->slips, (size_t)at->slip, (size_t)at->part, values[i]);
+        else
+            values[i] = switch_distance(at, *branch_at(w, i), values[i]);
+    }
+    for (size_t i = w->model->event_count; i < w->count; i++)
+        if (is_slip(w, i)) values[i] = slip_distance(w, i);
+    return HAMEL_OK;
 }
 
 /* Whether a look asks for accelerations and multipliers. */
@@ -215,7 +227,7 @@ static void place_switch(roots *w, size_t i) {
     double slack = w->passed[i] ? 2 * w->last_noise[i] : 0;
     w->side[i] = 1;
     if (is_slip(w, i)) {
-        slack = sticking_slack(w->slips, (size_t)switch_at(w, i)->slip);
+        slack = switch_at(w, i)->part == 0 ? sticking_slack(w->slips, (size_t)switch_at(w, i)->slip) : 0;
         w->touching[i] = fabs(w->first[i]) <= slack;
         w->noise[i] = w->touching[i] ? slack : 0;
         return;
@@ -419,7 +431,8 @@ static bool too_far(roots *w, double b, double c) {
     double worst = 0, ahead = (c - b) / (b - w->older_time);
     if (isinf(w->pace) || isnan(w->older_time)) return false;
     for (size_t i = w->model->event_count; i < w->count; i++) {
-        double scale = is_slip(w, i) ? sticking_scale(w->slips, (size_t)switch_at(w, i)->slip) : 0;
+        double scale =
+            is_slip(w, i) && switch_at(w, i)->part == 0 ? sticking_scale(w->slips, (size_t)switch_at(w, i)->slip) : 0;
         if (scale > 0) worst = fmax(worst, fabs(w->high[i] - w->low[i] - ahead * (w->low[i] - w->older[i])) / scale);
     }
     if (worst > UNFORESEEN && c - b > 16 * DBL_EPSILON * fmax(fabs(b), fabs(c))) {
@@ -428,6 +441,16 @@ static bool too_far(roots *w, double b, double c) {
     }
     if (worst < FORESEEN && !(c - b < 0.99 * w->pace)) w->pace *= 2;
     return false;
+}
+
+/* Friction in space keeps the direction that the slip has at the end of the step. */
+static hamel_status follow(roots *w, integrator *steps, double t, hamel_error *error) {
+    hamel_status status = interpolated(w, steps, t, w->trial, error);
+    if (status != HAMEL_OK) return status;
+    sticking_follow(w->slips);
+    for (size_t i = w->model->event_count; i < w->count; i++)
+        if (is_slip(w, i)) w->low[i] = slip_distance(w, i);
+    return HAMEL_OK;
 }
 
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) {
@@ -456,7 +479,7 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
         w->older_time = a = b;
         b = c;
     }
-    return HAMEL_OK;
+    return w->slips && sticking_turns(w->slips) ? follow(w, steps, to, error) : HAMEL_OK;
 }
 
 double roots_pace(const roots *w) {
@@ -500,6 +523,10 @@ hamel_status roots_follow_jump(roots *w, const roots_state *at, hamel_error *err
     hamel_status status = raw_at(w, at, error);
     if (status != HAMEL_OK) return status;
     for (size_t i = first; i < w->count; i++) { /* w->trial: the branch where it is known already */
+        if (is_slip(w, i)) {
+            w->trial[i] = *branch_at(w, i); /* that is decided later */
+            continue;
+        }
         bool stays =
             w->passed[i] && fabs(switch_distance(switch_at(w, i), *branch_at(w, i), w->trial[i])) <= 2 * w->noise[i];
         if (stays || !switch_at(w, i)->held)

@@ -1,8 +1,9 @@
 /* sticking.h — frictions that stick: which hold, and which way the others slip.
  *
- * Of each speed w along a tangent (model.h: a slip) one of these is so between two events:
+ * Of each slip w along a surface (model.h: one speed, or in space a vector) one of these is so between two events:
  *
- *     slips    w ≠ 0, or about to be; its frictions are −μ|N| sign(w), the sign held
+ *     slips    w ≠ 0, or about to be; its frictions are −μ|N| w/|w|, held so that they do not turn about as w passes 0
+ *              (mechanics/friction.c)
  *     sticks   w = 0 as a constraint, whose multiplier F holds the point: |F| ≤ Σ μ_s |N| over its frictions
  *     idle     none of its constraints is active: neither
  *
@@ -33,10 +34,17 @@ hamel_status sticking_decide(sticking *w, double t, const double *q, const doubl
 /* Whether any slip sticks, so that sticking_distance needs multipliers. */
 bool sticking_any(const sticking *w);
 
-/* Evaluates the limits at a state with its multipliers; then how far slip j with this speed is from its next decision:
- * the speed in its direction, or what the limit leaves; positive for an idle one. */
+/* Evaluates the limits at a state with its multipliers; takes in component `part` of slip j there. */
 void sticking_evaluate(sticking *w, const program_inputs *state);
-double sticking_distance(const sticking *w, size_t j, double speed);
+void sticking_see(sticking *w, size_t j, size_t part, double speed);
+
+/* How far slip j, with limits and components as taken in last, is from its next decision: the speed in its direction, or
+ * what the limit leaves; positive for an idle one. */
+double sticking_distance(const sticking *w, size_t j);
+
+/* Whether any slip has a direction that turns; takes these from the components taken in last. */
+bool sticking_turns(const sticking *w);
+void sticking_follow(sticking *w);
 
 /* The size of the forces that slip j compares, as evaluated last; 0 for one that does not stick. */
 double sticking_scale(const sticking *w, size_t j);

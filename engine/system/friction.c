@@ -295,25 +295,52 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     return false;
 }
 
-/* s·τ, τ = e3 × g/|g|, for friction that sticks. With the sign that graphs prefer: frictions of one speed are known by it. */
+/* s·τ, τ = e3 × g/|g|, in the plane. With the sign that graphs prefer: frictions of one speed are known by it. */
 static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
     graph *g = s->graph;
-    f->speed = GRAPH_NONE;
-    f->row = -1;
-    if (f->regularization > 0 || f->count == 0) return true;
-    if (s->dimension == 3) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                         "this release does not serve friction that sticks on a surface in space");
-        hamel_suggest(s->error, "give `regularization`, a speed below which friction fades");
-        return false;
-    }
     graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
     graph_node size = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, f->normal, f->normal));
     graph_node direction = graph_unary(g, GRAPH_SIGN, graph_div(g, along, size));
     if (direction < 0) return binder_graph_fault(s, in->pointer);
     if (graph_at(g, direction)->op == GRAPH_NEG) direction = graph_at(g, direction)->as.operand[0];
-    if (graph_at(g, direction)->op == GRAPH_SIGN) f->speed = graph_at(g, direction)->as.operand[0];
-    return true; /* the sign of a number: it cannot slip at all */
+    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* the sign of a number: it cannot slip at all */
+    f->along[f->along_count++] = graph_at(g, direction)->as.operand[0];
+    return true;
+}
+
+/* By the axes of what the point slides on, where a surface fixed in it keeps its normal. */
+static void turn_to_carrier(hamel_system *s, const hamel_friction *in, const loop_scope *scope, graph_node x[3]) {
+    if (!in->against.name) return;
+    const graph_node *R = s->binder->located[located_end(s, &in->against, scope)].rotation;
+    graph_node turned[3];
+    for (int k = 0; k < 3; k++) {
+        const graph_node column[3] = {R[k], R[3 + k], R[6 + k]};
+        turned[k] = node_vector_dot(s->graph, column, x);
+    }
+    memcpy(x, turned, sizeof turned);
+}
+
+/* s − n (n·s), n = g/|g|, in space. */
+static bool find_slip_along(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *f) {
+    graph *g = s->graph;
+    graph_node size = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, f->normal, f->normal)), facing[3], along[3];
+    for (int k = 0; k < 3; k++) facing[k] = graph_div(g, f->normal[k], size);
+    graph_node across = node_vector_dot(g, facing, f->slip);
+    for (int k = 0; k < 3; k++) along[k] = graph_sub(g, f->slip[k], graph_mul(g, facing[k], across));
+    turn_to_carrier(s, in, scope, along);
+    turn_to_carrier(s, in, scope, facing);
+    for (int k = 0; k < 3; k++) {
+        if (graph_is_zero(g, along[k])) continue;
+        f->facing[f->along_count] = facing[k];
+        f->along[f->along_count++] = along[k];
+    }
+    return graph_status(g) == HAMEL_OK || binder_graph_fault(s, in->pointer);
+}
+
+static bool find_what_sticks(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *f) {
+    f->row = f->held = -1;
+    if (f->regularization > 0 || f->count == 0) return true;
+    return s->dimension == 3 ? find_slip_along(s, in, scope, f) : find_speed(s, in, f);
 }
 
 /* g, or a fault. */
@@ -352,7 +379,7 @@ static void lower_friction(friction_work *w, size_t index) {
         binder_grow(s, s->frictions, &s->friction_capacity, s->friction_count, sizeof *all, in->pointer);
     if (!f.coordinates || !all) return;
     s->frictions = all;
-    if (!find_force(w, c, in, element, &scope, &f) || !find_speed(s, in, &f)) return;
+    if (!find_force(w, c, in, element, &scope, &f) || !find_what_sticks(s, in, &scope, &f)) return;
     all[s->friction_count++] = f;
 }
 
@@ -380,29 +407,53 @@ void frictions_lower(hamel_system *s) {
     }
 }
 
-/* The row of a speed, made when it is new; `rows` by node, −1 where there is none. */
-static bool add_row(hamel_system *s, system_friction *f, int32_t *rows) {
-    size_t index;
-    f->row = rows[f->speed];
-    if (f->row >= 0) return true;
-    const char *name = arena_format(s->memory, "%s.friction", s->constraints[f->constraint].name);
-    if (!name || !binder_add_row(s, name, f->pointer, &index)) return false;
-    s->constraints[index].inactive = true;
-    binder_set_equation(s, index, f->speed);
-    f->row = rows[f->speed] = (int32_t)index;
+/* A switch for each component of the direction that is held. */
+static bool add_held(hamel_system *s, system_friction *f) {
+    for (size_t k = 0; k < f->along_count; k++) {
+        system_switch *all = binder_grow(s, s->switches, &s->switch_capacity, s->switch_count, sizeof *all, f->pointer);
+        if (!all) return false;
+        s->switches = all;
+        if (k == 0) f->held = (int32_t)s->switch_count;
+        all[s->switch_count++] = (system_switch){
+            .kind = SWITCH_GLIDE, .written = f->along[k], .argument = f->along[k], .held = true, .next = -1};
+    }
     return true;
+}
+
+/* The rows of a slip, made when it is new; `owner` by node, the friction that has made them or −1. */
+static bool add_rows(hamel_system *s, size_t which, int32_t *owner) {
+    system_friction *f = &s->frictions[which];
+    const system_friction *same = owner[f->along[0]] >= 0 ? &s->frictions[owner[f->along[0]]] : NULL;
+    if (same && same->along_count == f->along_count &&
+        memcmp(same->along, f->along, f->along_count * sizeof *f->along) == 0) {
+        f->row = same->row;
+        f->held = same->held;
+        return true;
+    }
+    owner[f->along[0]] = (int32_t)which;
+    for (size_t k = 0; k < f->along_count; k++) {
+        size_t index;
+        const char *name = s->constraints[f->constraint].name;
+        name = f->along_count > 1 ? arena_format(s->memory, "%s.friction[%zu]", name, k + 1)
+                                  : arena_format(s->memory, "%s.friction", name);
+        if (!name || !binder_add_row(s, name, f->pointer, &index)) return false;
+        s->constraints[index].inactive = true;
+        binder_set_equation(s, index, f->along[k]);
+        if (k == 0) f->row = (int32_t)index;
+    }
+    return f->along_count == 1 || add_held(s, f);
 }
 
 void frictions_add_rows(hamel_system *s) {
     size_t nodes = graph_count(s->graph);
     s->ideal_count = s->constraint_count;
     if (s->friction_count == 0) return;
-    int32_t *rows = arena_alloc(s->memory, nodes, sizeof *rows);
-    if (!rows) {
+    int32_t *owner = arena_alloc(s->memory, nodes, sizeof *owner);
+    if (!owner) {
         binder_graph_fault(s, "/constraints");
         return;
     }
-    for (size_t i = 0; i < nodes; i++) rows[i] = -1;
+    for (size_t i = 0; i < nodes; i++) owner[i] = -1;
     for (size_t k = 0; k < s->friction_count; k++)
-        if (s->frictions[k].speed >= 0 && !add_row(s, &s->frictions[k], rows)) return;
+        if (s->frictions[k].along_count > 0 && !add_rows(s, k, owner)) return;
 }

@@ -574,6 +574,7 @@ const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
 /* What it is a branch of; that is written without branches. */
 static void name_branch(const hamel_system *s, const system_switch *w, text_buffer *out) {
     const char *name = w->kind == SWITCH_SIGN || w->kind == SWITCH_SLIP ? "sign("
+                       : w->kind == SWITCH_GLIDE                        ? "direction("
                        : w->kind == SWITCH_FLOOR                        ? "floor("
                                                                         : "";
     text_buffer_puts(out, name);

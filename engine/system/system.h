@@ -75,8 +75,13 @@ typedef struct system_friction {
     double regularization; /* a speed; 0: what comes to rest sticks */
     graph_node normal[3];  /* g: λ g is the reaction as a force on the point, by inertial components */
     graph_node slip[3];    /* velocity of the point relative to what it slides on */
-    graph_node speed;      /* along the tangent, with its sign; GRAPH_NONE where nothing sticks */
-    int32_t row; /* the constraint `speed` = 0, which acts while the point sticks; frictions of one speed share it */
+    /* What sticks: the part of the slip along the surface, that is 0 while the point is held. In the plane one speed with its
+     * sign, in space components by the axes of what the point slides on, without those that are always 0. */
+    graph_node along[3];
+    size_t along_count;   /* 0 where nothing sticks */
+    graph_node facing[3]; /* g/|g|, the components that belong to these; space only */
+    int32_t row;          /* the first of the constraints `along` = 0, or −1; frictions of one slip share them */
+    int32_t held;         /* the first of the switches that hold its direction, or −1: a single speed has its sign */
     int32_t *coordinates; /* whose velocities are in `slip` */
     size_t count;
 } system_friction;
@@ -86,7 +91,8 @@ typedef enum switch_kind {
     SWITCH_SIGN,
     SWITCH_FLOOR,
     SWITCH_TABLE,
-    SWITCH_SLIP /* the sign of a slip with friction that sticks, 0 while it does (solve/sticking.h) */
+    SWITCH_SLIP, /* the sign of a slip with friction that sticks, 0 while it does (solve/sticking.h) */
+    SWITCH_GLIDE /* a component of such a slip in space: of the direction held, in the size of speeds that are none */
 } switch_kind;
 typedef struct system_switch {
     switch_kind kind;
@@ -94,8 +100,8 @@ typedef struct system_switch {
     graph_node written, argument; /* z as it is written, and with the switches inside it held */
     bool held;                    /* false: operators stay, z contains what is solved for */
     bool jumps;                   /* some operator with it has no one value where it changes, not only a kink */
-    int32_t slip;                 /* which of the model's slips a SWITCH_SLIP belongs to */
-    int32_t next;                 /* another one with the same `written`, or −1 */
+    int32_t slip, part; /* which of the model's slips, and which component, a SWITCH_SLIP or _GLIDE belongs to */
+    int32_t next;       /* another one with the same `written`, or −1 */
 } system_switch;
 
 /* What happens at an instant. Its expressions are bound with the outputs (mechanics/outputs.c): they may ask for derived

@@ -8,6 +8,7 @@
 #include "engine/system/binder.h"
 #include "engine/system/unit.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -315,7 +316,8 @@ static int32_t symbol_unit(hamel_system *s, const graph_cell *cell) {
 }
 
 static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
-    if (cell->op == GRAPH_IS_NUMBER) return cell->as.number == 0 ? ANY : ONE;
+    /* 0, or the least number that keeps a quotient from being 0/0 */
+    if (cell->op == GRAPH_IS_NUMBER) return fabs(cell->as.number) <= DBL_MIN ? ANY : ONE;
     return symbol_unit(s, cell);
 }
 
