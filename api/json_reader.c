@@ -111,10 +111,6 @@ static int shown(const char *text) {
 
 static void unknown_key(json_reader *r, const char *pointer, const json_kind *kind, const char *name) {
     const char *where = json_pointer_of_key(r, pointer, name);
-    if (json_key_unsupported(kind->name, name)) {
-        json_fault_at(r, where, "this release does not support `%s` yet", name);
-        return;
-    }
     const char *names[KEYS_MAX];
     for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
     json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown(name), name);

@@ -2,8 +2,7 @@
  *
  * A kind of object is a table of keys: name, where its value goes in the struct, and the function that reads it.
  * json_read_object walks the members once, reads each known key, and reports unknown ones (with the nearest known
- * key), missing ones, and those that the format has but this release does not (json_unsupported.c). Reading never
- * stops at a fault, so that all of them are reported together.
+ * key) and missing ones. Reading never stops at a fault, so that all of them are reported together.
  *
  * Readers take the value, its JSON Pointer, and the field to fill. Everything kept is copied into the arena. */
 #ifndef HAMEL_API_JSON_READER_H
@@ -80,8 +79,5 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
 
 /* Suggests the nearest of `names` to the fault added last. */
 void json_suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name);
-
-/* Whether the format has this key in that kind of object while this release does not serve it. */
-bool json_key_unsupported(const char *kind, const char *key);
 
 #endif

@@ -39,13 +39,9 @@ static void read_atol(json_reader *r, const cJSON *value, const char *pointer, v
 }
 
 static void read_method(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"auto", "bdf", "adams"};
-    static const hamel_method methods[] = {HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS};
+    static const char *const names[] = {"auto", "bdf", "adams", "erk"};
+    static const hamel_method methods[] = {HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS, HAMEL_METHOD_ERK};
     hamel_simulation *s = field;
-    if (cJSON_IsString(value) && json_key_unsupported("method", value->valuestring)) {
-        json_fault_at(r, pointer, "this release does not support the method `%s` yet", value->valuestring);
-        return;
-    }
     int choice = json_read_choice(r, value, pointer, names, COUNT(names));
     if (choice >= 0) s->method = methods[choice];
 }

@@ -1,7 +1,7 @@
 /* read_system.c — the top level of a description, and its hash.
  *
- * Adding a section of the format: a line in the table below, a reader in read_elements.c or read_bodies.c (or a file of its own), and
- * its line taken out of json_unsupported.c. */
+ * Adding a section of the format: a line in the table below, and a reader in read_elements.c or read_bodies.c, or a file of its
+ * own. */
 #include "api/read_system.h"
 
 #include "api/digest.h"

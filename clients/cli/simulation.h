@@ -52,7 +52,7 @@ void cli_print_linearization(const cJSON *linearization);
     {"samples", "N", "simulation.samples", "number of rows, both ends included; replaces step or times"},              \
     {"rtol", "X", "simulation.rtol", "relative tolerance"},                                                            \
     {"atol", "X", "simulation.atol", "absolute tolerance"},                                                            \
-    {"method", "NAME", "simulation.method", "auto, adams or bdf"},                                                     \
+    {"method", "NAME", "simulation.method", "auto, adams, bdf or erk"},                                                \
     {"formulation", "NAME", "simulation.formulation", "auto or one of those below"}
 #define CLI_RUN_OPTIONS                                                                                                \
     CLI_SETTING_OPTIONS,                                                                                               \

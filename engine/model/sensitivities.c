@@ -308,6 +308,8 @@ static hamel_status look_at_outputs(const hamel_model *model, const hamel_observ
 
 hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o, hamel_error *error) {
     if (!model->sensitivities) return HAMEL_OK;
+    if (model->settings.method == HAMEL_METHOD_ERK)
+        return refuse(error, "/simulation/method", "`erk` integrates the motion alone", "take auto, adams or bdf");
     if (model->formulation->variables != VARIABLES_VELOCITIES)
         return refuse(error, "/simulation/formulation", "this formulation integrates other variables than velocities",
                       "take lagrange, udwadia-kalaba or gauss");

@@ -23,10 +23,14 @@ enum { STIFF_WINDOW = 50, SETTLED = 20 };
 static const double SHRUNK = 0.05, FORGOTTEN = 0.02;
 enum { SHRUNK_STEPS = 10, BESIDE_STEPS = 40 };
 
-/* kkt_margin of states beside a singular one: where the drift has to be kept out, and where rounding is felt. */
-static const double BESIDE = 0.03, ACROSS = 1e-3, PART_OF_STEP = 0.3;
+/* kkt_margin of states beside a singular one: from where on rough stages are left, where the
+ * drift has to be kept out, and where rounding is felt. */
+static const double NEAR = 0.1, BESIDE = 0.03, ACROSS = 1e-3, PART_OF_STEP = 0.3;
 static const double CREEP_PART = 1e-13; /* of the span */
 enum { CREEP_STEPS = 1000 };
+
+/* The order in which `auto` may go through the methods. */
+enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
 struct integrator {
     const hamel_model *model;
@@ -42,7 +46,7 @@ struct integrator {
     double *velocity;      /* n: q' of the right-hand side evaluated last */
     double *atol;          /* of (q, w) */
     double *scratch;       /* 2n, for projections */
-    const char *method;    /* in force, and the one before */
+    unsigned used;         /* USED_ of the methods so far */
     bool may_change;
     double safety; /* on tolerances, of the method in force */
     double t, previous;
@@ -65,6 +69,8 @@ struct integrator {
     hamel_status failure;
     double failed_t, *failed_state;
     bool canceled, timed_out;
+    bool too_near; /* a stage has met a state beside a singular one, where stages are too rough */
+    bool looking;  /* at a state within the last step, which ends whatever happens meanwhile */
 };
 
 static double monotonic(void) {
@@ -158,19 +164,38 @@ static hamel_status rates_across_singularity(integrator *w, double t, const doub
 }
 
 /* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
-static bool is_beside_singularity(const integrator *w) {
-    return w->margin < BESIDE && !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
+static bool minds_singularity(const integrator *w) {
+    return !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;
+}
+
+/* Rough stages must not come near a singular state: they would be taken at the nearest states of another branch. Steps are
+ * long enough to pass such a place between two of them, so whoever has another method keeps well away. Dependent
+ * constraints that have lost a little of their dependence off the motion look the same; at the nearest state they do not. */
+static hamel_status rates_at_rough_stage(integrator *w, double t, const double *y, double *out) {
+    double least = (w->may_change ? NEAR : BESIDE) * w->widest;
+    if (w->margin >= least || w->looking) return HAMEL_OK;
+    hamel_status status = rates_beside_singularity(w, t, y, out);
+    w->too_near = status != HAMEL_OK || motion_margin(&w->kinetics->motion) < least;
+    return status;
+}
+
+/* Rates as they are to be used, from those found as anywhere. */
+static hamel_status rates_beside(integrator *w, double t, const double *y, double *out, hamel_status status) {
+    if (status == HAMEL_NOT_FINITE || !minds_singularity(w)) return status;
+    if (w->kind->rough_stages) return status == HAMEL_OK ? rates_at_rough_stage(w, t, y, out) : status;
+    if (w->margin >= BESIDE) return status;
+    return w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
 }
 
 static int right_hand_side(void *user, double t, const double *y, double *out) {
     integrator *w = user;
-    if (stopped(w)) return -1;
+    if (!w->looking && stopped(w)) return -1;
     hamel_status status = rates(w, t, y, out, NULL);
     if (!w->kinetics->motion.frame) w->margin = motion_margin(&w->kinetics->motion);
     w->least_margin = fmin(w->least_margin, w->margin);
-    if (status != HAMEL_NOT_FINITE && is_beside_singularity(w))
-        status = w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
+    status = rates_beside(w, t, y, out, status);
+    if (w->too_near) return -1;
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     if (!w->model->energy_rate) return 0;
     double *power = out + w->state_count;
@@ -315,7 +340,13 @@ static bool allocate(integrator *w) {
 
 /* What a run begins with. */
 static const stepper_kind *first_method(const hamel_model *model) {
-    return model->settings.method == HAMEL_METHOD_BDF ? &stepper_bdf : &stepper_adams;
+    switch (model->settings.method) {
+    case HAMEL_METHOD_BDF: return &stepper_bdf;
+    case HAMEL_METHOD_ERK: return &stepper_erk;
+    case HAMEL_METHOD_AUTO:
+    case HAMEL_METHOD_ADAMS: break;
+    }
+    return &stepper_adams;
 }
 
 const char *integrator_first_method(const hamel_model *model) {
@@ -323,7 +354,7 @@ const char *integrator_first_method(const hamel_model *model) {
 }
 
 static void choose(integrator *w, const stepper_kind *kind, double safety) {
-    w->method = w->kind ? w->kind->before_bdf : kind->name;
+    w->used |= kind == &stepper_erk ? USED_ERK : kind == &stepper_adams ? USED_ADAMS : USED_BDF;
     w->kind = kind;
     w->safety = safety;
 }
@@ -378,11 +409,11 @@ integrator_counts integrator_count(const integrator *w) {
     return c;
 }
 
-static hamel_status change_to_bdf(integrator *w, double safety, hamel_error *error) {
+static hamel_status change(integrator *w, const stepper_kind *kind, double safety, hamel_error *error) {
     w->before = integrator_count(w);
     close_method(w);
-    choose(w, &stepper_bdf, safety);
-    w->may_change = false;
+    choose(w, kind, safety);
+    w->may_change = kind != &stepper_bdf;
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
@@ -542,12 +573,20 @@ static bool loses_its_velocities(const integrator *w) {
            w->model->m > 0 && s * s < w->model->settings.rtol * w->options.tolerance_factor;
 }
 
-/* One step, by BDF if the method in force gives up. */
+/* One step; by Adams where the stages of the method in force are too rough, by BDF if it gives up. */
 static hamel_status take_step(integrator *w, hamel_error *error) {
+    w->too_near = false;
     step_result result = w->kind->step(w->stepper, &w->t, w->y);
+    if (w->too_near) {
+        w->too_near = false;
+        if (!w->may_change) return explain_dependence(w, error);
+        hamel_status status = change(w, &stepper_adams, stepper_adams.safety, error);
+        if (status != HAMEL_OK) return status;
+        result = w->kind->step(w->stepper, &w->t, w->y);
+    }
     bool other_may_pass = result != STEP_TAKEN && result != STEP_ENDED && w->failure != HAMEL_NOT_FINITE;
     if (other_may_pass && w->may_change && !w->canceled && !w->timed_out) {
-        hamel_status status = change_to_bdf(w, SAFETY_ACROSS, error);
+        hamel_status status = change(w, &stepper_bdf, SAFETY_ACROSS, error);
         if (status != HAMEL_OK) return status;
         result = w->kind->step(w->stepper, &w->t, w->y);
     }
@@ -561,8 +600,8 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     w->least_margin = 1;
     if (at_the_end(w)) return HAMEL_OK;
     hamel_status status = renew_variables(w, error);
-    if (status == HAMEL_OK && looks_stiff(w)) status = change_to_bdf(w, stepper_bdf.safety, error);
-    if (status == HAMEL_OK && closes_in(w)) status = change_to_bdf(w, SAFETY_ACROSS, error);
+    if (status == HAMEL_OK && looks_stiff(w)) status = change(w, &stepper_bdf, stepper_bdf.safety, error);
+    if (status == HAMEL_OK && closes_in(w)) status = change(w, &stepper_bdf, SAFETY_ACROSS, error);
     if (status == HAMEL_OK) status = take_step(w, error);
     if (status != HAMEL_OK) return status;
     if (creeps(w)) return explain(w, STEP_TOO_ERRONEOUS, error);
@@ -589,14 +628,25 @@ bool integrator_timed_out(const integrator *w) {
     return w->timed_out;
 }
 const char *integrator_method(const integrator *w) {
-    return w->method;
+    static const char *const names[] = {
+        [USED_ERK] = "erk",
+        [USED_ADAMS] = "adams",
+        [USED_BDF] = "bdf",
+        [USED_ERK | USED_ADAMS] = "erk, adams",
+        [USED_ERK | USED_BDF] = "erk, bdf",
+        [USED_ADAMS | USED_BDF] = "adams, bdf",
+        [USED_ERK | USED_ADAMS | USED_BDF] = "erk, adams, bdf",
+    };
+    return names[w->used];
 }
 
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work, hamel_error *error) {
     bool here = t == w->t || w->previous == w->t;
     const double *y = here ? w->y : w->dense;
-    if (!here && !w->kind->interpolate(w->stepper, t, w->dense))
-        return hamel_fail(error, HAMEL_INTERNAL, "", 0, "no dense output at t = %.9g", t);
+    w->looking = true;
+    bool found = here || w->kind->interpolate(w->stepper, t, w->dense);
+    w->looking = false;
+    if (!found) return explain(w, STEP_NOT_EVALUATED, error);
     memcpy(q, y, w->n * sizeof *q);
     memcpy(v, w->velocity, w->n * sizeof *v); /* a guess */
     *work = w->model->energy_rate ? y[w->state_count] : 0;

@@ -4,7 +4,7 @@
  * integral is not identically 0; the work balance of the summary comes from it.
  *
  * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays at
- * the size of the tolerance without restarts; BDF projects. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
+ * the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
  * converge, which is what stiffness does to it, and when it comes up to dependent constraints in ever shorter steps. One
  * owner, one thread. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
@@ -68,7 +68,7 @@ hamel_status integrator_keep_constants(integrator *w, double t, const double *q,
                                        hamel_error *error) HAMEL_CHECKED;
 
 integrator_counts integrator_count(const integrator *w);
-const char *integrator_method(const integrator *w);            /* "adams", "bdf"; "adams, bdf" after a change */
+const char *integrator_method(const integrator *w);            /* "adams"; "adams, bdf" after a change */
 const char *integrator_first_method(const hamel_model *model); /* what a run of it begins with */
 
 #endif

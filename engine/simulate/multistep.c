@@ -198,7 +198,6 @@ static const char *multistep_message(const stepper *s) {
  * over 1,000 s with this factor). What stiffness does to it is that the fixed-point iteration keeps failing. */
 const stepper_kind stepper_adams = {
     .name = "adams",
-    .before_bdf = "adams, bdf",
     .safety = 0.002,
     .stiff_of_many = 8,
     .open = adams_open,
@@ -217,7 +216,6 @@ const stepper_kind stepper_adams = {
  * factor (Andrews' squeezer then takes 1.9 times the steps, the flyball governor 1.5 times). */
 const stepper_kind stepper_bdf = {
     .name = "bdf",
-    .before_bdf = "bdf",
     .safety = 0.003,
     .implicit = true,
     .projects = true,

@@ -47,12 +47,13 @@ typedef struct stepper_counts {
 typedef struct stepper stepper;
 
 typedef struct stepper_kind {
-    const char *name, *before_bdf; /* "adams"; "adams, bdf": of a run that changed to BDF */
+    const char *name;
     /* On tolerances: a method bounds the error of a step; what a user reads rtol as is the error of the result, which
      * steps add up to. */
     double safety;
     bool implicit;        /* evaluates the rates at states that are solved for */
     bool projects;        /* each step, where problem->project is given */
+    bool rough_stages;    /* evaluates the rates at states that are far less exact than its steps */
     double stiff_of_many; /* signs in fifty steps that mean a stiff system */
     /* From y at t. NULL without memory. */
     stepper *(*open)(const stepper_problem *p, double t, const double *y);
@@ -75,6 +76,7 @@ struct stepper {
     const stepper_problem *problem;
 };
 
-extern const stepper_kind stepper_adams, stepper_bdf;
+extern const stepper_kind stepper_adams, stepper_bdf; /* multistep.c */
+extern const stepper_kind stepper_erk;                /* runge_kutta.c */
 
 #endif

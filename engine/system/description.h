@@ -222,7 +222,7 @@ typedef struct hamel_check {
     hamel_expression equals, tolerance, min, max; /* of parameters */
 } hamel_check;
 
-typedef enum hamel_method { HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS } hamel_method;
+typedef enum hamel_method { HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS, HAMEL_METHOD_ERK } hamel_method;
 typedef enum hamel_projection {
     HAMEL_PROJECTION_ON,
     HAMEL_PROJECTION_OFF,

@@ -234,10 +234,10 @@ void assert_accelerations_agree(const char *wanted, unsigned without) {
 }
 
 void assert_motions_agree(const char *wanted, unsigned without) {
-    static const char *const methods[] = {"adams", "bdf"};
+    static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < SYSTEM_COUNT; i++) {
         if (systems[i].has & without) continue;
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < 3; k++) {
             char simulation[300];
             const char *format = "`stop`: 1, `samples`: 11, `rtol`: 1e-10, `atol`: 1e-11, `method`: `%s`,"
                                  "`initialization`: `project`, `formulation`: `%s`";

@@ -304,8 +304,8 @@ static const char string[] =
 
 static void a_string_becomes_taut_and_is_cut(void **state) {
     (void)state;
-    static const char *const methods[] = {"adams", "bdf"};
-    for (int k = 0; k < 2; k++) {
+    static const char *const methods[] = {"adams", "bdf", "erk"};
+    for (int k = 0; k < 3; k++) {
         char simulation[200];
         snprintf(simulation, sizeof simulation, "`stop`: 1, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`", methods[k]);
         record *r = run_well(string, simulation);
@@ -461,8 +461,8 @@ static void branches_follow_a_jump(void **state) {
 static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
     (void)state;
     const double e = 0.6;
-    static const char *const methods[] = {"adams", "bdf"};
-    for (int k = 0; k < 2; k++) {
+    static const char *const methods[] = {"adams", "bdf", "erk"};
+    for (int k = 0; k < 3; k++) {
         char simulation[100];
         snprintf(simulation, sizeof simulation, "`stop`: 1.2, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`",
                  methods[k]);

@@ -98,8 +98,8 @@ static double hyperbolic(double t, const double *p) {
 
 static void a_relativistic_rocket_is_met(void **state) {
     (void)state;
-    static const char *const methods[] = {"adams", "bdf"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const methods[] = {"adams", "bdf", "erk"};
+    for (size_t i = 0; i < 3; i++) {
         char simulation[200];
         double c = 3;
         snprintf(simulation, sizeof simulation,
@@ -191,9 +191,9 @@ static const struct {
 
 static void motions_are_those_of_lagrange(void **state) {
     (void)state;
-    static const char *const methods[] = {"adams", "bdf"};
+    static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < 3; k++) {
             char simulation[300], what[100];
             const char *format = "`stop`: %g, `rtol`: 1e-9, `atol`: 1e-11, `method`: `%s`, `formulation`: `%s`";
             snprintf(simulation, sizeof simulation, format, systems[i].stop, "adams", "lagrange");

@@ -350,7 +350,7 @@ static void a_singular_mass_matrix_costs_no_steps(void **state) {
         "0.35}, {`name`: `e2`, `initial`: 0.5, `velocity`: -0.15}, {`name`: `e3`, `initial`: 0.5, `velocity`: 0.15}],"
         "`bodies`: [{`name`: `B`, `mass`: 1, `position`: [0, 0, 0], `inertia`: [1, 1.6, 2.2],"
         "`orientation`: {`quaternion`: [`e0`, `e1`, `e2`, `e3`]}}], `outputs`: {`T`: `kinetic_energy()`}";
-    static const char *const methods[] = {"adams", "bdf", "auto"};
+    static const char *const methods[] = {"adams", "bdf", "erk", "auto"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         char simulation[200];
         snprintf(simulation, sizeof simulation, "`stop`: 12, `rtol`: 1e-6, `atol`: 1e-11, `method`: `%s`", methods[i]);

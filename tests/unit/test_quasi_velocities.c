@@ -86,8 +86,8 @@ static const char turning[] = "`coordinates`: [{`name`: `x`, `initial`: 1}, {`na
 
 static void completing_velocities_are_chosen_anew_along_the_motion(void **state) {
     (void)state;
-    static const char *const methods[] = {"adams", "bdf"};
-    for (size_t k = 0; k < 2; k++) {
+    static const char *const methods[] = {"adams", "bdf", "erk"};
+    for (size_t k = 0; k < 3; k++) {
         char simulation[200];
         snprintf(simulation, sizeof simulation, "`stop`: 10, `rtol`: 1e-9, `method`: `%s`, `formulation`: `%s`",
                  methods[k], "lagrange");

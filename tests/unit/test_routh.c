@@ -129,9 +129,9 @@ static const struct {
 
 static void motions_are_those_of_lagrange_with_constant_momenta(void **state) {
     (void)state;
-    static const char *const methods[] = {"adams", "bdf"};
+    static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < 3; k++) {
             char simulation[300], what[100];
             const char *format = "`stop`: %g, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`, `formulation`: `%s`";
             snprintf(simulation, sizeof simulation, format, systems[i].stop, "adams", "lagrange");

@@ -110,20 +110,10 @@ static void the_reader_has_every_key_of_the_schema(void **state) {
     }
 }
 
-static void no_key_is_served_and_refused_at_once(void **state) {
-    (void)state;
-    for (size_t k = 0; k < PAIRS; k++) {
-        for (size_t i = 0; i < pairs[k].kind->count; i++) {
-            assert_false(json_key_unsupported(pairs[k].kind->name, pairs[k].kind->keys[i].name));
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_has_every_key_of_the_reader),
         cmocka_unit_test(the_reader_has_every_key_of_the_schema),
-        cmocka_unit_test(no_key_is_served_and_refused_at_once),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

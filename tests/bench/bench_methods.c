@@ -1,0 +1,140 @@
+/* bench_methods.c — what each integration method costs at the same achieved error.
+ *
+ * Each description is run by every method at tolerances that fall by half decades, until its rows are as near to those of
+ * a run at the tightest tolerance as is asked for; then the time of that run is taken, the least of several. Derivation
+ * and output are not in it. From these figures come the constants by which `auto` chooses.
+ *
+ *     bench_methods FILE... */
+#include "api/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { METHODS = 4, TARGETS = 2, REPEATS = 5 };
+static const char *const methods[METHODS] = {"adams", "bdf", "erk", "auto"};
+static const double targets[TARGETS] = {1e-5, 1e-8}; /* of the largest value of a column, or of 1 */
+static const double LOOSEST = 1e-3, TIGHTEST = 1e-13, PATIENCE = 5;
+
+typedef struct table {
+    size_t columns, rows, capacity;
+    double *values;
+} table;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static char *read_file(const char *name) {
+    FILE *file = fopen(name, "rb");
+    char *text = calloc(1, 1 << 20);
+    if (file && text && fread(text, 1, (1 << 20) - 1, file) == 0) text[0] = 0;
+    if (file) fclose(file);
+    return text;
+}
+
+static hamel_model *prepare(const char *text, const char *method, double rtol) {
+    char chosen[40], relative[40], absolute[40], patience[60];
+    snprintf(chosen, sizeof chosen, "simulation.method=%s", method);
+    snprintf(relative, sizeof relative, "simulation.rtol=%g", rtol);
+    snprintf(absolute, sizeof absolute, "simulation.atol=%g", rtol * 1e-2);
+    snprintf(patience, sizeof patience, "simulation.time_limit=%g", PATIENCE);
+    const char *assignments[] = {chosen, relative, absolute, patience};
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    hamel_model *model = api_prepare(text, strlen(text), assignments, 4, &limits, NULL, "bench", &failure);
+    api_failure_clear(&failure);
+    return model;
+}
+
+static bool take_row(void *context, const double *values, size_t count) {
+    table *out = context;
+    if (out->capacity < (out->rows + 1) * count) {
+        out->capacity = 2 * (out->rows + 1) * count;
+        out->values = realloc(out->values, out->capacity * sizeof *values);
+        if (!out->values) return false;
+    }
+    out->columns = count;
+    memcpy(out->values + out->rows++ * count, values, count * sizeof *values);
+    return true;
+}
+
+/* False when the run does not get to its end. */
+static bool run(const hamel_model *model, table *out, hamel_summary *summary) {
+    hamel_error error = {0};
+    hamel_sink sink = {.context = out, .row = take_row};
+    out->rows = 0;
+    hamel_status status = hamel_run(model, NULL, &sink, summary, &error);
+    bool good = status == HAMEL_OK && summary->outcome != HAMEL_INCOMPLETE;
+    hamel_error_clear(&error);
+    return good;
+}
+
+/* Of coordinates and velocities. */
+static double error_of(const table *one, const table *other, size_t n) {
+    double worst = 0;
+    if (one->rows != other->rows) return INFINITY;
+    for (size_t c = 1; c <= 2 * n && c < one->columns; c++) {
+        double scale = 1, most = 0;
+        for (size_t r = 0; r < one->rows; r++) {
+            double x = one->values[r * one->columns + c], y = other->values[r * other->columns + c];
+            scale = fmax(scale, fabs(y));
+            most = fmax(most, fabs(x - y));
+        }
+        worst = fmax(worst, most / scale);
+    }
+    return worst;
+}
+
+/* Least time of a run that is exact enough; and what it was. */
+static void measure(const char *text, const char *method, double target, const table *reference, table *scratch) {
+    for (double rtol = LOOSEST; rtol > TIGHTEST; rtol *= 0.31622776601683794) {
+        hamel_summary s = {0};
+        hamel_model *model = prepare(text, method, rtol);
+        if (!model) break;
+        bool good = run(model, scratch, &s);
+        double error = good ? error_of(scratch, reference, s.coordinate_count) : INFINITY, least = INFINITY;
+        for (int k = 0; error <= target && k < REPEATS; k++) {
+            hamel_summary_free(&s);
+            double begin = now();
+            (void)run(model, scratch, &s);
+            least = fmin(least, now() - begin);
+        }
+        if (error <= target)
+            printf(" | %-9s %7.0f us %6.0f rhs %5.0f steps rtol %.0e", s.method, 1e6 * least, s.rhs_evaluations,
+                   s.steps, rtol);
+        hamel_summary_free(&s);
+        hamel_model_free(model);
+        if (error <= target) return;
+    }
+    printf(" | %-9s       -", method);
+}
+
+static void compare(const char *name) {
+    char *text = read_file(name);
+    table reference = {0}, scratch = {0};
+    hamel_summary s = {0};
+    hamel_model *model = text ? prepare(text, "adams", TIGHTEST) : NULL;
+    const char *base = strrchr(name, '/');
+    if (model && run(model, &reference, &s)) {
+        for (size_t t = 0; t < TARGETS; t++) {
+            printf("%-44.44s %.0e n=%zu m=%zu", base ? base + 1 : name, targets[t], s.coordinate_count,
+                   s.coordinate_count - (size_t)s.degrees_of_freedom);
+            for (size_t k = 0; k < METHODS; k++) measure(text, methods[k], targets[t], &reference, &scratch);
+            printf("\n");
+            fflush(stdout);
+        }
+    }
+    hamel_summary_free(&s);
+    hamel_model_free(model);
+    free(reference.values), free(scratch.values), free(text);
+}
+
+int main(int count, char **names) {
+    for (int i = 1; i < count; i++) compare(names[i]);
+    return 0;
+}
