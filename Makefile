@@ -157,10 +157,18 @@ $(foreach v,release debug tsan,$(eval $(call variant,$(v))))
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)
 
-# ---- tests ----
-
 # $(call in_rooms,PROGRAMS,ROOMS)
 in_rooms = $(foreach room,$(2),$(foreach p,$(1),$(if $(findstring /tests/$(room)/,$(p)),$(p))))
+
+# Faults of the machine on order, loaded into the programs of tests/fault by LD_PRELOAD.
+export HAMEL_PRELOAD ?= $(CURDIR)/build/preload.so
+build/preload.so: tests/fault/preload/preload.c tests/fault/faults.h Makefile | build/.setup-build
+	@mkdir -p $(@D)
+	$(call quiet,link,$@)$(CC) $(COMMON) -O2 -fPIC -shared -o $@ $<
+$(call in_rooms,$(release_tests),fault): | build/preload.so
+
+# ---- tests ----
+
 fuzz_count ?= 20000
 fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build/debug/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(fuzz_count)")\
   "tests/tools/fuzz.sh build/debug/tests/fuzz/fuzz_description api/examples $(fuzz_count)"

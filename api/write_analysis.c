@@ -183,16 +183,20 @@ static void add_matrix(json_builder *b, cJSON *to, const char *key, const double
         json_append(b, list, cJSON_CreateDoubleArray(values + i * columns, (int)columns));
 }
 
+static void add_pair(json_builder *b, cJSON *to, const char *key, const double pair[2]) {
+    cJSON *list = json_add_list(b, to, key);
+    json_append(b, list, cJSON_CreateNumber(pair[0]));
+    json_append(b, list, cJSON_CreateNumber(pair[1]));
+}
+
 static void add_mode(json_builder *b, cJSON *to, const hamel_linearization *l, const hamel_mode *mode) {
     cJSON *object = json_append(b, to, cJSON_CreateObject()), *shape;
-    json_append(b, json_add_list(b, object, "eigenvalue"), cJSON_CreateNumber(mode->eigenvalue[0]));
-    json_append(b, cJSON_GetObjectItemCaseSensitive(object, "eigenvalue"), cJSON_CreateNumber(mode->eigenvalue[1]));
+    add_pair(b, object, "eigenvalue", mode->eigenvalue);
     json_add_number(b, object, "frequency", mode->frequency);
     json_add_number(b, object, "damping", mode->damping);
     shape = json_add_object(b, object, "shape");
     for (size_t i = 0; i < l->coordinate_count && !b->failed; i++)
-        if (!cJSON_AddItemToObject(shape, l->coordinates[i], cJSON_CreateDoubleArray(mode->shape + 2 * i, 2)))
-            b->failed = true;
+        add_pair(b, shape, l->coordinates[i], mode->shape + 2 * i);
 }
 
 bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {

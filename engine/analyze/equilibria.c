@@ -5,6 +5,7 @@
  * search) from the initial values and from random configurations around them. Its linear systems are solved by least
  * squares of least norm (LAPACK dgelsy): equilibria need not be isolated, nor multipliers unique. */
 #include "engine/analyze/linear.h"
+#include "engine/base/memory_left.h"
 #include "engine/base/random.h"
 #include "engine/solve/initial_values.h"
 
@@ -21,7 +22,7 @@ static const double SOLVED = 1e-9;    /* residual against the sizes of its terms
 static const double SAME = 1e-6;      /* distance of two solutions, relative to values above 1 */
 static const double RANK = 1e-9;      /* of the largest pivot */
 static const double ITERATED = 1e-11; /* scaled residual at which KINSOL may stop */
-enum { POLISH = 4, MOST = 256, MOST_ITERATIONS = 100 };
+enum { POLISH = 4, MOST = 256, MOST_ITERATIONS = 100, KINSOL_VECTORS = 20 };
 
 /* What the caller holds is the list inside. */
 typedef struct owned_equilibria {
@@ -52,6 +53,7 @@ typedef struct search {
     SUNLinearSolver solver;
     void *kinsol;
     N_Vector z, unit, weight;
+    bool starved; /* something was not computed for want of memory: what was not found says nothing */
 } search;
 
 static hamel_status no_memory(hamel_error *error) {
@@ -73,6 +75,7 @@ static bool evaluate(search *s, const double *z) {
     local_state state = {s->model->settings.start, z, s->v, s->zero_a, z + n};
     hamel_status status = local_evaluate(&s->local, &state, &quiet);
     hamel_error_clear(&quiet);
+    s->starved = s->starved || status == HAMEL_NO_MEMORY;
     if (status != HAMEL_OK) return false;
     memset(s->J, 0, size * size * sizeof *s->J);
     for (size_t i = 0; i < size; i++) {
@@ -88,19 +91,26 @@ static bool evaluate(search *s, const double *z) {
     return true;
 }
 
+/* x := A⁺x, the least squares solution of least norm; A is overwritten. The rank of A, or −1. */
+static lapack_int least_squares(search *s, size_t rows, size_t columns, double *A, double *x) {
+    lapack_int rank = 0;
+    memset(s->pivot, 0, s->size * sizeof *s->pivot);
+    int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)columns, 1, A, (lapack_int)columns, x, 1,
+                              s->pivot, RANK, &rank);
+    s->starved = s->starved || lapacke_starved(info);
+    return info == 0 ? rank : -1;
+}
+
 /* step := −J⁺F of least norm at the point evaluated last, or J⁺ right with `right` in place of −F. */
 static bool solve(search *s, const double *right, double *step) {
     size_t size = s->size;
-    lapack_int rank;
     memcpy(s->work, s->J, size * size * sizeof *s->work);
     for (size_t i = 0; i < size; i++) { /* rows of one size: a force may be in newtons, a constraint in metres */
         double scale = s->scale[i] > 0 ? s->scale[i] : 1;
         for (size_t j = 0; j < size; j++) s->work[i * size + j] /= scale;
         step[i] = (right ? right[i] : -s->F[i]) / scale;
     }
-    memset(s->pivot, 0, size * sizeof *s->pivot);
-    return LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)size, (lapack_int)size, 1, s->work, (lapack_int)size, step, 1,
-                          s->pivot, RANK, &rank) == 0;
+    return least_squares(s, size, size, s->work, step) >= 0;
 }
 
 static double residual(const search *s) {
@@ -151,7 +161,7 @@ static void be_quiet(int code, const char *module, const char *function, char *m
 
 static bool create_solver(search *s) {
     sunindextype size = (sunindextype)s->size;
-    if (SUNContext_Create(NULL, &s->context) != 0) return false;
+    if (!memory_left(KINSOL_VECTORS, s->size) || SUNContext_Create(NULL, &s->context) != 0) return false;
     s->matrix = SUNMatNewEmpty(s->context);
     s->solver = SUNLinSolNewEmpty(s->context);
     s->z = N_VNew_Serial(size, s->context);
@@ -202,18 +212,14 @@ static bool converge(search *s, double *z) {
 /* --- what is found ------------------------------------------------------------------------------------------------- */
 
 static size_t rank_of(search *s, size_t first_column, size_t columns) {
-    lapack_int rank = 0;
     double *copy = s->work, *right = s->step;
     for (size_t i = 0; i < s->size; i++) {
         double scale = s->scale[i] > 0 ? s->scale[i] : 1;
         for (size_t j = 0; j < columns; j++) copy[i * columns + j] = s->J[i * s->size + first_column + j] / scale;
         right[i] = 0;
     }
-    memset(s->pivot, 0, s->size * sizeof *s->pivot);
-    if (columns == 0) return 0;
-    (void)LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)s->size, (lapack_int)columns, 1, copy, (lapack_int)columns,
-                         right, 1, s->pivot, RANK, &rank);
-    return (size_t)rank;
+    lapack_int rank = columns == 0 ? 0 : least_squares(s, s->size, columns, copy, right);
+    return rank < 0 ? 0 : (size_t)rank;
 }
 
 /* Null directions of J that move coordinates are those beyond the multipliers' own; cyclic coordinates always have one. */
@@ -281,15 +287,11 @@ static hamel_status keep(search *s, double *z, bool first) {
 static bool balance(search *s, double *z) {
     memset(z + s->n, 0, s->m * sizeof *z);
     if (!evaluate(s, z) || s->m == 0) return s->m == 0;
-    lapack_int rank;
     for (size_t i = 0; i < s->n; i++) {
         for (size_t c = 0; c < s->m; c++) s->work[i * s->m + c] = s->J[i * s->size + s->n + c];
         s->step[i] = -s->F[i];
     }
-    memset(s->pivot, 0, s->size * sizeof *s->pivot);
-    if (LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)s->n, (lapack_int)s->m, 1, s->work, (lapack_int)s->m, s->step, 1,
-                       s->pivot, RANK, &rank) != 0)
-        return false;
+    if (least_squares(s, s->n, s->m, s->work, s->step) < 0) return false;
     memcpy(z + s->n, s->step, s->m * sizeof *z);
     return true;
 }
@@ -342,6 +344,7 @@ static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
         else
             draw(s, z);
         hamel_status status = balance(s, z) && converge(s, z) ? keep(s, z, k == 0) : HAMEL_OK;
+        if (status == HAMEL_OK && s->starved) status = no_memory(s->error);
         if (status != HAMEL_OK) return status;
         s->owned->equilibria.starts++;
     }
@@ -406,7 +409,9 @@ static hamel_status find(search *s, size_t starts, const hamel_description *d, c
     if (status != HAMEL_OK) return status;
     if (!allocate(s) || !create_solver(s)) return no_memory(s->error);
     /* The structure is not known when no state satisfies the constraints; then no coordinate is taken for cyclic. */
-    if (hamel_analyze(&report, d, limits, cancel, &quiet) == HAMEL_OK) mark_cyclic(s, &report->cyclic);
+    status = hamel_analyze(&report, d, limits, cancel, &quiet);
+    if (status == HAMEL_OK) mark_cyclic(s, &report->cyclic);
+    if (status == HAMEL_NO_MEMORY) s->starved = true;
     hamel_error_clear(&quiet);
     hamel_report_free(report);
     status = run(s, starts, cancel);

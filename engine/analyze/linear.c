@@ -157,6 +157,7 @@ static hamel_status accelerations(reduction *r, const local_equations *l, arena 
     if (rows == 0 || columns == 0) return HAMEL_OK;
     int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)rows, (lapack_int)columns, K,
                               (lapack_int)rows, right, (lapack_int)columns, pivot, 1e-12, &rank);
+    if (lapacke_starved(info)) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
     return info == 0 ? HAMEL_OK
                      : hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
 }
@@ -264,8 +265,10 @@ static hamel_status find_modes(hamel_linearization *out, const reduction *r, siz
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
     memcpy(A, out->A, states * states * sizeof *A);
     lapack_int size = (lapack_int)states;
-    if (states > 0 && LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'V', size, A, size, re, im, NULL, size, vectors, size) != 0)
-        return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues were not found");
+    int info = 0;
+    if (states > 0) info = LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'V', size, A, size, re, im, NULL, size, vectors, size);
+    if (lapacke_starved(info)) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
+    if (info != 0) return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues were not found");
     for (size_t k = 0; k < states; k++) {
         bool second = im[k] < 0;
         list[k] = (eigen){re[k], im[k], second ? k - 1 : k};

@@ -76,7 +76,10 @@ static arena_chunk *chunk_create(arena *a, size_t need) {
     if (need > total - CHUNK_HEADER) total = need + CHUNK_HEADER;
     if (total > room) total = need + CHUNK_HEADER;
     arena_chunk *chunk = calloc(1, total);
-    if (chunk == NULL) return NULL;
+    if (chunk == NULL) {
+        a->starved = true;
+        return NULL;
+    }
     chunk->size = total - CHUNK_HEADER;
     a->used += total;
     ASAN_POISON_MEMORY_REGION(chunk_bytes(chunk), chunk->size);

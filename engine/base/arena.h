@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct arena_chunk arena_chunk;
@@ -15,6 +16,7 @@ typedef struct arena {
     arena_chunk *head;
     size_t used;  /* bytes handed out and held in chunks */
     size_t limit; /* bytes that may be held; 0: no limit */
+    bool starved; /* the machine has refused memory: it was not the limit */
 } arena;
 
 void arena_init(arena *a, size_t limit);

@@ -2,8 +2,9 @@
  *
  * A fault is kept whole or not at all: its texts are made before the list is touched. Once one fault could not be kept
  * (list full, or no memory) the list is closed and later ones are only counted, so that hamel_suggest and hamel_quote
- * never attach their text to an older fault. Texts are cut at a fixed length on a code point boundary, because names
- * inside them come from users and may be as long as the description. */
+ * never attach their text to an older fault. Where memory has run out, what else is found may follow from that: then
+ * only this is told. Texts are cut at a fixed length on a code point boundary, because names inside them come from
+ * users and may be as long as the description. */
 #include "engine/base/error.h"
 
 #include <stdarg.h>
@@ -117,7 +118,8 @@ static bool keep_fault(hamel_error *error, hamel_fault fault) {
 
 hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format,
                         ...) {
-    if (error == NULL) return status;
+    if (error == NULL || error->status == HAMEL_NO_MEMORY) return status;
+    if (status == HAMEL_NO_MEMORY) hamel_error_clear(error);
     if (error->status == HAMEL_OK) error->status = status;
     if (error->omitted > 0 || error->count >= HAMEL_FAULTS_MAX) {
         error->omitted++;
@@ -135,7 +137,7 @@ hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *poi
 
 /* The fault added last, or NULL when it was not kept. */
 static hamel_fault *last_fault(hamel_error *error) {
-    if (error == NULL || error->count == 0 || error->omitted > 0) return NULL;
+    if (error == NULL || error->count == 0 || error->omitted > 0 || error->status == HAMEL_NO_MEMORY) return NULL;
     return &error->faults[error->count - 1];
 }
 

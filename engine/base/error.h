@@ -70,7 +70,8 @@ typedef struct hamel_error {
 void hamel_error_clear(hamel_error *error);
 
 /* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is
- * kept). When memory runs out the status is kept and the text is lost. `pointer` NULL means "". */
+ * kept). When memory runs out the status is kept and the text is lost. HAMEL_NO_MEMORY takes the place of all other
+ * faults, before and after. `pointer` NULL means "". */
 hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format,
                         ...) HAMEL_PRINTF(5, 6);
 

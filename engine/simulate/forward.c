@@ -1,12 +1,15 @@
 /* forward.c — see the header. */
 #include "engine/simulate/forward.h"
 
+#include "engine/base/memory_left.h"
 #include "engine/simulate/vector_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
+
+enum { VECTORS_EACH = 40 }; /* of a method, for each sensitivity */
 
 struct forward {
     sensitivities *sensitivities;
@@ -31,7 +34,8 @@ forward *forward_create(sensitivities *s, size_t length, const double *const *st
     if (!f) return NULL;
     *f = (forward){.sensitivities = s, .count = sensitivities_count(s), .length = sensitivities_length(s)};
     f->number = (int)f->count;
-    N_Vector like = SUNContext_Create(NULL, &f->context) == 0 ? vector_create((sunindextype)length, f->context) : NULL;
+    bool room = memory_left(VECTORS_EACH * f->count, length) && SUNContext_Create(NULL, &f->context) == 0;
+    N_Vector like = room ? vector_create((sunindextype)length, f->context) : NULL;
     f->now = like ? N_VCloneVectorArray(f->number, like) : NULL;
     f->dense = like ? N_VCloneVectorArray(f->number, like) : NULL;
     if (like) N_VDestroy(like);

@@ -3,6 +3,7 @@
  * Adams with fixed-point iteration; BDF with Newton's method, analytic matrix (newton_solver.h), and CVODE's projection.
  * Facts about SUNDIALS 6.4.1 that shape this file: the default error handler prints; the projection is for BDF only;
  * CV_TSTOP_RETURN cannot be relied on; `mxstep` counts per call. */
+#include "engine/base/memory_left.h"
 #include "engine/simulate/stepper.h"
 #include "engine/simulate/vector_ops.h"
 
@@ -95,11 +96,14 @@ static bool attach(multistep *w) {
     return !w->base.kind->projects || !p->project || CVodeSetProjFn(w->cvode, project) == CV_SUCCESS;
 }
 
+/* Nordsieck's array of the highest order, and what methods, projection and corrections keep beside it. */
+enum { METHOD_VECTORS = 40 };
+
 static stepper *multistep_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {
     multistep *w = calloc(1, sizeof *w);
     if (!w) return NULL;
     w->base = (stepper){kind, p};
-    bool good = SUNContext_Create(NULL, &w->context) == 0 &&
+    bool good = memory_left(METHOD_VECTORS, p->length) && SUNContext_Create(NULL, &w->context) == 0 &&
                 (w->y = vector_create((sunindextype)p->length, w->context)) && (w->dense = N_VClone(w->y));
     if (good) memcpy(NV_DATA_S(w->y), y, p->length * sizeof *y);
     if (good) w->cvode = CVodeCreate(kind->implicit ? CV_BDF : CV_ADAMS, w->context);

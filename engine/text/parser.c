@@ -94,7 +94,7 @@ static bool fail_memory(parser *p) {
 
 /* The caller's arena gave nothing: it may have come to its limit. */
 static bool fail_arena(parser *p, const arena *memory) {
-    if (memory->limit == 0) return fail_memory(p);
+    if (memory->starved || memory->limit == 0) return fail_memory(p);
     p->status = hamel_fail(p->error, HAMEL_LIMIT, p->pointer, 0,
                            "no room for this expression within the memory limit of %zu bytes", memory->limit);
     return false;

@@ -1,0 +1,238 @@
+/* test_memory.c — every allocation fails once: parsing, deriving, running in each format, analysing, storing a job. Each
+ * time the work is done nonetheless or ends with "out of memory" told; nothing crashes, nothing leaks, and the next one
+ * succeeds.
+ *
+ *     test_memory [EXAMPLE...]      some of the shipped systems; all of them with HAMEL_TEST_LONG
+ *
+ * The loop is SQLite's: let allocation 1 fail, then 2, ... until one has not been reached; once so that only this one
+ * fails, and once so that all after it fail too. The short form leaves out more and more of those that come late. */
+#include "api/analyze.h"
+#include "server/jobs/store.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "tests/fault/faults.h"
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static faults *f;
+
+typedef enum outcome { WORKED, NO_MEMORY, WRONG } outcome;
+
+typedef struct work {
+    const api_example *example;
+    const row_format *format;
+    unsigned analyses;
+    char *expected; /* what comes out when nothing fails; NULL: that holds times and is not compared */
+} work;
+
+/* ---- the loop --------------------------------------------------------------------------------------------------- */
+
+static char *out; /* of the run under way */
+static size_t out_length;
+enum { OUT_BYTES = 1 << 20, STRIDE_CHECK = 64, STRIDE_SHORT = 100 };
+
+static bool keep(void *context, const char *bytes, size_t length) {
+    (void)context;
+    if (out_length + length >= OUT_BYTES) return false;
+    memcpy(out + out_length, bytes, length);
+    out_length += length;
+    out[out_length] = '\0';
+    return true;
+}
+
+static void begin_output(void) {
+    out_length = 0;
+    out[0] = '\0';
+}
+
+/* One attempt with allocation `nth` failing; false when it was not reached. */
+static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long nth, bool lasting) {
+    long before = atomic_load(&f->live);
+    begin_output();
+    fault_order(f, FAULT_MEMORY, nth, lasting, 0);
+    outcome result = perform(w);
+    long calls = fault_cancel(f, FAULT_MEMORY);
+    long leaked = atomic_load(&f->live) - before;
+    if (result == WRONG || leaked != 0 || (calls < nth && result != WORKED))
+        print_error("%s, allocation %ld of them%s: %s, %ld blocks leaked; %.300s\n", name, nth,
+                    lasting ? " and all after it" : "",
+                    result == WRONG       ? "wrong outcome"
+                    : result == NO_MEMORY ? "no memory"
+                                          : "worked",
+                    leaked, out);
+    assert_int_not_equal(result, WRONG);
+    assert_int_equal(leaked, 0);
+    if (result == WORKED && w->expected) assert_string_equal(out, w->expected);
+    if (calls < nth) assert_int_equal(result, WORKED);
+    return calls >= nth;
+}
+
+static long fail_each(outcome (*perform)(work *w), work *w, const char *name) {
+    long reached = 0;
+    begin_output();
+    assert_int_equal(perform(w), WORKED); /* what is made once and kept (caches of libraries) is made now */
+    begin_output();
+    assert_int_equal(perform(w), WORKED);
+    for (int lasting = 0; lasting < 2; lasting++) {
+        for (long nth = 1; attempt(perform, w, name, nth, lasting);
+             nth += 1 + (long_tests() ? 0 : nth / STRIDE_SHORT)) {
+            reached++;
+            if (reached % STRIDE_CHECK != 0) continue;
+            begin_output();
+            assert_int_equal(perform(w), WORKED);
+        }
+    }
+    begin_output();
+    assert_int_equal(perform(w), WORKED);
+    return reached;
+}
+
+/* ---- what is tried ---------------------------------------------------------------------------------------------- */
+
+static const char *const short_run[] = {"simulation.samples=4", "simulation.max_steps=200"};
+
+static outcome of_failure(api_failure *failure) {
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(failure->problem, "type");
+    bool told =
+        failure->http == 503 && (!failure->problem || (cJSON_IsString(type) && strstr(type->valuestring, "memory")));
+    if (!told && failure->text) snprintf(out, OUT_BYTES, "%d %s", failure->http, failure->text);
+    api_failure_clear(failure);
+    return told ? NO_MEMORY : WRONG;
+}
+
+static outcome prepare(work *w) {
+    api_failure failure = {0};
+    api_limits limits = api_limits_default();
+    hamel_model *model =
+        api_prepare(w->example->json, w->example->length, short_run, 2, &limits, NULL, "example", &failure);
+    if (!model) return of_failure(&failure);
+    hamel_model_free(model);
+    return WORKED;
+}
+
+static outcome run_to(const work *w, const hamel_model *model) {
+    row_writer *writer = row_writer_open(w->format, (byte_sink){.write = keep});
+    if (!writer) return NO_MEMORY;
+    api_observer observer = api_observer_of(writer);
+    hamel_status status = api_run(model, 0, NULL, &observer, "example");
+    bool refused = writer->reason != NULL; /* the writer had no memory, which the caller reports */
+    row_writer_close(writer);
+    if (status == HAMEL_OK) return WORKED;
+    return status == HAMEL_NO_MEMORY || (status == HAMEL_CANCELED && refused) ? NO_MEMORY : WRONG;
+}
+
+static hamel_model *prepared;
+static outcome run(work *w) {
+    return run_to(w, prepared);
+}
+
+static outcome analyze(work *w) {
+    api_failure failure = {0};
+    api_limits limits = api_limits_default();
+    api_analysis_options options = api_analysis_default(w->analyses);
+    options.starts = 2;
+    cJSON *found =
+        api_analyze(w->example->json, w->example->length, NULL, 0, &options, &limits, NULL, "example", &failure);
+    if (!found) return of_failure(&failure);
+    cJSON_Delete(found);
+    return WORKED;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------ */
+
+static const char *const chosen[] = {"benchmark_car_axis", "bead_in_turning_tube", "baruh_ex_4_27_rocking_block",
+                                     "papastavridis_2_13_7_rolling_disk", NULL};
+static const char *const *names = chosen;
+
+static bool is_chosen(const char *name) {
+    for (const char *const *n = names; *n; n++)
+        if (strcmp(*n, name) == 0) return true;
+    return long_tests() && names == chosen;
+}
+
+static void deriving_without_memory_is_told(void **state) {
+    (void)state;
+    for (size_t k = 0; api_example_at(k); k++) {
+        work w = {.example = api_example_at(k)};
+        if (!is_chosen(w.example->name)) continue;
+        print_message("%s: %ld allocations failed\n", w.example->name, fail_each(prepare, &w, w.example->name));
+    }
+}
+
+static void running_without_memory_is_told_in_each_format(void **state) {
+    (void)state;
+    for (size_t k = 0; api_example_at(k); k++) {
+        work w = {.example = api_example_at(k)};
+        if (!is_chosen(w.example->name)) continue;
+        api_failure failure = {0};
+        api_limits limits = api_limits_default();
+        prepared = api_prepare(w.example->json, w.example->length, short_run, 2, &limits, NULL, "example", &failure);
+        assert_non_null(prepared);
+        for (size_t n = 0; (w.format = row_format_at(n)) != NULL; n++) {
+            begin_output();
+            assert_int_equal(run(&w), WORKED);
+            w.expected = strcmp(w.format->name, "csv") == 0 ? strdup(out) : NULL;
+            print_message("%s as %s: %ld allocations failed\n", w.example->name, w.format->name,
+                          fail_each(run, &w, w.example->name));
+            free(w.expected);
+        }
+        hamel_model_free(prepared);
+    }
+}
+
+static void analysing_without_memory_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } analyses[] = {{"structure", API_STRUCTURE},
+                    {"verification", API_VERIFICATION},
+                    {"equilibrium", API_EQUILIBRIUM},
+                    {"linearization", API_LINEARIZATION},
+                    {"forces", API_FORCES}};
+    for (size_t k = 0; api_example_at(k); k++) {
+        work w = {.example = api_example_at(k)};
+        if (!is_chosen(w.example->name)) continue;
+        for (size_t n = 0; n < sizeof analyses / sizeof *analyses; n++) {
+            w.analyses = analyses[n].bit;
+            print_message("%s, %s: %ld allocations failed\n", w.example->name, analyses[n].name,
+                          fail_each(analyze, &w, analyses[n].name));
+        }
+    }
+}
+
+static int have_room(void **state) {
+    (void)state;
+    out = malloc(OUT_BYTES);
+    return out == NULL;
+}
+
+static int give_room(void **state) {
+    (void)state;
+    free(out);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    f = faults_here(argc, argv);
+    if (argc > 1) names = (const char *const *)argv + 1;
+    if (!f) {
+        puts("1..0 # SKIP no faults here");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deriving_without_memory_is_told),
+        cmocka_unit_test(running_without_memory_is_told_in_each_format),
+        cmocka_unit_test(analysing_without_memory_is_told),
+    };
+    return cmocka_run_group_tests_name("memory", tests, have_room, give_room);
+}
