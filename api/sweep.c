@@ -72,7 +72,8 @@ static void read_listed(json_reader *r, const cJSON *value, const char *pointer,
         text_buffer_init(&number, 64);
         if (cJSON_IsNumber(item)) {
             text_buffer_number(&number, item->valuedouble);
-            axis->listed[axis->count] = (char *)(uintptr_t)json_copy(r, number.bytes ? number.bytes : "0");
+            if (number.failed) r->no_memory = true;
+            axis->listed[axis->count] = number.failed ? NULL : (char *)(uintptr_t)json_copy(r, number.bytes);
         } else if (cJSON_IsString(item) && item->valuestring[0]) {
             axis->listed[axis->count] = (char *)(uintptr_t)json_copy(r, item->valuestring);
         } else {

@@ -2,7 +2,8 @@
  *
  * That library keeps its status, its error handler and its parser's state in globals. So all that calls it is in this file
  * behind one lock, and what comes out is a plain struct. Its list of units is read once a process, when the first unit is
- * met, and kept. */
+ * met, and kept. Its scanner ends the process when it gets no memory, so that is looked for first. */
+#include "engine/base/memory_left.h"
 #include "engine/system/unit.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <udunits2.h>
 
-enum { TEXT_MAX = 200 };
+enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* the whole list takes less than two megabytes */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ut_system *list; /* behind the lock; lives as long as the process */
@@ -86,6 +87,7 @@ static bool has_broken_power(const char *text) {
 }
 
 static hamel_status parse(const char *text, reading *r) {
+    if (!memory_left(1, list ? 0 : LIST_VALUES)) return HAMEL_NO_MEMORY;
     if (!list) {
         ut_set_error_message_handler(ut_ignore);
         list = ut_read_xml(NULL);
@@ -111,6 +113,7 @@ hamel_status unit_parse(const char *text, unit *out, const char **why) {
         status = parse(text, &r);
         pthread_mutex_unlock(&lock);
     }
+    if (status == HAMEL_NO_MEMORY) r.why = "cannot be read: memory ran out";
     if (status == HAMEL_INTERNAL) r.why = "cannot be read: the list of units of UDUNITS-2 is not installed";
     *why = r.why;
     return status;

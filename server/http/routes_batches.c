@@ -115,7 +115,7 @@ static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
         if (!add_listed(d, item)) return false;
     }
     text_buffer_puts(&d->plan, "{\"inputs\":[],\"collected\":[]}");
-    return true;
+    return !d->plan.failed;
 }
 
 static void add_texts(text_buffer *out, size_t count, const char *(*text)(const void *context, size_t k),
@@ -215,6 +215,7 @@ static bool draft_sweep(draft *d, const char *body, size_t length) {
 static bool make_draft(draft *d, const char *body, size_t length) {
     json_fault fault;
     cJSON *tree = json_parse(body, length, &d->r->services->limits.json, &fault);
+    if (!tree && fault.no_memory) return false;
     const cJSON *systems = cJSON_IsObject(tree) ? cJSON_GetObjectItemCaseSensitive(tree, "systems") : NULL;
     bool good = systems ? draft_list(d, tree, systems) : draft_sweep(d, body, length); /* which tells what is no JSON */
     cJSON_Delete(tree);

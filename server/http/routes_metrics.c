@@ -16,7 +16,7 @@ static const char *route_label(size_t index, char *out, size_t room) {
 static void write_queue(const http_services *services, text_buffer *out) {
     store_counts counts;
     if (services->store->kind->counts(services->store, &counts) != STORE_OK) return;
-    double age = 1e-3 * (double)counts.queue_age;
+    double age = counts.queue_age > 0 ? 1e-3 * (double)counts.queue_age : 0; /* the clock may have been set back */
     metrics_write_value(out, "hamel_jobs_queued", "gauge", "Jobs that wait.", (double)counts.queued);
     metrics_write_value(out, "hamel_jobs_running", "gauge", "Jobs that run.", (double)counts.running);
     metrics_write_value(out, "hamel_queue_age_seconds", "gauge", "How long the oldest queued job has been waiting.",

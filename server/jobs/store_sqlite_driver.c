@@ -123,8 +123,9 @@ static void change(sql_store *base, sql_operation *operations) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = base->writer;
     bool committed = false;
-    if (!s->in_memory) sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
-    if (sql_run(c, LITE_BEGIN)) {
+    /* Without it the commit might be less durable than is promised. */
+    bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
+    if (kept && sql_run(c, LITE_BEGIN)) {
         for (sql_operation *o = operations; o; o = o->next) run_operation(base, o);
         /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
         committed = !sqlite3_get_autocommit(s->writer.db) && sql_run(c, LITE_COMMIT);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024 };
+enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 600 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
 
@@ -158,6 +158,27 @@ static void log_end(const job_run *run, const char *what) {
                          log_number("rows", (double)(run->output.rows.first + run->output.rows.rows))));
 }
 
+/* False when the daemon ends. */
+static bool wait_to_try_again(workers *w) {
+    struct timespec until = stamp_deadline(POLL_SECONDS);
+    pthread_mutex_lock(&w->lock);
+    while (!w->stopping && pthread_cond_timedwait(&w->woken, &w->lock, &until) == 0) {
+    }
+    bool going = !w->stopping;
+    pthread_mutex_unlock(&w->lock);
+    return going;
+}
+
+/* What the store does not take now it may take later, when there is room again. */
+static store_status store_end(job_run *run, const job_end *end) {
+    workers *w = run->place->owner;
+    store_status status;
+    int tries = 0;
+    do status = kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->output, end);
+    while (status == STORE_FAILED && ++tries < FINISH_TRIES && wait_to_try_again(w));
+    return status;
+}
+
 static void finish(job_run *run, const job_end *end) {
     workers *w = run->place->owner;
     run->reported = true;
@@ -165,8 +186,7 @@ static void finish(job_run *run, const job_end *end) {
     text_buffer_init(&collected, COLLECTED_MAX);
     job_end whole = *end;
     if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
-    store_status status =
-        kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->output, &whole);
+    store_status status = store_end(run, &whole);
     text_buffer_free(&collected);
     if (status == STORE_FAILED) {
         /* The job stays `running` in the store; the next start of the daemon takes it up again. */
@@ -185,8 +205,14 @@ static void hand_back(job_run *run) {
     }
 }
 
+/* `problem` NULL: there was not even memory for it. */
 static void finish_failed(job_run *run, const char *problem, const char *summary) {
-    finish(run, &(job_end){.status = JOB_FAILED, .progress = run->progress, .summary = summary, .problem = problem});
+    static const char starved[] = "{\"type\":\"/problems/out-of-memory\",\"title\":\"Out of memory\",\"status\":503,"
+                                  "\"detail\":\"memory could not be allocated\"}";
+    finish(run, &(job_end){.status = JOB_FAILED,
+                           .progress = run->progress,
+                           .summary = summary,
+                           .problem = problem ? problem : starved});
 }
 
 static void finish_plain(job_run *run, int http, const char *slug, const char *title, const char *detail) {
@@ -286,7 +312,7 @@ static void run_job(job_run *run) {
         cJSON_free(problem);
         api_failure_clear(&failure);
     }
-    if (!run->reported) finish_plain(run, 503, "out-of-memory", "Out of memory", "memory could not be allocated");
+    if (!run->reported) finish_failed(run, NULL, NULL);
 }
 
 static bool take_job(place *p, job_run *run) {

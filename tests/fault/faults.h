@@ -25,7 +25,7 @@ typedef enum fault_kind {
 typedef struct fault_site {
     atomic_long calls;           /* so far */
     atomic_long from, to, every; /* calls from, from + every, ... to fail; from 0: none */
-    atomic_int error;            /* errno; 0: only half of the bytes are taken */
+    atomic_int error;            /* errno; 0, of reads and writes: only half of the bytes */
 } fault_site;
 
 typedef struct faults {

@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
 /* Libraries that end the process, or use what they did not get, when there is no memory. hamel bounds what it gives
- * them to do (FLINT) or looks before it calls them (SUNDIALS: engine/base/memory_left.h). */
+ * them to do (FLINT) or looks before it calls them (the others: engine/base/memory_left.h). */
 typedef struct span {
     uintptr_t from, to;
 } span;
@@ -57,9 +56,9 @@ static size_t unforgiving_count;
 
 static int note_library(struct dl_phdr_info *library, size_t size, void *context) {
     (void)size, (void)context;
-    static const char *const names[] = {"libflint", "libgmp", "libsundials"};
+    static const char *const names[] = {"libflint", "libgmp", "libsundials", "libudunits2"};
     bool found = false;
-    for (size_t k = 0; k < 3; k++) found = found || strstr(library->dlpi_name, names[k]);
+    for (size_t k = 0; k < 4; k++) found = found || strstr(library->dlpi_name, names[k]);
     for (int k = 0; found && k < library->dlpi_phnum && unforgiving_count < 8; k++) {
         const ElfW(Phdr) *part = &library->dlpi_phdr[k];
         uintptr_t at = library->dlpi_addr + part->p_vaddr;
@@ -204,33 +203,24 @@ int fdatasync(int file) {
     return synchronize(SYS_fdatasync, file);
 }
 
-/* ---- sockets ---------------------------------------------------------------------------------------------------- */
+/* ---- sockets: whole calls only, as a kernel that takes half of the bytes says that its buffer is full ------------- */
+
+static bool breaks(fault_kind kind) {
+    if (!due(kind)) return false;
+    errno = error_of(kind);
+    return true;
+}
 
 ssize_t send(int socket, const void *bytes, size_t size, int flags) {
-    if (due(FAULT_SEND)) {
-        errno = error_of(FAULT_SEND);
-        if (errno != 0) return -1;
-        if (size > 1) size /= 2;
-    }
-    return syscall(SYS_sendto, socket, bytes, size, flags, NULL, 0);
+    return breaks(FAULT_SEND) ? -1 : syscall(SYS_sendto, socket, bytes, size, flags, NULL, 0);
 }
 
 ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
-    if (!due(FAULT_SEND)) return syscall(SYS_sendmsg, socket, message, flags);
-    errno = error_of(FAULT_SEND);
-    if (errno != 0) return -1;
-    const struct iovec *first = message->msg_iov;
-    size_t size = first->iov_len > 1 ? first->iov_len / 2 : first->iov_len;
-    return syscall(SYS_sendto, socket, first->iov_base, size, flags, NULL, 0);
+    return breaks(FAULT_SEND) ? -1 : syscall(SYS_sendmsg, socket, message, flags);
 }
 
 ssize_t recv(int socket, void *bytes, size_t size, int flags) {
-    if (due(FAULT_RECEIVE)) {
-        errno = error_of(FAULT_RECEIVE);
-        if (errno != 0) return -1;
-        if (size > 1) size = 1;
-    }
-    return syscall(SYS_recvfrom, socket, bytes, size, flags, NULL, NULL);
+    return breaks(FAULT_RECEIVE) ? -1 : syscall(SYS_recvfrom, socket, bytes, size, flags, NULL, NULL);
 }
 
 /* ---- the clock -------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,273 @@
+/* test_requests.c — a daemon in use while the machine fails it: allocations, sockets that break, a disk without room for a while, the clock set by an hour, no descriptor left. It lives, tells, gives back
+ * what it took, and works again by itself when the cause is over. */
+#include "tests/fault/faults.h"
+#include "tests/http/daemon.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SYSTEM_BYTES = 512, PATH_BYTES = 128 };
+
+static test_daemon d;
+static faults *f;
+
+static void start(const char *const *arguments) {
+    f = faults_begin();
+    assert_non_null(f);
+    daemon_start(&d, arguments);
+    faults_end();
+}
+
+static void end(void) {
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+typedef struct question {
+    const char *name, *method, *path, *body;
+    const char *const *headers;
+    long good; /* status when nothing fails */
+} question;
+
+static const char *const as_lines[] = {"Content-Type: application/json", "Accept: application/x-ndjson", NULL};
+
+/* Whole, refused for want of memory, cut off with a problem, or cut off: never anything else. */
+static void check_starved(const question *q, const answer *a, long nth) {
+    bool whole = a->status == q->good, none = a->status == 0;
+    bool told = a->status == 503 || a->status == 500; /* a store without memory is a storage problem */
+    if (!whole && !none && !told) print_error("%s, allocation %ld: %ld %s\n", q->name, nth, a->status, a->body);
+    assert_true(whole || none || told);
+}
+
+static void check_well(const question *q) {
+    answer a = ask(&d, q->method, q->path, q->headers, q->body);
+    if (a.status != q->good) print_error("%s: %ld %s\n", q->name, a.status, a.body);
+    assert_int_equal(a.status, q->good);
+    answer_clear(&a);
+}
+
+static long starve(const question *q) {
+    long failed = 0;
+    bool reached = true;
+    for (long nth = 1; reached; nth += 1 + (long_tests() ? 0 : nth / 30), failed++) {
+        fault_order(f, FAULT_MEMORY, nth, false, 0);
+        answer a = ask(&d, q->method, q->path, q->headers, q->body);
+        reached = fault_cancel(f, FAULT_MEMORY) >= nth;
+        check_starved(q, &a, nth);
+        answer_clear(&a);
+        if (failed % 16 == 0) check_well(q);
+    }
+    check_well(q);
+    return failed;
+}
+
+static void each_allocation_may_fail_and_the_next_request_is_served(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], analysis[SYSTEM_BYTES + 64], batch[SYSTEM_BYTES + 64];
+    oscillator(system, sizeof system, "starved", 1, 11);
+    snprintf(analysis, sizeof analysis, "{\"analyses\":[\"structure\"],\"system\":%s}", system);
+    snprintf(batch, sizeof batch, "{\"systems\":[%s]}", system);
+    const question questions[] = {
+        {"a stream", "POST", "/v1/simulations", system, as_lines, 200},
+        {"a job", "POST", "/v1/jobs", system, json_type, 201},
+        {"a batch", "POST", "/v1/batches", batch, json_type, 201},
+        {"an analysis", "POST", "/v1/analyses", analysis, json_type, 200},
+        {"a check", "POST", "/v1/checks", system, json_type, 200},
+        {"a list", "GET", "/v1/jobs?limit=5", NULL, NULL, 200},
+        {"metrics", "GET", "/metrics", NULL, NULL, 200},
+    };
+    start((const char *const[]){"--workers", "1", "--cache", "0", NULL});
+    for (size_t k = 0; k < sizeof questions / sizeof *questions; k++) {
+        check_well(&questions[k]);
+        sleep_seconds(0.2);
+        long before = atomic_load(&f->live), failed = starve(&questions[k]);
+        long more = LONG_MAX, bound = failed / 2 + 60; /* caches, but none that grows with each */
+        for (double until = now_seconds() + 10; more > bound && now_seconds() < until; sleep_seconds(0.1))
+            more = atomic_load(&f->live) - before; /* connections end, jobs run */
+        print_message("%s: %ld allocations failed, %ld blocks more in use\n", questions[k].name, failed, more);
+        assert_true(more <= bound);
+    }
+    char *id = submit(&d, system);
+    wait_for_status(&d, id, "completed", 60); /* whatever was lost of others, the queue moves on */
+    free(id);
+    end();
+}
+
+/* Completed, or failed for want of memory. */
+static void wait_for_end(const char *id) {
+    char path[PATH_BYTES], status[32] = "queued", type[64] = "";
+    double until = now_seconds() + 30;
+    snprintf(path, sizeof path, "/v1/jobs/%s", id);
+    while ((strcmp(status, "queued") == 0 || strcmp(status, "running") == 0) && now_seconds() < until) {
+        cJSON *told = ask_json(&d, "GET", path, NULL, NULL, 200);
+        snprintf(status, sizeof status, "%s", json_text_of(told, "status"));
+        snprintf(type, sizeof type, "%s", json_text_of(cJSON_GetObjectItemCaseSensitive(told, "problem"), "type"));
+        cJSON_Delete(told);
+        sleep_seconds(0.02);
+    }
+    if (strcmp(status, "completed") == 0) return;
+    assert_string_equal(status, "failed");
+    assert_string_equal(type, "/problems/out-of-memory");
+}
+
+static void a_daemon_without_any_memory_recovers(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    start((const char *const[]){"--workers", "1", NULL});
+    oscillator(system, sizeof system, "starved", 1, 11);
+    char *before = submit(&d, system);
+    for (int k = 0; k < 10; k++) {
+        fault_order(f, FAULT_MEMORY, 1 + 37 * k, true, 0);
+        answer a = ask(&d, "POST", k % 2 ? "/v1/jobs" : "/v1/simulations", json_type, system);
+        fault_cancel(f, FAULT_MEMORY);
+        assert_true(a.status == 0 || a.status >= 200);
+        answer_clear(&a);
+    }
+    char *after = submit(&d, system);
+    wait_for_status(&d, after, "completed", 60);
+    wait_for_end(before);
+    free(before);
+    free(after);
+    end();
+}
+
+/* ---- sockets ---------------------------------------------------------------------------------------------------- */
+
+static void a_socket_that_breaks_ends_its_request_only(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    start((const char *const[]){"--workers", "1", NULL});
+    oscillator(system, sizeof system, "broken", 100, 4001);
+    static const int errors[] = {EPIPE, ECONNRESET, EIO};
+    size_t before = daemon_descriptors(&d);
+    for (size_t e = 0; e < 3; e++) {
+        for (long nth = 1; nth < 8; nth++) {
+            fault_order(f, e == 2 ? FAULT_RECEIVE : FAULT_SEND, nth, false, errors[e]);
+            answer a = ask(&d, "POST", "/v1/simulations", json_type, system);
+            (void)fault_cancel(f, e == 2 ? FAULT_RECEIVE : FAULT_SEND);
+            answer_clear(&a);
+        }
+        answer a = ask(&d, "GET", "/healthz", NULL, NULL);
+        assert_int_equal(a.status, 200);
+        answer_clear(&a);
+    }
+    double until = now_seconds() + 20;
+    while (daemon_descriptors(&d) > before + 2 && now_seconds() < until) sleep_seconds(0.05);
+    assert_true(daemon_descriptors(&d) <= before + 2);
+    end();
+}
+
+/* ---- the disk --------------------------------------------------------------------------------------------------- */
+
+static void a_disk_that_has_room_again_needs_no_hands(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    start((const char *const[]){"--workers", "1", NULL});
+    char *running = submit(&d, endless(system, sizeof system));
+    wait_for_status(&d, running, "running", 20);
+    char *queued = submit(&d, oscillator(system, sizeof system, "queued", 10, 11));
+    fault_order(f, FAULT_WRITE, 1, true, ENOSPC);
+    answer refused = ask(&d, "POST", "/v1/jobs", json_type, system);
+    assert_int_equal(refused.status, 503);
+    assert_non_null(strstr(refused.body, "/problems/storage"));
+    answer_clear(&refused);
+    answer live = ask(&d, "POST", "/v1/simulations", json_type, system);
+    assert_int_equal(live.status, 200); /* needs no disk */
+    answer_clear(&live);
+    sleep_seconds(1.5); /* the run cannot store its rows, nor its end */
+    fault_cancel(f, FAULT_WRITE);
+    wait_for_status(&d, running, "failed", 20);
+    wait_for_status(&d, queued, "completed", 20);
+    snprintf(path, sizeof path, "/v1/jobs/%s", running);
+    cJSON *told = ask_json(&d, "GET", path, NULL, NULL, 200);
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(told, "problem"), "type"), "/problems/storage");
+    cJSON_Delete(told);
+    free(running);
+    free(queued);
+    end();
+}
+
+/* ---- the clock -------------------------------------------------------------------------------------------------- */
+
+static void an_hour_more_or_less_changes_nothing(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    static const long shifts[] = {3600, -3600, 0};
+    start((const char *const[]){"--workers", "1", "--keep-days", "1", "--time-limit", "60", NULL});
+    char *done = submit(&d, oscillator(system, sizeof system, "done", 1, 3));
+    wait_for_status(&d, done, "completed", 20);
+    char *running = submit(&d, endless(system, sizeof system));
+    wait_for_status(&d, running, "running", 20);
+    for (size_t k = 0; k < 3; k++) {
+        atomic_store(&f->clock_shift, shifts[k]);
+        sleep_seconds(1.2); /* rounds of the keeper, the retention, a poll of the workers */
+        wait_for_status(&d, running, "running", 0);
+        wait_for_status(&d, done, "completed", 0);
+        answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "now", 1, 3));
+        assert_int_equal(a.status, 200);
+        answer_clear(&a);
+        answer m = ask(&d, "GET", "/metrics", NULL, NULL);
+        assert_null(strstr(m.body, "seconds -")); /* no age is negative */
+        answer_clear(&m);
+    }
+    snprintf(path, sizeof path, "/v1/jobs/%s/cancel", running);
+    answer a = ask(&d, "POST", path, NULL, NULL);
+    assert_int_equal(a.status, 202);
+    answer_clear(&a);
+    wait_for_status(&d, running, "canceled", 20);
+    free(done);
+    free(running);
+    end();
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------------------------ */
+
+static void without_a_descriptor_left_the_daemon_waits(void **state) {
+    (void)state;
+    enum { SOCKETS = 40 };
+    int held[SOCKETS];
+    char system[SYSTEM_BYTES];
+    struct rlimit before, few;
+    start((const char *const[]){"--workers", "1", NULL});
+    char *id = submit(&d, oscillator(system, sizeof system, "few", 2000, 2001));
+    assert_int_equal(prlimit(d.pid, RLIMIT_NOFILE, NULL, &before), 0);
+    few = (struct rlimit){.rlim_cur = daemon_descriptors(&d) + 4, .rlim_max = before.rlim_max};
+    assert_int_equal(prlimit(d.pid, RLIMIT_NOFILE, &few, NULL), 0);
+    for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
+    double cpu = daemon_cpu_seconds(&d);
+    sleep_seconds(1);
+    assert_true(daemon_cpu_seconds(&d) - cpu < 0.9); /* it does not spin on what it cannot accept */
+    for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
+    assert_int_equal(prlimit(d.pid, RLIMIT_NOFILE, &before, NULL), 0);
+    wait_for_status(&d, id, "completed", 20);
+    free(id);
+    end();
+}
+
+int main(void) {
+    if (slowness() > 1) {
+        puts("1..0 # SKIP sanitizers keep the allocator for themselves");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_allocation_may_fail_and_the_next_request_is_served),
+        cmocka_unit_test(a_daemon_without_any_memory_recovers),
+        cmocka_unit_test(a_socket_that_breaks_ends_its_request_only),
+        cmocka_unit_test(a_disk_that_has_room_again_needs_no_hands),
+        cmocka_unit_test(an_hour_more_or_less_changes_nothing),
+        cmocka_unit_test(without_a_descriptor_left_the_daemon_waits),
+    };
+    return cmocka_run_group_tests_name("requests", tests, NULL, NULL);
+}
