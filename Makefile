@@ -41,7 +41,7 @@ bench_support := $(filter-out $(bench_mains),$(wildcard tests/bench/*.c))
 # snprintf cuts messages on purpose, so gcc need not warn where it may.
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wundef -Wno-format-truncation $(WERROR)
 # -ffp-contract=off: a*b+c is rounded twice on every machine, so that a run gives the same bytes on all of them.
-COMMON := -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) -ffp-contract=off -fno-math-errno -pthread -g
+COMMON := -std=c11 -D_GNU_SOURCE -I. -isystem /usr/include/postgresql $(WARNINGS) -ffp-contract=off -fno-math-errno -pthread -g
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now
 
@@ -65,7 +65,7 @@ LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a bla
 
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
         -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
-        -lmicrohttpd -lgnutls -lsqlite3 -lcurl -lcjson -lnettle -lz -lm -lpthread
+        -lmicrohttpd -lgnutls -lsqlite3 -lpq -lcurl -lcjson -lnettle -lz -lm -lpthread
 LINK_TAIL := -Wl,--as-needed $(LIBS)
 
 # ---- what is built ----

@@ -41,6 +41,9 @@ typedef struct server_config {
     double cache;                 /* bytes of models kept for equal descriptions */
     double stall;                 /* seconds a stream waits for a reader that takes nothing */
     double grace;                 /* seconds from SIGTERM to the end */
+    double lease;                 /* seconds of silence after which a shared store gives the jobs to others */
+    double idle;                  /* seconds without a job after which a worker ends; 0: never */
+    bool worker;                  /* serves the queue only */
     bool quiet, check_config, help, version;
 
     /* Made of the above. */

@@ -66,19 +66,20 @@ static bool make_directory(const char *path, char *message, size_t room) {
 }
 
 static store *open_store(const server_config *config, server_log *log, metrics *counters, char *message, size_t room) {
-    if (strncmp(config->store, "memory:", 7) != 0 && !make_directory(config->data, message, room)) return NULL;
-    return store_open(config->store, log, counters, message, room);
+    const store_options options = {.log = log, .metrics = counters, .lease_seconds = config->lease};
+    if (strncmp(config->store, "sqlite:", 7) == 0 && !make_directory(config->data, message, room)) return NULL;
+    return store_open(config->store, &options, message, room);
 }
 
 static void log_start(server_log *log, const server_config *config, const http_server *server) {
-    char url[CONFIG_TEXT_BYTES + 16];
+    char url[CONFIG_TEXT_BYTES + 16], shown[STORE_URL_BYTES];
     const char *colon = strrchr(config->listen, ':');
     snprintf(url, sizeof url, "%s://%.*s:%u", config->tls_cert[0] ? "https" : "http", (int)(colon - config->listen),
              config->listen, http_port(server));
     log_write(log, LOG_INFO, "listening",
-              LOG_FIELDS(log_text("url", url), log_number("port", http_port(server)), log_text("store", config->store),
-                         log_number("workers", config->workers), log_text("version", HAMEL_VERSION),
-                         log_number("pid", getpid())));
+              LOG_FIELDS(log_text("url", url), log_number("port", http_port(server)),
+                         log_text("store", store_shown(config->store, shown)), log_number("workers", config->workers),
+                         log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
 }
 
 static int wait_for_end(server_log *log, const sigset_t *ending) {
@@ -132,6 +133,31 @@ static int fail(server_log *log, const char *message) {
     return EXIT_CANNOT_SERVE;
 }
 
+static bool worker_makes_sense(const server_config *config, char *message, size_t room) {
+    if (!config->worker || strncmp(config->store, "postgresql:", 11) == 0) return true;
+    snprintf(message, room, "--worker: needs a store that others share: --store postgresql://...");
+    return false;
+}
+
+/* Until a signal, or until there has been nothing to do for long enough. */
+static void work(server_log *log, const server_config *config, workers *w, const sigset_t *ending) {
+    char shown[STORE_URL_BYTES];
+    const struct timespec round = {.tv_nsec = 200000000};
+    const char *why = "idle";
+    log_write(log, LOG_INFO, "working",
+              LOG_FIELDS(log_text("store", store_shown(config->store, shown)), log_number("workers", config->workers),
+                         log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
+    while (config->idle <= 0 || workers_idle_seconds(w) < config->idle) {
+        int number = sigtimedwait(ending, NULL, &round);
+        if (number <= 0) continue;
+        why = number == SIGTERM ? "SIGTERM" : "SIGINT";
+        break;
+    }
+    ignore_signal(SIGTERM);
+    ignore_signal(SIGINT);
+    log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", why)));
+}
+
 static int serve(const server_config *config, server_log *log, access_list *holders, const tls_files *tls,
                  const sigset_t *ending) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
@@ -157,9 +183,12 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                                          .limits = services.limits,
                                          .time_limit = config->time_limit};
     services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
-    http_server *server = services.workers ? http_start(&services, tls, message, sizeof message) : NULL;
+    bool listens = services.workers && !config->worker;
+    http_server *server = listens ? http_start(&services, tls, message, sizeof message) : NULL;
     retention *tidy = retention_start(services.store, log, config->keep_days, config->keep_bytes);
-    if (server) {
+    if (services.workers && config->worker) {
+        work(log, config, services.workers, ending);
+    } else if (server) {
         log_start(log, config, server);
         wait_for_end(log, ending);
         http_stop(server, config->grace);
@@ -171,7 +200,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     model_cache_close(services.models);
     services.store->kind->close(services.store);
     cpu_slots_destroy(&slots);
-    if (server) log_write(log, LOG_INFO, "ended", LOG_PLAIN);
+    if (code == EXIT_SUCCESS) log_write(log, LOG_INFO, "ended", LOG_PLAIN);
     return code;
 }
 
@@ -192,8 +221,8 @@ int main(int argc, char **argv) {
         return EXIT_SUCCESS;
     }
     if (config.new_token[0]) return make_token(config.new_token);
-    if (!store_known(config.store)) {
-        fprintf(stderr, "hameld: --store: expected sqlite:PATH or memory:, found '%.200s'\n", config.store);
+    if (!store_check(config.store, message, sizeof message) || !worker_makes_sense(&config, message, sizeof message)) {
+        fprintf(stderr, "hameld: %s\n", message);
         return EXIT_USAGE;
     }
     if (config.backup[0]) {
@@ -211,8 +240,9 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     if (config.check_config) {
-        printf("%s, store %s, %s: good\n", config.listen, config.store,
-               access_open_to_anyone(holders) ? "open to this machine" : "by token");
+        char shown[STORE_URL_BYTES];
+        printf("%s, store %s, %s: good\n", config.worker ? "no listening" : config.listen,
+               store_shown(config.store, shown), access_open_to_anyone(holders) ? "open to this machine" : "by token");
         access_close(holders);
         tls_free(&tls);
         return EXIT_SUCCESS;

@@ -16,6 +16,7 @@ static const int statuses[METRIC_STATUSES] = {200, 201, 202, 204, 304, 400, 401,
                                               410, 411, 413, 415, 422, 429, 431, 500, 501, 503, 507, 0};
 static const char *const kind_names[RUN_KINDS] = {"simulation", "check", "job"};
 static const char *const outcome_names[RUN_OUTCOMES] = {"completed", "incomplete", "failed", "canceled"};
+static const char *const lease_names[LEASE_ENDS] = {"own", "swept"};
 static const char *const reject_names[REJECTIONS] = {"busy", "rate", "quota", "token"};
 
 static void add(atomic_uint_fast64_t *counter, double amount) {
@@ -58,6 +59,14 @@ void metrics_reject(metrics *m, rejection reason) {
 
 void metrics_cache(metrics *m, bool hit) {
     add(hit ? &m->cache_hits : &m->cache_misses, 1);
+}
+
+void metrics_lease(metrics *m, lease_end end, double count) {
+    add(&m->leases[end], count);
+}
+
+void metrics_fenced(metrics *m) {
+    add(&m->fenced, 1);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -139,6 +148,15 @@ void metrics_write(const metrics *m, name_function *route_name, text_buffer *out
     write_histogram(out, "hamel_store_commit_seconds", "", &m->commit);
     metrics_write_value(out, "hamel_store_changes_total", "counter", "Changes made in those transactions.",
                         (double)count_of(&m->changes));
+    family(out, "hamel_leases_lost_total", "counter",
+           "Leases on a shared store that ran out: of this daemon, or of others and swept by it.");
+    for (size_t k = 0; k < LEASE_ENDS; k++) {
+        text_buffer_printf(out, "hamel_leases_lost_total{whose=\"%s\"} %llu\n", lease_names[k],
+                           (unsigned long long)count_of(&m->leases[k]));
+    }
+    metrics_write_value(out, "hamel_runs_fenced_total", "counter",
+                        "Runs whose rows or end were refused: the job was forgotten, or is another daemon's.",
+                        (double)count_of(&m->fenced));
     family(out, "hamel_rejected_total", "counter", "Requests turned away before their handler, by reason.");
     for (size_t k = 0; k < REJECTIONS; k++) {
         text_buffer_printf(out, "hamel_rejected_total{reason=\"%s\"} %llu\n", reject_names[k],

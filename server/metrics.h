@@ -19,6 +19,7 @@ typedef struct metric_histogram {
 
 typedef enum run_kind { RUN_KIND_LIVE, RUN_KIND_CHECK, RUN_KIND_JOB, RUN_KINDS } run_kind;
 typedef enum run_outcome { RUN_COMPLETED, RUN_INCOMPLETE, RUN_FAILED, RUN_CANCELED, RUN_OUTCOMES } run_outcome;
+typedef enum lease_end { LEASE_LOST, LEASE_SWEPT, LEASE_ENDS } lease_end;
 typedef enum rejection { REJECT_BUSY, REJECT_RATE, REJECT_QUOTA, REJECT_TOKEN, REJECTIONS } rejection;
 
 typedef struct metrics {
@@ -30,6 +31,7 @@ typedef struct metrics {
     metric_histogram commit;
     atomic_uint_fast64_t changes; /* operations in commits */
     atomic_uint_fast64_t rejected[REJECTIONS];
+    atomic_uint_fast64_t leases[LEASE_ENDS], fenced;
     atomic_uint_fast64_t cache_hits, cache_misses;
 } metrics;
 
@@ -38,6 +40,8 @@ void metrics_run(metrics *m, run_kind kind, run_outcome outcome, double steps, d
 void metrics_commit(metrics *m, size_t changes, double seconds);
 void metrics_reject(metrics *m, rejection reason);
 void metrics_cache(metrics *m, bool hit);
+void metrics_lease(metrics *m, lease_end end, double count); /* of this daemon; of others */
+void metrics_fenced(metrics *m);                             /* a run whose writes the store refused */
 
 /* All counters. `route_name` gives "POST /v1/jobs" for a row, NULL past the end. */
 void metrics_write(const metrics *m, const char *(*route_name)(size_t route, char *out, size_t room), text_buffer *out);

@@ -2,13 +2,14 @@
  * and one line here. */
 #include "server/jobs/store.h"
 
+#include "server/jobs/store_postgres.h"
 #include "server/jobs/store_sqlite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const store_kind *const kinds[] = {&store_kind_sqlite, &store_kind_memory};
+static const store_kind *const kinds[] = {&store_kind_sqlite, &store_kind_memory, &store_kind_postgresql};
 static const char *const status_names[] = {"queued", "running", "completed", "incomplete", "failed", "canceled"};
 
 const char *job_status_name(job_status status) {
@@ -53,20 +54,39 @@ static const store_kind *kind_of_url(const char *url) {
     return NULL;
 }
 
-bool store_known(const char *url) {
-    return kind_of_url(url) != NULL;
+bool store_check(const char *url, char *message, size_t room) {
+    const store_kind *kind = kind_of_url(url);
+    char shown[STORE_URL_BYTES];
+    if (kind) return !kind->check || kind->check(url, message, room);
+    snprintf(message, room, "--store: expected sqlite:PATH, memory: or postgresql://..., found '%.200s'",
+             store_shown(url, shown));
+    return false;
 }
 
-store *store_open(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room) {
+const char *store_shown(const char *url, char out[STORE_URL_BYTES]) {
     const store_kind *kind = kind_of_url(url);
-    if (kind) return kind->open(url, log, metrics, message, room);
-    snprintf(message, room, "no store is known by '%.200s'", url);
+    const char *path = strstr(url, "://");
+    if (kind && kind->show) {
+        kind->show(url, out);
+    } else if (kind || !path) {
+        snprintf(out, STORE_URL_BYTES, "%s", url);
+    } else {
+        snprintf(out, STORE_URL_BYTES, "%.*s://...", (int)(path - url), url); /* who knows what is in it */
+    }
+    return out;
+}
+
+store *store_open(const char *url, const store_options *options, char *message, size_t room) {
+    const store_kind *kind = kind_of_url(url);
+    if (kind) return kind->open(url, options, message, room);
+    store_check(url, message, room);
     return NULL;
 }
 
 bool store_backup(const char *url, const char *path, char *message, size_t room) {
     const store_kind *kind = kind_of_url(url);
     if (kind && kind->backup) return kind->backup(url, path, message, room);
-    snprintf(message, room, "--backup: '%.200s' cannot be copied", url);
+    char shown[STORE_URL_BYTES];
+    snprintf(message, room, "--backup: '%.200s' cannot be copied", store_shown(url, shown));
     return false;
 }

@@ -32,7 +32,7 @@ static inline bool job_ended(job_status status) {
     return status >= JOB_COMPLETED;
 }
 
-enum { JOB_ID_BYTES = 33, JOB_KEY_BYTES = 256, JOB_CRASHES_MAX = 3, JOB_FRUITLESS_MAX = 100 };
+enum { JOB_ID_BYTES = 33, JOB_KEY_BYTES = 256, JOB_CRASHES_MAX = 3, JOB_LOST_MAX = 3, JOB_FRUITLESS_MAX = 100 };
 
 typedef struct job {
     int64_t number; /* in order of submission; never used twice */
@@ -148,10 +148,36 @@ typedef struct store store;
 struct server_log;
 struct metrics;
 
+enum { STORE_URL_BYTES = 1024 };
+
+typedef struct store_options {
+    struct server_log *log;
+    struct metrics *metrics;
+    double lease_seconds; /* how long a daemon that shares the store may be silent before its jobs go to others */
+} store_options;
+
+/* What a store that others share has to tell those who run its jobs. Called from a thread of the store's own. */
+typedef struct store_listener {
+    void *context;
+    void (*queued)(void *context);                   /* there may be something to claim */
+    void (*canceled)(void *context, int64_t number); /* by a client of another daemon */
+    void (*lost)(void *context);                     /* what runs here may be given to others from now on */
+    bool (*runs)(void *context, int64_t number);     /* whether it has been claimed and not ended */
+} store_listener;
+
 typedef struct store_kind {
     const char *scheme; /* "sqlite:" */
-    store *(*open)(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room);
+    store *(*open)(const char *url, const store_options *options, char *message, size_t room);
     void (*close)(store *s);
+
+    /* Whether it can read such a URL, without opening it; NULL: any. False with a message. */
+    bool (*check)(const char *url, char *message, size_t room);
+
+    void (*show)(const char *url, char out[STORE_URL_BYTES]); /* see store_shown; NULL: there is nothing to hide */
+
+    /* Whom to tell; NULL: nobody runs jobs any more, and nothing waits any longer for a store that cannot be reached.
+     * After that none of the functions is called. `attend` itself is NULL where a store is not shared. */
+    void (*attend)(store *s, const store_listener *listener);
 
     /* Copies the store at this URL, which a daemon may be using, to a new file. False with a message. NULL: it has
      * nothing to copy. */
@@ -215,13 +241,16 @@ struct store {
     const store_kind *kind;
 };
 
-/* True when a backend knows this kind of URL. */
-bool store_known(const char *url);
+/* True when a backend knows this kind of URL and can read it; false with a message. */
+bool store_check(const char *url, char *message, size_t room);
+
+/* The URL as it may be shown: without a password. */
+const char *store_shown(const char *url, char out[STORE_URL_BYTES]);
 
 /* See store_kind.backup. */
 bool store_backup(const char *url, const char *path, char *message, size_t room);
 
 /* Opens by URL. NULL with a message. */
-store *store_open(const char *url, struct server_log *log, struct metrics *metrics, char *message, size_t room);
+store *store_open(const char *url, const store_options *options, char *message, size_t room);
 
 #endif

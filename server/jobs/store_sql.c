@@ -133,13 +133,6 @@ store_status sql_change(sql_store *s, sql_operation *operation) {
     return operation->result;
 }
 
-void sql_changed(sql_store *s) {
-    pthread_mutex_lock(&s->lock);
-    s->changes++;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
 void sql_wait(store *base, uint64_t *seen, double seconds) {
     sql_store *s = (sql_store *)base;
     struct timespec until = stamp_deadline(seconds);

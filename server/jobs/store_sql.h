@@ -184,7 +184,6 @@ void sql_store_destroy(sql_store *s); /* not its connections */
 bool sql_writer_start(sql_store *s);
 void sql_writer_stop(sql_store *s);                              /* after all that was given is done */
 store_status sql_change(sql_store *s, sql_operation *operation); /* waits until it is committed */
-void sql_changed(sql_store *s);                                  /* wakes those who wait for a change */
 sql_connection *sql_reader(sql_store *s);
 void sql_reader_back(sql_store *s, sql_connection *c);
 
@@ -243,13 +242,14 @@ store_status sql_counts(store *s, store_counts *out);
 bool sql_healthy(store *s);
 void sql_wait(store *s, uint64_t *seen, double seconds);
 
-/* All of store_kind that is the same for every database. */
-#define SQL_FUNCTIONS                                                                                                 \
-    .submit = sql_submit, .begin = sql_begin, .append = sql_append, .finish = sql_finish, .hand_back = sql_hand_back, \
-    .cancel = sql_cancel, .forget = sql_forget, .find = sql_find, .list = sql_list, .description = sql_description,   \
-    .known_key = sql_known_key, .chunk_at = sql_chunk_at, .submit_batch = sql_submit_batch,                           \
-    .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch, .expire = sql_expire,                         \
-    .find_batch = sql_find_batch, .list_batches = sql_list_batches, .members = sql_members, .event_at = sql_event_at, \
-    .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy
+/* What of store_kind is the same for every database. */
+/* clang-format off */
+#define SQL_FUNCTIONS                                                                                                  \
+    .begin = sql_begin, .append = sql_append, .finish = sql_finish, .cancel = sql_cancel, .forget = sql_forget,        \
+    .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch, .expire = sql_expire, .find = sql_find,        \
+    .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
+    .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \
+    .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy, .wait = sql_wait
+/* clang-format on */
 
 #endif

@@ -117,10 +117,10 @@ static void destroy(sqlite_store *s) {
     free(s);
 }
 
-static sqlite_store *create(const store_kind *kind, server_log *log, metrics *counters) {
+static sqlite_store *create(const store_kind *kind, const store_options *options) {
     sqlite_store *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    sql_store_init(&s->base, kind, &sqlite_driver, log, counters);
+    sql_store_init(&s->base, kind, &sqlite_driver, options->log, options->metrics);
     s->base.writer = &s->writer.base;
     s->lock_file = s->crash_file = -1;
     return s;
@@ -184,7 +184,7 @@ static bool take_lock(sqlite_store *s, const char *path, char *message, size_t r
     return false;
 }
 
-static store *open_file(const char *url, server_log *log, metrics *counters, char *message, size_t room) {
+static store *open_file(const char *url, const store_options *options, char *message, size_t room) {
     const char *path = url + strlen(store_kind_sqlite.scheme);
     char name[PATH_ROOM];
     if (!*path || strlen(path) > PATH_ROOM - 64 || strpbrk(path, "?#%")) {
@@ -192,7 +192,7 @@ static store *open_file(const char *url, server_log *log, metrics *counters, cha
         return NULL;
     }
     snprintf(name, sizeof name, "file:%s", path);
-    sqlite_store *s = create(&store_kind_sqlite, log, counters);
+    sqlite_store *s = create(&store_kind_sqlite, options);
     if (!s) {
         snprintf(message, room, "out of memory");
         return NULL;
@@ -202,9 +202,9 @@ static store *open_file(const char *url, server_log *log, metrics *counters, cha
     return NULL;
 }
 
-static store *open_memory(const char *url, server_log *log, metrics *counters, char *message, size_t room) {
+static store *open_memory(const char *url, const store_options *options, char *message, size_t room) {
     char name[80], id[STAMP_ID_BYTES];
-    sqlite_store *s = create(&store_kind_memory, log, counters);
+    sqlite_store *s = create(&store_kind_memory, options);
     (void)url;
     if (!s || !stamp_id(id)) {
         snprintf(message, room, "out of memory");
@@ -223,6 +223,10 @@ static void close_store(store *base) {
     destroy(s);
 }
 
-#define FUNCTIONS .close = close_store, .claim = claim, .wait = sql_wait, SQL_FUNCTIONS
+/* clang-format off */
+#define FUNCTIONS                                                                                                      \
+    .close = close_store, .submit = sql_submit, .submit_batch = sql_submit_batch, .claim = claim,                      \
+    .hand_back = sql_hand_back, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
+/* clang-format on */

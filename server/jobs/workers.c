@@ -26,6 +26,7 @@ typedef struct place {
     int64_t number; /* of the job that runs here; 0: none */
     atomic_bool cancel;
     bool canceled; /* by a client, rather than by the end of the daemon */
+    bool lost;     /* with the lease on the store */
     _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
 } place;
 
@@ -36,6 +37,7 @@ struct workers {
     pthread_cond_t woken;
     uint64_t calls;
     bool stopping;
+    double busy_until; /* when the last run ended */
     size_t count;
     place *places;
 };
@@ -194,7 +196,8 @@ static void finish(job_run *run, const job_end *end) {
                   LOG_FIELDS(log_text("job", run->job.id), log_text("end", "not stored")));
         return;
     }
-    log_end(run, status == STORE_ABSENT ? "forgotten" : job_status_name(end->status));
+    if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
+    log_end(run, status == STORE_ABSENT ? "refused" : job_status_name(end->status));
 }
 
 static void hand_back(job_run *run) {
@@ -228,7 +231,8 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
     workers *w = run->place->owner;
     if (run->fault == STORE_ABSENT) {
         run->reported = true;
-        log_end(run, "forgotten");
+        metrics_fenced(w->services.metrics);
+        log_end(run, "refused"); /* it has been forgotten, or is another daemon's */
     } else if (run->fault == STORE_FAILED) {
         run->output.rows.rows = 0;
         drop_events(run);
@@ -237,9 +241,9 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
         finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
     } else {
         pthread_mutex_lock(&w->lock);
-        bool stopping = w->stopping;
+        bool interrupted = w->stopping || run->place->lost;
         pthread_mutex_unlock(&w->lock);
-        if (stopping && atomic_load(&run->place->cancel)) {
+        if (interrupted && atomic_load(&run->place->cancel)) {
             hand_back(run);
         } else {
             finish_failed(run, problem, summary);
@@ -321,7 +325,7 @@ static bool take_job(place *p, job_run *run) {
     bool taken = !w->stopping && kind_of(w)->claim(w->services.store, &run->job, &run->body, &run->length) == STORE_OK;
     if (taken) {
         p->number = run->job.number;
-        p->canceled = false;
+        p->canceled = p->lost = false;
         atomic_store(&p->cancel, false);
     }
     pthread_mutex_unlock(&w->lock);
@@ -331,6 +335,7 @@ static bool take_job(place *p, job_run *run) {
 static void leave(place *p, job_run *run) {
     pthread_mutex_lock(&p->owner->lock);
     p->number = 0;
+    p->owner->busy_until = stamp_seconds();
     pthread_mutex_unlock(&p->owner->lock);
     collector_close(run->collector);
     if (run->sweep.tree) api_sweep_close(&run->sweep);
@@ -378,6 +383,49 @@ static bool start_thread(place *p) {
     return started;
 }
 
+/* ---- what a store that others share tells ----------------------------------------------------------------------- */
+
+static void on_queued(void *context) {
+    workers *w = context;
+    pthread_mutex_lock(&w->lock);
+    w->calls++;
+    pthread_cond_broadcast(&w->woken);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void on_canceled(void *context, int64_t number) {
+    workers_cancel(context, number);
+}
+
+/* What runs is handed back, should the store still take it for ours. */
+static void on_lost(void *context) {
+    workers *w = context;
+    pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->places[i].number == 0) continue;
+        w->places[i].lost = true;
+        atomic_store(&w->places[i].cancel, true);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool is_running(void *context, int64_t number) {
+    workers *w = context;
+    bool found = false;
+    pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->count; i++) found = found || w->places[i].number == number;
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
+static void listen_to_store(workers *w) {
+    const store_listener listener = {
+        .context = w, .queued = on_queued, .canceled = on_canceled, .lost = on_lost, .runs = is_running};
+    if (kind_of(w)->attend) kind_of(w)->attend(w->services.store, &listener);
+}
+
+/* ---- begin and end ---------------------------------------------------------------------------------------------- */
+
 workers *workers_start(const worker_services *services, size_t count) {
     workers *w = calloc(1, sizeof *w);
     place *places = calloc(count, sizeof *places);
@@ -386,7 +434,7 @@ workers *workers_start(const worker_services *services, size_t count) {
         free(places);
         return NULL;
     }
-    *w = (workers){.services = *services, .places = places};
+    *w = (workers){.services = *services, .places = places, .busy_until = stamp_seconds()};
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -402,7 +450,10 @@ workers *workers_start(const worker_services *services, size_t count) {
     pthread_mutex_lock(&w->lock);
     w->count = started;
     pthread_mutex_unlock(&w->lock);
-    if (started > 0) return w;
+    if (started > 0) {
+        listen_to_store(w);
+        return w;
+    }
     workers_stop(w);
     return NULL;
 }
@@ -424,8 +475,18 @@ void workers_cancel(workers *w, int64_t number) {
     pthread_mutex_unlock(&w->lock);
 }
 
+double workers_idle_seconds(workers *w) {
+    pthread_mutex_lock(&w->lock);
+    bool busy = false;
+    for (size_t i = 0; i < w->count; i++) busy = busy || w->places[i].number != 0;
+    double idle = busy ? 0 : stamp_seconds() - w->busy_until;
+    pthread_mutex_unlock(&w->lock);
+    return idle;
+}
+
 void workers_stop(workers *w) {
     if (!w) return;
+    if (kind_of(w)->attend) kind_of(w)->attend(w->services.store, NULL);
     pthread_mutex_lock(&w->lock);
     w->stopping = true;
     for (size_t i = 0; i < w->count; i++) atomic_store(&w->places[i].cancel, true);

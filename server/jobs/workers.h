@@ -29,6 +29,8 @@ void workers_wake(workers *w); /* a job was submitted */
 void workers_cancel(workers *w,
                     int64_t number); /* the job was canceled or forgotten; no-op when it does not run here */
 
+double workers_idle_seconds(workers *w); /* since the last run ended; 0 while one is under way */
+
 /* Hands what runs back to the queue and ends the threads. */
 void workers_stop(workers *w);
 

@@ -1,9 +1,10 @@
-/* test_store.c — the store by itself: whose turn it is, quotas, migration from the first release's file, forgetting what
- * is old. */
+/* test_store.c — the store by itself. What every store promises is asked of each kind of them: in memory, in a SQLite
+ * file, in PostgreSQL; what concerns SQLite's files of that alone. */
 #include "server/jobs/store.h"
 
 #include "server/log.h"
 #include "server/metrics.h"
+#include "tests/http/postgres.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -19,26 +20,52 @@
 
 static server_log quiet;
 static metrics counters;
+static test_postgres server;
 static store *s;
+static char sqlite_path[64];
 
 static store *open_url(const char *url) {
     char message[512] = "";
-    store *opened = store_open(url, &quiet, &counters, message, sizeof message);
+    store *opened = store_open(url, &(store_options){&quiet, &counters, 30}, message, sizeof message);
     if (!opened) print_error("%s\n", message);
     assert_non_null(opened);
     return opened;
 }
 
-static int open_memory(void **state) {
-    (void)state;
-    log_init(&quiet, LOG_SILENT, STDERR_FILENO);
-    s = open_url("memory:");
+static void remove_file(const char *path) {
+    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
+    char name[96];
+    for (size_t k = 0; k < 5; k++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[k]);
+        unlink(name);
+    }
+}
+
+static void new_file(char *path, char *url, size_t room) {
+    snprintf(path, sizeof sqlite_path, "%s", P_tmpdir "/hamel-store-XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    snprintf(url, room, "sqlite:%s", path);
+}
+
+/* An empty store of the kind that *state names. */
+static int open_fresh(void **state) {
+    static int databases;
+    const char *kind = *state;
+    char url[POSTGRES_URL_BYTES] = "memory:", name[16];
+    sqlite_path[0] = '\0';
+    if (strcmp(kind, "sqlite") == 0) new_file(sqlite_path, url, sizeof url);
+    snprintf(name, sizeof name, "s%d", databases++);
+    if (strcmp(kind, "postgresql") == 0) postgres_database(&server, name, url);
+    s = open_url(url);
     return 0;
 }
 
-static int close_memory(void **state) {
+static int close_it(void **state) {
     (void)state;
     s->kind->close(s);
+    if (sqlite_path[0]) remove_file(sqlite_path);
     return 0;
 }
 
@@ -70,12 +97,12 @@ static void finish(int64_t number, int64_t attempt) {
         STORE_OK);
 }
 
-/* A thousand jobs of one owner delay the only one of another by one turn, not by a thousand. */
+/* Hundreds of jobs of one owner delay the only one of another by one turn, not by all of them. */
 static void owners_take_turns(void **state) {
     (void)state;
     char owner[64];
     int64_t attempt;
-    for (int k = 0; k < 1000; k++) assert_int_equal(submit_for("many", "m", (store_quota){0}), STORE_OK);
+    for (int k = 0; k < 300; k++) assert_int_equal(submit_for("many", "m", (store_quota){0}), STORE_OK);
     int64_t first = claim_of(owner, sizeof owner, &attempt);
     assert_string_equal(owner, "many");
     assert_int_equal(submit_for("one", "o", (store_quota){0}), STORE_OK);
@@ -235,15 +262,12 @@ static const char first_release[] =
 
 static void a_file_of_the_first_release_is_taken_over(void **state) {
     (void)state;
-    char path[] = P_tmpdir "/hamel-store-XXXXXX", url[64], name[64];
-    int file = mkstemp(path);
+    char path[sizeof sqlite_path], url[POSTGRES_URL_BYTES];
     sqlite3 *db = NULL;
-    assert_true(file >= 0);
-    close(file);
+    new_file(path, url, sizeof url);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, first_release, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    snprintf(url, sizeof url, "sqlite:%s", path);
     for (int round = 0; round < 2; round++) { /* the second time there is nothing left to do */
         store *old = open_url(url);
         job found;
@@ -269,26 +293,16 @@ static void a_file_of_the_first_release_is_taken_over(void **state) {
         assert_int_equal(counts.bytes, 9 + 16 + 2);
         old->kind->close(old);
     }
-    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
-    for (size_t k = 0; k < 5; k++) {
-        snprintf(name, sizeof name, "%s%s", path, ends[k]);
-        unlink(name);
-    }
+    remove_file(path);
 }
 
 /* Descriptions that a damaged file has lost. */
 static void a_job_without_description_fails_and_the_next_one_runs(void **state) {
     (void)state;
-    char path[] = P_tmpdir "/hamel-store-XXXXXX", url[64], name[64], owner[64];
-    int file = mkstemp(path);
+    char owner[64];
     sqlite3 *db = NULL;
-    assert_true(file >= 0);
-    close(file);
-    snprintf(url, sizeof url, "sqlite:%s", path);
-    store *memory = s;
-    s = open_url(url);
     for (int k = 0; k < 4; k++) assert_int_equal(submit_for("a", "x", (store_quota){0}), STORE_OK);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_open(sqlite_path, &db), SQLITE_OK);
     sqlite3_busy_timeout(db, 5000);
     assert_int_equal(sqlite3_exec(db, "DELETE FROM descriptions WHERE job<3", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
@@ -303,26 +317,269 @@ static void a_job_without_description_fails_and_the_next_one_runs(void **state) 
         assert_non_null(strstr(found[k].problem, "missing in the store"));
         job_clear(&found[k]);
     }
-    s->kind->close(s);
-    s = memory;
-    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
-    for (size_t k = 0; k < 5; k++) {
-        snprintf(name, sizeof name, "%s%s", path, ends[k]);
-        unlink(name);
-    }
 }
+
+/* ---- any sequence of what a store does -------------------------------------------------------------------------- */
+
+/* What a job must be like after all that was done to it. */
+typedef struct model_job {
+    char id[JOB_ID_BYTES];
+    int64_t number, attempt, rows;
+    job_status status;
+    bool forgotten, header, cancel;
+    int owner;
+} model_job;
+
+enum { MODEL_JOBS = 400, MODEL_COLUMNS = 3 };
+static model_job model[MODEL_JOBS];
+static size_t modeled;
+static uint64_t dice_state;
+
+static const char *const model_owners[] = {"ann", "bob", "eve"};
+
+static size_t dice(size_t faces) { /* xorshift64 (Marsaglia 2003) */
+    dice_state ^= dice_state << 13;
+    dice_state ^= dice_state >> 7;
+    dice_state ^= dice_state << 17;
+    return (size_t)(dice_state % faces);
+}
+
+/* One of those in this status, or NULL. */
+static model_job *any_of(job_status status) {
+    size_t from = modeled ? dice(modeled) : 0;
+    for (size_t k = 0; k < modeled; k++) {
+        model_job *m = &model[(from + k) % modeled];
+        if (!m->forgotten && m->status == status) return m;
+    }
+    return NULL;
+}
+
+static void submit_one(void) {
+    job made;
+    char key[24];
+    if (modeled == MODEL_JOBS) return;
+    model_job *m = &model[modeled];
+    size_t owner = dice(3);
+    snprintf(key, sizeof key, "key-%zu", modeled);
+    job_submission sent = {
+        .owner = model_owners[owner], .name = dice(2) ? "even" : "odd", .key = key, .body = "{}", .length = 2};
+    assert_int_equal(s->kind->submit(s, &sent, &made), STORE_OK);
+    *m = (model_job){.number = made.number, .owner = (int)owner};
+    snprintf(m->id, sizeof m->id, "%s", made.id);
+    job_clear(&made);
+    modeled++;
+    assert_int_equal(s->kind->submit(s, &sent, &made), STORE_EXISTS);
+    assert_string_equal(made.id, m->id);
+    job_clear(&made);
+    sent.body = "[]";
+    assert_int_equal(s->kind->submit(s, &sent, &made), STORE_CONFLICT);
+    job_clear(&made);
+}
+
+static void claim_one(void) {
+    job taken;
+    char *body = NULL;
+    size_t length;
+    store_status status = s->kind->claim(s, &taken, &body, &length);
+    if (!any_of(JOB_QUEUED)) {
+        assert_int_equal(status, STORE_ABSENT);
+        return;
+    }
+    assert_int_equal(status, STORE_OK);
+    model_job *m = model;
+    while (strcmp(m->id, taken.id) != 0) assert_true(++m < model + modeled);
+    assert_int_equal(m->status, JOB_QUEUED);
+    assert_int_equal(taken.attempt, ++m->attempt);
+    m->status = JOB_RUNNING;
+    job_clear(&taken);
+    free(body);
+}
+
+static void begin_one(model_job *m) {
+    int64_t rows, events;
+    assert_int_equal(s->kind->begin(s, m->number, m->attempt + 1, "[1]", &rows, &events), STORE_ABSENT);
+    bool other = m->header && dice(8) == 0;
+    assert_int_equal(s->kind->begin(s, m->number, m->attempt, other ? "[2]" : "[1]", &rows, &events), STORE_OK);
+    if (other) {
+        assert_int_equal(rows, 0);
+        assert_int_equal(s->kind->begin(s, m->number, m->attempt, "[1]", &rows, &events), STORE_OK);
+        m->rows = 0;
+    }
+    m->header = true;
+    assert_int_equal(rows, m->rows);
+    assert_int_equal(events, m->rows / 2);
+}
+
+/* Two rows (t = 0, 1, 2, ...) and an event between them. */
+static void fill_output(const model_job *m, double *values, job_event *event, job_output *output) {
+    for (size_t k = 0; k < 2 * MODEL_COLUMNS; k++) {
+        values[k] = (double)(m->rows + (int64_t)(k / MODEL_COLUMNS)) + (k % MODEL_COLUMNS ? 0.1 * (double)k : 0);
+    }
+    static char json[] = "{}";
+    *event = (job_event){.row = m->rows + 1, .json = json};
+    *output = (job_output){.rows = {.first = m->rows, .rows = 2, .columns = MODEL_COLUMNS, .values = values},
+                           .events = event,
+                           .event_count = 1,
+                           .first_event = m->rows / 2};
+}
+
+static void write_one(model_job *m) {
+    double values[2 * MODEL_COLUMNS];
+    job_event event;
+    job_output output;
+    if (!m->header) begin_one(m);
+    fill_output(m, values, &event, &output);
+    assert_int_equal(s->kind->append(s, m->number, m->attempt - 1, &output, 0.5), STORE_ABSENT);
+    switch (dice(3)) {
+    case 0: assert_int_equal(s->kind->append(s, m->number, m->attempt, &output, 0.5), STORE_OK); break;
+    case 1:
+        assert_int_equal(s->kind->hand_back(s, m->number, m->attempt, &output), STORE_OK);
+        m->status = JOB_QUEUED;
+        break;
+    default:
+        m->status = m->cancel ? JOB_CANCELED : JOB_COMPLETED;
+        const job_end end = {.status = m->status, .progress = 1, .summary = "{}"};
+        assert_int_equal(s->kind->finish(s, m->number, m->attempt - 1, &output, &end), STORE_ABSENT);
+        assert_int_equal(s->kind->finish(s, m->number, m->attempt, &output, &end), STORE_OK);
+        assert_int_equal(s->kind->finish(s, m->number, m->attempt, &output, &end), STORE_ABSENT);
+    }
+    m->rows += 2;
+}
+
+static void cancel_one(model_job *m) {
+    job found;
+    const char *stranger = model_owners[(m->owner + 1) % 3];
+    assert_int_equal(s->kind->cancel(s, m->id, stranger, &found), STORE_ABSENT);
+    assert_int_equal(s->kind->cancel(s, m->id, model_owners[m->owner], &found), STORE_OK);
+    if (m->status == JOB_QUEUED) m->status = JOB_CANCELED;
+    if (m->status == JOB_RUNNING) m->cancel = true;
+    assert_int_equal(found.status, m->status);
+    assert_int_equal(found.cancel_requested, m->cancel || found.cancel_requested);
+    job_clear(&found);
+}
+
+static void forget_one(model_job *m) {
+    int64_t number, rows;
+    assert_int_equal(s->kind->forget(s, m->id, NULL, &number), STORE_OK);
+    assert_int_equal(number, m->number);
+    assert_int_equal(s->kind->begin(s, m->number, m->attempt, "[1]", &rows, &rows), STORE_ABSENT);
+    m->forgotten = true;
+}
+
+static void look_at_one(const model_job *m) {
+    job found;
+    row_chunk chunk;
+    job_event event;
+    int64_t row;
+    store_status status = s->kind->find(s, m->id, model_owners[m->owner], &found);
+    assert_int_equal(status, m->forgotten ? STORE_ABSENT : STORE_OK);
+    if (status == STORE_OK) {
+        assert_int_equal(found.status, m->status);
+        assert_int_equal(found.attempt, m->attempt);
+        assert_int_equal(found.created > 0, 1);
+        assert_int_equal(found.finished > 0, job_ended(m->status));
+    }
+    job_clear(&found);
+    int64_t rows = m->forgotten ? 0 : m->rows;
+    assert_int_equal(s->kind->chunk_at(s, m->number, rows, &chunk), STORE_ABSENT);
+    assert_int_equal(s->kind->event_at(s, m->number, rows / 2, &event), STORE_ABSENT);
+    assert_int_equal(s->kind->row_at_time(s, m->number, (double)rows, &row), STORE_ABSENT);
+    if (rows == 0) return;
+    int64_t at = (int64_t)dice((size_t)rows);
+    assert_int_equal(s->kind->chunk_at(s, m->number, at, &chunk), STORE_OK);
+    assert_int_equal(chunk.first, at - at % 2);
+    assert_int_equal(chunk.columns, MODEL_COLUMNS);
+    assert_true(chunk.values[MODEL_COLUMNS] == (double)(chunk.first + 1));
+    assert_true(chunk.values[MODEL_COLUMNS + 1] == (double)(chunk.first + 1) + 0.1 * (MODEL_COLUMNS + 1));
+    row_chunk_clear(&chunk);
+    assert_int_equal(s->kind->event_at(s, m->number, at / 2, &event), STORE_OK);
+    assert_int_equal(event.row, at - at % 2 + 1);
+    free(event.json);
+    assert_int_equal(s->kind->row_at_time(s, m->number, (double)at, &row), STORE_OK);
+    assert_int_equal(row, at - at % 2);
+}
+
+/* All lists and counts, against the model. */
+static void look_at_all(void) {
+    static job found[MODEL_JOBS];
+    int64_t by_status[JOB_STATUSES] = {0}, bytes = 0;
+    size_t count;
+    for (size_t k = 0; k < modeled; k++) {
+        if (model[k].forgotten) continue;
+        by_status[model[k].status]++;
+        bytes += 2 + model[k].rows * MODEL_COLUMNS * (int64_t)sizeof(double) + model[k].rows / 2 * 2;
+    }
+    for (size_t status = 0; status < JOB_STATUSES; status++) {
+        int64_t total = 0;
+        for (size_t owner = 0; owner < 3; owner++) {
+            job_query query = {
+                .by_status = true, .status = (job_status)status, .owner = model_owners[owner], .limit = MODEL_JOBS};
+            assert_int_equal(s->kind->list(s, &query, found, &count), STORE_OK);
+            for (size_t k = 0; k < count; k++) {
+                if (k > 0) assert_true(found[k].number < found[k - 1].number);
+                assert_string_equal(found[k].owner, model_owners[owner]);
+            }
+            for (size_t k = 0; k < count; k++) job_clear(&found[k]);
+            total += (int64_t)count;
+        }
+        assert_int_equal(total, by_status[status]);
+    }
+    store_counts counts;
+    assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
+    assert_int_equal(counts.queued, by_status[JOB_QUEUED]);
+    assert_int_equal(counts.running, by_status[JOB_RUNNING]);
+    assert_int_equal(counts.bytes, bytes);
+}
+
+static void any_sequence_of_changes_leaves_what_it_should(void **state) {
+    (void)state;
+    modeled = 0;
+    dice_state = 20261121;
+    for (int step = 0; step < 1500; step++) {
+        model_job *queued = any_of(JOB_QUEUED), *running = any_of(JOB_RUNNING);
+        size_t what = dice(20);
+        if (what < 4) submit_one();
+        if (what >= 4 && what < 8) claim_one();
+        if (what >= 8 && what < 16 && running) write_one(running);
+        if (what == 16 && queued) cancel_one(queued);
+        if (what == 17 && running) cancel_one(running);
+        if (what == 18 && any_of(JOB_COMPLETED)) forget_one(any_of(JOB_COMPLETED));
+        if (what == 19 && running) begin_one(running);
+        if (modeled) look_at_one(&model[dice(modeled)]);
+        if (step % 500 == 499) look_at_all();
+    }
+    look_at_all();
+}
+
+static int start_server(void **state) {
+    (void)state;
+    log_init(&quiet, LOG_SILENT, STDERR_FILENO);
+    postgres_start(&server, "fsync=off"); /* what survives the loss of power is asked elsewhere */
+    return 0;
+}
+
+static int stop_server(void **state) {
+    (void)state;
+    postgres_stop(&server);
+    return 0;
+}
+
+/* cmocka takes the initial state as a pointer without const, and nothing writes through it. */
+static char memory[] = "memory", sqlite[] = "sqlite", postgresql[] = "postgresql";
+#define ON(kind, test) \
+    { #test " (" #kind ")", test, open_fresh, close_it, kind }
+#define ON_EACH(test) ON(memory, test), ON(sqlite, test), ON(postgresql, test)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(owners_take_turns, open_memory, close_memory),
-        cmocka_unit_test_setup_teardown(within_an_owner_the_oldest_is_first, open_memory, close_memory),
-        cmocka_unit_test_setup_teardown(a_quota_counts_what_is_queued_or_running_and_what_is_stored, open_memory,
-                                        close_memory),
-        cmocka_unit_test_setup_teardown(what_is_old_is_forgotten_oldest_first, open_memory, close_memory),
-        cmocka_unit_test_setup_teardown(a_batch_is_made_counted_canceled_and_forgotten, open_memory, close_memory),
-        cmocka_unit_test_setup_teardown(a_job_without_description_fails_and_the_next_one_runs, open_memory,
-                                        close_memory),
-        cmocka_unit_test_setup_teardown(a_file_of_the_first_release_is_taken_over, open_memory, close_memory),
+        ON_EACH(owners_take_turns),
+        ON_EACH(within_an_owner_the_oldest_is_first),
+        ON_EACH(a_quota_counts_what_is_queued_or_running_and_what_is_stored),
+        ON_EACH(what_is_old_is_forgotten_oldest_first),
+        ON_EACH(a_batch_is_made_counted_canceled_and_forgotten),
+        ON_EACH(any_sequence_of_changes_leaves_what_it_should),
+        ON(sqlite, a_job_without_description_fails_and_the_next_one_runs),
+        cmocka_unit_test(a_file_of_the_first_release_is_taken_over),
     };
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("store", tests, start_server, stop_server);
 }

@@ -1,0 +1,164 @@
+/* store_postgres_claim.c — whose turn it is, when many nodes take from one queue.
+ *
+ * A claim has two parts. Some jobs are reserved: they stay queued, but no other node takes them. One of them is started
+ * when a worker asks. How many are reserved at a time follows from how long the last lot took: about a second of work,
+ * so that short jobs cost few questions, and long ones are not kept from other nodes. What is not begun in time is
+ * released.
+ *
+ * A job that was lost with its node is suspected to be the cause. Each node holds one suspect at most, so that of two
+ * that were lost together only the guilty one is lost again (store_postgres_keeper.c counts).
+ *
+ * All of this runs on the writer's thread. */
+#include "server/jobs/store_postgres_int.h"
+#include "server/stamp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OWNERS_MOST = 16, LOST_MOST = 100 };
+#define LOT_SECONDS 1.0
+#define STALE_SECONDS 2.0
+#define EMPTY_SECONDS 0.25
+
+typedef struct claim_change {
+    sql_operation operation;
+    postgres_store *store;
+    job *out;
+    char **body;
+    size_t *length;
+} claim_change;
+
+static bool push_rows(pg_reserve *r, sql_connection *c, sql_step step) {
+    for (; step == SQL_STEP_ROW; step = c->driver->next(c)) {
+        if (r->count < PG_RESERVE_MOST) r->numbers[r->count++] = c->driver->integer(c, 0);
+    }
+    c->driver->end(c);
+    return step == SQL_STEP_END;
+}
+
+/* Those whose turn is next, the first one first. */
+static bool next_owners(sql_connection *c, size_t most, char owners[OWNERS_MOST][JOB_KEY_BYTES], size_t *count) {
+    sql_step step = SQL_FIRST(c, PG_NEXT_OWNERS, sql_int((int64_t)most));
+    for (*count = 0; step == SQL_STEP_ROW && *count < most; step = c->driver->next(c)) {
+        size_t length;
+        const char *name = c->driver->bytes(c, 0, &length);
+        if (name && length < JOB_KEY_BYTES) memcpy(owners[(*count)++], name, length + 1);
+    }
+    c->driver->end(c);
+    return step != SQL_STEP_FAILED;
+}
+
+/* The share of each owner, taken in turns. */
+static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
+    char owners[OWNERS_MOST][JOB_KEY_BYTES];
+    pg_reserve shares[OWNERS_MOST];
+    size_t count = 0, longest = 0;
+    if (!next_owners(c, most < OWNERS_MOST ? most : OWNERS_MOST, owners, &count)) return false;
+    for (size_t k = 0; k < count; k++) {
+        shares[k].count = 0;
+        int64_t share = (int64_t)((most + count - 1) / count);
+        sql_step step = SQL_FIRST(c, PG_RESERVE, sql_text(owners[k]), sql_int(share));
+        if (!push_rows(&shares[k], c, step)) return false;
+        if (shares[k].count > longest) longest = shares[k].count;
+        if (shares[k].count > 0 && !SQL_RUN(c, PG_TAKE_TURN, sql_text(owners[k]))) return false;
+    }
+    for (size_t at = 0; at < longest; at++) {
+        for (size_t k = 0; k < count; k++) {
+            if (at < shares[k].count && r->count < PG_RESERVE_MOST) r->numbers[r->count++] = shares[k].numbers[at];
+        }
+    }
+    return true;
+}
+
+/* Takes another lot. It grows while lots are used up in less than their time. */
+static bool refill(postgres_store *s, sql_connection *c) {
+    pg_reserve *r = &s->reserve;
+    double now = stamp_seconds(), took = now - r->taken_at;
+    r->first = r->count = 0;
+    if (r->unsure) {
+        if (!push_rows(r, c, SQL_FIRST(c, PG_RESERVED, sql_int(PG_RESERVE_MOST)))) return false;
+        r->unsure = false;
+        r->taken_at = now;
+        if (r->count > 0) return true;
+    }
+    if (took < LOT_SECONDS && r->most < PG_RESERVE_MOST) r->most *= 2;
+    if (took > 2 * LOT_SECONDS && r->most > 1) r->most /= 2;
+    r->taken_at = now;
+    if (!push_rows(r, c, sql_first(c, PG_RESERVE_SUSPECT, NULL, 0))) return false;
+    return reserve_shares(r, c, r->most);
+}
+
+static void note_empty(postgres_store *s, double until) {
+    pthread_mutex_lock(&s->state_lock);
+    s->empty_until = until;
+    pthread_mutex_unlock(&s->state_lock);
+}
+
+static store_status run_claim(sql_connection *c, sql_operation *self) {
+    const claim_change *change = (claim_change *)self;
+    postgres_store *s = change->store;
+    pg_reserve *r = &s->reserve;
+    store_status status = STORE_ABSENT;
+    if (atomic_load(&s->node) == 0) return STORE_ABSENT;
+    for (int lost = 0; status == STORE_ABSENT && lost < LOST_MOST; lost++) {
+        if (r->first == r->count && !refill(s, c)) return STORE_FAILED;
+        if (r->first == r->count) {
+            note_empty(s, stamp_seconds() + EMPTY_SECONDS * (0.5 + pg_fraction()));
+            return STORE_ABSENT;
+        }
+        status = sql_start(c, r->numbers[r->first++], change->out, change->body, change->length);
+    }
+    return status;
+}
+
+store_status pg_claim(store *base, job *out, char **body, size_t *length) {
+    postgres_store *s = (postgres_store *)base;
+    claim_change change = {{.run = run_claim}, s, out, body, length};
+    *out = (job){0};
+    *body = NULL;
+    pthread_mutex_lock(&s->state_lock);
+    bool empty = stamp_seconds() < s->empty_until;
+    pthread_mutex_unlock(&s->state_lock);
+    if (empty) return STORE_ABSENT;
+    store_status status = sql_change(&s->base, &change.operation);
+    if (status == STORE_OK) return status;
+    job_clear(out); /* a commit that failed has taken it back */
+    free(*body);
+    *body = NULL;
+    return status;
+}
+
+void pg_work_may_wait(postgres_store *s) {
+    note_empty(s, 0);
+}
+
+/* ---- release ---------------------------------------------------------------------------------------------------- */
+
+typedef struct release_change {
+    sql_operation operation;
+    postgres_store *store;
+    bool all;
+} release_change;
+
+static store_status run_release(sql_connection *c, sql_operation *self) {
+    const release_change *change = (release_change *)self;
+    pg_reserve *r = &change->store->reserve;
+    bool stale = r->first < r->count && stamp_seconds() - r->taken_at > STALE_SECONDS;
+    if (!stale && !change->all) return STORE_OK;
+    r->first = r->count = 0;
+    r->most = r->most > 1 ? r->most / 2 : 1;
+    return sql_run(c, PG_RELEASE_RESERVED) ? STORE_OK : STORE_FAILED;
+}
+
+static bool release(postgres_store *s, bool all) {
+    release_change change = {{.run = run_release}, s, all};
+    return sql_change(&s->base, &change.operation) == STORE_OK;
+}
+
+void pg_release_stale(postgres_store *s) {
+    release(s, false);
+}
+
+bool pg_release_all(postgres_store *s) {
+    return release(s, true);
+}

@@ -1,0 +1,355 @@
+/* store_postgres_driver.c — connections to PostgreSQL, statements on them, and changes as transactions.
+ *
+ * Values go and come in PostgreSQL's binary format: numbers in network order, texts and bytes as they are. Statements
+ * are prepared when first used on a connection.
+ *
+ * All changes that wait are made in one transaction. When one of them fails, it is undone and each is made in a
+ * transaction of its own, again where others were in the way (a deadlock, or the same key at the same time). When the
+ * database cannot be reached, patient changes wait for it for as long as the lease lasts; others fail at once. */
+#include "server/jobs/store_postgres_int.h"
+#include "server/stamp.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { VALUES_MOST = 16, TRIES = 4, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25, OID_FLOAT8 = 701 };
+#define BACKOFF_LEAST 0.1
+#define BACKOFF_MOST 5.0
+
+static const char *const own_texts[] = {
+#define X(name, text) text,
+    PG_LIST(X)
+#undef X
+};
+
+/* ---- connections ------------------------------------------------------------------------------------------------ */
+
+double pg_fraction(void) {
+    uint32_t bits = 0;
+    if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits) return 0.5;
+    return (double)bits / 4294967296.0;
+}
+
+/* Messages of the server may have several lines; the first says what. */
+static void keep_message(pg_connection *c, const char *text) {
+    size_t length = strcspn(text, "\n");
+    if (length >= sizeof c->message) length = sizeof c->message - 1;
+    memcpy(c->message, text, length);
+    c->message[length] = '\0';
+}
+
+static void end(sql_connection *base) {
+    pg_connection *c = (pg_connection *)base;
+    PQclear(c->result);
+    c->result = NULL;
+    c->row = 0;
+}
+
+void pg_disconnect(pg_connection *c) {
+    end(&c->base);
+    PQfinish(c->link);
+    c->link = NULL;
+    c->in_transaction = false;
+    c->node = 0;
+    memset(c->prepared, 0, sizeof c->prepared);
+}
+
+bool pg_broken(const pg_connection *c) {
+    return !c->link || PQstatus(c->link) != CONNECTION_OK;
+}
+
+static void note_failure(pg_connection *c, const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    size_t length = state && !pg_broken(c) ? strnlen(state, PG_STATE_BYTES - 1) : 0;
+    if (length) memcpy(c->state, state, length);
+    c->state[length] = '\0';
+    keep_message(c, c->link ? PQerrorMessage(c->link) : "not connected");
+}
+
+bool pg_execute(pg_connection *c, const char *sql) {
+    if (!c->link) return false;
+    PGresult *result = PQexec(c->link, sql);
+    ExecStatusType status = PQresultStatus(result);
+    bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (!good) note_failure(c, result);
+    PQclear(result);
+    return good;
+}
+
+/* Says whether a connection may be tried now. */
+static bool may_try(postgres_store *s) {
+    pthread_mutex_lock(&s->reach_lock);
+    bool may = stamp_seconds() >= s->retry_at;
+    pthread_mutex_unlock(&s->reach_lock);
+    return may;
+}
+
+static void note_reach(postgres_store *s, const pg_connection *c, bool reached) {
+    pthread_mutex_lock(&s->reach_lock);
+    bool news = s->unreachable == reached;
+    s->unreachable = !reached;
+    if (reached) {
+        s->backoff = 0;
+    } else {
+        s->backoff = s->backoff < BACKOFF_LEAST ? BACKOFF_LEAST : 2 * s->backoff;
+        if (s->backoff > BACKOFF_MOST) s->backoff = BACKOFF_MOST;
+        s->retry_at = stamp_seconds() + s->backoff * (0.5 + pg_fraction());
+    }
+    pthread_mutex_unlock(&s->reach_lock);
+    if (!news) return;
+    if (reached) {
+        log_write(s->base.log, LOG_INFO, "store", LOG_FIELDS(log_text("message", "the database answers again")));
+    } else {
+        log_write(s->base.log, LOG_ERROR, "store",
+                  LOG_FIELDS(log_text("operation", "connect"), log_text("message", c->message)));
+    }
+}
+
+/* A node that has been stopped must not hold the locks of a transaction for ever, nor wait for those of others. */
+static const char session[] = "SET standard_conforming_strings=on; SET statement_timeout='60s'; SET lock_timeout='10s';"
+                              "SET idle_in_transaction_session_timeout='15s'; SET client_min_messages=warning;"
+                              "SET synchronous_commit=on;";
+
+bool pg_connected(pg_connection *c) {
+    if (c->link && !pg_broken(c)) return true;
+    pg_disconnect(c);
+    if (!may_try(c->store)) return false;
+    c->link = PQconnectdbParams((const char *const *)c->store->keywords, (const char *const *)c->store->values, 0);
+    c->base.driver = &pg_driver;
+    c->state[0] = '\0';
+    bool good = !pg_broken(c) && pg_execute(c, session);
+    if (!good) keep_message(c, c->link ? PQerrorMessage(c->link) : "out of memory");
+    if (!good) pg_disconnect(c);
+    note_reach(c->store, c, good);
+    return good;
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------- */
+
+static Oid type_of(const sql_value *value) {
+    switch (value->type) {
+    case SQL_INTEGER: return OID_INT8;
+    case SQL_REAL: return OID_FLOAT8;
+    case SQL_TEXT: return OID_TEXT;
+    default: return OID_BYTEA;
+    }
+}
+
+/* Statements are written with ?1 for what PostgreSQL calls $1; a question mark has no other use in them. */
+static bool prepare(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
+    char room[SQL_TEXT_BYTES], text[2 * SQL_TEXT_BYTES], label[16];
+    Oid types[VALUES_MOST] = {0};
+    const char *from = name >= SQL_TOTAL ? own_texts[name - SQL_TOTAL] : sql_statement(name, room);
+    size_t length = strlen(from);
+    if (length >= sizeof text || count > VALUES_MOST) return false;
+    for (size_t k = 0; k <= length; k++) text[k] = from[k] == '?' ? '$' : from[k];
+    for (size_t k = 0; k < count; k++) types[k] = type_of(&values[k]);
+    snprintf(label, sizeof label, "s%u", name);
+    PGresult *result = PQprepare(c->link, label, text, (int)count, types);
+    c->prepared[name] = PQresultStatus(result) == PGRES_COMMAND_OK;
+    if (!c->prepared[name]) note_failure(c, result);
+    PQclear(result);
+    return c->prepared[name];
+}
+
+static uint64_t network_order(const sql_value *value) {
+    uint64_t bits;
+    if (value->type == SQL_INTEGER) return htobe64((uint64_t)value->integer);
+    memcpy(&bits, &value->real, sizeof bits);
+    return htobe64(bits);
+}
+
+static PGresult *execute(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
+    const char *pointers[VALUES_MOST];
+    int lengths[VALUES_MOST], formats[VALUES_MOST];
+    uint64_t numbers[VALUES_MOST];
+    char label[16];
+    for (size_t k = 0; k < count; k++) {
+        bool number = values[k].type == SQL_INTEGER || values[k].type == SQL_REAL;
+        numbers[k] = number ? network_order(&values[k]) : 0;
+        pointers[k] = number ? (const char *)&numbers[k] : values[k].bytes;
+        lengths[k] = number ? (int)sizeof numbers[k] : (int)values[k].length;
+        formats[k] = 1;
+    }
+    snprintf(label, sizeof label, "s%u", name);
+    return PQexecPrepared(c->link, label, (int)count, pointers, lengths, formats, 1);
+}
+
+static sql_step run_once(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
+    if (!pg_connected(c)) return SQL_STEP_FAILED;
+    if (!c->prepared[name] && !prepare(c, name, values, count)) return SQL_STEP_FAILED;
+    c->result = execute(c, name, values, count);
+    ExecStatusType status = PQresultStatus(c->result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+        note_failure(c, c->result);
+        return SQL_STEP_FAILED;
+    }
+    c->changed = strtoll(PQcmdTuples(c->result), NULL, 10);
+    return PQntuples(c->result) > 0 ? SQL_STEP_ROW : SQL_STEP_END;
+}
+
+/* START names the node that has reserved the job. */
+static sql_step first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
+    pg_connection *c = (pg_connection *)base;
+    if (name == SQL_START) name = PG_START;
+    end(base);
+    sql_step step = run_once(c, name, values, count);
+    /* The server may have been started again since this connection was used last: a question may be asked twice. */
+    if (step == SQL_STEP_FAILED && pg_broken(c) && !c->in_transaction && c != &c->store->writer) {
+        end(base);
+        step = run_once(c, name, values, count);
+    }
+    if (step != SQL_STEP_ROW) end(base);
+    return step;
+}
+
+static sql_step next(sql_connection *base) {
+    pg_connection *c = (pg_connection *)base;
+    if (c->result && ++c->row < PQntuples(c->result)) return SQL_STEP_ROW;
+    end(base);
+    return SQL_STEP_END;
+}
+
+static uint64_t read_bits(const pg_connection *c, int column) {
+    uint64_t eight = 0;
+    uint32_t four = 0;
+    const char *value = PQgetvalue(c->result, c->row, column);
+    int length = PQgetlength(c->result, c->row, column);
+    if (length == (int)sizeof eight) {
+        memcpy(&eight, value, sizeof eight);
+        return be64toh(eight);
+    }
+    if (length != (int)sizeof four) return 0;
+    memcpy(&four, value, sizeof four);
+    return (uint64_t)(int64_t)(int32_t)be32toh(four);
+}
+
+static int64_t integer(sql_connection *base, int column) {
+    return (int64_t)read_bits((pg_connection *)base, column);
+}
+
+static double real(sql_connection *base, int column) {
+    double value;
+    uint64_t bits = read_bits((pg_connection *)base, column);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static const char *bytes(sql_connection *base, int column, size_t *length) {
+    const pg_connection *c = (pg_connection *)base;
+    *length = 0;
+    if (PQgetisnull(c->result, c->row, column)) return NULL;
+    *length = (size_t)PQgetlength(c->result, c->row, column);
+    return PQgetvalue(c->result, c->row, column); /* libpq puts a zero behind it */
+}
+
+static int64_t changed(sql_connection *base) {
+    return ((pg_connection *)base)->changed;
+}
+
+static void complain(sql_store *s, sql_connection *base, const char *what) {
+    const pg_connection *c = (pg_connection *)base;
+    if (pg_broken(c)) return; /* told when it was noticed, once */
+    log_write(s->log, LOG_ERROR, "store",
+              LOG_FIELDS(log_text("operation", what), log_text("message", c->message), log_text("code", c->state)));
+}
+
+/* ---- changes ---------------------------------------------------------------------------------------------------- */
+
+bool pg_begin(pg_connection *c, bool durable) {
+    int64_t node = atomic_load(&c->store->node);
+    if (c->node != node && !SQL_RUN(&c->base, PG_SET_NODE, sql_int(node))) return false;
+    c->node = node;
+    c->in_transaction = true;
+    return pg_execute(c, durable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit=off");
+}
+
+/* A transaction in which a statement has failed answers a COMMIT with ROLLBACK. */
+bool pg_commit(pg_connection *c) {
+    PGresult *result = c->link ? PQexec(c->link, "COMMIT") : NULL;
+    bool good = PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "COMMIT") == 0;
+    if (!good) note_failure(c, result);
+    PQclear(result);
+    c->in_transaction = false;
+    return good;
+}
+
+void pg_undo(pg_connection *c) {
+    end(&c->base);
+    if (c->in_transaction && !pg_broken(c)) pg_execute(c, "ROLLBACK");
+    c->in_transaction = false;
+}
+
+static bool any_durable(const sql_operation *o, const sql_operation *past) {
+    while (o != past && !o->durable) o = o->next;
+    return o != past;
+}
+
+/* Operations up to `past` in one transaction: all or none. */
+static bool make(pg_connection *c, sql_operation *operations, sql_operation *past) {
+    bool good = pg_begin(c, any_durable(operations, past));
+    for (sql_operation *o = operations; good && o != past; o = o->next) {
+        o->result = o->run(&c->base, o);
+        good = o->result != STORE_FAILED;
+    }
+    if (!good) {
+        pg_undo(c);
+        return false;
+    }
+    if (pg_commit(c)) return true;
+    for (sql_operation *o = operations; o != past; o = o->next) o->again = true; /* who knows */
+    return false;
+}
+
+static void postpone(postgres_store *s, sql_operation *o) {
+    double now = stamp_seconds();
+    pthread_mutex_lock(&s->state_lock);
+    bool wait = o->patient && !s->hasty, lost = now > s->lease_ends;
+    pthread_mutex_unlock(&s->state_lock);
+    o->later = wait && !lost;
+    if (o->later) o->again = true;
+    o->result = wait && lost ? STORE_ABSENT : STORE_FAILED; /* without its lease the job is another's */
+}
+
+static bool in_the_way(const pg_connection *c) {
+    return strcmp(c->state, "40001") == 0 || strcmp(c->state, "40P01") == 0 || strcmp(c->state, "23505") == 0;
+}
+
+static void make_alone(postgres_store *s, sql_operation *o) {
+    pg_connection *c = &s->writer;
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (!pg_connected(c)) break;
+        if (make(c, o, o->next)) return;
+        if (pg_broken(c) || !in_the_way(c)) break;
+    }
+    if (pg_broken(c)) {
+        postpone(s, o);
+        return;
+    }
+    o->result = STORE_FAILED;
+    complain(&s->base, &c->base, "change");
+}
+
+static void change(sql_store *base, sql_operation *operations) {
+    postgres_store *s = (postgres_store *)base;
+    if (pg_connected(&s->writer) && make(&s->writer, operations, NULL)) return;
+    s->reserve.unsure = true;
+    for (sql_operation *o = operations; o; o = o->next) make_alone(s, o);
+    pthread_mutex_lock(&s->reach_lock);
+    base->retry_at = s->retry_at > stamp_seconds() ? s->retry_at : stamp_seconds() + BACKOFF_LEAST;
+    pthread_mutex_unlock(&s->reach_lock);
+}
+
+const sql_driver pg_driver = {
+    .first = first,
+    .next = next,
+    .end = end,
+    .integer = integer,
+    .real = real,
+    .bytes = bytes,
+    .changed = changed,
+    .complain = complain,
+    .change = change,
+};

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# A PostgreSQL of a test's own, reached by a socket in its directory only, with a superuser `hamel`:
+#
+#   postgres.sh start DIR PID [LINE...]   makes and starts it, with LINEs for postgresql.conf; it ends, and DIR goes,
+#                                         when the process PID is gone
+#   postgres.sh again DIR       starts one that has ended
+#   postgres.sh kill DIR        kill -9 of the server
+#   postgres.sh stop DIR        ends it and removes DIR
+#   postgres.sh sql DIR DATABASE COMMAND...
+#
+# Its URL is postgresql://hamel@/DATABASE?host=DIR. DIR is short: the name of a socket has room for 107 bytes. As root
+# everything runs as the user postgres, because PostgreSQL refuses to.
+set -euo pipefail
+
+bin=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin | sort -V | tail -n 1)
+action=$1
+dir=$2
+
+as_server() {
+    if [ "$(id -u)" = 0 ]; then
+        (cd / && runuser -u postgres -- "$@")
+    else
+        "$@"
+    fi
+}
+
+up() { as_server "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w -s start >/dev/null; }
+
+case $action in
+start)
+    mkdir -p "$dir"
+    [ "$(id -u)" != 0 ] || chown postgres "$dir"
+    as_server "$bin/initdb" -D "$dir/data" -U hamel -A trust -E UTF8 --locale=C --no-sync >/dev/null
+    as_server tee -a "$dir/data/postgresql.conf" >/dev/null <<CONF
+listen_addresses = ''
+unix_socket_directories = '$dir'
+max_connections = 60
+shared_buffers = 32MB
+log_min_messages = warning
+$(printf '%s\n' "${@:4}")
+CONF
+    up
+    (
+        exec </dev/null >/dev/null 2>&1
+        while kill -0 "$3" 2>/dev/null && [ -d "$dir" ]; do sleep 1; done
+        [ ! -d "$dir" ] || "$0" stop "$dir"
+    ) &
+    ;;
+again) up ;;
+kill)
+    pid=$(head -n 1 "$dir/data/postmaster.pid")
+    kill -9 "$pid"
+    # Its children notice, and have to be gone before the next one starts.
+    while pgrep -P "$pid" >/dev/null || kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+    sleep 0.2
+    ;;
+stop)
+    as_server "$bin/pg_ctl" -D "$dir/data" -s -m immediate stop >/dev/null 2>&1 || true
+    rm -rf "$dir"
+    ;;
+sql) as_server "$bin/psql" -qAtX -v ON_ERROR_STOP=1 -h "$dir" -U hamel -d "$3" -c "${*:4}" ;;
+*) exit 2 ;;
+esac
