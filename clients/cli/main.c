@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_run,   &cli_check, &cli_analyze,  &cli_equations,
-                                              &cli_sweep, &cli_merge, &cli_examples, &cli_new};
+static const cli_command *const commands[] = {&cli_run,   &cli_check,    &cli_analyze, &cli_equations, &cli_sweep,
+                                              &cli_merge, &cli_examples, &cli_new,     &cli_worker};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_usage(FILE *out) {

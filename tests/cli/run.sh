@@ -44,12 +44,18 @@ call; code_is 2 && grep -q 'usage: hamel' err
 report $? "without a command it tells how to use it"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
-for command in run check analyze equations sweep merge examples new; do
+for command in run check analyze equations sweep merge examples new worker; do
     call "$command" --help; code_is 0 && grep -q 'Example' out
     report $? "help of $command has an example"
 done
 call rnu x; code_is 2 && grep -q 'did you mean `run`' err
 report $? "a wrong command gets the nearest one"
+call worker; code_is 2 && grep -q 'needs --store' err
+report $? "a worker needs a store"
+call worker --store sqlite:x; code_is 2 && grep -q 'others share' err
+report $? "a worker's store is one that others share"
+call worker --store mysql://me:secret@db/x; code_is 2 && grep -q 'mysql://\.\.\.' err && ! grep -q secret err
+report $? "a message about a store does not show its password"
 call run system.json --forma csv; code_is 2 && grep -q 'did you mean --format' err && [ ! -s out ]
 report $? "a wrong option gets the nearest one"
 call run system.json --format xml; code_is 2 && grep -q 'csv' err

@@ -49,10 +49,13 @@ CONF
 again) up ;;
 kill)
     pid=$(head -n 1 "$dir/data/postmaster.pid")
+    children=$(pgrep -P "$pid" || true)
     kill -9 "$pid"
     # Its children notice, and have to be gone before the next one starts.
-    while pgrep -P "$pid" >/dev/null || kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
-    sleep 0.2
+    for process in $pid $children; do
+        while kill -0 "$process" 2>/dev/null; do sleep 0.02; done
+    done
+    rm -f "$dir/data/postmaster.pid"
     ;;
 stop)
     as_server "$bin/pg_ctl" -D "$dir/data" -s -m immediate stop >/dev/null 2>&1 || true

@@ -1,0 +1,555 @@
+/* test_nodes.c — several daemons with one queue in PostgreSQL, some of which are killed, stopped or cut off from it; and
+ * the database killed under them. No accepted job is lost, and every result is that of a run that nobody disturbed.
+ *
+ * Short by default; HAMEL_TEST_LONG has more jobs and more kills, and the lease that daemons have by default. */
+#include "server/access.h"
+#include "tests/http/daemon.h"
+#include "tests/http/postgres.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NODES = 3, SYSTEM_BYTES = 512, PATH_BYTES = 128, JOBS_MOST = 100000 };
+
+static test_postgres server;
+static char database[16], url[POSTGRES_URL_BYTES], lease[16];
+static test_daemon nodes[NODES];
+static size_t node_count;
+static unsigned seed = 1;
+
+/* ---- a queue and its nodes -------------------------------------------------------------------------------------- */
+
+static double lease_seconds(void) {
+    return long_tests() ? 30 : 2;
+}
+
+static int64_t in_database(const char *sql) {
+    return postgres_ask(&server, database, sql);
+}
+
+static void start_node(size_t k, bool again) {
+    const char *const arguments[] = {"--store", url, "--lease", lease, "--workers", "2", NULL};
+    if (again) {
+        daemon_start_again(&nodes[k], arguments);
+    } else {
+        daemon_start(&nodes[k], arguments);
+    }
+}
+
+static int new_queue(void **state) {
+    static int number;
+    (void)state;
+    snprintf(database, sizeof database, "n%d", number++);
+    postgres_database(&server, database, url);
+    snprintf(lease, sizeof lease, "%g", lease_seconds());
+    node_count = 0;
+    return 0;
+}
+
+static void start_nodes(size_t count) {
+    for (node_count = 0; node_count < count; node_count++) start_node(node_count, false);
+}
+
+static int end_nodes(void **state) {
+    (void)state;
+    for (size_t k = 0; k < node_count; k++) {
+        if (nodes[k].pid > 0) kill(nodes[k].pid, SIGCONT);
+        daemon_remove(&nodes[k]);
+    }
+    node_count = 0;
+    return 0;
+}
+
+/* Jobs of three kinds: of some rows, of some thousands, and one of a second or so among twenty. */
+static size_t kind_of(size_t i) {
+    return i % 20 == 7 ? 2 : i % 2;
+}
+
+static const char *system_of(size_t i, char *out) {
+    static const double samples[] = {11, 2001, 30001};
+    static const char *const names[] = {"kind0", "kind1", "kind2"};
+    size_t kind = kind_of(i);
+    return oscillator(out, SYSTEM_BYTES, names[kind], samples[kind], samples[kind]);
+}
+
+typedef struct submitted {
+    char (*ids)[40];
+    size_t wanted, count, unanswered;
+    atomic_bool stop;
+} submitted;
+
+/* Submits to any node that answers; each job that was accepted is noted. */
+static void *submit_jobs(void *context) {
+    submitted *s = context;
+    char system[SYSTEM_BYTES];
+    for (size_t k = 0; s->count < s->wanted && !atomic_load(&s->stop); k++) {
+        test_daemon now = nodes[k % node_count];
+        answer a = ask(&now, "POST", "/v1/jobs", json_type, system_of(s->count, system));
+        const char *id = a.status == 201 ? strstr(a.body, "\"id\":\"") : NULL;
+        if (id) {
+            snprintf(s->ids[s->count++], sizeof s->ids[0], "%.32s", id + 6);
+        } else {
+            s->unanswered++;
+            sleep_seconds(0.02);
+        }
+        answer_clear(&a);
+    }
+    return NULL;
+}
+
+static submitted new_jobs(size_t wanted) {
+    submitted s = {.ids = calloc(wanted, sizeof *s.ids), .wanted = wanted};
+    assert_non_null(s.ids);
+    return s;
+}
+
+static void wait_for_number(const char *sql, int64_t wanted, double seconds) {
+    double until = now_seconds() + seconds;
+    int64_t found;
+    while ((found = in_database(sql)) != wanted && now_seconds() < until) sleep_seconds(0.1);
+    if (found != wanted) print_error("%s: %lld, not %lld\n", sql, (long long)found, (long long)wanted);
+    assert_int_equal(found, wanted);
+}
+
+/* Every accepted job has completed, once, with all of its rows and no others. */
+static void check_history(const submitted *s, double seconds) {
+    wait_for_number("SELECT count(*) FROM jobs WHERE status<2", 0, seconds);
+    int64_t all = in_database("SELECT count(*) FROM jobs");
+    assert_true(all >= (int64_t)s->count && all <= (int64_t)(s->count + s->unanswered));
+    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE status<>2"), 0);
+    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE CAST(CAST(summary AS json)->>'rows' AS BIGINT)<>"
+                                 "(SELECT sum(rows) FROM chunks WHERE job=number)"),
+                     0);
+    assert_int_equal(in_database("SELECT count(*) FROM chunks AS a JOIN chunks AS b ON a.job=b.job AND "
+                                 "a.first<b.first AND a.first+a.rows>b.first"),
+                     0);
+    assert_int_equal(in_database("SELECT count(*) FROM (SELECT queued, running FROM owners) AS o WHERE queued<>0 OR "
+                                 "running<>0"),
+                     0);
+    char path[PATH_BYTES];
+    for (size_t i = 0; i < s->count; i += 1 + s->count / 100) {
+        snprintf(path, sizeof path, "/v1/jobs/%s", s->ids[i]);
+        cJSON_Delete(ask_json(&nodes[0], "GET", path, NULL, NULL, 200));
+    }
+}
+
+/* All jobs of a kind have the same bytes, and they are those of a run without a queue. */
+static void check_rows(const submitted *s) {
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
+    int64_t different = in_database("SELECT count(*) FROM (SELECT name FROM (SELECT name, job, md5(string_agg(data, "
+                                    "''::bytea ORDER BY first)) AS digest FROM chunks, jobs WHERE job=number GROUP BY "
+                                    "name, job) AS results GROUP BY name HAVING min(digest)<>max(digest)) AS kinds");
+    assert_int_equal(different, 0);
+    for (size_t kind = 0; kind < 3; kind++) {
+        size_t i = 0;
+        while (i < s->count && kind_of(i) != kind) i++;
+        if (i == s->count) continue;
+        answer expected = ask(&nodes[0], "POST", "/v1/simulations", headers, system_of(i, system));
+        snprintf(path, sizeof path, "/v1/jobs/%s/results", s->ids[i]);
+        answer stored = ask(&nodes[0], "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
+        assert_int_equal(expected.status, 200);
+        assert_int_equal(stored.status, 200);
+        assert_int_equal(stored.length, expected.length);
+        assert_memory_equal(stored.body, expected.body, stored.length);
+        answer_clear(&stored);
+        answer_clear(&expected);
+    }
+}
+
+static double metric(const test_daemon *d, const char *name) {
+    answer a = ask(d, "GET", "/metrics", NULL, NULL);
+    char line[128];
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = a.body ? strstr(a.body, line) : NULL;
+    double value = at ? strtod(at + strlen(line), NULL) : -1;
+    answer_clear(&a);
+    return value;
+}
+
+static double random_seconds(double least, double most) {
+    return least + (most - least) * ((double)rand_r(&seed) / RAND_MAX);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+static void several_nodes_run_each_job_once(void **state) {
+    (void)state;
+    submitted s = new_jobs(long_tests() ? JOBS_MOST : 300);
+    start_nodes(NODES);
+    double begin = now_seconds();
+    submit_jobs(&s);
+    check_history(&s, 60 + 0.05 * (double)s.count);
+    print_message("%zu jobs in %.1f s\n", s.count, now_seconds() - begin);
+    assert_int_equal(s.unanswered, 0);
+    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE attempt<>1"), 0);
+    for (size_t k = 0; k < NODES; k++) {
+        assert_true(metric(&nodes[k], "hamel_runs_total{kind=\"job\",outcome=\"completed\"}") > 0);
+        assert_true(metric(&nodes[k], "hamel_runs_fenced_total") == 0);
+    }
+    check_rows(&s);
+    free(s.ids);
+}
+
+static void jobs_of_killed_nodes_are_run_by_others(void **state) {
+    (void)state;
+    size_t kills = long_tests() ? 30 : 4;
+    submitted s = new_jobs(long_tests() ? 3000 : 150);
+    pthread_t submitter;
+    start_nodes(NODES);
+    assert_int_equal(pthread_create(&submitter, NULL, submit_jobs, &s), 0);
+    for (size_t k = 0; k < kills; k++) {
+        sleep_seconds(long_tests() ? 2 : random_seconds(0.2, 0.8));
+        size_t victim = (size_t)rand_r(&seed) % NODES;
+        daemon_end(&nodes[victim], SIGKILL);
+        start_node(victim, true);
+    }
+    double killed = now_seconds();
+    pthread_join(submitter, NULL);
+    check_history(&s, 60 + lease_seconds() + 0.05 * (double)s.count);
+    print_message("%zu jobs, %zu unanswered, %zu kills, all done %.1f s after the last\n", s.count, s.unanswered, kills,
+                  now_seconds() - killed);
+    check_rows(&s);
+    free(s.ids);
+}
+
+/* A node that is stopped for three leases and then goes on, in the middle of its runs. */
+static void what_a_node_writes_after_its_lease_is_refused(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    submitted s = new_jobs(16);
+    start_nodes(1);
+    for (size_t k = 0; k < 8; k++) {
+        char *id = submit(&nodes[0], system_of(7, system));
+        snprintf(s.ids[s.count++], sizeof s.ids[0], "%s", id);
+        free(id);
+    }
+    wait_for_number("SELECT count(*) FROM jobs WHERE status=1", 2, 20);
+    kill(nodes[0].pid, SIGSTOP);
+    start_node(node_count++, false);
+    double stopped = now_seconds();
+    wait_for_number("SELECT count(*) FROM jobs WHERE status<2", 0, lease_seconds() + 60);
+    print_message("taken over and done %.1f s after the stop\n", now_seconds() - stopped);
+    if (now_seconds() - stopped < 3 * lease_seconds()) sleep_seconds(3 * lease_seconds() - (now_seconds() - stopped));
+    kill(nodes[0].pid, SIGCONT);
+    double until = now_seconds() + 30;
+    while (metric(&nodes[0], "hamel_leases_lost_total{whose=\"own\"}") < 1 && now_seconds() < until) sleep_seconds(0.1);
+    while (metric(&nodes[0], "hamel_runs_fenced_total") < 2 && now_seconds() < until) sleep_seconds(0.1);
+    assert_true(metric(&nodes[0], "hamel_leases_lost_total{whose=\"own\"}") == 1);
+    assert_true(metric(&nodes[0], "hamel_runs_fenced_total") == 2);
+    assert_true(metric(&nodes[1], "hamel_leases_lost_total{whose=\"swept\"}") == 1);
+    check_history(&s, 10);
+    char *id = submit(&nodes[0], system_of(0, system)); /* it is a node again */
+    wait_for_status(&nodes[0], id, "completed", 20);
+    free(id);
+    free(s.ids);
+}
+
+static void a_job_that_ends_its_nodes_is_given_up_and_others_go_on(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    int kills = 0;
+    snprintf(lease, sizeof lease, "1");
+    start_nodes(1);
+    char *bad = submit(&nodes[0], oscillator(system, sizeof system, "bad", 4e6, 2));
+    char *good = submit(&nodes[0], oscillator(system, sizeof system, "good", 10000, 2));
+    for (;; kills++) {
+        double until = now_seconds() + 30;
+        int64_t attempt, failed;
+        do {
+            attempt = in_database("SELECT attempt FROM jobs WHERE name='bad' AND status=1");
+            failed = in_database("SELECT count(*) FROM jobs WHERE name='bad' AND status=4");
+        } while (attempt <= kills && !failed && now_seconds() < until);
+        assert_true(attempt > kills || failed);
+        if (failed) break;
+        daemon_end(&nodes[0], SIGKILL);
+        start_node(0, true);
+    }
+    print_message("given up after %d nodes\n", kills);
+    assert_in_range(kills, 3, 4); /* the first may have stored the row of the start */
+    wait_for_status(&nodes[0], good, "completed", 60);
+    snprintf(path, sizeof path, "/v1/jobs/%s", bad);
+    cJSON *job = ask_json(&nodes[0], "GET", path, NULL, NULL, 200);
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(job, "problem"), "type"), "/problems/crashed");
+    cJSON_Delete(job);
+    free(bad);
+    free(good);
+}
+
+static void a_job_is_canceled_through_any_node(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    start_nodes(1);
+    char *id = submit(&nodes[0], endless(system, sizeof system));
+    wait_for_status(&nodes[0], id, "running", 20);
+    start_node(node_count++, false);
+    snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+    cJSON_Delete(ask_json(&nodes[1], "POST", path, NULL, NULL, 202));
+    wait_for_status(&nodes[1], id, "canceled", 10);
+    free(id);
+}
+
+typedef struct same_key {
+    size_t node;
+    char id[40];
+} same_key;
+
+static void *submit_with_key(void *context) {
+    same_key *one = context;
+    char system[SYSTEM_BYTES];
+    const char *headers[] = {"Content-Type: application/json", "Idempotency-Key: the-same", NULL};
+    answer a = ask(&nodes[one->node], "POST", "/v1/jobs", headers, system_of(0, system));
+    const char *id = a.status == 201 || a.status == 200 ? strstr(a.body, "\"id\":\"") : NULL;
+    snprintf(one->id, sizeof one->id, "%.32s", id ? id + 6 : "");
+    answer_clear(&a);
+    return NULL;
+}
+
+static void the_same_key_at_all_nodes_at_once_makes_one_job(void **state) {
+    enum { CLIENTS = 30 };
+    pthread_t threads[CLIENTS];
+    same_key asked[CLIENTS];
+    (void)state;
+    start_nodes(NODES);
+    for (size_t k = 0; k < CLIENTS; k++) {
+        asked[k].node = k % NODES;
+        assert_int_equal(pthread_create(&threads[k], NULL, submit_with_key, &asked[k]), 0);
+    }
+    for (size_t k = 0; k < CLIENTS; k++) pthread_join(threads[k], NULL);
+    for (size_t k = 0; k < CLIENTS; k++) assert_string_equal(asked[k].id, asked[0].id);
+    assert_int_equal(strlen(asked[0].id), 32);
+    assert_int_equal(in_database("SELECT count(*) FROM jobs"), 1);
+}
+
+/* ---- fairness --------------------------------------------------------------------------------------------------- */
+
+static void many_jobs_of_one_do_not_hold_up_the_only_one_of_another(void **state) {
+    enum { ANN, BOB, HOLDERS };
+    static const char *const names[HOLDERS] = {"ann", "bob"};
+    char file_name[] = P_tmpdir "/hamel-tokens-XXXXXX", headers[HOLDERS][128], system[SYSTEM_BYTES], sql[256];
+    char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
+    (void)state;
+    int descriptor = mkstemp(file_name);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    assert_non_null(file);
+    for (size_t k = 0; k < HOLDERS; k++) {
+        assert_true(access_make_token(text, hash));
+        snprintf(headers[k], sizeof headers[k], "Authorization: Bearer %s", text);
+        fprintf(file, "%s{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [\"read\",\"run\"]}",
+                k ? "," : "{\"tokens\": [", names[k], hash);
+    }
+    fprintf(file, "]}");
+    fclose(file);
+    const char *const arguments[] = {"--store",  url,       "--lease",       lease,    "--workers", "1",
+                                     "--tokens", file_name, "--max-members", "100000", NULL};
+    daemon_start(&nodes[node_count++], arguments);
+    const char *of_ann[] = {"Content-Type: application/json", headers[ANN], NULL};
+    const char *of_bob[] = {"Content-Type: application/json", headers[BOB], NULL};
+    snprintf(system, sizeof system,
+             "{\"hamel\":1,\"parameters\":{\"k\":1},\"coordinates\":[{\"name\":\"x\",\"initial\":1}],"
+             "\"kinetic_energy\":\"x'^2/2\",\"potential_energy\":\"k*x^2/2\","
+             "\"simulation\":{\"stop\":100,\"samples\":11},"
+             "\"sweep\":{\"over\":{\"k\":{\"from\":1,\"to\":2,\"count\":%d}},\"collect\":[\"final\"]}}",
+             long_tests() ? 100000 : 3000);
+    answer batch = ask(&nodes[0], "POST", "/v1/batches", of_ann, system);
+    if (batch.status != 201) print_error("%s\n", batch.body);
+    assert_int_equal(batch.status, 201);
+    answer_clear(&batch);
+    sleep_seconds(1);
+    answer single = ask(&nodes[0], "POST", "/v1/jobs", of_bob, oscillator(system, sizeof system, "one", 10, 11));
+    assert_int_equal(single.status, 201);
+    answer_clear(&single);
+    wait_for_number("SELECT count(*) FROM jobs WHERE owner='bob' AND status=2", 1, 20);
+    snprintf(sql, sizeof sql, "SELECT started-created FROM jobs WHERE owner='bob'");
+    int64_t waited = in_database(sql);
+    print_message("it waited %lld ms behind %lld jobs\n", (long long)waited,
+                  (long long)in_database("SELECT count(*) FROM jobs WHERE owner='ann' AND status=0"));
+    assert_true(waited <= 2000);
+    assert_true(in_database("SELECT count(*) FROM jobs WHERE owner='ann' AND status=0") > 0);
+    unlink(file_name);
+}
+
+/* ---- the database ----------------------------------------------------------------------------------------------- */
+
+static void check_without_database(const test_daemon *d) {
+    char system[SYSTEM_BYTES], value[32];
+    answer live = ask(d, "POST", "/v1/simulations", json_type, system_of(0, system));
+    assert_int_equal(live.status, 200);
+    answer_clear(&live);
+    answer refused = ask(d, "POST", "/v1/jobs", json_type, system_of(0, system));
+    assert_int_equal(refused.status, 503);
+    assert_true(answer_header(&refused, "Retry-After", value, sizeof value));
+    answer_clear(&refused);
+    answer ready = ask(d, "GET", "/readyz", NULL, NULL);
+    assert_int_equal(ready.status, 503);
+    answer_clear(&ready);
+}
+
+static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) {
+    (void)state;
+    size_t kills = long_tests() ? 20 : 3;
+    submitted s = new_jobs(JOBS_MOST);
+    pthread_t submitter;
+    start_nodes(NODES);
+    assert_int_equal(pthread_create(&submitter, NULL, submit_jobs, &s), 0);
+    for (size_t k = 0; k < kills; k++) {
+        sleep_seconds(random_seconds(0.5, 1.5));
+        postgres_kill(&server);
+        check_without_database(&nodes[k % NODES]);
+        postgres_again(&server);
+    }
+    sleep_seconds(0.5);
+    atomic_store(&s.stop, true);
+    pthread_join(submitter, NULL);
+    double begin = now_seconds();
+    check_history(&s, 60 + lease_seconds() + 0.05 * (double)s.count);
+    print_message("%zu jobs accepted, %zu unanswered, %zu kills, all done %.1f s later\n", s.count, s.unanswered, kills,
+                  now_seconds() - begin);
+    check_rows(&s);
+    free(s.ids);
+}
+
+/* Longer than the lease: nodes give up what they run, and take it up again when the database is back. */
+static void nodes_outlive_a_database_that_is_away_for_longer_than_the_lease(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    start_nodes(1);
+    char *id = submit(&nodes[0], oscillator(system, sizeof system, "long", 40000, 40001));
+    wait_for_status(&nodes[0], id, "running", 20);
+    postgres_kill(&server);
+    double down = now_seconds();
+    while (now_seconds() - down < lease_seconds() + 2) {
+        answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
+        assert_int_equal(health.status, 200);
+        answer_clear(&health);
+        sleep_seconds(0.2);
+    }
+    postgres_again(&server);
+    wait_for_number("SELECT count(*) FROM jobs WHERE status=2", 1, 60);
+    assert_true(metric(&nodes[0], "hamel_leases_lost_total{whose=\"own\"}") == 1);
+    free(id);
+}
+
+/* ---- workers ---------------------------------------------------------------------------------------------------- */
+
+static pid_t start_worker(const char *idle) {
+    const char *set = getenv("HAMEL");
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid > 0) return pid;
+    const char *program = set && *set ? set : "build/hamel";
+    execl(program, program, "worker", "--store", url, "--idle", idle, "--lease", lease, "--workers", "1", "--log-level",
+          "silent", (char *)NULL);
+    _exit(127);
+}
+
+static void a_worker_serves_the_queue_and_ends_when_it_is_idle_or_told_to(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    int status;
+    const char *const arguments[] = {"--store", url, "--lease", lease, "--workers", "1", NULL};
+    daemon_start(&nodes[node_count++], arguments);
+    free(submit(&nodes[0], endless(system, sizeof system))); /* keeps the daemon's only place */
+    wait_for_number("SELECT count(*) FROM jobs WHERE status=1", 1, 20);
+    for (size_t k = 0; k < 10; k++) free(submit(&nodes[0], system_of(k, system)));
+    pid_t worker = start_worker("1");
+    assert_int_equal(waitpid(worker, &status, 0), worker);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE status=2 AND attempt=1"), 10);
+    free(submit(&nodes[0], oscillator(system, sizeof system, "other", 4e6, 2)));
+    worker = start_worker("0");
+    wait_for_number("SELECT count(*) FROM jobs WHERE status=1 AND name='other'", 1, 20);
+    kill(worker, SIGTERM);
+    assert_int_equal(waitpid(worker, &status, 0), worker);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(
+        in_database("SELECT count(*) FROM jobs WHERE name='other' AND status=0 AND fruitless=0 AND node=0"), 1);
+    assert_int_equal(in_database("SELECT count(*) FROM nodes"), 1);
+}
+
+/* ---- passwords -------------------------------------------------------------------------------------------------- */
+
+static void assert_untold(const char *text) {
+    if (strstr(text, "hunter2")) print_error("%s\n", text);
+    assert_null(strstr(text, "hunter2"));
+}
+
+static void a_password_is_never_shown(void **state) {
+    (void)state;
+    char secret[256], text[8192];
+    static const char *const bad[] = {
+        "postgresql://hamel:hunter2@/x?host=/nowhere",
+        "postgresql://hamel:hunter2@127.0.0.1:1/x",
+        "postgresql://hamel:hunter2/@h/x",
+        "postgresql://hamel:hunter2@h:port/x",
+        "postgresql://hamel@h/x?hunter2",
+        "postgresql://hamel@h/x?password=hunter2&no=1",
+        "postgresql://hamel:1/hunter2@h/x",
+        "mysql://hamel:hunter2@h/x",
+        "postgresql://[hunter2",
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        assert_true(daemon_run((const char *const[]){"--store", bad[k], "--listen", "127.0.0.1:0", NULL}, text,
+                               sizeof text) != 0);
+        assert_true(strlen(text) > 0);
+        assert_untold(text);
+    }
+    snprintf(secret, sizeof secret, "postgresql://hamel:hunter2@/%s?host=%s", database, server.dir);
+    assert_int_equal(daemon_run((const char *const[]){"--store", secret, "--check-config", NULL}, text, sizeof text),
+                     0);
+    assert_non_null(strstr(text, "postgresql://hamel@"));
+    assert_untold(text);
+    daemon_start(&nodes[node_count++], (const char *const[]){"--store", secret, "--lease", lease, NULL});
+    answer metrics = ask(&nodes[0], "GET", "/metrics", NULL, NULL);
+    assert_untold(metrics.body);
+    answer_clear(&metrics);
+    daemon_end(&nodes[0], SIGTERM);
+    FILE *log = fopen(nodes[0].log, "r");
+    assert_non_null(log);
+    text[fread(text, 1, sizeof text - 1, log)] = '\0';
+    fclose(log);
+    assert_non_null(strstr(text, "listening"));
+    assert_untold(text);
+}
+
+static int start_server(void **state) {
+    (void)state;
+    postgres_start(&server, "");
+    return 0;
+}
+
+static int stop_server(void **state) {
+    (void)state;
+    postgres_stop(&server);
+    return 0;
+}
+
+#define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, new_queue, end_nodes)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_QUEUE(several_nodes_run_each_job_once),
+        WITH_QUEUE(jobs_of_killed_nodes_are_run_by_others),
+        WITH_QUEUE(what_a_node_writes_after_its_lease_is_refused),
+        WITH_QUEUE(a_job_that_ends_its_nodes_is_given_up_and_others_go_on),
+        WITH_QUEUE(a_job_is_canceled_through_any_node),
+        WITH_QUEUE(the_same_key_at_all_nodes_at_once_makes_one_job),
+        WITH_QUEUE(many_jobs_of_one_do_not_hold_up_the_only_one_of_another),
+        WITH_QUEUE(a_killed_database_loses_nothing_that_was_acknowledged),
+        WITH_QUEUE(nodes_outlive_a_database_that_is_away_for_longer_than_the_lease),
+        WITH_QUEUE(a_worker_serves_the_queue_and_ends_when_it_is_idle_or_told_to),
+        WITH_QUEUE(a_password_is_never_shown),
+    };
+    return cmocka_run_group_tests_name("nodes", tests, start_server, stop_server);
+}
