@@ -31,7 +31,7 @@ static int64_t run(const char *format, ...) {
 }
 
 void postgres_start(test_postgres *p, const char *setting) {
-    snprintf(p->dir, sizeof p->dir, "/tmp/hamel-pg-%d", (int)getpid());
+    snprintf(p->dir, sizeof p->dir, P_tmpdir "/hamel-pg-%d", (int)getpid());
     run("tests/tools/postgres.sh start %s %d '%s'", p->dir, (int)getpid(), setting);
 }
 
