@@ -140,17 +140,47 @@ static graph_node root_rule(graph *g, graph_node root, double power) {
     return graph_div(g, power_of(g, root, power + 2), graph_number(g, (power + 2) / 2));
 }
 
-/* ∫ dx/(c + k x²) = atan(x √(k/c))/√(c k); of a constant without a name the sign shows only in the value: a root of a
- * negative number is no number, and no check lets it pass. */
+/* c and k of c + k x²; false for anything else. */
+static bool is_quadratic(graph *g, graph_node base, graph_node x, arena *memory, graph_node *c, graph_node *k) {
+    *k = graph_div(g, graph_partial(g, graph_partial(g, base, x), x), graph_number(g, 2));
+    *c = arrange(g, graph_sub(g, base, graph_mul(g, *k, graph_mul(g, x, x))), memory);
+    *k = arrange(g, *k, memory);
+    return *k >= 0 && *c >= 0 && !graph_is_zero(g, *k) && !graph_is_zero(g, *c) && is_free_of(g, *k, x) &&
+           is_free_of(g, *c, x);
+}
+
+/* √|k/c|, and whether the quotient is a negative number. A constant with a name is taken for positive: the root of a negative
+ * number is no number, and no check lets it pass. */
+static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *negative) {
+    graph_node ratio = graph_div(g, k, c);
+    double value;
+    *negative = graph_is_number(g, ratio, &value) && value < 0;
+    return graph_unary(g, GRAPH_SQRT, *negative ? graph_neg(g, ratio) : ratio);
+}
+
+/* ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24): atan(a x)/(a c), or log|(1 + a x)/(1 − a x)|/(2 a c). */
 static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, arena *memory) {
-    graph_node k = graph_div(g, graph_partial(g, graph_partial(g, base, x), x), graph_number(g, 2));
-    graph_node c = graph_sub(g, base, graph_mul(g, k, graph_mul(g, x, x)));
-    k = arrange(g, k, memory);
-    c = arrange(g, c, memory);
-    if (k < 0 || c < 0 || graph_is_zero(g, k) || !is_free_of(g, k, x) || !is_free_of(g, c, x)) return GRAPH_NONE;
-    graph_node slope = graph_unary(g, GRAPH_SQRT, graph_div(g, k, c));
-    graph_node scale = graph_unary(g, GRAPH_SQRT, graph_mul(g, c, k));
-    return graph_div(g, graph_unary(g, GRAPH_ATAN, graph_mul(g, x, slope)), scale);
+    graph_node c, k, one = graph_number(g, 1);
+    bool negative;
+    if (!is_quadratic(g, base, x, memory, &c, &k)) return GRAPH_NONE;
+    graph_node a = root_of_ratio(g, c, k, &negative), ax = graph_mul(g, a, x), scale = graph_mul(g, a, c);
+    if (!negative) return graph_div(g, graph_unary(g, GRAPH_ATAN, ax), scale);
+    graph_node ends = graph_div(g, graph_add(g, one, ax), graph_sub(g, one, ax));
+    return graph_div(g, power_rule(g, ends, -1), graph_mul(g, graph_number(g, 2), scale));
+}
+
+/* ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44): ∫ dx/√ is asinh(a x)/(a √c), or asin for k < 0, and
+ * ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
+static graph_node arc_rule(graph *g, power_factor f, graph_node x, arena *memory) {
+    graph_node c, k, half = graph_number(g, 0.5);
+    bool negative;
+    if (graph_at(g, f.base)->op != GRAPH_SQRT || fabs(f.power) != 1) return GRAPH_NONE;
+    if (!is_quadratic(g, graph_at(g, f.base)->as.operand[0], x, memory, &c, &k)) return GRAPH_NONE;
+    graph_node a = root_of_ratio(g, c, k, &negative);
+    graph_node angle = graph_unary(g, negative ? GRAPH_ASIN : GRAPH_ASINH, graph_mul(g, a, x));
+    graph_node inverse = graph_div(g, angle, graph_mul(g, a, graph_unary(g, GRAPH_SQRT, c)));
+    if (f.power < 0) return inverse;
+    return graph_mul(g, half, graph_add(g, graph_mul(g, x, f.base), graph_mul(g, c, inverse)));
 }
 
 static graph_node by_substitution(graph *g, const product *p, graph_node symbol, arena *memory) {
@@ -158,6 +188,10 @@ static graph_node by_substitution(graph *g, const product *p, graph_node symbol,
     if (p->count == 1 && p->items[0].power == -1) {
         graph_node angle = quadratic_rule(g, p->items[0].base, symbol, memory);
         if (angle >= 0) return graph_mul(g, p->constant, angle);
+    }
+    if (p->count == 1) {
+        graph_node arc = arc_rule(g, p->items[0], symbol, memory);
+        if (arc >= 0) return graph_mul(g, p->constant, arc);
     }
     for (size_t k = 0; k < p->count; k++) {
         power_factor f = p->items[k];
@@ -234,8 +268,7 @@ static graph_node potential(graph *g, const one_form *form, arena *memory) {
     return sum;
 }
 
-/* The sum with each term as a book would print it; together they might be factored. */
-static graph_node term_by_term(graph *g, graph_node sum, arena *memory) {
+graph_node arrange_terms(graph *g, graph_node sum, arena *memory) {
     graph_node *terms, result = GRAPH_NONE;
     signed char *signs;
     size_t count = graph_terms(g, sum, memory, &terms, &signs);
@@ -316,6 +349,6 @@ bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_no
         if (!with_factor(g, &solved, scaled, factor, integral, memory)) return false;
         *factor = arrange(g, graph_mul(g, *factor, divisor), memory);
     }
-    *integral = term_by_term(g, *integral, memory);
+    *integral = arrange_terms(g, *integral, memory);
     return *integral >= 0 && graph_status(g) == HAMEL_OK;
 }

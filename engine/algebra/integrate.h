@@ -21,4 +21,7 @@ graph_node integrate(graph *g, graph_node node, graph_node symbol, arena *memory
  * or that over the first coefficient. */
 bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, arena *memory);
 
+/* The sum with each term as a book would print it; together they might be factored. */
+graph_node arrange_terms(graph *g, graph_node sum, arena *memory);
+
 #endif

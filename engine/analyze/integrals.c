@@ -2,7 +2,8 @@
  *
  * Candidates are the constraints one by one, and the rows of their elimination, each a combination Σ μ_c f_c: there
  * what depends on fewest velocities comes out. engine/algebra finds F and a factor with μ Σ μ_c f_c = dF/dt where its
- * rules suffice. What is found is differentiated: only where ∂F/∂q_i and ∂F/∂t are those of the combination at all
+ * rules suffice. Where integrals or holonomic constraints F = C are known, a coordinate is solved from them and put into
+ * what is left: an integral G(q, C) of that is one of the whole, G(q, F). What is found is differentiated: only where ∂F/∂q_i and ∂F/∂t are those of the combination at all
  * samples is it reported, and only as far as it says something that the holonomic constraints and the other integrals
  * do not say. */
 #include "engine/algebra/arrange.h"
@@ -27,6 +28,14 @@ typedef struct candidate {
     bool wrong;
 } candidate;
 
+/* What is known to be constant, F = C, solved for one coordinate: C is 0 for a holonomic constraint, else a symbol. */
+typedef struct level {
+    size_t column;
+    graph_node value;                  /* of that coordinate, by the others and C */
+    graph_node integral;               /* F, which C stands for in the end */
+    graph_node *slope, *factor, *from; /* dF and its factors, with the levels before put in; its factors as found */
+} level;
+
 typedef struct finder {
     analysis *a;
     const groups *g;
@@ -38,6 +47,9 @@ typedef struct finder {
     const int32_t *coordinates;
     graph_node *form; /* columns + 1: a combination, dt last */
     graph_node *factor;
+    level levels[GROUP_MOST];
+    size_t level_count;
+    graph_node *replacement; /* n: of coordinates, GRAPH_NONE otherwise */
 } finder;
 
 /* The one-form of constraint c in the group's coordinates and t; false for one that has none. */
@@ -111,7 +123,8 @@ static bool add_tests(finder *f, candidate *c) {
     graph_node form[GROUP_MOST + 1], sum[GROUP_MOST + 1];
     for (size_t j = 0; j <= f->columns; j++) sum[j] = graph_number(g, 0);
     for (size_t r = 0; r < f->rows; r++) {
-        if (graph_is_zero(g, c->factor[r]) || !form_of(f, f->constraints[r], form)) continue;
+        if (graph_is_zero(g, c->factor[r])) continue;
+        (void)form_of(f, f->constraints[r], form); /* of holonomic ones, too */
         for (size_t j = 0; j <= f->columns; j++) sum[j] = graph_add(g, sum[j], graph_mul(g, c->factor[r], form[j]));
     }
     for (size_t j = 0; j <= f->columns; j++)
@@ -184,12 +197,183 @@ static bool try_combinations(finder *f) {
     return true;
 }
 
+/* --- what is constant, put into the rest ----------------------------------------------------------------------------- */
+
+static graph_node put_in(finder *f, const level *l, graph_node node) {
+    f->replacement[f->coordinates[l->column]] = l->value;
+    node = graph_substitute(f->a->system->graph, node, SYMBOL_COORDINATE, f->replacement, f->a->n);
+    f->replacement[f->coordinates[l->column]] = GRAPH_NONE;
+    return node;
+}
+
+/* The form at hand without the coordinate that F = C determines, and without its differential. */
+static void apply(finder *f, const level *l) {
+    graph *g = f->a->system->graph;
+    arena *m = f->a->memory;
+    for (size_t j = 0; j <= f->columns; j++) f->form[j] = put_in(f, l, f->form[j]);
+    graph_node ratio = arrange(g, graph_div(g, f->form[l->column], put_in(f, l, l->slope[l->column])), m);
+    for (size_t j = 0; j <= f->columns; j++) {
+        graph_node slope = put_in(f, l, l->slope[j]);
+        f->form[j] =
+            j == l->column ? graph_number(g, 0) : arrange(g, graph_sub(g, f->form[j], graph_mul(g, ratio, slope)), m);
+    }
+    for (size_t r = 0; r < f->rows; r++)
+        f->factor[r] = graph_sub(g, put_in(f, l, f->factor[r]), graph_mul(g, ratio, put_in(f, l, l->factor[r])));
+}
+
+/* A coordinate by which F is linear, best with a number as coefficient; `columns` where there is none. */
+static size_t solvable_column(const finder *f) {
+    graph *g = f->a->system->graph;
+    size_t found = f->columns;
+    for (size_t j = 0; j < f->columns; j++) {
+        graph_node slope = f->form[j];
+        if (graph_is_zero(g, slope) || !graph_is_zero(g, graph_partial(g, slope, variable(f, j)))) continue;
+        if (graph_is_number(g, slope, NULL)) return j;
+        if (found == f->columns) found = j;
+    }
+    return found;
+}
+
+/* The only coordinate that F contains; `columns` where there are several. */
+static size_t only_column(const finder *f) {
+    size_t found = f->columns;
+    for (size_t j = 0; j <= f->columns; j++) {
+        if (graph_is_zero(f->a->system->graph, f->form[j])) continue;
+        if (found < f->columns || j == f->columns) return f->columns;
+        found = j;
+    }
+    return found;
+}
+
+static bool solve_level(finder *f, level *l, graph_node F, bool holonomic) {
+    graph *g = f->a->system->graph;
+    graph_node C = holonomic ? graph_number(g, 0) : graph_symbol(g, SYMBOL_FREE, (int32_t)f->level_count);
+    l->column = solvable_column(f);
+    if (l->column < f->columns) {
+        l->value = graph_number(g, 0);
+        graph_node rest = put_in(f, l, F);
+        l->value = arrange(g, graph_div(g, graph_sub(g, C, rest), f->form[l->column]), f->a->memory);
+        return l->value >= 0;
+    }
+    l->column = only_column(f);
+    if (holonomic || l->column == f->columns) return false;
+    graph_node slope = f->form[l->column]; /* F(q) = C says that q is constant */
+    for (size_t r = 0; r < f->rows; r++) {
+        l->from[r] = graph_div(g, l->from[r], slope);
+        f->factor[r] = graph_div(g, f->factor[r], slope);
+    }
+    f->form[l->column] = graph_number(g, 1);
+    l->integral = variable(f, l->column);
+    l->value = C;
+    return true;
+}
+
+/* False without memory; a level that cannot be solved for is left out. */
+static bool add_level(finder *f, graph_node F, const graph_node *factor, bool holonomic) {
+    graph *g = f->a->system->graph;
+    arena *m = f->a->memory;
+    level *l = &f->levels[f->level_count];
+    if (f->level_count == GROUP_MOST) return true;
+    *l = (level){.integral = F};
+    l->slope = arena_alloc(m, f->columns + 1, sizeof *l->slope);
+    l->factor = arena_alloc(m, f->rows, sizeof *l->factor);
+    l->from = arena_alloc(m, f->rows, sizeof *l->from);
+    if (!l->slope || !l->factor || !l->from) return false;
+    memcpy(l->from, factor, f->rows * sizeof *factor);
+    memcpy(f->factor, factor, f->rows * sizeof *factor);
+    for (size_t j = 0; j <= f->columns; j++) f->form[j] = graph_partial(g, F, variable(f, j));
+    for (size_t k = 0; k < f->level_count; k++) {
+        apply(f, &f->levels[k]);
+        F = put_in(f, &f->levels[k], F);
+    }
+    if (graph_status(g) != HAMEL_OK) return false;
+    if (!solve_level(f, l, F, holonomic)) return graph_status(g) == HAMEL_OK;
+    memcpy(l->slope, f->form, (f->columns + 1) * sizeof *l->slope);
+    memcpy(l->factor, f->factor, f->rows * sizeof *l->factor);
+    f->level_count++;
+    return true;
+}
+
+/* dG at constant C is λ times the form at hand; with each C the F that it stands for, dG has the factors of these, too. */
+static bool keep_with_levels(finder *f, graph_node lambda, graph_node G) {
+    graph *g = f->a->system->graph;
+    graph_node constants[GROUP_MOST];
+    for (size_t k = 0; k < f->level_count; k++) constants[k] = f->levels[k].integral;
+    for (size_t r = 0; r < f->rows; r++) {
+        graph_node sum = graph_mul(g, lambda, f->factor[r]);
+        for (size_t k = 0; k < f->level_count; k++) {
+            graph_node slope = graph_partial(g, G, graph_symbol(g, SYMBOL_FREE, (int32_t)k));
+            sum = graph_add(g, sum, graph_mul(g, slope, f->levels[k].from[r]));
+        }
+        f->factor[r] = graph_substitute(g, sum, SYMBOL_FREE, constants, f->level_count);
+    }
+    graph_node whole = graph_substitute(g, G, SYMBOL_FREE, constants, f->level_count);
+    if (whole != G) whole = arrange_terms(g, whole, f->a->memory);
+    return whole >= 0 && keep(f, graph_number(g, 1), whole);
+}
+
+/* The first constraint that can be integrated with all levels put in and says something new. */
+static bool try_with_levels(finder *f, bool *done, bool *found) {
+    graph *g = f->a->system->graph;
+    graph_node coefficients[FORM_MOST], variables[FORM_MOST], factor, integral;
+    one_form form = {coefficients, variables, 0};
+    *found = false;
+    for (size_t r = 0; r < f->rows; r++) {
+        if (done[r] || !form_of(f, f->constraints[r], f->form)) continue;
+        for (size_t k = 0; k < f->rows; k++) f->factor[k] = graph_number(g, k == r);
+        for (size_t k = 0; k < f->level_count; k++) apply(f, &f->levels[k]);
+        if (graph_status(g) != HAMEL_OK) return false;
+        if (!gather(f, coefficients, variables, &form)) continue;
+        if (!integrate_form(g, &form, &factor, &integral, f->a->memory)) continue;
+        done[r] = *found = true;
+        return keep_with_levels(f, factor, integral);
+    }
+    return true;
+}
+
+/* Levels are the holonomic constraints and what was integrated so far; each integral found is another one. */
+static bool try_levels(finder *f, size_t before) {
+    analysis *a = f->a;
+    graph *g = a->system->graph;
+    bool *done = arena_alloc(a->memory, f->rows, sizeof *done), found = true;
+    graph_node *factor = arena_alloc(a->memory, f->rows, sizeof *factor);
+    f->replacement = arena_alloc(a->memory, a->n, sizeof *f->replacement);
+    if (!done || !factor || !f->replacement) return false;
+    for (size_t i = 0; i < a->n; i++) f->replacement[i] = GRAPH_NONE;
+    f->level_count = 0;
+    for (size_t r = 0; r < f->rows; r++) {
+        if (a->model->order[f->constraints[r]] != CONSTRAINT_HOLONOMIC) continue;
+        for (size_t k = 0; k < f->rows; k++) factor[k] = graph_number(g, k == r);
+        if (!add_level(f, a->system->constraints[f->constraints[r]].equation, factor, true)) return false;
+    }
+    for (size_t k = before; k < f->count; k++)
+        if (!add_level(f, f->items[k].integral, f->items[k].factor, false)) return false;
+    while (found && f->level_count > 0) {
+        if (!try_with_levels(f, done, &found)) return false;
+        if (found && !add_level(f, f->items[f->count - 1].integral, f->items[f->count - 1].factor, false)) return false;
+    }
+    return true;
+}
+
 static void enter(finder *f, size_t group) {
     f->group = group;
     f->rows = groups_constraints(f->g, group);
     f->columns = groups_coordinates(f->g, group);
     f->constraints = f->g->constraints + f->g->first_constraint[group];
     f->coordinates = f->g->coordinates + f->g->first_coordinate[group];
+}
+
+/* How many of the candidates from `before` on say something new, at one sample. */
+static size_t independent(const finder *f, size_t before) {
+    row_basis basis = {0};
+    double row[GROUP_MOST + 1];
+    if (row_basis_init(&basis, f->count - before, f->columns + 1, DEPENDENT))
+        for (size_t k = before; k < f->count; k++)
+            if (zero_values(f->a, &f->a->samples[0], false, f->items[k].gradient, f->columns + 1, row) == HAMEL_OK)
+                (void)row_basis_add(&basis, row);
+    size_t rank = basis.rank;
+    row_basis_free(&basis);
+    return rank;
 }
 
 static bool search(finder *f, size_t group, size_t integrable) {
@@ -199,7 +383,8 @@ static bool search(finder *f, size_t group, size_t integrable) {
     f->form = arena_alloc(f->a->memory, f->columns + 1, sizeof *f->form);
     f->factor = arena_alloc(f->a->memory, f->rows, sizeof *f->factor);
     if (!f->form || !f->factor || !try_constraints(f)) return false;
-    return f->count - before >= integrable || try_combinations(f);
+    if (independent(f, before) < integrable && !try_combinations(f)) return false;
+    return independent(f, before) >= integrable || try_levels(f, before);
 }
 
 static bool report(finder *f, const candidate *c) {

@@ -226,20 +226,48 @@ static void units_do_not_matter(void **state) {
            (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* ∫ dx/(1 − 2x²) is no arc tangent: the rule that makes one of it gives no number, and nothing is shown. */
+/* ∫ dx/(1 + k x²) is an arc tangent where k > 0. By the name alone k could be so; with k = −2 it gives no number, and nothing is
+ * shown. */
 static void an_integral_that_does_not_stand_its_test_is_not_shown(void **state) {
     (void)state;
     static const char with_sign[] =
         "`coordinates`: [{`name`: `x`, `initial`: 0.1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
-        "`constraints`: [{`name`: `c`, `equation`: `x' = (1 %s 2*x^2)*y'`}]";
+        "`parameters`: {`k`: %d}, `constraints`: [{`name`: `c`, `equation`: `x' = (1 + k*x^2)*y'`}]";
     char text[500];
     for (int k = 0; k < 2; k++) {
-        snprintf(text, sizeof text, with_sign, k ? "+" : "-");
+        snprintf(text, sizeof text, with_sign, k ? 2 : -2);
         hamel_report *r = fixture_report(text);
         assert_int_equal(r->integrable, 1);
         assert_int_equal(r->integral_count, k);
         hamel_report_free(r);
     }
+}
+
+static void expect_integrals(const char *members, const char *wanted) {
+    hamel_report *r = fixture_report(members);
+    char text[1000] = "";
+    for (size_t k = 0, at = 0; k < r->integral_count; k++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s:", k ? "; " : "", r->integrals[k].integral);
+        for (size_t i = 0; i < r->integrals[k].term_count; i++) {
+            const hamel_integral_term *term = &r->integrals[k].terms[i];
+            at += (size_t)snprintf(text + at, sizeof text - at, " (%s)*%s", term->factor, term->constraint);
+        }
+        assert_true(at < sizeof text);
+    }
+    assert_string_equal(text, wanted);
+    hamel_report_free(r);
+}
+
+/* A disk that is led straight: x = r psi cos(0.6), by putting the angle in. Where the angle's rate is what is 0, it is an integral,
+ * and stays in those of the others. */
+static void what_is_constant_is_put_into_the_rest(void **state) {
+    (void)state;
+    char text[1000];
+    snprintf(text, sizeof text, "%s, {`name`: `straight`, `equation`: `phi = 0.6`}]", coin);
+    expect_integrals(text, "x - psi*cos(3/5)/2: (1)*cx; y - psi*sin(3/5)/2: (1)*cy");
+    snprintf(text, sizeof text, "%s, {`name`: `straight`, `equation`: `phi' = 0`}]", coin);
+    expect_integrals(text, "phi: (1)*straight; x - psi*cos(phi)/2: (1)*cx (psi*sin(phi)/2)*straight; "
+                           "y - psi*sin(phi)/2: (1)*cy (-psi*cos(phi)/2)*straight");
 }
 
 /* Dimensions as "2, 3, 4". */
@@ -378,6 +406,7 @@ int main(void) {
         cmocka_unit_test(groups_add_up),
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(an_integral_that_does_not_stand_its_test_is_not_shown),
+        cmocka_unit_test(what_is_constant_is_put_into_the_rest),
         cmocka_unit_test(brackets_of_brackets_are_faster_than_one_after_the_other),
         cmocka_unit_test(what_expressions_do_not_show_is_found_at_random_states),
         cmocka_unit_test(given_constraints_stay_in_the_flag),
