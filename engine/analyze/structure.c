@@ -4,7 +4,8 @@
  * a_ct the part of f that is free of velocities,
  *   catastatic     a_ct = 0                     Papastavridis 2.2; for a holonomic constraint the same as scleronomic
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
- *   conservative   ideal and homogeneous        Greenwood 4.7: Σ ∂f/∂q'_i q'_i = 0 in every possible motion
+ *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352): so where f is
+ *                  homogeneous, but also where that is hidden by a factor
  * A constraint on accelerations is outside Greenwood's test and never called conservative.
  *
  * The system is conservative (Greenwood 4.7, sufficient) when no force lacks a potential, every constraint is
@@ -23,6 +24,7 @@ static const double DEPENDENT = 1e-9;
 /* What the tests find, before it becomes the report. */
 typedef struct findings {
     bool *time_dependent, *moving; /* m: t occurs; not at rest when the system is */
+    bool *working;                 /* m: an ideal reaction can work in a possible motion */
     bool *present;                 /* n: coordinate i occurs in L, a force or a constraint */
     bool *forced;                  /* n: a force or reaction acts on coordinate i */
     bool any_force, lagrangian_in_time, energy_flows;
@@ -33,9 +35,10 @@ static bool allocate(analysis *a, findings *f) {
     a->at_rest = arena_alloc(a->memory, a->m, sizeof *a->at_rest);
     f->time_dependent = arena_alloc(a->memory, a->m, sizeof *f->time_dependent);
     f->moving = arena_alloc(a->memory, a->m, sizeof *f->moving);
+    f->working = arena_alloc(a->memory, a->m, sizeof *f->working);
     f->present = arena_alloc(a->memory, a->n, sizeof *f->present);
     f->forced = arena_alloc(a->memory, a->n, sizeof *f->forced);
-    return a->linear && a->at_rest && f->time_dependent && f->moving && f->present && f->forced;
+    return a->linear && a->at_rest && f->time_dependent && f->moving && f->working && f->present && f->forced;
 }
 
 /* f with the velocities and accelerations set to zero. */
@@ -53,12 +56,29 @@ static bool is_linear(const analysis *a, size_t c) {
     return true;
 }
 
+/* q'·∂f/∂q' of constraint c. */
+static graph_node euler_sum(analysis *a, size_t c) {
+    hamel_system *s = a->system;
+    graph_node sum = graph_number(s->graph, 0);
+    size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
+    for (size_t k = first; k < first + count; k++) {
+        const matrix_entry *entry = &a->equations.A.entries[k];
+        sum = graph_add(s->graph, sum, graph_mul(s->graph, entry->node, s->v[entry->column]));
+    }
+    return sum;
+}
+
+static bool needs_euler(const analysis *a, size_t c) {
+    return a->model->order[c] == CONSTRAINT_VELOCITY && !a->linear[c];
+}
+
 static bool test_constraint(analysis *a, findings *f, size_t c, const graph_node *zeros) {
     graph *g = a->system->graph;
     graph_node equation = a->system->constraints[c].equation, time = graph_symbol(g, SYMBOL_TIME, 0);
     a->linear[c] = is_linear(a, c);
     a->at_rest[c] =
         a->model->order[c] == CONSTRAINT_HOLONOMIC ? graph_partial(g, equation, time) : at_rest(a, equation, zeros);
+    if (needs_euler(a, c) && !zero_test_add(a, euler_sum(a, c), &f->working[c])) return false;
     return zero_test_add(a, graph_partial(g, equation, time), &f->time_dependent[c]) &&
            zero_test_add(a, a->at_rest[c], &f->moving[c]);
 }
@@ -104,22 +124,6 @@ static bool add_tests(analysis *a, findings *f) {
     return test_time(a, f) && test_coordinates(a, f) && test_forces(a, f);
 }
 
-/* q'·∂f/∂q' of constraint c. */
-static graph_node euler_sum(analysis *a, size_t c) {
-    hamel_system *s = a->system;
-    graph_node sum = graph_number(s->graph, 0);
-    size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
-    for (size_t k = first; k < first + count; k++) {
-        const matrix_entry *entry = &a->equations.A.entries[k];
-        sum = graph_add(s->graph, sum, graph_mul(s->graph, entry->node, s->v[entry->column]));
-    }
-    return sum;
-}
-
-static bool needs_euler(const analysis *a, size_t c) {
-    return a->model->order[c] == CONSTRAINT_VELOCITY && !a->linear[c];
-}
-
 /* Euler's theorem at velocities that need not satisfy the constraint: the same degree at every sample. */
 static hamel_status test_homogeneity(analysis *a) {
     hamel_status status = HAMEL_OK;
@@ -159,7 +163,7 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
         facts->catastatic = !f->moving[c];
         if (a->linear[c]) facts->homogeneous = facts->catastatic;
         facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer);
-        facts->conservative = facts->ideal && facts->homogeneous;
+        facts->conservative = facts->ideal && (facts->homogeneous || (needs_euler(a, c) && !f->working[c]));
     }
     return status;
 }

@@ -95,6 +95,14 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
     expect_names(&r->left_out, "cone");
     expect_names(&r->conserved, "jacobi_integral()");
     hamel_report_free(r);
+    snprintf(text, sizeof text, /* the same with a factor that does not vanish: not homogeneous, and as free of work */
+             "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+             "`constraints`: [{`name`: `cone`, `equation`: `(x'^2 + y'^2 - 2*z'^2)*(1 + x'^2) = 0`}]",
+             start);
+    r = fixture_report(text);
+    expect_flags(r, 0, "velocity", "CIV");
+    assert_true(r->conservative);
+    hamel_report_free(r);
     snprintf(text, sizeof text,
              "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
              "`constraints`: [{`name`: `speed`, `equation`: `x'^2 + y'^2 + z'^2 = 3`}]",
