@@ -1,12 +1,14 @@
 /* integrator.h — one step at a time, on the constraint manifold, with dense output, by a stepper (stepper.h).
  *
- * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most. W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi
- * integral is not identically 0; the work balance of the summary comes from it.
+ * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most.
+ * W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi integral is not identically
+ * 0; the work balance of the summary comes from it.
  *
  * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays at
- * the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with Adams and changes to BDF when the fixed-point iteration keeps failing to
- * converge, which is what stiffness does to it, and when it comes up to dependent constraints in ever shorter steps. One
- * owner, one thread. */
+ * the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with the Runge–Kutta
+ * method, or with Adams where that is the faster one or the only one; it goes to Adams where constraints come near to being
+ * dependent, and to BDF when stiffness shows, and when it comes up to dependent constraints in ever shorter steps. One owner,
+ * one thread. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
@@ -68,7 +70,6 @@ hamel_status integrator_keep_constants(integrator *w, double t, const double *q,
                                        hamel_error *error) HAMEL_CHECKED;
 
 integrator_counts integrator_count(const integrator *w);
-const char *integrator_method(const integrator *w);            /* "adams"; "adams, bdf" after a change */
-const char *integrator_first_method(const hamel_model *model); /* what a run of it begins with */
+const char *integrator_method(const integrator *w); /* "adams"; "adams, bdf" after a change */
 
 #endif

@@ -405,9 +405,13 @@ static hamel_status finish(run *r, hamel_status status) {
 }
 
 static void describe(hamel_summary *s, const hamel_model *model) {
+    static const char *const methods[] = {[HAMEL_METHOD_AUTO] = "auto",
+                                          [HAMEL_METHOD_BDF] = "bdf",
+                                          [HAMEL_METHOD_ADAMS] = "adams",
+                                          [HAMEL_METHOD_ERK] = "erk"};
     *s = (hamel_summary){.t = model->settings.start, .outcome = HAMEL_FAILED, .derive_seconds = model->derive_seconds};
     s->formulation = model->formulation->name;
-    s->method = integrator_first_method(model);
+    s->method = methods[model->settings.method];
     s->evaluation = model->native.size ? "machine code" : "interpreter";
     if (model->not_translated) warn(s, "no machine code, as %s: the programs were interpreted", model->not_translated);
     s->start = model->settings.start;
