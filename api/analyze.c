@@ -6,6 +6,7 @@
 #include "engine/base/symbol_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,8 @@ static hamel_status add_linearization(cJSON *answer, const hamel_description *d,
     hamel_status status = HAMEL_OK;
     if (options->about_equilibrium) status = find_equilibria(&equilibria, d, options, limits, cancel, error);
     if (status == HAMEL_OK && equilibria && equilibria->count == 0)
-        status = hamel_fail(error, HAMEL_INVALID, "", 0, "no equilibrium was found to linearize about");
+        status =
+            hamel_fail(error, HAMEL_INVALID, options->about_pointer, 0, "no equilibrium was found to linearize about");
     const hamel_equilibrium *at = equilibria && equilibria->count > 0 ? &equilibria->items[0] : NULL;
     if (status == HAMEL_OK)
         status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, cancel, error);
@@ -189,10 +191,11 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
     if ((options->analyses & API_LINEARIZATION) != 0) {
         cJSON *own = options_of(&b, request, "linearization");
         json_add_text(&b, own, "about", options->about_equilibrium ? "equilibrium" : "initial");
-        json_append_texts(&b, json_add_list(&b, own, "inputs"), options->inputs, options->input_count);
+        cJSON *inputs = json_add_list(&b, own, "inputs");
+        for (size_t k = 0; k < options->input_count; k++) json_append_texts(&b, inputs, &options->inputs[k].name, 1);
     }
-    if ((options->analyses & API_RELAXATION) != 0 && options->relaxed != NULL)
-        json_add_text(&b, options_of(&b, request, "relaxation"), "constraint", options->relaxed);
+    if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name != NULL)
+        json_add_text(&b, options_of(&b, request, "relaxation"), "constraint", options->relaxed.name);
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
     return NULL;
@@ -261,27 +264,32 @@ static bool read_starts(const cJSON *value, api_analysis_options *options) {
 static bool read_about(const cJSON *value, api_analysis_options *options) {
     if (!cJSON_IsString(value)) return false;
     options->about_equilibrium = strcmp(value->valuestring, "equilibrium") == 0;
+    options->about_pointer = "/options/linearization/about";
     return options->about_equilibrium || strcmp(value->valuestring, "initial") == 0;
 }
 
-/* The names stay the tree's; their list is freed with the options. */
+/* The names stay the tree's; their list, with the pointers behind it, is freed with the options. */
 static bool read_inputs(const cJSON *value, api_analysis_options *options) {
     int count = cJSON_IsArray(value) ? cJSON_GetArraySize(value) : -1;
     if (count < 0 || count > API_MOST_INPUTS) return false;
-    const char **inputs = calloc((size_t)count + 1, sizeof *inputs);
+    enum { POINTER = 48 };
+    hamel_argument *inputs = calloc((size_t)count + 1, sizeof *inputs + POINTER);
     if (inputs == NULL) return false;
+    char *pointer = (char *)(inputs + count + 1);
     free((void *)options->inputs);
     options->inputs = inputs;
-    for (const cJSON *item = value->child; item != NULL; item = item->next) {
+    options->input_count = 0;
+    for (const cJSON *item = value->child; item != NULL; item = item->next, pointer += POINTER) {
         if (!cJSON_IsString(item)) return false;
-        inputs[options->input_count++] = item->valuestring;
+        (void)snprintf(pointer, POINTER, "%s%zu", "/options/linearization/inputs/", options->input_count);
+        inputs[options->input_count++] = (hamel_argument){item->valuestring, pointer};
     }
     return true;
 }
 
 static bool read_relaxed(const cJSON *value, api_analysis_options *options) {
-    options->relaxed = cJSON_GetStringValue(value);
-    return options->relaxed != NULL;
+    options->relaxed = (hamel_argument){cJSON_GetStringValue(value), "/options/relaxation/constraint"};
+    return options->relaxed.name != NULL;
 }
 
 static const struct {
@@ -313,6 +321,16 @@ static void read_option(const char *analysis, const cJSON *item, api_analysis_op
     text_buffer_free(&place);
 }
 
+static void refuse_options(const char *analysis, bool known, hamel_error *error) {
+    text_buffer place;
+    text_buffer_init(&place, 1024);
+    text_buffer_printf(&place, "/options/%.100s", analysis);
+    (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0,
+                     known ? "expected an object of options" : "there is no such analysis");
+    hamel_suggest(error, "options stand by the names of analyses, as in {\"equations\": {\"format\": \"latex\"}}");
+    text_buffer_free(&place);
+}
+
 /* {"equations": {"format": "latex"}} */
 static void read_options(const cJSON *given, api_analysis_options *options, hamel_error *error) {
     if (given != NULL && !cJSON_IsObject(given))
@@ -321,9 +339,7 @@ static void read_options(const cJSON *given, api_analysis_options *options, hame
         bool known = false;
         for (size_t k = 0; k < COUNT(known_analyses); k++) known |= strcmp(known_analyses[k].name, own->string) == 0;
         if (!known || !cJSON_IsObject(own)) {
-            (void)hamel_fail(
-                error, HAMEL_INVALID, "/options", 0,
-                "expected objects by the names of analyses, as in {\"equations\": {\"format\": \"latex\"}}");
+            refuse_options(own->string, known, error);
             continue;
         }
         for (const cJSON *item = own->child; item != NULL; item = item->next)
@@ -341,7 +357,7 @@ static api_analysis_options read_request(const cJSON *request, hamel_error *erro
     check_keys(request, error);
     options.analyses = read_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
     read_options(cJSON_GetObjectItemCaseSensitive(request, "options"), &options, error);
-    if ((options.analyses & API_RELAXATION) != 0 && options.relaxed == NULL) {
+    if ((options.analyses & API_RELAXATION) != 0 && options.relaxed.name == NULL) {
         (void)hamel_fail(error, HAMEL_INVALID, "/options", 0,
                          "the analysis `relaxation` needs the name of a constraint");
         hamel_suggest(error, "\"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
@@ -351,11 +367,12 @@ static api_analysis_options read_request(const cJSON *request, hamel_error *erro
     return options;
 }
 
-/* Pointers into the description become pointers into the body. */
+/* Pointers into the description become pointers into the body; a description has no objects by the name of options. */
 static void move_pointers(hamel_error *error) {
-    static const char prefix[] = "/system";
+    static const char prefix[] = "/system", options[] = "/options/";
     for (size_t k = 0; k < error->count; k++) {
         char *old = error->faults[k].pointer;
+        if (strncmp(old, options, sizeof options - 1) == 0) continue;
         size_t length = strlen(old);
         char *moved = malloc(sizeof prefix + length);
         if (moved == NULL) return;

@@ -15,20 +15,21 @@ typedef enum api_analyses { /* bits */
 } api_analyses;
 
 typedef struct api_analysis_options {
-    unsigned analyses;         /* bits of api_analyses */
-    hamel_notation notation;   /* of the equations */
-    size_t starts;             /* of the search for equilibria, besides the initial values */
-    bool about_equilibrium;    /* linearize about the one nearest to the initial values */
-    const char *const *inputs; /* of the linearization; borrowed */
+    unsigned analyses;            /* bits of api_analyses */
+    hamel_notation notation;      /* of the equations */
+    size_t starts;                /* of the search for equilibria, besides the initial values */
+    bool about_equilibrium;       /* linearize about the one nearest to the initial values */
+    const char *about_pointer;    /* where that is asked for, for a fault; "": nowhere that has a name */
+    const hamel_argument *inputs; /* of the linearization; borrowed */
     size_t input_count;
-    const char *relaxed; /* the constraint that is relaxed; borrowed; not NULL with API_RELAXATION */
+    hamel_argument relaxed; /* the constraint; borrowed; its name is not NULL with API_RELAXATION */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
 
 /* Those of analyses with nothing said of them. */
 static inline api_analysis_options api_analysis_default(unsigned analyses) {
-    return (api_analysis_options){.analyses = analyses, .starts = API_STARTS};
+    return (api_analysis_options){.analyses = analyses, .starts = API_STARTS, .about_pointer = ""};
 }
 
 /* "text", "latex" or "c"; false when it is none of them. */

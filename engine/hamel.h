@@ -406,11 +406,16 @@ typedef struct hamel_equilibrium {
     size_t eigenvalue_count;
 } hamel_equilibrium;
 
+/* A name that is given beside the description, and where: the place of faults about it ("": nowhere that has a name). */
+typedef struct hamel_argument {
+    const char *name, *pointer;
+} hamel_argument;
+
 /* Linearizes the motion of `d` on its constraint manifold about the initial state, made consistent, or about `at` (an
  * equilibrium of the same description; NULL for the former); the state's independent coordinates are those that the constraints determine worst. `inputs`: names of parameters (may be none).
  * HAMEL_LIMIT for more than 600 coordinates and constraints. Freed by hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
-                             const char *const *inputs, size_t input_count, const hamel_limits *limits,
+                             const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_linearization_free(hamel_linearization *linearization);
 
@@ -450,7 +455,7 @@ typedef struct hamel_relaxation {
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
                                const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);
-hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, const char *constraint,
+hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_relaxation_free(hamel_relaxation *relaxation);
 

@@ -242,11 +242,11 @@ static int print_answer(void *context, const cJSON *answer) {
 }
 
 /* "a,b,c" → three names, in `text`, which is cut. */
-static size_t split_names(char *text, const char **names, size_t most) {
+static size_t split_names(char *text, hamel_argument *names, size_t most) {
     size_t count = 0;
     char *rest = text, *name;
     while (count < most && (name = strsep(&rest, ",")) != NULL)
-        if (*name != '\0') names[count++] = name;
+        if (*name != '\0') names[count++] = (hamel_argument){name, ""};
     return count;
 }
 
@@ -265,7 +265,8 @@ static bool read_place(const char *text, bool *about_equilibrium) {
 }
 
 static int ask(const cli_arguments *arguments, api_analysis_options *asked, bool as_json) {
-    const char *inputs[API_MOST_INPUTS], *given = cli_option_value(arguments, "inputs");
+    hamel_argument inputs[API_MOST_INPUTS];
+    const char *given = cli_option_value(arguments, "inputs");
     char *text = strdup(given != NULL ? given : "");
     if (text == NULL) {
         cli_say("memory could not be allocated");
@@ -290,8 +291,8 @@ static int analyze_file(const cli_arguments *arguments) {
     if (cli_option_value(arguments, "equilibrium") != NULL) asked.analyses |= API_EQUILIBRIUM;
     if (cli_option_value(arguments, "linearize") != NULL) asked.analyses |= API_LINEARIZATION;
     if (cli_option_value(arguments, "forces") != NULL) asked.analyses |= API_FORCES;
-    asked.relaxed = cli_option_value(arguments, "relax");
-    if (asked.relaxed != NULL) asked.analyses |= API_RELAXATION;
+    asked.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
+    if (asked.relaxed.name != NULL) asked.analyses |= API_RELAXATION;
     if (!read_starts(cli_option_value(arguments, "starts"), &asked.starts)) {
         cli_say("--starts needs a whole number up to %d", (int)API_MOST_STARTS);
         return CLI_USAGE;

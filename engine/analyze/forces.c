@@ -181,32 +181,34 @@ static hamel_status find_forces(analysis *a, hamel_forces *to) {
     return fill_in(a, to, &c, &start);
 }
 
-static hamel_status find_constraint(analysis *a, const char *name, size_t *index) {
+static hamel_status find_constraint(analysis *a, hamel_argument asked, size_t *index) {
+    const char *name = asked.name;
     int32_t found = system_constraint_index(a->system, name);
     if (found < 0) {
-        (void)hamel_fail(a->error, HAMEL_INVALID, "", 0, "there is no constraint `%s` to relax", name);
+        (void)hamel_fail(a->error, HAMEL_INVALID, asked.pointer, 0, "there is no constraint `%s` to relax", name);
         const char *nearest = system_nearest_constraint(a->system, name);
         if (nearest) hamel_suggest(a->error, "did you mean `%s`?", nearest);
         return HAMEL_INVALID;
     }
     if ((size_t)found >= a->m || !a->model->active[found])
-        return hamel_fail(a->error, HAMEL_INVALID, "", 0, "the constraint `%s` does not act at the start", name);
+        return hamel_fail(a->error, HAMEL_INVALID, asked.pointer, 0, "the constraint `%s` does not act at the start",
+                          name);
     *index = (size_t)found;
     return HAMEL_OK;
 }
 
-static hamel_status relax(analysis *a, hamel_relaxation *to, const char *name) {
+static hamel_status relax(analysis *a, hamel_relaxation *to, hamel_argument asked) {
     graph *g = a->system->graph;
     size_t c = 0, first;
     state start;
-    hamel_status status = find_constraint(a, name, &c);
+    hamel_status status = find_constraint(a, asked, &c);
     if (status == HAMEL_OK) status = make_state(a, &start);
     if (status != HAMEL_OK) return status;
     size_t count = pattern_row(&a->equations.A, (int32_t)c, &first);
     const matrix_entry *row = a->equations.A.entries + first;
     graph_node last = 0, lambda = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
     for (size_t k = 0; k < count; k++) last = row[k].node > last ? row[k].node : last;
-    to->constraint = arena_text(a->memory, name, strlen(name));
+    to->constraint = arena_text(a->memory, asked.name, strlen(asked.name));
     to->multiplier = start.lambda[c];
     to->reactions = arena_alloc(a->memory, count, sizeof *to->reactions);
     double *value = evaluate(a, &start, last);
@@ -255,7 +257,7 @@ hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, c
     return status;
 }
 
-hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, const char *constraint,
+hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
     analysis a = {0};
     hamel_status status;

@@ -50,22 +50,24 @@ static hamel_status make_state(linearizer *z, const hamel_equilibrium *at, doubl
     return initial_state(z->kinetics, q, v, a, lambda, z->error);
 }
 
-static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const char *const *inputs,
+static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const hamel_argument *inputs,
                               size_t input_count) {
     const hamel_model *model = z->model;
     arena *memory = &z->owned->memory;
     hamel_linearization *out = &z->owned->linearization;
-    const char **coordinates = arena_alloc(memory, model->n, sizeof *coordinates);
+    const char **coordinates = arena_alloc(memory, model->n, sizeof *coordinates),
+               **asked = arena_alloc(memory, input_count, sizeof *asked);
     double *q = copied(memory, model->q0, model->n), *v = copied(memory, model->q0, model->n);
     double *a = copied(memory, model->q0, model->n), *lambda = arena_alloc(memory, model->m, sizeof *lambda);
-    if (!coordinates || !q || !v || !a || !lambda) return no_memory(z->error);
+    if (!coordinates || !asked || !q || !v || !a || !lambda) return no_memory(z->error);
     hamel_status status = make_state(z, at, q, v, a, lambda);
     if (status != HAMEL_OK) return kinetics_explain(z->kinetics, status, z->error);
     for (size_t i = 0; i < model->n; i++) coordinates[i] = model->system->coordinates[i].name;
     *out = (hamel_linearization){
         .t = model->settings.start, .q = q, .v = v, .lambda = lambda, .coordinate_count = model->n};
     out->coordinates = names(memory, coordinates, model->n);
-    out->inputs = names(memory, inputs, input_count);
+    for (size_t k = 0; k < input_count; k++) asked[k] = inputs[k].name;
+    out->inputs = names(memory, asked, input_count);
     if (!out->coordinates || !out->inputs) return no_memory(z->error);
     local_state state = {out->t, q, v, a, lambda};
     status = local_create(&z->local, z->model, inputs, input_count, z->error);
@@ -76,7 +78,7 @@ static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const 
 }
 
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
-                             const char *const *inputs, size_t input_count, const hamel_limits *limits,
+                             const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              const atomic_bool *cancel, hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_error own = {0};

@@ -12,14 +12,15 @@ static hamel_status no_memory(hamel_error *error) {
 
 /* --- inputs ------------------------------------------------------------------------------------------------------- */
 
-static hamel_status no_parameter(const hamel_system *s, const char *name, hamel_error *error) {
-    (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the input `%s` is no parameter of the system", name);
+static hamel_status no_parameter(const hamel_system *s, hamel_argument input, hamel_error *error) {
+    const char *name = input.name;
+    (void)hamel_fail(error, HAMEL_INVALID, input.pointer, 0, "the input `%s` is no parameter of the system", name);
     const char *nearest = nearest_name(s->parameter_names, s->parameter_count, name, strlen(name));
     if (nearest) hamel_suggest(error, "did you mean `%s`?", nearest);
     return HAMEL_INVALID;
 }
 
-static hamel_status compile_inputs(local_equations *l, const char *const *inputs, hamel_error *error) {
+static hamel_status compile_inputs(local_equations *l, const hamel_argument *inputs, hamel_error *error) {
     hamel_system *s = l->model->system;
     hamel_equations e = {.system = s, .n = l->n, .m = l->m};
     size_t each = l->rows + 2 * l->m, count = l->inputs * each;
@@ -28,7 +29,7 @@ static hamel_status compile_inputs(local_equations *l, const char *const *inputs
     if (!nodes || !rates) return no_memory(error);
     if (formulation_lagrange.derive(&e) != HAMEL_OK) return error->status;
     for (size_t k = 0; k < l->inputs; k++) {
-        int32_t input = inputs_find_parameter(s, inputs[k]);
+        int32_t input = inputs_find_parameter(s, inputs[k].name);
         if (input < 0) return no_parameter(s, inputs[k], error);
         if (!inputs_parameter_rates(s, input, rates)) return equations_status(s);
         for (size_t i = 0; i < l->rows; i++) *at++ = inputs_along(s, e.residual[i], rates);
@@ -72,7 +73,7 @@ static bool allocate(local_equations *l) {
     return l->dynamics && l->work && l->tangent_work && l->dots && l->seeds;
 }
 
-hamel_status local_create(local_equations *l, hamel_model *model, const char *const *inputs, size_t input_count,
+hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) {
     *l = (local_equations){
         .model = model, .n = model->n, .m = model->m, .rows = model->n + model->m, .inputs = input_count};

@@ -34,7 +34,7 @@ typedef struct local_state {
 /* `inputs`: names of parameters; parameters made of them move along. HAMEL_INVALID names one that does not exist;
  * HAMEL_LIMIT when the system is larger than LOCAL_MOST; HAMEL_INVALID where forces depend on reactions in a way that has
  * no derivative here (friction, prescribed work that asks for reactions). local_free in any case. */
-hamel_status local_create(local_equations *l, hamel_model *model, const char *const *inputs, size_t input_count,
+hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);
 

@@ -95,13 +95,27 @@ static void expect_fault(const char *body, const char *pointer) {
     cJSON_Delete(problem);
 }
 
+static void expect_option_fault(const char *analysis, const char *options, const char *pointer) {
+    char body[2000], asked[300];
+    snprintf(asked, sizeof asked, ", \"analyses\": [\"%s\"], \"options\": %s", analysis, options);
+    expect_fault(request_with(body, sizeof body, "phi", asked), pointer);
+}
+
 static void faults_point_into_the_body(void **state) {
     (void)state;
     char body[2000];
     expect_fault(request_with(body, sizeof body, "psi", ""), "/system/constraints/0/equation");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"structure\", \"weather\"]"), "/analyses/1");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": []"), "/analyses");
-    expect_fault(request_with(body, sizeof body, "phi", ", \"options\": {\"a\": 1}"), "/options");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"options\": {\"a\": 1}"), "/options/a");
+    expect_option_fault("relaxation", "{\"relaxation\": {\"constraint\": \"edgy\"}}", "/options/relaxation/constraint");
+    expect_option_fault("relaxation", "{\"relaxation\": {\"constraint\": 1}}", "/options/relaxation/constraint");
+    expect_option_fault("linearization", "{\"linearization\": {\"inputs\": [\"nowhere\"]}}",
+                        "/options/linearization/inputs/0");
+    expect_option_fault("linearization", "{\"linearization\": {\"about\": \"noon\"}}", "/options/linearization/about");
+    expect_option_fault("equilibrium", "{\"equilibrium\": {\"starts\": -1}}", "/options/equilibrium/starts");
+    expect_option_fault("equations", "{\"equations\": {\"format\": \"html\"}}", "/options/equations/format");
+    expect_option_fault("equations", "{\"equations\": {\"formulation\": \"x\"}}", "/options/equations/formulation");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"relaxation\"]"), "/options");
     expect_fault("{\"analyses\": [\"structure\"]}", "");

@@ -93,7 +93,8 @@ static void a_relaxed_constraint_shows_its_reaction(void **state) {
     fixture f;
     hamel_relaxation *relaxation = NULL;
     fixture_read(&f, collar, simulation);
-    assert_int_equal(hamel_relax(&relaxation, &f.description, "guide", NULL, NULL, &f.error), HAMEL_OK);
+    assert_int_equal(hamel_relax(&relaxation, &f.description, (hamel_argument){"guide", ""}, NULL, NULL, &f.error),
+                     HAMEL_OK);
     assert_string_equal(relaxation->constraint, "guide");
     assert_int_equal(relaxation->count, 2);
     assert_near("multiplier", relaxation->multiplier, N * r, 1e-12);
@@ -109,9 +110,12 @@ static void expect_refusal(const char *constraint, const char *message) {
     fixture f;
     hamel_relaxation *relaxation = NULL;
     fixture_read(&f, collar, simulation);
-    assert_int_equal(hamel_relax(&relaxation, &f.description, constraint, NULL, NULL, &f.error), HAMEL_INVALID);
+    assert_int_equal(
+        hamel_relax(&relaxation, &f.description, (hamel_argument){constraint, "/asked"}, NULL, NULL, &f.error),
+        HAMEL_INVALID);
     assert_null(relaxation);
     assert_true(fixture_says(&f, message));
+    assert_string_equal(f.error.faults[0].pointer, "/asked");
     fixture_close(&f);
 }
 

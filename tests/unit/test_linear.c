@@ -21,8 +21,9 @@ static hamel_linearization *linearize(const char *members, bool about_equilibriu
         assert_int_equal(hamel_find_equilibria(&e, &f.description, 0, NULL, NULL, &f.error), HAMEL_OK);
         assert_true(e->count > 0);
     }
+    hamel_argument asked = {input, ""};
     hamel_status status =
-        hamel_linearize(&l, &f.description, e ? &e->items[0] : NULL, &input, input != NULL, NULL, NULL, &f.error);
+        hamel_linearize(&l, &f.description, e ? &e->items[0] : NULL, &asked, input != NULL, NULL, NULL, &f.error);
     if (status != HAMEL_OK) print_message("%s\n", f.error.faults[0].message);
     assert_int_equal(status, HAMEL_OK);
     hamel_equilibria_free(e);
@@ -226,10 +227,11 @@ static void an_input_that_is_none_is_named(void **state) {
     (void)state;
     fixture f;
     hamel_linearization *l = NULL;
-    const char *input = "lenght";
+    hamel_argument input = {"lenght", "/inputs/0"};
     fixture_read(&f, "`parameters`: {`length`: 1}, `coordinates`: [`x`], `kinetic_energy`: `x'^2`", "`stop`: 1");
     assert_int_equal(hamel_linearize(&l, &f.description, NULL, &input, 1, NULL, NULL, &f.error), HAMEL_INVALID);
     assert_true(fixture_says(&f, "`lenght`") && fixture_says(&f, "`length`"));
+    assert_string_equal(f.error.faults[0].pointer, "/inputs/0");
     fixture_close(&f);
 }
 
