@@ -427,8 +427,8 @@ typedef struct hamel_generalized_force {
 } hamel_generalized_force;
 
 typedef struct hamel_action {
-    const char
-        *origin; /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation" */
+    const char *
+        origin; /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation", "nonideal", "friction on floor" */
     hamel_generalized_force *on;
     size_t count;
 } hamel_action;
@@ -448,8 +448,8 @@ typedef struct hamel_relaxation {
     size_t count;
 } hamel_relaxation;
 
-/* Generalized forces at the initial state, element by element. Arguments as for hamel_analyze; `error` is not NULL. Coulomb
- * friction and what non-ideal constraints prescribe are reactions and no part of them. HAMEL_NOT_FINITE names a force
+/* Generalized forces at the initial state, element by element. Arguments as for hamel_analyze; `error` is not NULL. Of
+ * Coulomb friction the value is what really acts, also while it sticks; the expression is that of slipping. HAMEL_NOT_FINITE names a force
  * without a value. Freed by hamel_forces_free, hamel_relaxation_free. HAMEL_INVALID when there is no such constraint, or it
  * does not act at the start. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,

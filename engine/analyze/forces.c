@@ -6,7 +6,9 @@
  * The second are the equations of the system in which constraint c is not kept, with its reaction as an unknown force. */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/analysis_int.h"
+#include "engine/mechanics/generalized_forces.h"
 #include "engine/solve/initial_values.h"
+#include "engine/solve/sticking.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +24,36 @@ typedef struct owned_forces {
 } owned_forces;
 
 typedef struct state {
-    double t, *q, *v, *a, *lambda, *nonideal;
+    double t, *q, *v, *a, *lambda;
+    double *ideal, *nonideal,
+        *ideal_lambda; /* reactions, where not all constraints are ideal; and multipliers of the ideal part */
+    double *values;    /* of the dynamics program */
 } state;
+
+/* What sticks and what slips is decided as at the start of a run; then everything else once more. */
+static hamel_status decide(analysis *a, kinetics *k, state *s) {
+    if (a->model->slip_count == 0) return HAMEL_OK;
+    sticking *slips = sticking_create(k);
+    mode_choose_branches(&k->mode, s->t, s->q, s->v);
+    k->held = true;
+    hamel_status status = slips ? sticking_decide(slips, s->t, s->q, s->v, a->error) : HAMEL_NO_MEMORY;
+    sticking_free(slips);
+    if (status == HAMEL_OK) status = kinetics_evaluate(k, s->t, s->q, s->v, a->error);
+    return status == HAMEL_OK ? kinetics_accelerations(k, 0, 0, s->a, s->lambda, a->error) : status;
+}
+
+/* Multipliers of ideal constraints alone; they are those that act where nothing else does. */
+static hamel_status note_reactions(analysis *a, kinetics *k, state *s) {
+    const hamel_model *model = a->model;
+    memcpy(s->values, k->values, model->dynamics_count * sizeof *s->values);
+    memcpy(s->ideal, k->ideal, a->n * sizeof *s->ideal);
+    memcpy(s->nonideal, k->nonideal, a->n * sizeof *s->nonideal);
+    memcpy(s->ideal_lambda, s->lambda, model->m * sizeof *s->lambda);
+    if (!model->nonideal) return HAMEL_OK;
+    double *unused = arena_alloc(a->memory, a->n, sizeof *unused);
+    if (!unused) return HAMEL_NO_MEMORY;
+    return motion_solve(&k->motion, k->values + model->at_Q, k->b, INFINITY, unused, s->ideal_lambda);
+}
 
 static hamel_status make_state(analysis *a, state *s) {
     const hamel_model *model = a->model;
@@ -32,11 +62,16 @@ static hamel_status make_state(analysis *a, state *s) {
     s->q = arena_alloc(a->memory, a->n, sizeof *s->q);
     s->v = arena_alloc(a->memory, a->n, sizeof *s->v);
     s->a = arena_alloc(a->memory, a->n, sizeof *s->a);
+    s->ideal = arena_alloc(a->memory, a->n, sizeof *s->ideal);
     s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
     s->lambda = arena_alloc(a->memory, model->m, sizeof *s->lambda);
+    s->ideal_lambda = arena_alloc(a->memory, model->m, sizeof *s->ideal_lambda);
+    s->values = arena_alloc(a->memory, model->dynamics_count, sizeof *s->values);
     kinetics *k = kinetics_create(model);
-    if (k && s->q && s->v && s->a && s->lambda && s->nonideal) {
+    if (k && s->q && s->v && s->a && s->lambda && s->ideal && s->nonideal && s->ideal_lambda && s->values) {
         status = initial_state(k, s->q, s->v, s->a, s->lambda, a->error);
+        if (status == HAMEL_OK) status = decide(a, k, s);
+        if (status == HAMEL_OK) status = note_reactions(a, k, s);
         if (status != HAMEL_OK) status = kinetics_explain(k, status, a->error);
     }
     kinetics_free(k);
@@ -44,11 +79,12 @@ static hamel_status make_state(analysis *a, state *s) {
 }
 
 /* Values of all nodes up to the last one. NULL without memory; free() it. */
-static double *evaluate(const analysis *a, const state *s, graph_node last) {
-    program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, s->lambda, s->a);
+static double *evaluate(const analysis *a, const state *s, const double *lambda, graph_node last) {
+    program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, lambda, s->a);
     graph_point point = {{0}, {0}};
     double *value = malloc(2 * ((size_t)last + 1) * sizeof *value);
-    in.values[SYMBOL_NONIDEAL] = in.values[SYMBOL_IDEAL] = s->nonideal;
+    in.values[SYMBOL_IDEAL] = s->ideal;
+    in.values[SYMBOL_NONIDEAL] = s->nonideal;
     memcpy(point.values, in.values, sizeof point.values);
     if (value) graph_evaluate(a->system->graph, last, &point, value, value + last + 1);
     return value;
@@ -71,114 +107,63 @@ static hamel_status not_finite(analysis *a, const char *what, int32_t coordinate
                       a->system->coordinates[coordinate].name);
 }
 
-/* One generalized force before it has a value. */
-typedef struct pending {
-    size_t action;
-    int32_t coordinate;
-    graph_node node;
-} pending;
+/* --- forces ------------------------------------------------------------------------------------------------------------ */
 
-/* Generalized forces of one action after the other, by coordinate. */
-typedef struct collector {
-    graph_node *on;   /* n, of the action at hand; GRAPH_NONE: none */
-    int32_t *touched; /* in the order of their first part */
-    size_t count;
-    pending *all; /* of all actions */
-    size_t all_count, all_capacity;
-} collector;
-
-static void collect(analysis *a, collector *c, int32_t i, graph_node force) {
-    graph *g = a->system->graph;
-    if (graph_is_zero(g, force)) return;
-    if (c->on[i] < 0) c->touched[c->count++] = i;
-    c->on[i] = c->on[i] < 0 ? force : graph_add(g, c->on[i], force);
+/* What friction exerts is known by number only: it depends on whether the point sticks. */
+static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
+    const model_pattern *F = &a->model->F, *A = &a->model->A;
+    const system_friction *by = &a->system->frictions[f->friction];
+    double sum = 0;
+    for (size_t e = 0; e < F->count; e++)
+        if (F->row[e] == f->coordinate && F->column[e] == f->friction)
+            sum += s->values[a->model->at_F + e] * fabs(s->lambda[by->constraint]);
+    for (size_t e = 0; e < A->count && by->row >= 0; e++)
+        if (A->row[e] == by->row && A->column[e] == f->coordinate)
+            sum += s->values[a->model->at_A + e] * s->lambda[by->row];
+    return sum;
 }
 
-static bool collect_action(analysis *a, collector *c, const system_action *action) {
-    graph *g = a->system->graph;
-    int32_t *list;
-    if (action->potential < 0) {
-        collect(a, c, action->coordinate, action->force);
-        return true;
-    }
-    size_t count = node_support(a->system, action->potential, SYMBOL_COORDINATE, &list);
-    for (size_t k = 0; k < count; k++)
-        collect(a, c, list[k], graph_neg(g, graph_partial(g, action->potential, a->system->q[list[k]])));
-    return graph_status(g) == HAMEL_OK;
+static hamel_status add_force(analysis *a, hamel_action *action, const state *s, const generalized_force *f,
+                              double value) {
+    if (f->friction >= 0) value = friction_value(a, s, f);
+    if (!isfinite(value)) return not_finite(a, action->origin, f->coordinate);
+    return describe(a, &action->on[action->count++], f->coordinate, f->node, value) ? HAMEL_OK : analysis_no_memory(a);
 }
 
-/* −∂D/∂q' */
-static void collect_dissipation(analysis *a, collector *c) {
-    graph *g = a->system->graph;
-    for (size_t i = 0; i < a->n; i++)
-        collect(a, c, (int32_t)i, graph_neg(g, graph_partial(g, a->system->dissipation, a->system->v[i])));
-}
-
-/* The action is complete: what was collected becomes its own, and the collector is empty. */
-static bool finish_action(analysis *a, hamel_forces *to, const char *origin, collector *c) {
-    hamel_action *action = &to->actions[to->count];
-    if (c->count == 0) return true;
-    pending *all = arena_grow(a->memory, c->all, &c->all_capacity, c->all_count + c->count, sizeof *all);
-    action->origin = arena_text(a->memory, origin, strlen(origin));
-    action->on = arena_alloc(a->memory, c->count, sizeof *action->on);
-    if (!all || !action->origin || !action->on) return false;
-    c->all = all;
-    for (size_t k = 0; k < c->count; k++) {
-        int32_t i = c->touched[k];
-        all[c->all_count++] = (pending){to->count, i, c->on[i]};
-        c->on[i] = GRAPH_NONE;
-    }
-    c->count = 0;
-    to->count++;
-    return true;
-}
-
-/* Values of all, in one pass over the graph. */
-static hamel_status fill_in(analysis *a, hamel_forces *to, const collector *c, const state *s) {
+/* Values of all, in two passes over the graph: prescribed forces are made of the ideal reactions. */
+static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
     graph_node last = 0;
     hamel_status status = HAMEL_OK;
-    for (size_t k = 0; k < c->all_count; k++) last = c->all[k].node > last ? c->all[k].node : last;
-    double *value = evaluate(a, s, last);
-    if (!value) return analysis_no_memory(a);
-    for (size_t k = 0; k < c->all_count && status == HAMEL_OK; k++) {
-        pending p = c->all[k];
-        hamel_action *action = &to->actions[p.action];
-        if (system_interrupted(a->system))
-            status = a->error->status;
-        else if (!isfinite(value[p.node]))
-            status = not_finite(a, action->origin, p.coordinate);
-        else if (!describe(a, &action->on[action->count++], p.coordinate, p.node, value[p.node]))
-            status = analysis_no_memory(a);
+    for (size_t k = 0; k < count; k++) last = all[k].node > last ? all[k].node : last;
+    double *value = evaluate(a, s, s->lambda, last), *ideal = evaluate(a, s, s->ideal_lambda, last);
+    if (!value || !ideal) status = analysis_no_memory(a);
+    for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
+        const generalized_force *f = &all[k];
+        if (k == 0 || f->origin != all[k - 1].origin) {
+            hamel_action *action = &to->actions[to->count++];
+            action->origin = arena_text(a->memory, f->origin, strlen(f->origin));
+            action->on = arena_alloc(a->memory, a->n, sizeof *action->on);
+            if (!action->origin || !action->on) status = analysis_no_memory(a);
+        }
+        if (system_interrupted(a->system)) status = a->error->status;
+        if (status == HAMEL_OK)
+            status = add_force(a, &to->actions[to->count - 1], s, f, (f->prescribed ? ideal : value)[f->node]);
     }
     free(value);
+    free(ideal);
     return status;
 }
 
-static bool collect_all(analysis *a, hamel_forces *to, collector *c) {
-    const hamel_system *s = a->system;
-    for (size_t k = 0; k < s->action_count; k++) {
-        bool last = k + 1 == s->action_count || s->actions[k + 1].origin != s->actions[k].origin;
-        if (!collect_action(a, c, &s->actions[k])) return false;
-        if (last && !finish_action(a, to, s->actions[k].origin, c)) return false;
-    }
-    collect_dissipation(a, c);
-    return finish_action(a, to, "dissipation", c);
-}
-
 static hamel_status find_forces(analysis *a, hamel_forces *to) {
+    generalized_force *all;
+    size_t count;
     state start;
-    collector c = {.on = arena_alloc(a->memory, a->n, sizeof *c.on),
-                   .touched = arena_alloc(a->memory, a->n, sizeof *c.touched)};
-    to->actions = arena_alloc(a->memory, a->system->action_count + 1, sizeof *to->actions);
-    if (!c.on || !c.touched || !to->actions) return analysis_no_memory(a);
-    for (size_t i = 0; i < a->n; i++) c.on[i] = GRAPH_NONE;
     hamel_status status = make_state(a, &start);
     if (status != HAMEL_OK) return status;
-    if (!collect_all(a, to, &c)) {
-        status = equations_status(a->system);
-        return status != HAMEL_OK ? status : analysis_no_memory(a);
-    }
-    return fill_in(a, to, &c, &start);
+    status = generalized_forces_list(&a->equations, a->memory, &all, &count);
+    if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
+    to->actions = arena_alloc(a->memory, count, sizeof *to->actions);
+    return to->actions ? fill_in(a, to, all, count, &start) : analysis_no_memory(a);
 }
 
 static hamel_status find_constraint(analysis *a, hamel_argument asked, size_t *index) {
@@ -211,7 +196,7 @@ static hamel_status relax(analysis *a, hamel_relaxation *to, hamel_argument aske
     to->constraint = arena_text(a->memory, asked.name, strlen(asked.name));
     to->multiplier = start.lambda[c];
     to->reactions = arena_alloc(a->memory, count, sizeof *to->reactions);
-    double *value = evaluate(a, &start, last);
+    double *value = evaluate(a, &start, start.lambda, last);
     if (!to->constraint || !to->reactions || !value) status = analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         int32_t i = row[k].column;

@@ -111,8 +111,7 @@ static void add_constraints(written *w, const legendre *l, size_t at) {
 static graph_node momentum_rate(written *w, const legendre *l, size_t i) {
     graph *g = w->system->graph;
     graph_node rate = graph_add(g, w->equations.momentum_rate[i], written_reaction(w, i));
-    if (w->equations.nonideal) rate = graph_add(g, rate, w->equations.nonideal[i]);
-    return in_momenta(w, l, rate);
+    return in_momenta(w, l, graph_add(g, rate, w->nonideal[i]));
 }
 
 static bool canonical_equations(written *w, const legendre *l) {

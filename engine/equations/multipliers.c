@@ -35,10 +35,12 @@ static bool vector_lines(written *w, const char *letter, const graph_node *value
     return true;
 }
 
+/* C: what constraints that are not ideal exert beside (Udwadia 2000); it acts as Q does. */
 static bool matrices(written *w, const char *title) {
     written_begin(w, title);
     return pattern_lines(w, "M", &w->equations.M, false) && vector_lines(w, "Q", w->equations.Q, w->n, false) &&
-           pattern_lines(w, "A", &w->equations.A, true) && vector_lines(w, "b", w->equations.b, w->m, true);
+           vector_lines(w, "C", w->nonideal, w->n, false) && pattern_lines(w, "A", &w->equations.A, true) &&
+           vector_lines(w, "b", w->equations.b, w->m, true);
 }
 
 static bool machine(written *w) {
@@ -59,14 +61,18 @@ static bool machine(written *w) {
 }
 
 bool write_multipliers(written *w, const char *name) {
-    bool done;
+    bool done, ideal = !w->equations.nonideal && w->equations.F.count == 0;
     if (strcmp(name, "lagrange") == 0)
         done = motion(w);
     else if (strcmp(name, "gauss") == 0)
-        done = matrices(w, "motion: the q'' with A q'' = b for which (q'' - a)^T M (q'' - a)/2 is least, M a = Q "
-                           "(M is symmetric; entries not listed are 0)");
+        done = matrices(w, written_text(w,
+                                        "motion: the q'' with A q'' = b for which (q'' - a)^T M (q'' - a)/2 is "
+                                        "least, M a = %s (M is symmetric; entries not listed are 0)",
+                                        ideal ? "Q" : "Q + C"));
     else
-        done = matrices(w, "motion: M q'' = Q + A^T (A M^-1 A^T)^+ (b - A M^-1 Q) "
-                           "(M is symmetric; entries not listed are 0)");
+        done = matrices(w, written_text(w,
+                                        "motion: M q'' = %s + A^T (A M^-1 A^T)^+ (b - A M^-1 %s) "
+                                        "(M is symmetric; entries not listed are 0)",
+                                        ideal ? "Q" : "Q + C", ideal ? "Q" : "(Q + C)"));
     return done && written_constraints(w) && machine(w);
 }

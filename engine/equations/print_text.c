@@ -96,12 +96,22 @@ void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, t
     text_buffer_free(&plain);
 }
 
+/* An index in words, which are those of the description. */
+static void latex_words(const char *text, size_t length, text_buffer *out) {
+    text_buffer_puts(out, "_{\\text{");
+    for (size_t k = 0; k < length; k++) {
+        if (text[k] == '_') text_buffer_puts(out, "\\");
+        text_buffer_add(out, text + k, 1);
+    }
+    text_buffer_puts(out, "}}");
+}
+
 /* "q'", "M[x, y]", "gamma[c; u, v]" on the left of a definition. */
 static void latex_defined(const written_line *line, text_buffer *out) {
     const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
     if (bracket && strchr(line->name, '[') == NULL) {
         latex_stem(line->defines, (size_t)(bracket - line->defines), out);
-        text_buffer_printf(out, "_{\\mathrm{%.*s}}", (int)strcspn(bracket + 1, "]"), bracket + 1);
+        latex_words(bracket + 1, (size_t)(strrchr(bracket, ']') - bracket - 1), out);
         return;
     }
     if (prime) text_buffer_puts(out, "\\dot{");

@@ -3,6 +3,7 @@
 
 #include "engine/algebra/arrange.h"
 #include "engine/mechanics/formulation.h"
+#include "engine/mechanics/generalized_forces.h"
 #include "engine/system/binder.h"
 
 #include <stdarg.h>
@@ -52,6 +53,11 @@ int32_t written_symbol(written *w, const char *name) {
     return (int32_t)(w->n + w->extra_count++);
 }
 
+static graph_node only_what_acts(written *w, graph_node node) {
+    if (w->acting == w->m) return node;
+    return graph_substitute(w->system->graph, node, SYMBOL_MULTIPLIER, w->resting, w->m);
+}
+
 graph_node written_reaction(written *w, size_t i) {
     return w->reactions[i];
 }
@@ -69,8 +75,7 @@ static bool add_reactions(written *w) {
 }
 
 graph_node written_force(written *w, size_t i) {
-    graph_node force = w->equations.given[i];
-    return w->equations.nonideal ? graph_add(w->system->graph, force, w->equations.nonideal[i]) : force;
+    return graph_add(w->system->graph, w->equations.given[i], w->nonideal[i]);
 }
 
 /* The residual without forces and reactions; they cancel when it is arranged. */
@@ -78,6 +83,38 @@ graph_node written_inertia(written *w, size_t i) {
     graph *g = w->system->graph;
     graph_node right = graph_add(g, written_force(w, i), written_reaction(w, i));
     return graph_add(g, w->equations.residual[i], right);
+}
+
+static bool add_nonideal(written *w) {
+    graph *g = w->system->graph;
+    w->nonideal = node_array(w->system, w->n);
+    if (!w->nonideal) return false;
+    for (size_t i = 0; w->equations.nonideal && i < w->n; i++) w->nonideal[i] = w->equations.nonideal[i];
+    for (size_t k = 0; k < w->equations.F.count; k++) {
+        const matrix_entry *f = &w->equations.F.entries[k];
+        int32_t c = w->system->frictions[f->column].constraint;
+        if (!w->acts[c]) continue;
+        graph_node pressing = graph_unary(g, GRAPH_ABS, graph_symbol(g, SYMBOL_MULTIPLIER, c));
+        w->nonideal[f->row] = graph_add(g, w->nonideal[f->row], graph_mul(g, f->node, pressing));
+    }
+    return graph_status(g) == HAMEL_OK;
+}
+
+/* What acts, by what it comes from; of constraints only those that act. */
+static bool generalized_forces(written *w) {
+    generalized_force *all;
+    size_t count;
+    if (generalized_forces_list(&w->equations, w->memory, &all, &count) != HAMEL_OK) return false;
+    if (count > 0)
+        written_begin(w, "generalized forces: each does the virtual work Q times the displacement of its coordinate");
+    for (size_t k = 0; k < count; k++) {
+        const generalized_force *f = &all[k];
+        const char *name = w->system->coordinates[f->coordinate].name;
+        if (f->friction >= 0 && !w->acts[w->system->frictions[f->friction].constraint]) continue;
+        const char *defines = written_text(w, "Q[%s; %s]", name, f->origin);
+        if (!defines || !written_definition(w, name, defines, only_what_acts(w, f->node))) return false;
+    }
+    return true;
 }
 
 bool written_constraints(written *w) {
@@ -204,7 +241,7 @@ static bool share_lines(written *w) {
 /* What does not act has no multiplier. */
 static bool leave_out_what_rests(written *w) {
     graph *g = w->system->graph;
-    graph_node *to = arena_alloc(w->memory, w->m, sizeof *to);
+    graph_node *to = w->resting = arena_alloc(w->memory, w->m, sizeof *to);
     if (!to) return false;
     w->acts = w->model->active;
     for (size_t c = 0; c < w->m; c++) {
@@ -212,8 +249,8 @@ static bool leave_out_what_rests(written *w) {
         w->acting += w->acts[c];
     }
     for (size_t i = 0; i < w->n && w->acting < w->m; i++) {
-        w->equations.residual[i] = graph_substitute(g, w->equations.residual[i], SYMBOL_MULTIPLIER, to, w->m);
-        w->equations.given[i] = graph_substitute(g, w->equations.given[i], SYMBOL_MULTIPLIER, to, w->m);
+        w->equations.residual[i] = only_what_acts(w, w->equations.residual[i]);
+        w->equations.given[i] = only_what_acts(w, w->equations.given[i]);
     }
     return graph_status(g) == HAMEL_OK;
 }
@@ -230,7 +267,8 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     hamel_status status = kind->from->derive(&w->equations);
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
-    bool done = leave_out_what_rests(w) && add_reactions(w) && kind->write(w, kind->name) &&
+    bool done = leave_out_what_rests(w) && add_reactions(w) && add_nonideal(w) && kind->write(w, kind->name) &&
+                (notation == HAMEL_NOTATION_C || generalized_forces(w)) &&
                 (notation == HAMEL_NOTATION_C || share_lines(w));
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);

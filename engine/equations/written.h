@@ -22,7 +22,7 @@ typedef struct written_part {
     size_t count, capacity;
 } written_part;
 
-enum { WRITTEN_PARTS = 8 };
+enum { WRITTEN_PARTS = 10 };
 
 typedef struct written {
     arena *memory;
@@ -31,7 +31,8 @@ typedef struct written {
     hamel_error *error;
     hamel_equations equations; /* Lagrange's, derived in that graph */
     size_t n, m;
-    const bool *acts; /* m: constraints that act at the start; the others are left out */
+    const bool *acts;    /* m: constraints that act at the start; the others are left out */
+    graph_node *resting; /* m: 0 in the place of their multipliers */
     size_t acting;
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
@@ -40,6 +41,7 @@ typedef struct written {
     graph_point start;       /* the initial configuration, where pivots are compared */
     const char *shared_name; /* "z" in z1, z2, ... of named subexpressions: parameters beyond the system's */
     graph_node *reactions;   /* n: Σ λ_c A_ci */
+    graph_node *nonideal;    /* n: what constraints that are not ideal exert beside: C + F|λ|; 0 where nothing */
 
     /* For machines: */
     graph_node *rates;   /* n: q' of (t, q, w) */

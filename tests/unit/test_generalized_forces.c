@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -106,6 +107,38 @@ static void a_relaxed_constraint_shows_its_reaction(void **state) {
     fixture_close(&f);
 }
 
+/* A block of 2 kg on the level that is pulled by 3 along x: what slides is held back by μ N, what rests by the pull. */
+static void friction_acts_whether_it_slides_or_sticks(void **state) {
+    (void)state;
+    static const char *const velocities[] = {"0.5", "-0.5", "0"};
+    static const double force[] = {-0.2 * 2 * 9.81, 0.2 * 2 * 9.81, -3};
+    for (int k = 0; k < 3; k++) {
+        char members[600];
+        snprintf(members, sizeof members,
+                 "`coordinates`: [{`name`: `x`, `velocity`: %s}, `y`], `gravity`: [0, -9.81],"
+                 "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}],"
+                 "`loads`: [{`on`: `P`, `force`: [3, 0]}],"
+                 "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `friction`: {`coefficient`: 0.2}}]",
+                 velocities[k]);
+        hamel_forces *forces = forces_of(members);
+        assert_int_equal(forces->count, 3);
+        expect(forces, "friction on floor", "x", force[k]);
+        hamel_forces_free(forces);
+    }
+}
+
+/* A pendulum at rest, level: the rod pulls with m x'²/l = 0.7²·2 alone; the force across is a part of that. */
+static void prescribed_work_is_made_of_the_ideal_reaction(void **state) {
+    (void)state;
+    hamel_forces *forces =
+        forces_of("`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: 0.7}],"
+                  "`kinetic_energy`: `x'^2 + y'^2`, `constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`,"
+                  "`nonideal`: {`y`: `-0.1*abs(ideal(x))*y' + lambda(rod)`}}]");
+    assert_int_equal(forces->count, 1);
+    expect(forces, "nonideal", "y", -0.1 * 2 * 0.7 * 0.7 * 0.7 - 0.7 * 0.7);
+    hamel_forces_free(forces);
+}
+
 static void expect_refusal(const char *constraint, const char *message) {
     fixture f;
     hamel_relaxation *relaxation = NULL;
@@ -130,6 +163,8 @@ int main(void) {
         cmocka_unit_test(what_acts_is_told_by_what_it_comes_from),
         cmocka_unit_test(the_virtual_work_of_a_force_at_the_tip),
         cmocka_unit_test(a_relaxed_constraint_shows_its_reaction),
+        cmocka_unit_test(friction_acts_whether_it_slides_or_sticks),
+        cmocka_unit_test(prescribed_work_is_made_of_the_ideal_reaction),
         cmocka_unit_test(what_cannot_be_relaxed_is_told),
     };
     return cmocka_run_group_tests_name("generalized_forces", tests, NULL, NULL);

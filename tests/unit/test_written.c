@@ -240,6 +240,25 @@ static void a_book_would_print_them_so(void **state) {
     written_close(&e);
 }
 
+static void what_acts_is_written_by_what_it_comes_from(void **state) {
+    (void)state;
+    static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton"};
+    static const char *const lines[] = {"\nx: m*x'' = sin(a)*lambda(incline) + ", "\nC[x] = ", "\np_x' = "};
+    for (size_t k = 0; k < sizeof formulations / sizeof *formulations; k++) {
+        written_example e;
+        written_open_example(&e, "block_stopping_on_incline", formulations[k]);
+        char *text = written_equations(&e, HAMEL_NOTATION_TEXT), *line = strstr(text, lines[k]);
+        assert_non_null(strstr(text, "\nQ[y; gravity] = -m*g\n"));
+        assert_non_null(strstr(text, "\nQ[x; friction on incline] = "
+                                     "mu*abs(lambda(incline))*sign(sin(a)*y' - cos(a)*x')*cos(a)\n"));
+        assert_non_null(line);
+        assert_ptr_not_equal(strstr(line, "abs(lambda(incline))"), NULL);
+        assert_true(strstr(line, "abs(lambda(incline))") < strchr(line + 1, '\n'));
+        free(text);
+        written_close(&e);
+    }
+}
+
 /* Greenwood, Advanced Dynamics, equations 4.317 to 4.319, in the angular velocities of the disk. */
 static void the_rolling_disk_is_recognized(void **state) {
     (void)state;
@@ -256,11 +275,9 @@ static void the_rolling_disk_is_recognized(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_book_would_print_them_so),
-        cmocka_unit_test(the_rolling_disk_is_recognized),
-        cmocka_unit_test(the_text_read_back_is_what_is_integrated),
-        cmocka_unit_test(the_c_gives_the_accelerations),
-        cmocka_unit_test(other_formulations_change_with_the_motion),
+        cmocka_unit_test(a_book_would_print_them_so),     cmocka_unit_test(what_acts_is_written_by_what_it_comes_from),
+        cmocka_unit_test(the_rolling_disk_is_recognized), cmocka_unit_test(the_text_read_back_is_what_is_integrated),
+        cmocka_unit_test(the_c_gives_the_accelerations),  cmocka_unit_test(other_formulations_change_with_the_motion),
     };
     return cmocka_run_group_tests_name("written", tests, NULL, NULL);
 }
