@@ -6,12 +6,22 @@
  * same equations on other ways (Kane 4.297; Gibbs–Appell 4.283 with S; Boltzmann–Hamel 4.383 with γ). */
 #include "engine/equations/written.h"
 
+#include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/mechanics/formulation.h"
+#include "engine/system/binder.h"
 
 #include <string.h>
 
+/* A quasi-velocity: one of the description, or one chosen here. */
+typedef struct quasi_velocity {
+    const char *name;
+    graph_node definition;
+} quasi_velocity;
+
 typedef struct freedoms {
+    quasi_velocity *quasi; /* velocity n + k is the k-th */
+    size_t quasi_count;
     graph_node *velocity, *acceleration; /* n: q' and q'' by the free ones; GRAPH_NONE: the coordinate's own is free */
     graph_node *symbol;                  /* of the free velocities, n at most */
     const char **name;
@@ -48,6 +58,63 @@ static bool fill_constraints(written *w, graph_node *table, const graph_node *re
     return true;
 }
 
+/* --- velocities along ----------------------------------------------------------------------------------------------------
+ *
+ * a q'_i + b q'_j + … = 0 with a² + b² = 1 says how fast something moves across a direction, as the blade of a sleigh
+ * does. Solved for q'_i or q'_j it would be divided by what vanishes in some positions. In the velocity along the
+ * direction, u = b q'_i − a q'_j, nothing is divided by, and the equations are those of the books (Neimark & Fufaev,
+ * ch. 3; Baruh 4.7). */
+
+/* Two coefficients of the row whose squares add up to 1, where none is constant; columns not taken already. */
+static bool find_direction(written *w, const graph_node *row, const bool *taken, size_t *i, size_t *j) {
+    graph *g = w->system->graph;
+    const unsigned constant = GRAPH_DEPENDS(SYMBOL_PARAMETER);
+    for (size_t k = 0; k < w->n; k++)
+        if (!graph_is_zero(g, row[k]) && !(graph_depends(g, row[k]) & ~constant)) return false;
+    for (*i = 0; *i < w->n; ++*i)
+        for (*j = *i + 1; *j < w->n; ++*j) {
+            if (taken[*i] || taken[*j] || graph_is_zero(g, row[*i]) || graph_is_zero(g, row[*j])) continue;
+            graph_node squares = graph_add(g, graph_mul(g, row[*i], row[*i]), graph_mul(g, row[*j], row[*j]));
+            double value;
+            if (graph_is_number(g, arrange(g, squares, w->memory), &value) && value == 1) return true;
+        }
+    return false;
+}
+
+/* A name that the description leaves free; NULL without memory. */
+static const char *name_along(written *w, const char *constraint) {
+    const char *name = written_text(w, "v_%s", constraint);
+    while (name && symbol_find(&w->system->binder->quantities, name, strlen(name)) >= 0)
+        name = written_text(w, "v%s", name);
+    return name;
+}
+
+/* Of a description without quasi-velocities, those along the directions of its constraints. */
+static bool choose_quasi(written *w, freedoms *f, const graph_node *table) {
+    graph *g = w->system->graph;
+    bool *taken = arena_alloc(w->memory, w->n, sizeof *taken);
+    if (!taken) return false;
+    memset(taken, 0, w->n * sizeof *taken);
+    for (size_t c = 0; c < w->m; c++) {
+        const graph_node *row = table + c * (w->n + 1);
+        size_t i, j;
+        if (!w->acts[c] || !find_direction(w, row, taken, &i, &j)) continue;
+        graph_node along = graph_sub(g, graph_mul(g, row[j], w->system->v[i]), graph_mul(g, row[i], w->system->v[j]));
+        const char *name = name_along(w, w->system->constraints[c].name);
+        if (!name) return false;
+        f->quasi[f->quasi_count++] = (quasi_velocity){name, along};
+        taken[i] = taken[j] = true;
+    }
+    return graph_status(g) == HAMEL_OK;
+}
+
+static bool list_quasi(written *w, freedoms *f, const graph_node *table) {
+    const hamel_system *s = w->system;
+    for (size_t k = 0; k < s->quasi_count; k++)
+        f->quasi[f->quasi_count++] = (quasi_velocity){s->quasi[k].name, s->quasi[k].definition};
+    return s->quasi_count > 0 || choose_quasi(w, f, table);
+}
+
 /* Puts the velocities that the constraints determine into a row. */
 static void substitute_pivots(written *w, graph_node *row, const graph_node *table, const int *pivots) {
     graph *g = w->system->graph;
@@ -81,35 +148,37 @@ static void add_free(freedoms *f, graph_node velocity, const char *name) {
     f->name[f->count++] = name;
 }
 
-/* The system's quasi-velocities that the constraints leave free become symbols; their rows are appended. */
+/* Quasi-velocities that the constraints leave free become symbols; their rows are appended. */
 static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, const int *constraint_pivots,
                         const graph_node *rest) {
     hamel_system *s = w->system;
-    size_t count = s->quasi_count, width = w->n + 1;
+    size_t count = f->quasi_count, width = w->n + 1;
     graph_node *table = arena_alloc(w->memory, count * width, sizeof *table);
     int *pivots = arena_alloc(w->memory, count, sizeof *pivots);
     if (!table || !pivots) return false;
     for (size_t k = 0; k < count; k++) {
-        int32_t index = written_symbol(w, s->quasi[k].name);
+        int32_t index = written_symbol(w, f->quasi[k].name);
         if (index < 0) return false;
         graph_node u = graph_symbol(s->graph, SYMBOL_VELOCITY, index);
-        if (!fill_row(w, table + k * width, s->quasi[k].definition, u, rest)) return false;
+        if (!fill_row(w, table + k * width, f->quasi[k].definition, u, rest)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
     if (!eliminate(s->graph, table, count, w->n, &w->start, pivots, w->memory)) return false;
     for (size_t k = 0; k < count; k++) {
         if (pivots[k] < 0) continue; /* determined by the constraints, or by the others */
-        add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), s->quasi[k].name);
+        add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), f->quasi[k].name);
     }
     return read_solution(w, f, table, pivots, count);
 }
 
-/* Velocities solved from the constraints may still contain some that the quasi-velocities determine. */
+/* Velocities solved from the constraints may still contain some that the quasi-velocities determine. What was divided by
+ * on the way cancels. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     for (size_t i = 0; i < w->n; i++)
         if (f->velocity[i] >= 0)
-            f->velocity[i] = graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, w->n);
+            f->velocity[i] =
+                arrange(g, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, w->n), w->memory);
 }
 
 static bool solve(written *w, freedoms *f) {
@@ -118,14 +187,17 @@ static bool solve(written *w, freedoms *f) {
     int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
     f->velocity = arena_alloc(w->memory, w->n, sizeof *f->velocity);
     f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
-    f->symbol = arena_alloc(w->memory, w->n + s->quasi_count, sizeof *f->symbol);
-    f->name = arena_alloc(w->memory, w->n + s->quasi_count, sizeof *f->name);
-    if (!table || !rest || !pivots || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
+    f->quasi = arena_alloc(w->memory, w->m + s->quasi_count, sizeof *f->quasi);
+    f->symbol = arena_alloc(w->memory, w->n + w->m + s->quasi_count, sizeof *f->symbol);
+    f->name = arena_alloc(w->memory, w->n + w->m + s->quasi_count, sizeof *f->name);
+    if (!f->quasi || !table || !rest || !pivots || !f->velocity || !f->acceleration || !f->symbol || !f->name)
+        return false;
     for (size_t i = 0; i < w->n; i++) f->velocity[i] = f->acceleration[i] = GRAPH_NONE;
-    if (!fill_constraints(w, table, rest) || !eliminate(s->graph, table, w->m, w->n, &w->start, pivots, w->memory))
+    if (!fill_constraints(w, table, rest) || !list_quasi(w, f, table) ||
+        !eliminate(s->graph, table, w->m, w->n, &w->start, pivots, w->memory))
         return false;
     if (!read_solution(w, f, table, pivots, w->m)) return false;
-    if (s->quasi_count > 0 && !solve_quasi(w, f, table, pivots, rest)) return false;
+    if (f->quasi_count > 0 && !solve_quasi(w, f, table, pivots, rest)) return false;
     for (size_t i = 0; i < w->n; i++) /* what nothing determines stays its own */
         if (f->velocity[i] < 0) add_free(f, s->v[i], written_text(w, "%s'", s->coordinates[i].name));
     close_velocities(w, f);
@@ -156,6 +228,15 @@ static graph_node project(written *w, const freedoms *f, size_t r, graph_node (*
         if (!graph_is_zero(g, phi)) sum = graph_add(g, sum, graph_mul(g, phi, x(w, i)));
     }
     return sum;
+}
+
+/* What the description does not say. */
+static bool chosen_velocities(written *w, const freedoms *f) {
+    if (w->system->quasi_count > 0 || f->quasi_count == 0) return true;
+    written_begin(w, "velocities along the directions of constraints");
+    for (size_t k = 0; k < f->quasi_count; k++)
+        if (!written_definition(w, f->quasi[k].name, f->quasi[k].name, f->quasi[k].definition)) return false;
+    return true;
 }
 
 static bool kinematics(written *w, const freedoms *f) {
@@ -229,12 +310,12 @@ static bool coefficients_of(written *w, const freedoms *f, const char *name, gra
 }
 
 static bool hamel_coefficients(written *w, const freedoms *f) {
-    hamel_system *s = w->system;
     written_begin(w, "Hamel coefficients (antisymmetric in the lower indices; those not listed are 0)");
-    for (size_t k = 0; k < s->quasi_count; k++)
-        if (!coefficients_of(w, f, s->quasi[k].name, s->quasi[k].definition)) return false;
+    for (size_t k = 0; k < f->quasi_count; k++)
+        if (!coefficients_of(w, f, f->quasi[k].name, f->quasi[k].definition)) return false;
     for (size_t c = 0; c < w->m; c++)
-        if (w->acts[c] && !coefficients_of(w, f, s->constraints[c].name, w->equations.velocity[c])) return false;
+        if (w->acts[c] && !coefficients_of(w, f, w->system->constraints[c].name, w->equations.velocity[c]))
+            return false;
     return true;
 }
 
@@ -259,7 +340,7 @@ static bool machine(written *w, const freedoms *f) {
     for (size_t r = 0; r < f->count; r++) {
         int32_t index = graph_at(g, f->symbol[r])->as.index;
         w->w[r] = f->symbol[r];
-        w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : w->system->quasi[(size_t)index - w->n].definition;
+        w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : f->quasi[(size_t)index - w->n].definition;
         w->unknowns[r] = graph_symbol(g, SYMBOL_ACCELERATION, index);
         w->residuals[r] =
             in_free(w, f, graph_sub(g, project(w, f, r, written_inertia), project(w, f, r, written_force)));
@@ -276,6 +357,7 @@ bool write_quasi_velocities(written *w, const char *as) {
                               "write the equations with multipliers: --formulation lagrange");
     if (!solve(w, &f)) return false;
     bool maggi = strcmp(as, "maggi") == 0;
+    if (!chosen_velocities(w, &f)) return false;
     if (!maggi && !kinematics(w, &f)) return false;
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;

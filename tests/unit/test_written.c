@@ -150,6 +150,7 @@ static void other_formulations_change_with_the_motion(void **state) {
         {"papastavridis_2_13_7_rolling_disk", "gibbs-appell"},
         {"papastavridis_2_13_5_ball_on_turntable", "kane"},
         {"coin_on_incline", "hamilton"},
+        {"chaplygin_sleigh", "kane"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -240,6 +241,21 @@ static void a_book_would_print_them_so(void **state) {
     written_close(&e);
 }
 
+/* Neimark & Fufaev, Dynamics of Nonholonomic Systems, ch. 3: with u along the blade, u' = b φ'^2 and
+ * (I + m b²) φ'' = −m b u φ'; nothing is divided by. */
+static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
+    (void)state;
+    written_example e;
+    written_open_example(&e, "chaplygin_sleigh", "kane");
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
+    assert_non_null(strstr(text, "\nv_blade = cos(phi)*x' + sin(phi)*y'\n"));
+    assert_non_null(strstr(text, "\nx' = cos(phi)*v_blade\ny' = sin(phi)*v_blade\n"));
+    assert_non_null(strstr(text, "\nv_blade: m*v_blade' - m*b*phi'^2 = 0\n"
+                                 "phi': (m*b^2 + I)*phi'' + m*b*phi'*v_blade = 0\n"));
+    free(text);
+    written_close(&e);
+}
+
 static void what_acts_is_written_by_what_it_comes_from(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton"};
@@ -275,9 +291,13 @@ static void the_rolling_disk_is_recognized(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_book_would_print_them_so),     cmocka_unit_test(what_acts_is_written_by_what_it_comes_from),
-        cmocka_unit_test(the_rolling_disk_is_recognized), cmocka_unit_test(the_text_read_back_is_what_is_integrated),
-        cmocka_unit_test(the_c_gives_the_accelerations),  cmocka_unit_test(other_formulations_change_with_the_motion),
+        cmocka_unit_test(a_book_would_print_them_so),
+        cmocka_unit_test(what_acts_is_written_by_what_it_comes_from),
+        cmocka_unit_test(the_rolling_disk_is_recognized),
+        cmocka_unit_test(the_text_read_back_is_what_is_integrated),
+        cmocka_unit_test(the_c_gives_the_accelerations),
+        cmocka_unit_test(a_sleigh_is_written_in_the_velocity_along_its_blade),
+        cmocka_unit_test(other_formulations_change_with_the_motion),
     };
     return cmocka_run_group_tests_name("written", tests, NULL, NULL);
 }
