@@ -148,7 +148,7 @@ $$($(1)_fuzz): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/obj/tests/fuzz/
 	$$($(1)_link)
 
 $(1)_bench := $$(bench_mains:%.c=$$(dir_$(1))/%)
-$$($(1)_bench): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libbench_support.a $$($(1)_engine)
+$$($(1)_bench): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libbench_support.a $$(dir_$(1))/libtest_support.a $$($(1)_engine)
 	@mkdir -p $$(@D)
 	$$($(1)_link)
 endef

@@ -1,0 +1,60 @@
+/* test_precision.c — the error falls with the tolerance, over five decades, on systems with closed forms.
+ *
+ * By every method. A tolerance bounds the error of a step against the size of what is integrated; along the run these
+ * add up, to no more than tolerance × size × span, where `size` counts radians a second, too. Steps change
+ * in jumps, and with them errors: over five decades of the tolerance an error falls by two at least, whatever it was
+ * below its bound at first, and the errors of all systems, in the geometric mean, by four. */
+#include "tests/reference/precision.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
+static const double LEAST_FALL = 1e-2, MEAN_FALL = 1e-4;
+
+static double number(const cJSON *c, const char *key) {
+    return cJSON_GetObjectItemCaseSensitive(c, key)->valuedouble;
+}
+
+/* By how much the error falls. */
+static double fall(const cJSON *c, const char *method) {
+    const char *name = cJSON_GetObjectItemCaseSensitive(c, "name")->valuestring;
+    double allowed = number(c, "size") * number(c, "stop"), first = 0, last = 0;
+    for (size_t k = 0; k < PRECISION_POINTS; k++) {
+        precision_run run;
+        if (!precision_measure(c, method, precision_tolerance(k), &run)) fail_msg("%s by %s fails", name, method);
+        if (!(run.error <= allowed * precision_tolerance(k)))
+            fail_msg("%s by %s at %g: error %.3g, allowed %.3g", name, method, precision_tolerance(k), run.error,
+                     allowed * precision_tolerance(k));
+        if (k == 0) first = run.error;
+        last = run.error;
+    }
+    if (!(last <= LEAST_FALL * first))
+        fail_msg("%s by %s: the error falls from %.3g to %.3g", name, method, first, last);
+    return last / first;
+}
+
+static void errors_fall_with_the_tolerance(void **state) {
+    (void)state;
+    cJSON *cases = precision_cases();
+    assert_non_null(cases);
+    assert_true(cJSON_GetArraySize(cases) >= 10);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        const cJSON *c;
+        double sum = 0;
+        cJSON_ArrayForEach(c, cases) sum += log(fall(c, methods[m]));
+        if (!(exp(sum / cJSON_GetArraySize(cases)) <= MEAN_FALL))
+            fail_msg("by %s errors fall by %.2g only", methods[m], exp(sum / cJSON_GetArraySize(cases)));
+    }
+    cJSON_Delete(cases);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_fall_with_the_tolerance)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
