@@ -41,7 +41,7 @@ bench_support := $(filter-out $(bench_mains),$(wildcard tests/bench/*.c))
 # snprintf cuts messages on purpose, so gcc need not warn where it may.
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wundef -Wno-format-truncation $(WERROR)
 # -ffp-contract=off: a*b+c is rounded twice on every machine, so that a run gives the same bytes on all of them.
-COMMON := -std=c11 -D_GNU_SOURCE -I. -isystem /usr/include/postgresql $(WARNINGS) -ffp-contract=off -fno-math-errno -pthread -g
+COMMON := -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) -ffp-contract=off -fno-math-errno -pthread -g
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now
 
@@ -182,7 +182,7 @@ exchanges := $(CURDIR)/build/exchanges.ndjson
 export HAMEL_TEST_EXCHANGES := $(exchanges)
 
 tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug_fuzz)
-tests_run = tests/run.sh tests/tools/check_house.sh tests/tools/check_deploy.sh tests/golden/run.sh tests/cli/run.sh \
+tests_run = tests/run.sh tests/tools/check_house.sh tests/tools/check_deploy.sh tests/tools/check_queue_model.sh tests/golden/run.sh tests/cli/run.sh \
     tests/cli/sweep.sh tests/cli/worked_analysis.sh \
     $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
     --alone $(call in_rooms,$(release_tests),http fault) tests/http/check_openapi.py

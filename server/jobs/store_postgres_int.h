@@ -5,7 +5,7 @@
 #include "server/jobs/store_postgres.h"
 #include "server/jobs/store_sql.h"
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 
 /* Jobs that a node holds without its lease: it has been swept, or was never entered. */
 #define PG_GONE "node<>0 AND status<2 AND node NOT IN (SELECT number FROM nodes)"
