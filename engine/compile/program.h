@@ -9,6 +9,7 @@
 #ifndef HAMEL_COMPILE_PROGRAM_H
 #define HAMEL_COMPILE_PROGRAM_H
 
+#include "engine/compile/octet.h"
 #include "engine/graph/graph.h"
 
 typedef struct program program;
@@ -43,6 +44,14 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
  * node, to be printed in a message, or GRAPH_NONE: all outputs are finite, or the inputs were not. Parameters may be
  * NULL when the workspace is prepared. Slow and allocates; for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
+
+/* --- abreast.c: eight members of an ensemble at once -------------------------------------------------------------- */
+
+/* As program_prepare and program_evaluate, each number being an octet: inputs->values[kind] points to octets by index, the
+ * workspace has program_workspace_doubles octets, and outputs[count] are octets. What a member gets is what its own numbers
+ * give; it differs from program_evaluate's in the rounding of sines and cosines. */
+void program_prepare_abreast(const program *p, const program_inputs *inputs, octet *workspace);
+void program_evaluate_abreast(const program *p, const program_inputs *inputs, octet *workspace, octet *outputs);
 
 /* --- tangent.c: directional derivatives by forward mode ----------------------------------------------------------- */
 

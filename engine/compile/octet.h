@@ -1,0 +1,52 @@
+/* octet.h — one number of eight members of an ensemble, side by side in vector registers.
+ *
+ * Operations act on each of the eight alone and round as scalar ones do, without fused products, so what a member gets
+ * depends neither on its neighbours nor on the width of the registers. Arrays of octets are aligned: octets_alloc. */
+#ifndef HAMEL_COMPILE_OCTET_H
+#define HAMEL_COMPILE_OCTET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OCTET = 8 };
+typedef double octet __attribute__((vector_size(OCTET * sizeof(double))));
+typedef int64_t octet_bits __attribute__((vector_size(OCTET * sizeof(int64_t))));
+
+/* Zeros; free() them. NULL without memory. */
+octet *octets_alloc(size_t count);
+
+/* Functions of octets must be inlined into code for one width: the address of one, and not its value, is passed. */
+#define OCTET_INLINE static inline __attribute__((always_inline))
+
+/* Width in bits of the registers that this processor has: 512, 256 or 128. */
+static inline int octet_width(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") ? 512 : __builtin_cpu_supports("avx2") ? 256 : 128;
+#else
+    return 128;
+#endif
+}
+
+/* Defines `static type name parameters` as name_body compiled for each width, chosen when it is called. */
+#if defined(__x86_64__)
+#define OCTET_FUNCTION(type, name, parameters, arguments)                  \
+    __attribute__((target("avx512f"))) static type name##_512 parameters { \
+        return name##_body arguments;                                      \
+    }                                                                      \
+    __attribute__((target("avx2"))) static type name##_256 parameters {    \
+        return name##_body arguments;                                      \
+    }                                                                      \
+    static type name parameters {                                          \
+        int width = octet_width();                                         \
+        if (width == 512) return name##_512 arguments;                     \
+        if (width == 256) return name##_256 arguments;                     \
+        return name##_body arguments;                                      \
+    }
+#else
+#define OCTET_FUNCTION(type, name, parameters, arguments) \
+    static type name parameters {                         \
+        return name##_body arguments;                     \
+    }
+#endif
+
+#endif

@@ -1,0 +1,151 @@
+/* test_abreast.c — programs for eight members at once against the same programs for one. */
+#include "tests/unit/fixture.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { Q = 3, P = 2 };
+
+/* What the program of these nodes gives for each member, by both ways. */
+static void evaluate_both(const graph *g, const graph_node *nodes, size_t count, const octet *p, const octet *q,
+                          octet *together, double *alone) {
+    arena memory;
+    program *code;
+    arena_init(&memory, 0);
+    assert_int_equal(program_compile(&code, &memory, g, nodes, count, NULL), HAMEL_OK);
+    octet *work = octets_alloc(program_workspace_doubles(code));
+    double *single = calloc(program_workspace_doubles(code), sizeof *single);
+    program_inputs in = {{0}};
+    in.values[SYMBOL_PARAMETER] = (const double *)p;
+    in.values[SYMBOL_COORDINATE] = (const double *)q;
+    program_prepare_abreast(code, &in, work);
+    program_evaluate_abreast(code, &in, work, together);
+    for (int k = 0; k < OCTET; k++) {
+        double parameters[P], coordinates[Q];
+        for (int i = 0; i < P; i++) parameters[i] = p[i][k];
+        for (int i = 0; i < Q; i++) coordinates[i] = q[i][k];
+        in.values[SYMBOL_PARAMETER] = parameters;
+        in.values[SYMBOL_COORDINATE] = coordinates;
+        program_prepare(code, &in, single);
+        program_evaluate(code, &in, single, alone + (size_t)k * count);
+    }
+    free(work);
+    free(single);
+    arena_free(&memory);
+}
+
+static void fill(uint64_t *seed, octet *x, size_t count, double low, double high) {
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < OCTET; k++) x[i][k] = random_between(seed, low, high);
+}
+
+static void every_operator_gives_each_member_its_value(void **state) {
+    (void)state;
+    graph *g;
+    arena memory;
+    uint64_t seed = 5;
+    octet p[P], q[Q], together[3 * GRAPH_LISTED_COUNT];
+    double alone[OCTET * 3 * GRAPH_LISTED_COUNT];
+    graph_node nodes[3 * GRAPH_LISTED_COUNT], x[Q];
+    arena_init(&memory, 0);
+    assert_non_null(g = graph_create(&memory, 100000));
+    for (int i = 0; i < Q; i++) x[i] = graph_symbol(g, SYMBOL_COORDINATE, i);
+    graph_node m = graph_symbol(g, SYMBOL_PARAMETER, 0), u = graph_binary(g, GRAPH_MUL, m, x[1]);
+    size_t count = 0;
+    for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
+        nodes[count++] = graph_apply(g, (graph_op)op, x[0], x[1], x[2]);
+        nodes[count++] =
+            graph_apply(g, (graph_op)op, u, graph_number(g, 3), graph_apply(g, GRAPH_SIN, m, GRAPH_NONE, GRAPH_NONE));
+    }
+    for (int round = 0; round < 200; round++) {
+        fill(&seed, p, P, -2, 2);
+        fill(&seed, q, Q, -3, 3);
+        evaluate_both(g, nodes, count, p, q, together, alone);
+        for (size_t i = 0; i < count; i++) {
+            for (int k = 0; k < OCTET; k++) {
+                double one = together[i][k], other = alone[(size_t)k * count + i];
+                if (isnan(one) && isnan(other)) continue;
+                if (!(fabs(one - other) <= 4 * DBL_EPSILON * fabs(other) + DBL_MIN) && one != other)
+                    fail_msg("operator %s of member %d: %.17g and %.17g", graph_op_get((graph_op)(i / 2))->text, k, one,
+                             other);
+            }
+        }
+    }
+    arena_free(&memory);
+}
+
+/* In units in the last place of the value that the library gives, which is itself within 1 of the true one. */
+static double ulps(double found, double expected) {
+    int exponent;
+    (void)frexp(expected, &exponent);
+    return fabs(found - expected) / ldexp(DBL_EPSILON / 2, exponent);
+}
+
+static void sines_and_cosines_are_within_an_ulp(void **state) {
+    (void)state;
+    static const double ranges[] = {1e-9, 0.7, 3, 30, 1e3, 5e5, 1e9};
+    graph *g;
+    arena memory;
+    uint64_t seed = 9;
+    octet p[P] = {{0}}, q[Q], together[3];
+    double alone[OCTET * 3], worst = 0;
+    arena_init(&memory, 0);
+    assert_non_null(g = graph_create(&memory, 100000));
+    graph_node nodes[3];
+    for (int i = 0; i < 3; i++)
+        nodes[i] = graph_apply(g, i == 1 ? GRAPH_COS : GRAPH_SIN, graph_symbol(g, SYMBOL_COORDINATE, i == 2),
+                               GRAPH_NONE, GRAPH_NONE);
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+        for (int round = 0; round < 3000; round++) {
+            fill(&seed, q, Q, -ranges[r], ranges[r]);
+            q[1][0] = (double)round * M_PI_2; /* where the reduction cancels most */
+            evaluate_both(g, nodes, 3, p, q, together, alone);
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < OCTET; k++) {
+                    double other = alone[3 * k + i];
+                    if (other != 0)
+                        worst = fmax(worst, ulps(together[i][k], other));
+                    else
+                        assert_true(together[i][k] == 0);
+                }
+        }
+    }
+    assert_true(worst <= 1);
+    arena_free(&memory);
+}
+
+static void what_is_not_finite_stays_with_its_member(void **state) {
+    (void)state;
+    graph *g;
+    arena memory;
+    octet p[P] = {{0}}, q[Q] = {{0}}, together[2];
+    double alone[OCTET * 2];
+    arena_init(&memory, 0);
+    assert_non_null(g = graph_create(&memory, 100000));
+    graph_node x = graph_symbol(g, SYMBOL_COORDINATE, 0);
+    graph_node nodes[2] = {graph_apply(g, GRAPH_SIN, x, GRAPH_NONE, GRAPH_NONE),
+                           graph_apply(g, GRAPH_LOG, x, GRAPH_NONE, GRAPH_NONE)};
+    for (int k = 0; k < OCTET; k++) q[0][k] = k == 3 ? (double)INFINITY : k == 5 ? (double)NAN : k;
+    evaluate_both(g, nodes, 2, p, q, together, alone);
+    for (int k = 0; k < OCTET; k++) {
+        assert_int_equal(isfinite(together[0][k]) != 0, k != 3 && k != 5);
+        assert_int_equal(isfinite(together[1][k]) != 0, k != 3 && k != 5 && k != 0);
+    }
+    arena_free(&memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operator_gives_each_member_its_value),
+        cmocka_unit_test(sines_and_cosines_are_within_an_ulp),
+        cmocka_unit_test(what_is_not_finite_stays_with_its_member),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
