@@ -75,8 +75,8 @@ OCTET_INLINE void octet_sincos(const octet *x, octet *sine, octet *cosine) {
 
 /* --- the tape ------------------------------------------------------------------------------------------------------- */
 
-OCTET_INLINE void run_abreast_body(const program_run *run, const program_run *end, const program_instruction *i,
-                                   octet *w, const graph_table *const *tables) {
+OCTET_INLINE void run(const program_run *run, const program_run *end, const program_instruction *i, octet *w,
+                      const graph_table *const *tables) {
 #define RUN(name)                                                                  \
     for (; i < stop; i++) {                                                        \
         octet x = w[program_a(*i)], y = w[program_b(*i)], z = w[program_c(*i)], r; \
@@ -119,12 +119,7 @@ OCTET_INLINE void run_abreast_body(const program_run *run, const program_run *en
     }
 #undef RUN
 }
-OCTET_FUNCTION(void, run_abreast,
-               (const program_run *run, const program_run *end, const program_instruction *i, octet *w,
-                const graph_table *const *tables),
-               (run, end, i, w, tables))
-
-static void load_abreast(const program *p, const program_inputs *inputs, int from, int to, octet *w) {
+OCTET_INLINE void load(const program *p, const program_inputs *inputs, int from, int to, octet *w) {
     octet *slot = w + p->constant_count;
     for (int kind = from; kind < to; kind++) {
         const octet *values = (const octet *)(const void *)inputs->values[kind];
@@ -135,12 +130,18 @@ static void load_abreast(const program *p, const program_inputs *inputs, int fro
 void program_prepare_abreast(const program *p, const program_inputs *inputs, octet *w) {
     for (size_t i = 0; i < p->constant_count; i++)
         for (int k = 0; k < OCTET; k++) w[i][k] = p->constants[i];
-    load_abreast(p, inputs, SYMBOL_PARAMETER, SYMBOL_PARAMETER + 1, w);
-    run_abreast(p->runs, p->runs + p->prepared_runs, p->instructions, w, p->tables);
+    load(p, inputs, SYMBOL_PARAMETER, SYMBOL_PARAMETER + 1, w);
+    run(p->runs, p->runs + p->prepared_runs, p->instructions, w, p->tables);
 }
 
-void program_evaluate_abreast(const program *p, const program_inputs *inputs, octet *w, octet *outputs) {
-    load_abreast(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, w);
-    run_abreast(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, w, p->tables);
+OCTET_INLINE void evaluate_body(const program *p, const program_inputs *inputs, octet *w, octet *outputs) {
+    load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, w);
+    run(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, w, p->tables);
     for (size_t i = 0; i < p->output_count; i++) outputs[i] = w[p->output_slots[i]];
+}
+OCTET_FUNCTION(void, evaluate, (const program *p, const program_inputs *inputs, octet *w, octet *outputs),
+               (p, inputs, w, outputs))
+
+void program_evaluate_abreast(const program *p, const program_inputs *inputs, octet *w, octet *outputs) {
+    evaluate(p, inputs, w, outputs);
 }

@@ -1,5 +1,8 @@
-/* ensemble.c — members of an ensemble one after the other, each as a run of its own. */
-#include "engine/model/variation.h"
+/* ensemble.c — members of an ensemble: eight at a time where the model is of that kind, and one after the other, each as a
+ * run of its own, where it is not or a member was left over. */
+#include "engine/simulate/abreast.h"
+
+#include <stdlib.h>
 
 typedef struct ensemble {
     const hamel_variation *variation;
@@ -46,19 +49,37 @@ static hamel_status run_member(ensemble *e, const double *values) {
     return status;
 }
 
+static hamel_status run_alone(ensemble *e, size_t count, const double *values, const bool *left) {
+    hamel_status status = HAMEL_OK;
+    for (e->number = 0; e->number < count && status == HAMEL_OK; e->number++)
+        if (!left || left[e->number]) status = run_member(e, values + e->number * variation_target_count(e->variation));
+    return status;
+}
+
+static hamel_status run_all(ensemble *e, size_t count, const double *values) {
+    if (!abreast_serves(variation_model(e->variation))) return run_alone(e, count, values, NULL);
+    bool *left = calloc(count + 1, sizeof *left);
+    if (!left) return hamel_fail(e->error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
+    hamel_status status =
+        abreast_run(e->variation, &e->member.model.settings, e->options, count, values, e->sink, left, e->error);
+    if (status == HAMEL_OK) status = run_alone(e, count, values, left);
+    free(left);
+    return status;
+}
+
 hamel_status hamel_ensemble_run(const hamel_variation *v, const hamel_ensemble_options *options, size_t count,
                                 const double *values, const hamel_ensemble_sink *sink, hamel_error *error) {
     ensemble e = {.variation = v, .options = options, .sink = sink, .error = error};
-    hamel_status status = HAMEL_OK;
-    if (!variation_member_create(&e.member, v))
-        status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
+    if (!variation_member_create(&e.member, v)) {
+        variation_member_free(&e.member);
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
+    }
     model_settings *settings = &e.member.model.settings;
     if (options->last_rows) { /* output times do not touch the steps */
         settings->times = &settings->stop;
         settings->row_count = 1;
     }
-    for (e.number = 0; e.number < count && status == HAMEL_OK; e.number++)
-        status = run_member(&e, values + e.number * variation_target_count(v));
+    hamel_status status = run_all(&e, count, values);
     variation_member_free(&e.member);
     return status;
 }

@@ -2,6 +2,8 @@
  * never sees it. */
 #include "engine/simulate/lane.h"
 
+#include "engine/simulate/energy.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +12,7 @@
 
 /* Largest scaled residual of a row; projections reach rounding, far below. */
 static const double ROW_RESIDUAL = 1e-9;
-static const double ROUNDING = 1e-14; /* of the energy */
-static const double SHORTER = 64;     /* than a first step that missed an event */
+static const double SHORTER = 64; /* than a first step that missed an event */
 
 static bool create_sensitivities(lane *l) {
     const model_sensitivities *inputs = l->model->sensitivities;
@@ -160,19 +161,8 @@ void lane_row(const lane *l, double *row) {
 }
 
 double lane_energy_tolerance(const lane *l) {
-    const hamel_model *model = l->model;
-    const double *M = l->kinetics->values + model->at_M, *Q = l->kinetics->values + model->at_Q;
-    const double *atol = model->settings.atol;
-    double rtol = model->settings.rtol, sum = 0;
-    for (size_t e = 0; e < model->M.count; e++) { /* one triangle; |p_i| ≤ Σ |M_ij q'_j| */
-        size_t i = (size_t)model->M.row[e], j = (size_t)model->M.column[e];
-        sum += fabs(M[e] * l->v[j]) * (rtol * fabs(l->v[i]) + atol[i]);
-        if (i == j) sum += fabs(M[e]) * atol[i] * atol[i]; /* at rest */
-        if (i != j) sum += fabs(M[e] * l->v[i]) * (rtol * fabs(l->v[j]) + atol[j]);
-    }
-    sum += ROUNDING * fabs(lane_jacobi(l));
-    for (size_t i = 0; i < model->n; i++) sum += fabs(Q[i]) * (rtol * fabs(l->q[i]) + atol[i]);
-    return sum;
+    const double *values = l->kinetics->values;
+    return energy_tolerance(l->model, values + l->model->at_M, values + l->model->at_Q, l->q, l->v, lane_jacobi(l));
 }
 
 /* --- steps and events ------------------------------------------------------------------------------------------------ */

@@ -58,8 +58,7 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
 /* The values of the recorded columns at the state seen last. */
 void lane_row(const lane *l, double *row);
 
-/* What the tolerances of coordinates and velocities amount to in the energy at the state seen last, to first order:
- * Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i). */
+/* energy_tolerance at the state seen last. */
 double lane_energy_tolerance(const lane *l);
 
 static inline const double *lane_invariants(const lane *l) {

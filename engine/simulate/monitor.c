@@ -1,15 +1,14 @@
 /* monitor.c — see the header. The summary itself holds all running values. */
 #include "engine/simulate/monitor.h"
 
+#include "engine/simulate/energy.h"
 #include "engine/solve/redundancy.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Balances are off by up to ten times what the tolerances amount to in the energy (all examples, all methods), as errors
- * add up along a run; a hundred times that tells of another motion. */
-static const double UNBALANCED = 1e3;
-/* Likewise residuals and rtol: Baumgarte's constants keep them near it, no stabilization at all does not for long. */
+/* Of residuals and rtol, as of energies (energy.c): Baumgarte's constants keep them near it, no stabilization at all does
+ * not for long. */
 static const double ADRIFT = 1e3;
 
 bool monitor_start(hamel_summary *s, const hamel_model *model) {
@@ -133,7 +132,7 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
 }
 
 bool monitor_unbalanced(const hamel_summary *s) {
-    return s->max_work_balance_error > UNBALANCED * s->energy_tolerance;
+    return energy_is_unbalanced(s->max_work_balance_error, s->energy_tolerance);
 }
 
 bool monitor_adrift(const hamel_summary *s) {

@@ -1,6 +1,7 @@
 /* test_ensemble.c — members of one model against models of their own. */
 #include "tests/unit/fixture.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -151,11 +152,161 @@ static void numbers_that_a_model_is_made_of_do_not_vary(void **state) {
     expect_own_models(family, "`stop`: 1", "K", HAMEL_INVALID);
 }
 
+/* --- eight at a time ---------------------------------------------------------------------------------------------- */
+
+static const char double_pendulum[] =
+    "`parameters`: {`l`: 1, `g`: 9.81}, `coordinates`: [{`name`: `a`, `initial`: 1}, {`name`: `b`, `initial`: 0.5}],"
+    "`kinetic_energy`: `l^2*(a'^2 + b'^2/2 + a'*b'*cos(a-b))`, `potential_energy`: `-g*l*(2*cos(a) + cos(b))`,"
+    "`outputs`: {`A`: `a''`, `E`: `energy()`, `slow`: `sqrt(a'^2 + b'^2)`}";
+enum { TARGETS = 3, CROWD = 29 };
+static const char *const pendulum_targets[TARGETS] = {"a.initial", "b.velocity", "l"};
+
+static void draw(uint64_t *seed, double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        values[TARGETS * i] = random_between(seed, -0.5, 0.5); /* regular motions, which keep errors as they are */
+        values[TARGETS * i + 1] = random_between(seed, -0.3, 0.3);
+        values[TARGETS * i + 2] = random_between(seed, 0.5, 3);
+    }
+}
+
+/* Members of the same numbers by method `adams` at 1e-12. */
+static table exact;
+
+static void each_member_meets_its_tolerance(void **state) {
+    (void)state;
+    uint64_t seed = 3;
+    double values[TARGETS * CROWD];
+    draw(&seed, values, CROWD);
+    hamel_model *fine = fixture_model(double_pendulum, "`times`: [0, 1, 1.0625, 3.3, 5], `stop`: 5, `rtol`: 1e-12, "
+                                                       "`atol`: 1e-13, `method`: `adams`");
+    run_members(fine, pendulum_targets, TARGETS, CROWD, values, &exact);
+    static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-10};
+    for (size_t r = 0; r < sizeof tolerances / sizeof *tolerances; r++) {
+        char simulation[200];
+        snprintf(simulation, sizeof simulation, "`times`: [0, 1, 1.0625, 3.3, 5], `stop`: 5, `rtol`: %g, `atol`: %g",
+                 tolerances[r], tolerances[r]);
+        hamel_model *model = fixture_model(double_pendulum, simulation);
+        run_members(model, pendulum_targets, TARGETS, CROWD, values, &members);
+        double worst = 0;
+        for (size_t k = 0; k < CROWD; k++) {
+            assert_int_equal(members.outcome[k], HAMEL_COMPLETED);
+            assert_int_equal(members.begun[k], 1); /* none was left over */
+            assert_int_equal(members.count[k], 5 * members.width);
+            for (size_t i = 0; i < members.count[k]; i++) {
+                size_t column = i % members.width;
+                double x = members.values[k][i], y = exact.values[k][i];
+                if (column == 0) assert_true(x == y);
+                /* angles and velocities; what follows from them may be steeper */
+                if (column <= 4) worst = fmax(worst, fabs(x - y) / fmax(1, fabs(y)));
+                assert_true(fabs(x - y) < 1e4 * tolerances[r] * fmax(1, fabs(y)));
+            }
+        }
+        if (!(worst < 10 * tolerances[r])) fail_msg("rtol %g: off by %.3g", tolerances[r], worst);
+        hamel_model_free(model);
+    }
+    hamel_model_free(fine);
+}
+
+/* To the bit: alone, in another order, beside others. */
+static void a_member_does_not_know_its_neighbours(void **state) {
+    (void)state;
+    uint64_t seed = 4;
+    double values[TARGETS * CROWD], turned[TARGETS * CROWD];
+    draw(&seed, values, CROWD);
+    values[TARGETS * 5] = 3.1; /* one with far more steps */
+    for (size_t i = 0; i < CROWD; i++)
+        memcpy(turned + TARGETS * i, values + TARGETS * (CROWD - 1 - i), TARGETS * sizeof *values);
+    hamel_model *model = fixture_model(double_pendulum, "`stop`: 3, `samples`: 7");
+    run_members(model, pendulum_targets, TARGETS, CROWD, values, &members);
+    run_members(model, pendulum_targets, TARGETS, CROWD, turned, &exact);
+    for (size_t i = 0; i < CROWD; i++) {
+        size_t bytes = members.count[i] * sizeof(double);
+        assert_int_equal(members.count[i], 7 * members.width);
+        assert_memory_equal(members.values[i], exact.values[CROWD - 1 - i], bytes);
+        run_members(model, pendulum_targets, TARGETS, 1, values + TARGETS * i, &alone);
+        assert_memory_equal(members.values[i], alone.values[0], bytes);
+    }
+    hamel_model_free(model);
+}
+
+/* What eight at a time cannot judge is run alone, and gives what it gives alone. */
+static void members_that_need_it_are_run_alone(void **state) {
+    (void)state;
+    static const char system[] = "`parameters`: {`m`: 1, `c`: 0}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
+                                 "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `x^2/2 + sqrt(x + 5)/100`,"
+                                 "`dissipation`: `c*x'^2/2`";
+    const char *targets[] = {"m", "c", "x.initial"};
+    /* plain; stiff; without inertia; a value that is not finite; plain */
+    const double values[] = {1, 0, 1, 1, 1e6, 1, 0, 0, 1, 1, 0, -6, 2, 0.5, 1};
+    static const size_t begun[] = {1, 2, 2, 2, 1};
+    hamel_model *model = fixture_model(system, "`stop`: 10, `samples`: 11");
+    run_members(model, targets, 3, 5, values, &members);
+    for (size_t k = 0; k < 5; k++)
+        if (members.begun[k] != begun[k]) fail_msg("member %zu has begun %zu times", k, members.begun[k]);
+    assert_int_equal(members.status[1], HAMEL_OK);
+    assert_int_equal(members.count[1], 11 * members.width);
+    assert_int_equal(members.status[2], HAMEL_SINGULAR);
+    assert_int_equal(members.status[3], HAMEL_NOT_FINITE);
+    assert_int_equal(members.status[4], HAMEL_OK);
+    double slow = members.values[1][11 * members.width - 2]; /* x at the end: c x' = −x − 1/(200 √(x + 5)) */
+    assert_true(fabs(slow - (1 - 10 * (1 + 0.005 / sqrt(6)) / 1e6)) < 1e-6);
+    hamel_model_free(model);
+}
+
+/* x'' = −x + cos t from rest, with its resonance t sin(t)/2. */
+static void time_is_that_of_each_member(void **state) {
+    (void)state;
+    const char *target = "x.initial";
+    const double values[] = {0, 1, -1, 0.5, 0, 0, 2, 3, 4};
+    hamel_model *model =
+        fixture_model("`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `potential_energy`: `x^2/2`,"
+                      "`generalized_forces`: {`x`: `cos(t)`}",
+                      "`start`: 0, `stop`: 4, `samples`: 9, `rtol`: 1e-9, `atol`: 1e-9, `max_step`: 0.3");
+    run_members(model, &target, 1, 9, values, &members);
+    for (size_t k = 0; k < 9; k++) {
+        assert_int_equal(members.begun[k], 1);
+        for (size_t i = 0; i < 9; i++) {
+            const double *row = &members.values[k][i * members.width];
+            assert_true(fabs(row[1] - (values[k] * cos(row[0]) + row[0] * sin(row[0]) / 2)) < 1e-8);
+        }
+    }
+    hamel_model_free(model);
+}
+
+static bool refuse_row(void *context, size_t member, const double *values, size_t count) {
+    (void)values, (void)count;
+    *(size_t *)context += member == 2;
+    return member != 2;
+}
+
+static void a_sink_ends_the_ensemble(void **state) {
+    (void)state;
+    const char *target = "a.initial";
+    const double values[] = {0.1, 0.2, 0.3, 0.4};
+    size_t refused = 0;
+    hamel_variation *v;
+    hamel_error error = {0};
+    hamel_ensemble_options options = {0};
+    hamel_ensemble_sink sink = {.context = &refused, .row = refuse_row};
+    hamel_model *model = fixture_model(double_pendulum, "`stop`: 1");
+    assert_int_equal(hamel_variation_create(&v, model, &target, 1, &error), HAMEL_OK);
+    assert_int_equal(hamel_ensemble_run(v, &options, 4, values, &sink, &error), HAMEL_CANCELED);
+    assert_int_equal(refused, 1);
+    hamel_variation_free(v);
+    hamel_error_clear(&error);
+    hamel_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_made_of_a_parameter_moves_with_it),
         cmocka_unit_test(a_member_that_fails_leaves_the_others),
         cmocka_unit_test(numbers_that_a_model_is_made_of_do_not_vary),
+        cmocka_unit_test(each_member_meets_its_tolerance),
+        cmocka_unit_test(a_member_does_not_know_its_neighbours),
+        cmocka_unit_test(members_that_need_it_are_run_alone),
+        cmocka_unit_test(time_is_that_of_each_member),
+        cmocka_unit_test(a_sink_ends_the_ensemble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,199 @@
+/* bench_sweep.c — members of a sweep for each second of one core: hamel's ensembles against a loop over CVODE by hand.
+ *
+ * Double pendulums from random angles, 10 s at rtol 1e-6, the last state of each. By hand (baselines.c): one CVODE (Adams,
+ * fixed point, hamel's vector operations), set up once and started anew for each member. hamel: the same members by
+ * hamel_ensemble_run, eight at a time, and one by one by method adams. Errors are against the program by hand at 1e-12;
+ * some of these motions are chaotic, so medians and 95 % are told. Exits 1 when the ensemble's are larger than by hand.
+ *
+ *     bench_sweep [rounds [members]] */
+#include "api/simulate.h"
+#include "engine/base/random.h"
+#include "engine/simulate/vector_ops.h"
+#include "tests/bench/baselines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+#include <time.h>
+
+enum { STATES = 4, ROUNDS = 5, ROUNDS_MAX = 101, MEMBERS = 1000, MEMBERS_MAX = 100000, KINDS = 3 };
+enum { BY_HAND, ONE_BY_ONE, ABREAST };
+static const char *const kind_names[KINDS] = {"CVODE by hand, one by one", "hamel, one by one (adams)",
+                                              "hamel, eight at a time"};
+static const double RTOL = 1e-6, STOP = 10, WIDEST = 2;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void require(bool good, const char *what) {
+    if (good) return;
+    fprintf(stderr, "bench_sweep: %s\n", what);
+    exit(1);
+}
+
+typedef struct contest {
+    const baseline *b;
+    size_t members;
+    double *start;              /* two angles each */
+    hamel_model *models[KINDS]; /* of ONE_BY_ONE and ABREAST */
+    hamel_variation *variations[KINDS];
+    double *reference, *found; /* two angles each */
+    size_t ended;
+} contest;
+
+/* ---- by hand ---- */
+
+static void run_by_hand(const contest *c, double rtol, double *out) {
+    SUNContext context;
+    require(SUNContext_Create(NULL, &context) == 0, "SUNContext_Create");
+    N_Vector y = vector_create(STATES, context);
+    require(y != NULL, "out of memory");
+    double *state = N_VGetArrayPointer_Serial(y);
+    void *cvode = CVodeCreate(CV_ADAMS, context);
+    memset(state, 0, STATES * sizeof *state);
+    require(cvode != NULL && CVodeInit(cvode, c->b->rhs, 0, y) == 0, "CVodeInit");
+    require(CVodeSStolerances(cvode, rtol, rtol * 1e-2) == 0, "CVodeSStolerances");
+    require(CVodeSetMaxNumSteps(cvode, 10000000) == 0, "CVodeSetMaxNumSteps");
+    SUNNonlinearSolver iteration = SUNNonlinSol_FixedPoint(y, 0, context);
+    require(CVodeSetNonlinearSolver(cvode, iteration) == 0, "CVodeSetNonlinearSolver");
+    for (size_t i = 0; i < c->members; i++) {
+        double t = 0;
+        state[0] = c->start[2 * i];
+        state[1] = c->start[2 * i + 1];
+        state[2] = state[3] = 0;
+        require(CVodeReInit(cvode, 0, y) == 0, "CVodeReInit");
+        require(CVode(cvode, STOP, y, &t, CV_NORMAL) >= 0, "CVode");
+        memcpy(out + 2 * i, state, 2 * sizeof *out);
+    }
+    CVodeFree(&cvode);
+    SUNNonlinSolFree(iteration);
+    N_VDestroy(y);
+    SUNContext_Free(&context);
+}
+
+/* ---- by hamel ---- */
+
+static hamel_model *prepare(const baseline *b, const char *method) {
+    char chosen[60], rtol[60], atol[60];
+    snprintf(chosen, sizeof chosen, "simulation.method=%s", method);
+    snprintf(rtol, sizeof rtol, "simulation.rtol=%g", RTOL);
+    snprintf(atol, sizeof atol, "simulation.atol=%g", RTOL * 1e-2);
+    const char *assignments[] = {chosen, rtol, atol};
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    hamel_model *model =
+        api_prepare(b->description, strlen(b->description), assignments, 3, &limits, NULL, b->name, &failure);
+    require(model != NULL, "the model");
+    return model;
+}
+
+static bool on_row(void *context, size_t member, const double *values, size_t count) {
+    const contest *c = context;
+    (void)count;
+    memcpy(c->found + 2 * member, values + 1, 2 * sizeof *values);
+    return true;
+}
+
+static bool on_end(void *context, size_t member, const hamel_member_end *end) {
+    contest *c = context;
+    (void)member;
+    c->ended += end->outcome == HAMEL_COMPLETED;
+    return true;
+}
+
+static void run_kind(contest *c, int kind) {
+    if (kind == BY_HAND) {
+        run_by_hand(c, RTOL, c->found);
+        return;
+    }
+    hamel_ensemble_options options = {.last_rows = true};
+    hamel_ensemble_sink sink = {.context = c, .row = on_row, .end = on_end};
+    c->ended = 0;
+    require(hamel_ensemble_run(c->variations[kind], &options, c->members, c->start, &sink, NULL) == HAMEL_OK &&
+                c->ended == c->members,
+            "hamel_ensemble_run");
+}
+
+/* ---- measuring ---- */
+
+static int compare(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* Median and 95 % of the members' errors, sorted into `errors`. */
+static void find_errors(const contest *c, double *errors, double out[2]) {
+    for (size_t i = 0; i < c->members; i++)
+        errors[i] =
+            fmax(fabs(c->found[2 * i] - c->reference[2 * i]), fabs(c->found[2 * i + 1] - c->reference[2 * i + 1]));
+    qsort(errors, c->members, sizeof *errors, compare);
+    out[0] = errors[c->members / 2];
+    out[1] = errors[c->members * 95 / 100];
+}
+
+static void open_contest(contest *c) {
+    static const char *const targets[] = {"a.initial", "b.initial"};
+    uint64_t seed = 1;
+    while (strcmp(c->b->name, "double pendulum") != 0) c->b++;
+    c->start = calloc(6 * c->members, sizeof *c->start);
+    require(c->start != NULL, "out of memory");
+    c->reference = c->start + 2 * c->members;
+    c->found = c->reference + 2 * c->members;
+    for (size_t i = 0; i < 2 * c->members; i++) c->start[i] = random_uniform(&seed, -WIDEST, WIDEST);
+    for (int kind = ONE_BY_ONE; kind < KINDS; kind++) {
+        c->models[kind] = prepare(c->b, kind == ABREAST ? "auto" : "adams");
+        require(hamel_variation_create(&c->variations[kind], c->models[kind], targets, 2, NULL) == HAMEL_OK,
+                "variation");
+    }
+    run_by_hand(c, 1e-12, c->reference);
+}
+
+static void close_contest(contest *c) {
+    for (int kind = ONE_BY_ONE; kind < KINDS; kind++) {
+        hamel_variation_free(c->variations[kind]);
+        hamel_model_free(c->models[kind]);
+    }
+    free(c->start);
+}
+
+static size_t argument(int count, char **arguments, int k, size_t otherwise, size_t most) {
+    long value = count > k ? strtol(arguments[k], NULL, 10) : 0;
+    return value < 1 || (size_t)value > most ? otherwise : (size_t)value;
+}
+
+int main(int count, char **arguments) {
+    size_t rounds = argument(count, arguments, 1, ROUNDS, ROUNDS_MAX);
+    contest c = {.b = baselines, .members = argument(count, arguments, 2, MEMBERS, MEMBERS_MAX)};
+    double samples[KINDS][ROUNDS_MAX], errors[KINDS][2], median[KINDS];
+    open_contest(&c);
+    double *sorted = calloc(c.members, sizeof *sorted);
+    require(sorted != NULL, "out of memory");
+    for (size_t round = 0; round < rounds; round++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            double begin = now();
+            run_kind(&c, kind);
+            samples[kind][round] = (now() - begin) / (double)c.members;
+            find_errors(&c, sorted, errors[kind]);
+        }
+    }
+    printf("\n%zu double pendulums, 10 s at rtol 1e-6, one core: processor time, median of %zu rounds\n\n", c.members,
+           rounds);
+    printf("%-27s |%12s %12s | %8s %8s\n", "", "us a member", "by hand =", "error", "95 %");
+    for (int kind = 0; kind < KINDS; kind++) {
+        qsort(samples[kind], rounds, sizeof(double), compare);
+        median[kind] = samples[kind][rounds / 2];
+        printf("%-27s |%12.1f %12.2f | %8.1e %8.1e\n", kind_names[kind], 1e6 * median[kind],
+               median[BY_HAND] / median[kind], errors[kind][0], errors[kind][1]);
+    }
+    printf("\nby hand =: so many times its members in the same time.\n");
+    bool good = errors[ABREAST][0] <= errors[BY_HAND][0] && errors[ABREAST][1] <= errors[BY_HAND][1];
+    if (!good) printf("the errors are too large\n");
+    free(sorted);
+    close_contest(&c);
+    return good ? 0 : 1;
+}
