@@ -77,12 +77,12 @@ OCTET_INLINE void octet_sincos(const octet *x, octet *sine, octet *cosine) {
 
 OCTET_INLINE void run(const program_run *run, const program_run *end, const program_instruction *i, octet *w,
                       const graph_table *const *tables) {
-#define RUN(name)                                                                  \
-    for (; i < stop; i++) {                                                        \
-        octet x = w[program_a(*i)], y = w[program_b(*i)], z = w[program_c(*i)], r; \
-        for (int k = 0; k < OCTET; k++) r[k] = value_##name(x[k], y[k], z[k]);     \
-        w[program_dst(*i)] = r;                                                    \
-    }                                                                              \
+#define RUN(name)                                                                      \
+    for (; i < stop; i++) {                                                            \
+        octet x = w[program_a(*i)], y = w[program_b(*i)], z = w[program_c(*i)], r = x; \
+        for (int k = 0; k < OCTET; k++) r[k] = value_##name(x[k], y[k], z[k]);         \
+        w[program_dst(*i)] = r;                                                        \
+    }                                                                                  \
     break;
     for (octet unused; run < end; run++) {
         const program_instruction *stop = i + run->count;
@@ -90,7 +90,7 @@ OCTET_INLINE void run(const program_run *run, const program_run *end, const prog
         case GRAPH_TABLE:
             for (; i < stop; i++) {
                 const graph_table *table = tables[(size_t)w[program_b(*i)][0]];
-                octet x = w[program_a(*i)], r;
+                octet x = w[program_a(*i)], r = x;
                 int order = (int)w[program_c(*i)][0];
                 for (int k = 0; k < OCTET; k++) r[k] = table_value(table, x[k], order);
                 w[program_dst(*i)] = r;

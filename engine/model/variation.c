@@ -259,7 +259,7 @@ static hamel_status judge(const hamel_variation *v, const variation_step *step, 
 }
 
 hamel_status variation_set(const hamel_variation *v, const double *values, variation_member *m, hamel_error *error) {
-    double unused, *const places[] = {m->parameters, m->q0, m->v0, &unused};
+    double unused = 0, *const places[] = {m->parameters, m->q0, m->v0, &unused};
     for (size_t k = 0; k < v->target_count; k++) {
         const variation_target *target = &v->targets[k];
         places[target->kind][target->index] = values[k];

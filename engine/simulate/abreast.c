@@ -46,8 +46,10 @@ typedef struct abreast {
 } abreast;
 
 bool abreast_serves(const hamel_model *model) {
-    return kinetics_abreast_serves(model) && model->settings.method == HAMEL_METHOD_AUTO && model->root_count == 0 &&
-           !model->sensitivities && !model->settings.certify && model->settings.time_limit <= 0;
+    hamel_method method = model->settings.method;
+    return kinetics_abreast_serves(model) && (method == HAMEL_METHOD_AUTO || method == HAMEL_METHOD_ERK) &&
+           model->root_count == 0 && !model->sensitivities && !model->settings.certify &&
+           model->settings.time_limit <= 0;
 }
 
 static void rates(void *context, const octet *t, const octet *y, octet *dy) {
@@ -105,7 +107,7 @@ static bool send_rows(abreast *a, const bool *which, const octet *until) {
     const dormand_prince *d = &a->steps;
     bool open = false;
     for (;;) {
-        octet t = *until, part;
+        octet t = *until, part = {0};
         bool any = false, inner = false, due[OCTET];
         for (int k = 0; k < OCTET; k++) {
             due[k] = which[k] && is_due(a, k, (*until)[k]);
@@ -278,7 +280,7 @@ static void judge(abreast *a, bool *good, octet *until, octet *next) {
     for (int k = 0; k < OCTET; k++) {
         place *p = &a->places[k];
         double left = a->settings->stop - d->t[k];
-        good[k] = p->taken && error[k] <= 1 && is_finite(dp_slope(d, DP_STAGES), d->length, k);
+        good[k] = p->taken && error[k] <= 1 && is_finite(dp_slope(d, DOP853_STAGES), d->length, k);
         (*until)[k] = d->h[k] >= left ? a->settings->stop : d->t[k] + d->h[k];
         (*next)[k] = 0;
         if (!p->taken) continue;
@@ -311,7 +313,7 @@ static bool step(abreast *a) {
         d->t[k] = until[k];
         for (size_t i = 0; i < d->length; i++) {
             d->y[i][k] = d->next[i][k];
-            dp_slope(d, 0)[i][k] = dp_slope(d, DP_STAGES)[i][k];
+            dp_slope(d, 0)[i][k] = dp_slope(d, DOP853_STAGES)[i][k];
         }
         if (d->t[k] >= a->settings->stop) {
             if (!end(a, k)) return false;

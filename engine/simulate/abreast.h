@@ -8,7 +8,7 @@
 
 #include "engine/model/variation.h"
 
-/* Whether members of this model are run so: a motion without constraints, events and jumps, by method auto. */
+/* Whether members of this model are run so: a motion without constraints, events and jumps, by method auto or erk. */
 bool abreast_serves(const hamel_model *model);
 
 /* Runs members 0..count - 1; left[i] := member i is still to be run, alone. `settings` are those of each member.

@@ -1,12 +1,12 @@
-/* dormand_prince.h — eight members of an ensemble by the explicit Runge-Kutta method of order 8 by Dormand and Prince
- * (DOP853: error estimates of orders 5 and 3, dense output of order 7).
+/* dormand_prince.h — eight members of an ensemble by an explicit Runge-Kutta method of order 8 (dop853.h).
  *
- * Each member has a time and a step of its own, so none knows of the others. What is done with a step is the caller's. */
+ * Each member has a time and a step of its own, so none knows of the others. What is done with a step is the caller's;
+ * runge_kutta.c is the same method for one state. */
 #ifndef HAMEL_SIMULATE_DORMAND_PRINCE_H
 #define HAMEL_SIMULATE_DORMAND_PRINCE_H
 
 #include "engine/compile/octet.h"
-#include "engine/simulate/dormand_prince_table.h"
+#include "engine/simulate/dop853.h"
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ typedef struct dormand_prince {
     dp_rates *rates;
     void *context;
     octet *y, *next; /* at t, and what a step tried leads to */
-    octet *slopes;   /* DP_SLOPES × length: the first is that of y, the one after the stages that of `next` */
+    octet *slopes;   /* DOP853_ALL × length: the first is that of y, the one after the stages that of `next` */
     octet *stage;    /* state of a stage; after dp_try that of the last one */
     octet *dense;    /* 7 × length */
 } dormand_prince;
