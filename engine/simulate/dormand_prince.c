@@ -25,8 +25,8 @@ void dp_free(dormand_prince *d) {
 /* out := from + h Σ weights[j] k_j, j < count; `from` may be NULL for 0. */
 OCTET_INLINE void add_up_body(const dormand_prince *d, const double *weights, size_t count, const octet *from,
                               octet *out) {
-    size_t used = 0, at[DOP853_ALL];
-    double factor[DOP853_ALL];
+    size_t used = 0, at[DOP853_ALL] = {0};
+    double factor[DOP853_ALL] = {0};
     for (size_t j = 0; j < count; j++) {
         if (weights[j] == 0) continue;
         factor[used] = weights[j];
