@@ -5,6 +5,7 @@
 #ifndef HAMEL_COMPILE_OCTET_H
 #define HAMEL_COMPILE_OCTET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,28 +19,24 @@ octet *octets_alloc(size_t count);
 /* Functions of octets must be inlined into code for one width: the address of one, and not its value, is passed. */
 #define OCTET_INLINE static inline __attribute__((always_inline))
 
-/* Width in bits of the registers that this processor has: 512, 256 or 128. */
-static inline int octet_width(void) {
+/* Whether this processor has registers that hold an octet. */
+static inline bool octet_fits_register(void) {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") ? 512 : __builtin_cpu_supports("avx2") ? 256 : 128;
+    return __builtin_cpu_supports("avx512f");
 #else
-    return 128;
+    return false;
 #endif
 }
 
-/* Defines `static type name parameters` as name_body compiled for each width, chosen when it is called. */
+/* Defines `static type name parameters` as name_body, compiled once more for registers of 512 bits, and chosen when it is
+ * called. Not for 256: gcc 12 breaks octets up so that they take longer than with 128. */
 #if defined(__x86_64__)
 #define OCTET_FUNCTION(type, name, parameters, arguments)                  \
     __attribute__((target("avx512f"))) static type name##_512 parameters { \
         return name##_body arguments;                                      \
     }                                                                      \
-    __attribute__((target("avx2"))) static type name##_256 parameters {    \
-        return name##_body arguments;                                      \
-    }                                                                      \
     static type name parameters {                                          \
-        int width = octet_width();                                         \
-        if (width == 512) return name##_512 arguments;                     \
-        if (width == 256) return name##_256 arguments;                     \
+        if (octet_fits_register()) return name##_512 arguments;            \
         return name##_body arguments;                                      \
     }
 #else
