@@ -10,8 +10,8 @@ static const double gravity = 9.81;
 
 /* ---- a pendulum in its angle ---- */
 
-static int pendulum_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
-    (void)t, (void)unused;
+static int pendulum_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
     const double *y = N_VGetArrayPointer_Serial(state);
     double *f = N_VGetArrayPointer_Serial(rate);
     f[0] = y[1];
@@ -19,12 +19,14 @@ static int pendulum_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
     return 0;
 }
 
-static void pendulum_start(double *y) {
+static void pendulum_start(double *y, void *data) {
+    (void)data;
     y[0] = 2.5;
     y[1] = 0;
 }
 
-static void pendulum_columns(const double *y, double *values) {
+static void pendulum_columns(const double *y, double *values, void *data) {
+    (void)data;
     values[0] = y[0];
 }
 
@@ -34,7 +36,8 @@ static const char pendulum_text[] = "{\"hamel\":1,\"coordinates\":[{\"name\":\"a
 
 /* ---- the same as a point on a circle: only hamel has the constraint ---- */
 
-static void circle_columns(const double *y, double *values) {
+static void circle_columns(const double *y, double *values, void *data) {
+    (void)data;
     values[0] = sin(y[0]);
     values[1] = -cos(y[0]);
 }
@@ -47,8 +50,8 @@ static const char circle_text[] =
 
 /* ---- a double pendulum in angles, 2 x 2 mass matrix solved by hand ---- */
 
-static int double_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
-    (void)t, (void)unused;
+static int double_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
     const double *y = N_VGetArrayPointer_Serial(state);
     double *f = N_VGetArrayPointer_Serial(rate);
     double s = sin(y[0] - y[1]), c = cos(y[0] - y[1]);
@@ -62,13 +65,15 @@ static int double_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
     return 0;
 }
 
-static void double_start(double *y) {
+static void double_start(double *y, void *data) {
+    (void)data;
     y[0] = 1;
     y[1] = 0.5;
     y[2] = y[3] = 0;
 }
 
-static void double_columns(const double *y, double *values) {
+static void double_columns(const double *y, double *values, void *data) {
+    (void)data;
     values[0] = y[0];
     values[1] = y[1];
 }
@@ -83,8 +88,8 @@ static const char double_text[] =
 enum { DISK_TILT, DISK_TILT_RATE, DISK_TURN, DISK_SPIN, DISK_HEADING, DISK_ANGLE, DISK_X, DISK_Y, DISK_STATES };
 static const double disk_radius = 0.5;
 
-static int disk_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
-    (void)t, (void)unused;
+static int disk_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
     const double *y = N_VGetArrayPointer_Serial(state);
     double *f = N_VGetArrayPointer_Serial(rate);
     double s = sin(y[DISK_TILT]), c = cos(y[DISK_TILT]), sh = sin(y[DISK_HEADING]), ch = cos(y[DISK_HEADING]);
@@ -100,14 +105,16 @@ static int disk_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
     return 0;
 }
 
-static void disk_start(double *y) {
+static void disk_start(double *y, void *data) {
+    (void)data;
     for (int k = 0; k < DISK_STATES; k++) y[k] = 0;
     y[DISK_TILT] = 1.3;
     y[DISK_TURN] = 0.5;
     y[DISK_SPIN] = 6;
 }
 
-static void disk_columns(const double *y, double *values) {
+static void disk_columns(const double *y, double *values, void *data) {
+    (void)data;
     values[0] = y[DISK_X];
     values[1] = y[DISK_Y];
     values[2] = y[DISK_HEADING];
@@ -126,86 +133,75 @@ static const char disk_text[] =
     "{\"name\":\"rollY\",\"equation\":\"Y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
     "\"simulation\":{\"stop\":5}}";
 
-/* ---- a chain of 16 unit links and masses in Cartesian coordinates ----
- *
- * With d_i the link vectors and T_i the multipliers, p_i'' = g - T_i d_i + T_{i+1} d_{i+1}; the links' lengths,
- * differentiated twice, give a tridiagonal system for T. Drift is damped at 20/s (Baumgarte). */
+/* ---- Chaplygin's sleigh: knife edge at (x, y), mass centre a ahead of it (Neimark & Fufaev, chapter 2) ---- */
 
-enum { LINKS = 16 };
+static const double sleigh_arm = 0.3, sleigh_inertia = 0.4; /* of a unit mass */
 
-typedef struct chain {
-    double dx[LINKS + 1], dy[LINKS + 1], tension[LINKS + 1], diagonal[LINKS], off[LINKS];
-} chain;
-
-static void chain_links(chain *c, const double *q, const double *v) {
-    const double damping = 20;
-    double qx = 0, qy = 0, vx = 0, vy = 0;
-    for (int i = 0; i < LINKS; i++) {
-        double dx = q[2 * i] - qx, dy = q[2 * i + 1] - qy, ex = v[2 * i] - vx, ey = v[2 * i + 1] - vy;
-        double square = dx * dx + dy * dy;
-        c->dx[i] = dx;
-        c->dy[i] = dy;
-        c->diagonal[i] = (i == 0 ? 1 : 2) * square;
-        c->tension[i] = ex * ex + ey * ey + 2 * damping * (dx * ex + dy * ey) + damping * damping * 0.5 * (square - 1);
-        qx = q[2 * i], qy = q[2 * i + 1], vx = v[2 * i], vy = v[2 * i + 1];
-    }
-    c->tension[0] -= gravity * c->dy[0];
-    for (int i = 0; i + 1 < LINKS; i++) c->off[i] = c->dx[i] * c->dx[i + 1] + c->dy[i] * c->dy[i + 1];
-}
-
-static void chain_tensions(chain *c) {
-    for (int i = 1; i < LINKS; i++) {
-        double factor = c->off[i - 1] / c->diagonal[i - 1];
-        c->diagonal[i] -= factor * c->off[i - 1];
-        c->tension[i] += factor * c->tension[i - 1];
-    }
-    c->tension[LINKS - 1] /= c->diagonal[LINKS - 1];
-    for (int i = LINKS - 2; i >= 0; i--) {
-        c->tension[i] = (c->tension[i] + c->off[i] * c->tension[i + 1]) / c->diagonal[i];
-    }
-}
-
-static int chain_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
-    (void)t, (void)unused;
-    const double *q = N_VGetArrayPointer_Serial(state), *v = q + 2 * LINKS;
-    double *f = N_VGetArrayPointer_Serial(rate), *a = f + 2 * LINKS;
-    chain c;
-    chain_links(&c, q, v);
-    chain_tensions(&c);
-    c.dx[LINKS] = c.dy[LINKS] = c.tension[LINKS] = 0;
-    for (int i = 0; i < LINKS; i++) {
-        f[2 * i] = v[2 * i];
-        f[2 * i + 1] = v[2 * i + 1];
-        a[2 * i] = c.tension[i + 1] * c.dx[i + 1] - c.tension[i] * c.dx[i];
-        a[2 * i + 1] = c.tension[i + 1] * c.dy[i + 1] - c.tension[i] * c.dy[i] - gravity;
-    }
+static int sleigh_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    double v = y[3], turn = y[4];
+    f[0] = v * cos(y[2]);
+    f[1] = v * sin(y[2]);
+    f[2] = turn;
+    f[3] = sleigh_arm * turn * turn;
+    f[4] = -sleigh_arm * v * turn / (sleigh_inertia + sleigh_arm * sleigh_arm);
     return 0;
 }
 
-static void chain_start(double *y) {
-    for (int i = 0; i < LINKS; i++) {
-        y[2 * i] = (i + 1) * sin(0.8);
-        y[2 * i + 1] = -(i + 1) * cos(0.8);
-    }
-    for (int i = 2 * LINKS; i < 4 * LINKS; i++) y[i] = 0;
+static void sleigh_start(double *y, void *data) {
+    (void)data;
+    y[0] = y[1] = y[2] = 0;
+    y[3] = 0.5;
+    y[4] = 3;
 }
 
-/* hamel's columns: all x, then all y. */
-static void chain_columns(const double *y, double *values) {
-    for (int i = 0; i < LINKS; i++) {
-        values[i] = y[2 * i];
-        values[LINKS + i] = y[2 * i + 1];
-    }
+static void sleigh_columns(const double *y, double *values, void *data) {
+    (void)data;
+    for (int k = 0; k < 3; k++) values[k] = y[k];
 }
 
-static const char chain_text[] =
-    "{\"hamel\":1,\"parameters\":{\"N\":16},\"coordinates\":["
-    "{\"name\":\"x[i]\",\"for\":\"i=1..N\",\"initial\":\"i*sin(0.8)\"},"
-    "{\"name\":\"y[i]\",\"for\":\"i=1..N\",\"initial\":\"-i*cos(0.8)\"}],"
-    "\"kinetic_energy\":\"sum(i,1,N,x[i]'^2+y[i]'^2)/2\",\"potential_energy\":\"9.81*sum(i,1,N,y[i])\","
-    "\"constraints\":[{\"name\":\"rod[1]\",\"equation\":\"x[1]^2+y[1]^2=1\"},"
-    "{\"name\":\"rod[i]\",\"for\":\"i=2..N\",\"equation\":\"(x[i]-x[i-1])^2+(y[i]-y[i-1])^2=1\"}],"
-    "\"simulation\":{\"stop\":4}}";
+static const char sleigh_text[] =
+    "{\"hamel\":1,\"parameters\":{\"a\":0.3,\"I\":0.4},"
+    "\"coordinates\":[{\"name\":\"x\",\"velocity\":0.5},\"y\",{\"name\":\"phi\",\"velocity\":3}],"
+    "\"kinetic_energy\":\"((x'-a*phi'*sin(phi))^2+(y'+a*phi'*cos(phi))^2+I*phi'^2)/2\","
+    "\"constraints\":[{\"name\":\"edge\",\"equation\":\"-x'*sin(phi)+y'*cos(phi)=0\"}],\"simulation\":{\"stop\":10}}";
+
+/* ---- a heavy symmetric top in Euler's angles phi, theta, psi (Goldstein, section 5.7) ---- */
+
+static const double top_across = 1, top_along = 0.4, top_weight = 2; /* inertias about the tip; weight times distance */
+
+static int top_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    double s = sin(y[1]), c = cos(y[1]), turn = y[3], nod = y[4], spin = top_along * (y[5] + turn * c);
+    f[0] = turn;
+    f[1] = nod;
+    f[2] = y[5];
+    f[3] = nod * (spin - 2 * top_across * turn * c) / (top_across * s);
+    f[4] = s * (turn * (top_across * turn * c - spin) + top_weight) / top_across;
+    f[5] = turn * nod * s - f[3] * c;
+    return 0;
+}
+
+static void top_start(double *y, void *data) {
+    (void)data;
+    for (int k = 0; k < 6; k++) y[k] = 0;
+    y[1] = 0.6;
+    y[5] = 10;
+}
+
+static void top_columns(const double *y, double *values, void *data) {
+    (void)data;
+    for (int k = 0; k < 3; k++) values[k] = y[k];
+}
+
+static const char top_text[] =
+    "{\"hamel\":1,\"coordinates\":[\"phi\",{\"name\":\"theta\",\"initial\":0.6},{\"name\":\"psi\",\"velocity\":10}],"
+    "\"kinetic_energy\":[\"(theta'^2+phi'^2*sin(theta)^2)/2\",\"0.4*(psi'+phi'*cos(theta))^2/2\"],"
+    "\"potential_energy\":\"2*cos(theta)\",\"simulation\":{\"stop\":10}}";
 
 /* ---- a stiff column of 32 masses on springs and dampers, loaded by its weight ----
  *
@@ -214,8 +210,8 @@ static const char chain_text[] =
 enum { MASSES = 32 };
 static const double stiffness = 1e5, damper = 1e3;
 
-static int column_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
-    (void)t, (void)unused;
+static int column_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
     const double *y = N_VGetArrayPointer_Serial(state);
     double *f = N_VGetArrayPointer_Serial(rate);
     double below = stiffness * y[0] + damper * y[1];
@@ -229,9 +225,9 @@ static int column_rhs(double t, N_Vector state, N_Vector rate, void *unused) {
     return 0;
 }
 
-static int column_jacobian(double t, N_Vector state, N_Vector rate, SUNMatrix matrix, void *unused, N_Vector w1,
+static int column_jacobian(double t, N_Vector state, N_Vector rate, SUNMatrix matrix, void *data, N_Vector w1,
                            N_Vector w2, N_Vector w3) {
-    (void)t, (void)state, (void)rate, (void)unused, (void)w1, (void)w2, (void)w3;
+    (void)t, (void)state, (void)rate, (void)data, (void)w1, (void)w2, (void)w3;
     for (int i = 0; i < MASSES; i++) {
         double springs = i + 1 < MASSES ? 2 : 1;
         SM_ELEMENT_B(matrix, 2 * i, 2 * i + 1) = 1;
@@ -245,11 +241,13 @@ static int column_jacobian(double t, N_Vector state, N_Vector rate, SUNMatrix ma
     return 0;
 }
 
-static void column_start(double *y) {
+static void column_start(double *y, void *data) {
+    (void)data;
     for (int i = 0; i < 2 * MASSES; i++) y[i] = 0;
 }
 
-static void column_columns(const double *y, double *values) {
+static void column_columns(const double *y, double *values, void *data) {
+    (void)data;
     for (int i = 0; i < MASSES; i++) values[i] = y[2 * i];
 }
 
@@ -260,13 +258,15 @@ static const char column_text[] =
     "\"potential_energy\":[\"sum(i,1,N,9.81*u[i])\",\"k/2*u[1]^2+k/2*sum(i,2,N,(u[i]-u[i-1])^2)\"],"
     "\"dissipation\":\"c/2*u[1]'^2+c/2*sum(i,2,N,(u[i]'-u[i-1]')^2)\",\"simulation\":{\"stop\":10}}";
 
+/* clang-format off */
 const baseline baselines[] = {
-    {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns},
-    {"pendulum, x and y", "adams", circle_text, 10, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns},
-    {"double pendulum", "adams", double_text, 10, 4, 2, double_rhs, NULL, double_start, double_columns},
-    {"rolling disk", "adams", disk_text, 5, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns},
-    {"chain of 16, x and y", "adams", chain_text, 4, 4 * LINKS, 2 * LINKS, chain_rhs, NULL, chain_start, chain_columns},
-    {"stiff column of 32", "bdf", column_text, 10, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start,
-     column_columns},
+    {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns, NULL},
+    {"pendulum, x and y", "adams", circle_text, 10, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns, NULL},
+    {"double pendulum", "adams", double_text, 10, 4, 2, double_rhs, NULL, double_start, double_columns, NULL},
+    {"rolling disk", "adams", disk_text, 5, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, NULL},
+    {"Chaplygin's sleigh", "adams", sleigh_text, 10, 5, 3, sleigh_rhs, NULL, sleigh_start, sleigh_columns, NULL},
+    {"heavy top", "adams", top_text, 10, 6, 3, top_rhs, NULL, top_start, top_columns, NULL},
+    {"stiff column of 32", "bdf", column_text, 10, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start, column_columns, NULL},
 };
+/* clang-format on */
 const size_t baseline_count = sizeof baselines / sizeof baselines[0];

@@ -1,0 +1,166 @@
+/* contest.c — see the header. */
+#include "tests/bench/contest.h"
+
+#include "api/simulate.h"
+#include "engine/simulate/vector_ops.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunlinsol/sunlinsol_band.h>
+#include <sunmatrix/sunmatrix_band.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+#include <time.h>
+
+double processor_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void require(bool good, const char *what) {
+    if (good) return;
+    fprintf(stderr, "bench: %s\n", what);
+    exit(1);
+}
+
+static int compare(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+double exponent(const double *x, const double *y, size_t count) {
+    double sx = 0, sy = 0, xx = 0, xy = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double u = log(x[i]), v = log(y[i]);
+        sx += u, sy += v, xx += u * u, xy += u * v;
+    }
+    return (n * xy - sx * sy) / (n * xx - sx * sx);
+}
+
+/* ---- rows ---- */
+
+table table_create(const baseline *b) {
+    table t = {.columns = b->compared, .values = calloc(ROWS * b->compared, sizeof *t.values)};
+    require(t.values != NULL, "out of memory");
+    return t;
+}
+
+void table_free(table *t) {
+    free(t->values);
+}
+
+double table_error(const table *one, const table *other) {
+    double largest = 0;
+    for (size_t i = 0; i < ROWS * one->columns; i++) largest = fmax(largest, fabs(one->values[i] - other->values[i]));
+    return largest;
+}
+
+/* ---- by hand ---- */
+
+typedef struct program {
+    SUNContext context;
+    void *cvode;
+    N_Vector y;
+    SUNNonlinearSolver iteration;
+    SUNMatrix matrix;
+    SUNLinearSolver solver;
+} program;
+
+static N_Vector new_vector(const baseline *b, bool own_operations, SUNContext context) {
+    N_Vector y = own_operations ? vector_create(b->states, context) : N_VNew_Serial(b->states, context);
+    require(y != NULL, "out of memory");
+    return y;
+}
+
+static program open_program(const baseline *b, double rtol, bool own_operations) {
+    program p = {0};
+    bool bdf = b->jacobian != NULL;
+    require(SUNContext_Create(NULL, &p.context) == 0, "SUNContext_Create");
+    p.y = new_vector(b, own_operations, p.context);
+    b->start(N_VGetArrayPointer_Serial(p.y), b->data);
+    p.cvode = CVodeCreate(bdf ? CV_BDF : CV_ADAMS, p.context);
+    require(p.cvode != NULL && CVodeInit(p.cvode, b->rhs, 0, p.y) == 0, "CVodeInit");
+    require(CVodeSetUserData(p.cvode, b->data) == 0, "CVodeSetUserData");
+    require(CVodeSStolerances(p.cvode, rtol, rtol * 1e-2) == 0, "CVodeSStolerances");
+    require(CVodeSetMaxNumSteps(p.cvode, 10000000) == 0, "CVodeSetMaxNumSteps");
+    if (bdf) {
+        p.matrix = SUNBandMatrix(b->states, BASELINE_BAND, BASELINE_BAND, p.context);
+        p.solver = SUNLinSol_Band(p.y, p.matrix, p.context);
+        require(CVodeSetLinearSolver(p.cvode, p.solver, p.matrix) == 0, "CVodeSetLinearSolver");
+        require(CVodeSetJacFn(p.cvode, b->jacobian) == 0, "CVodeSetJacFn");
+    } else {
+        p.iteration = SUNNonlinSol_FixedPoint(p.y, 0, p.context);
+        require(CVodeSetNonlinearSolver(p.cvode, p.iteration) == 0, "CVodeSetNonlinearSolver");
+    }
+    return p;
+}
+
+static void close_program(program *p) {
+    CVodeFree(&p->cvode);
+    if (p->iteration != NULL) SUNNonlinSolFree(p->iteration);
+    if (p->solver != NULL) SUNLinSolFree(p->solver);
+    if (p->matrix != NULL) SUNMatDestroy(p->matrix);
+    N_VDestroy(p->y);
+    SUNContext_Free(&p->context);
+}
+
+void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out) {
+    program p = open_program(b, rtol, own_operations);
+    const double *y = N_VGetArrayPointer_Serial(p.y);
+    long steps = 0;
+    b->columns(y, out->values, b->data);
+    for (int k = 1; k < ROWS; k++) {
+        double t = 0;
+        require(CVode(p.cvode, b->stop * k / (ROWS - 1), p.y, &t, CV_NORMAL) >= 0, "CVode");
+        b->columns(y, out->values + (size_t)k * out->columns, b->data);
+    }
+    CVodeGetNumSteps(p.cvode, &steps);
+    out->steps = (double)steps;
+    out->rows = ROWS;
+    close_program(&p);
+}
+
+/* ---- by hamel ---- */
+
+hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
+    char method[40], relative[40], absolute[40], stop[40];
+    snprintf(method, sizeof method, "simulation.method=%s", b->method);
+    snprintf(relative, sizeof relative, "simulation.rtol=%g", rtol);
+    snprintf(absolute, sizeof absolute, "simulation.atol=%g", rtol * 1e-2);
+    snprintf(stop, sizeof stop, "simulation.stop=%.17g", b->stop);
+    const char *assignments[] = {method, relative, absolute, stop, assignment};
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 5 : 4, &limits,
+                                     NULL, b->name, &failure);
+    if (model == NULL && failure.text != NULL) fputs(failure.text, stderr);
+    require(model != NULL, b->name);
+    return model;
+}
+
+static bool take_row(void *context, const double *values, size_t count) {
+    table *out = context;
+    if (out->rows == ROWS || count < out->columns + 1) return false;
+    memcpy(out->values + out->columns * out->rows++, values + 1, out->columns * sizeof *values);
+    return true;
+}
+
+void run_hamel(const baseline *b, const hamel_model *model, table *out) {
+    hamel_error error = {0};
+    hamel_summary summary;
+    hamel_sink sink = {.context = out, .row = take_row};
+    out->rows = 0;
+    hamel_status status = hamel_run(model, NULL, &sink, &summary, &error);
+    if (status != HAMEL_OK && error.count) fprintf(stderr, "%s\n", error.faults[0].message);
+    require(status == HAMEL_OK && out->rows == ROWS, b->name);
+    out->steps = summary.steps;
+    hamel_summary_free(&summary);
+    hamel_error_clear(&error);
+}
