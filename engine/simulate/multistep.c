@@ -198,11 +198,19 @@ static const char *multistep_message(const stepper *s) {
     return ((const multistep *)s)->message;
 }
 
-/* Adams of high order pays little for decades of tolerance (a Cartesian pendulum at rtol 1e-8 keeps its energy to 1e-6
- * over 1,000 s with this factor). What stiffness does to it is that the fixed-point iteration keeps failing. */
+/* Measured on all 158 examples that are smooth enough to have a reference: the largest error of a coordinate or velocity
+ * beside rtol (max |y| + 1), at the median and at nine in ten, and steps beside those of the first line.
+ *
+ *     safety |  rtol 1e-6     |  rtol 1e-9     | steps
+ *     0.002  |  0.04    1.0   |  0.02    0.06  |  1
+ *     0.005  |  0.11    1.0   |  0.06    0.33  |  0.91
+ *     0.01   |  0.23    3.1   |  0.12    0.40  |  0.87
+ *     0.03   |  0.56    6.6   |  0.37    1.2   |  0.79
+ *
+ * What stiffness does to Adams is that the fixed-point iteration keeps failing. */
 const stepper_kind stepper_adams = {
     .name = "adams",
-    .safety = 0.002,
+    .safety = 0.005,
     .stiff_of_many = 8,
     .open = adams_open,
     .close = multistep_close,
@@ -216,8 +224,14 @@ const stepper_kind stepper_adams = {
     .message = multistep_message,
 };
 
-/* BDF of order 5 pays 50 % more steps for a decade; at 0.1 closed-form systems miss rtol by up to 30 times, which sets its
- * factor (Andrews' squeezer then takes 1.9 times the steps, the flyball governor 1.5 times). */
+/* As above, by BDF:
+ *
+ *     safety |  rtol 1e-6     |  rtol 1e-9     | steps
+ *     0.003  |  0.29    3.5   |  0.27    2.1   |  1
+ *     0.01   |  0.69    9.8   |  0.66    5.3   |  0.84
+ *     0.03   |  1.9    22     |  2.0     9.8   |  0.72
+ *     0.1    |  6.2    69     |  5.1    46     |  0.61
+ */
 const stepper_kind stepper_bdf = {
     .name = "bdf",
     .safety = 0.003,
