@@ -623,6 +623,9 @@ bool integrator_beside_singularity(const integrator *w) {
 double integrator_margin(const integrator *w) {
     return w->widest > 0 ? w->least_margin / w->widest : 1;
 }
+double integrator_least_rtol(const integrator *w) {
+    return RTOL_LEAST / w->atol_factor;
+}
 double integrator_time(const integrator *w) {
     return w->t;
 }

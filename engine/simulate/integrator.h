@@ -46,6 +46,9 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
 /* Takes no longer steps from now on, nor than the settings say. False when the solver refuses. */
 bool integrator_limit_step(integrator *w, double most);
 
+/* Below this rtol the method in force takes no shorter steps: rounding would outweigh what they gain. */
+double integrator_least_rtol(const integrator *w);
+
 double integrator_time(const integrator *w);
 /* Whether the last step met states at which the constraints are near to losing rank. */
 bool integrator_beside_singularity(const integrator *w);

@@ -376,6 +376,13 @@ static void warn_of_drift(run *r) {
              s->scaled_residual);
 }
 
+static void warn_of_tolerance(run *r) {
+    double least = integrator_least_rtol(r->main.integrator), asked = r->model->settings.rtol;
+    if (asked < least)
+        warn(r->summary, "rtol = %.3g is too tight for double precision: method %s took its steps as for %.2g", asked,
+             integrator_method(r->main.integrator), least);
+}
+
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
@@ -391,6 +398,7 @@ static hamel_status finish(run *r, hamel_status status) {
         s->projections = c.projections;
         s->switches = r->main.switches;
         s->method = integrator_method(r->main.integrator);
+        warn_of_tolerance(r);
     }
     if (status == HAMEL_LIMIT) {
         bool steps = s->steps >= model->settings.max_steps;

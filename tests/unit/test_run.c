@@ -1,6 +1,8 @@
 /* test_run.c — engine/simulate: steps that outputs do not touch, budgets, cancellation, methods, the certificate. */
 #include "tests/unit/fixture.h"
 
+#include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -204,6 +206,107 @@ static void a_mass_that_only_constraints_complete_runs_by_bdf(void **state) {
     drop(&r);
 }
 
+static void a_tolerance_beyond_double_precision_is_told(void **state) {
+    (void)state;
+    static const char *const methods[] = {"adams", "bdf", "erk"};
+    for (int i = 0; i < 3; i++) {
+        char simulation[100];
+        snprintf(simulation, sizeof simulation, "`stop`: 1, `samples`: 2, `rtol`: 1e-13, `method`: `%s`", methods[i]);
+        record r = run(PENDULUM, simulation);
+        assert_int_equal(r.summary.warning_count, 1);
+        assert_non_null(strstr(r.summary.warnings[0], "too tight for double precision"));
+        drop(&r);
+        snprintf(simulation, sizeof simulation, "`stop`: 1, `samples`: 2, `rtol`: 1e-10, `method`: `%s`", methods[i]);
+        r = run(PENDULUM, simulation);
+        assert_int_equal(r.summary.warning_count, 0);
+        drop(&r);
+    }
+}
+
+/* x oscillates twenty times as fast as y; where its error is allowed to be of its own size, steps are those of y. */
+static void a_tolerance_of_its_own_frees_a_coordinate(void **state) {
+    (void)state;
+#define OSCILLATORS                                                                                    \
+    "`coordinates`: [{`name`: `x`, `initial`: 1e-3}, {`name`: `y`, `initial`: 1}], `kinetic_energy`: " \
+    "`(x'^2 + y'^2)/2`, `potential_energy`: `(400*x^2 + y^2)/2`"
+    record tight = run(OSCILLATORS, "`stop`: 10, `samples`: 2, `rtol`: 1e-8, `atol`: 1e-9, `method`: `bdf`");
+    record loose =
+        run(OSCILLATORS, "`stop`: 10, `samples`: 2, `rtol`: 1e-8, `atol`: {`x`: 100, `y`: 1e-9}, `method`: `bdf`");
+    assert_near("y", row_of(&tight, 1)[2], cos(10), 1e-7);
+    assert_near("y", row_of(&loose, 1)[2], cos(10), 1e-7);
+    assert_near("x", row_of(&tight, 1)[1], 1e-3 * cos(200), 1e-6);
+    assert_true(loose.summary.steps < tight.summary.steps / 2);
+    drop(&tight);
+    drop(&loose);
+}
+
+/* A column under its weight on springs k and dampers k/100: the stiffer, the shorter the way to rest. */
+static void stiffer_springs_take_no_more_steps(void **state) {
+    (void)state;
+    double before = INFINITY;
+    for (int power = 6; power <= 10; power++) {
+        char members[700];
+        snprintf(
+            members, sizeof members,
+            "`parameters`: {`N`: 16, `k`: 1e%d, `c`: `k/100`}, `coordinates`: [{`name`: `u[i]`, `for`: `i = 1..N`}],"
+            "`kinetic_energy`: `sum(i, 1, N, u[i]'^2)/2`, `potential_energy`: [`sum(i, 1, N, 9.81*u[i])`,"
+            "`k/2*(u[1]^2 + sum(i, 2, N, (u[i] - u[i-1])^2))`],"
+            "`dissipation`: `c/2*(u[1]'^2 + sum(i, 2, N, (u[i]' - u[i-1]')^2))`",
+            power);
+        record r = run(members, "`stop`: 10, `samples`: 2, `method`: `bdf`");
+        assert_true(r.summary.steps <= before);
+        /* at rest the lowest spring bears N weights, the next N − 1, ... */
+        double lowest = row_of(&r, 1)[1], top = row_of(&r, 1)[16], weight = 9.81 / pow(10, power);
+        assert_true(fabs(lowest + 16 * weight) < 1e-8 && fabs(top + 136 * weight) < 1e-8);
+        before = r.summary.steps;
+        drop(&r);
+    }
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COUNTS_MEMORY false /* their own allocators have no such count */
+#else
+#define COUNTS_MEMORY true
+#endif
+
+static double allocated(void) {
+    struct mallinfo2 m = mallinfo2();
+    return (double)m.uordblks + (double)m.hblkhd;
+}
+
+static bool note_memory(void *context, const double *values, size_t count) {
+    (void)values, (void)count;
+    *(double *)context = fmax(*(double *)context, allocated());
+    return true;
+}
+
+/* Of a model and its run, in bytes. */
+static double memory_of_a_chain(int links) {
+    char members[700];
+    snprintf(members, sizeof members,
+             "`parameters`: {`N`: %d}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i*0.6`},"
+             "{`name`: `y[i]`, `for`: `i = 1..N`, `initial`: `-i*0.8`}], `gravity`: [0, -10],"
+             "`particles`: [{`name`: `p[i]`, `for`: `i = 1..N`, `mass`: 1, `position`: [`x[i]`, `y[i]`]}],"
+             "`constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1`},"
+             "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}]",
+             links);
+    double before = allocated(), most = 0;
+    hamel_model *model = fixture_model(members, "`stop`: 0.01, `samples`: 3");
+    hamel_sink sink = {.context = &most, .row = note_memory};
+    hamel_summary summary;
+    assert_int_equal(hamel_run(model, NULL, &sink, &summary, NULL), HAMEL_OK);
+    hamel_summary_free(&summary);
+    hamel_model_free(model);
+    return most - before;
+}
+
+static void memory_grows_with_the_length_of_a_chain(void **state) {
+    (void)state;
+    if (!COUNTS_MEMORY) skip();
+    double ratio = memory_of_a_chain(1024) / memory_of_a_chain(64);
+    assert_true(ratio < pow(16, 1.05));
+}
+
 static void max_steps_ends_a_run_as_incomplete(void **state) {
     (void)state;
     record r = run(PENDULUM, "`stop`: 1000, `samples`: 1001, `max_steps`: 100");
@@ -388,6 +491,10 @@ int main(void) {
         cmocka_unit_test(bdf_and_adams_give_the_same_motion),
         cmocka_unit_test(auto_changes_to_bdf_on_a_stiff_chain),
         cmocka_unit_test(a_mass_that_only_constraints_complete_runs_by_bdf),
+        cmocka_unit_test(a_tolerance_beyond_double_precision_is_told),
+        cmocka_unit_test(a_tolerance_of_its_own_frees_a_coordinate),
+        cmocka_unit_test(stiffer_springs_take_no_more_steps),
+        cmocka_unit_test(memory_grows_with_the_length_of_a_chain),
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
