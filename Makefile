@@ -66,6 +66,11 @@ LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a bla
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
         -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
         -lmicrohttpd -lgnutls -lsqlite3 -lpq -lcurl -lcjson -lnettle -lz -lm -lpthread
+# SUNDIALS=PREFIX: the one that deploy/sundials.sh has built there with optimization, instead of Debian's.
+ifneq ($(SUNDIALS),)
+COMMON += -I$(SUNDIALS)/include
+LIBS := -L$(SUNDIALS)/lib $(LIBS)
+endif
 LINK_TAIL := -Wl,--as-needed $(LIBS)
 
 # ---- what is built ----
@@ -83,6 +88,7 @@ help:
 	@echo 'make test-long    the same with long fault, fuzz and physics runs, and under the thread sanitizer'
 	@echo 'make load         many requests at once on a daemon of its own'
 	@echo 'make bench        measure against hand-written CVODE programs'
+	@echo 'make SUNDIALS=DIR link the SUNDIALS that deploy/sundials.sh DIR has built (after make clean)'
 	@echo 'make lint         clang, clang-tidy, cppcheck, format and house rules'
 	@echo 'make format       clang-format all sources'
 	@echo 'make debug, tsan  builds with sanitizers in build/debug, build/tsan'
