@@ -12,23 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { METHODS = 4, TARGETS = 2, REPEATS = 5 };
 static const char *const methods[METHODS] = {"adams", "bdf", "erk", "auto"};
 static const double targets[TARGETS] = {1e-5, 1e-8}; /* of the largest value of a column, or of 1 */
 static const double LOOSEST = 1e-3, TIGHTEST = 1e-13, PATIENCE = 5;
 
-typedef struct table {
+typedef struct record {
     size_t columns, rows, capacity;
     double *values;
-} table;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+} record;
 
 static char *read_file(const char *name) {
     FILE *file = fopen(name, "rb");
@@ -38,7 +31,7 @@ static char *read_file(const char *name) {
     return text;
 }
 
-static hamel_model *prepare(const char *text, const char *method, double rtol) {
+static hamel_model *derive(const char *text, const char *method, double rtol) {
     char chosen[40], relative[40], absolute[40], patience[60];
     snprintf(chosen, sizeof chosen, "simulation.method=%s", method);
     snprintf(relative, sizeof relative, "simulation.rtol=%g", rtol);
@@ -53,7 +46,7 @@ static hamel_model *prepare(const char *text, const char *method, double rtol) {
 }
 
 static bool take_row(void *context, const double *values, size_t count) {
-    table *out = context;
+    record *out = context;
     if (out->capacity < (out->rows + 1) * count) {
         out->capacity = 2 * (out->rows + 1) * count;
         out->values = realloc(out->values, out->capacity * sizeof *values);
@@ -65,7 +58,7 @@ static bool take_row(void *context, const double *values, size_t count) {
 }
 
 /* False when the run does not get to its end. */
-static bool run(const hamel_model *model, table *out, hamel_summary *summary) {
+static bool run(const hamel_model *model, record *out, hamel_summary *summary) {
     hamel_error error = {0};
     hamel_sink sink = {.context = out, .row = take_row};
     out->rows = 0;
@@ -76,7 +69,7 @@ static bool run(const hamel_model *model, table *out, hamel_summary *summary) {
 }
 
 /* Of coordinates and velocities. */
-static double error_of(const table *one, const table *other, size_t n) {
+static double error_of(const record *one, const record *other, size_t n) {
     double worst = 0;
     if (one->rows != other->rows) return INFINITY;
     for (size_t c = 1; c <= 2 * n && c < one->columns; c++) {
@@ -92,18 +85,18 @@ static double error_of(const table *one, const table *other, size_t n) {
 }
 
 /* Least time of a run that is exact enough; and what it was. */
-static void measure(const char *text, const char *method, double target, const table *reference, table *scratch) {
+static void measure(const char *text, const char *method, double target, const record *reference, record *scratch) {
     for (double rtol = LOOSEST; rtol > TIGHTEST; rtol *= 0.31622776601683794) {
         hamel_summary s = {0};
-        hamel_model *model = prepare(text, method, rtol);
+        hamel_model *model = derive(text, method, rtol);
         if (!model) break;
         bool good = run(model, scratch, &s);
         double error = good ? error_of(scratch, reference, s.coordinate_count) : INFINITY, least = INFINITY;
         for (int k = 0; error <= target && k < REPEATS; k++) {
             hamel_summary_free(&s);
-            double begin = now();
+            double begin = processor_time();
             (void)run(model, scratch, &s);
-            least = fmin(least, now() - begin);
+            least = fmin(least, processor_time() - begin);
         }
         if (error <= target)
             printf(" | %-9s %7.0f us %6.0f rhs %5.0f steps rtol %.0e", s.method, 1e6 * least, s.rhs_evaluations,
@@ -116,9 +109,9 @@ static void measure(const char *text, const char *method, double target, const t
 }
 
 /* By whichever of two methods can. */
-static bool find_reference(const char *text, table *reference, hamel_summary *s) {
+static bool find_reference(const char *text, record *reference, hamel_summary *s) {
     for (size_t k = 0; k < 2; k++) {
-        hamel_model *model = prepare(text, methods[k], TIGHTEST);
+        hamel_model *model = derive(text, methods[k], TIGHTEST);
         bool good = model && run(model, reference, s);
         hamel_model_free(model);
         if (good) return true;
@@ -129,7 +122,7 @@ static bool find_reference(const char *text, table *reference, hamel_summary *s)
 }
 
 static void compare(const char *name, const char *text) {
-    table reference = {0}, scratch = {0};
+    record reference = {0}, scratch = {0};
     hamel_summary s = {0};
     const char *base = strrchr(name, '/');
     bool found = find_reference(text, &reference, &s);
