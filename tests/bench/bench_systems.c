@@ -91,7 +91,7 @@ static void measure_rates(const baseline *b, int rounds) {
     double *a = calloc(model->n, sizeof *a);
     hamel_sink sink = {.context = &g, .row = gather};
     kinetics *k = kinetics_create(model);
-    SUNContext context;
+    SUNContext context = NULL;
     N_Vector y[STATES];
     require(g.states && a && k && SUNContext_Create(NULL, &context) == 0, "out of memory");
     require(hamel_run(model, NULL, &sink, &summary, &error) == HAMEL_OK, b->name);
