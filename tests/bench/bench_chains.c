@@ -114,7 +114,7 @@ int main(int count, char **arguments) {
     long asked = count > 1 ? strtol(arguments[1], NULL, 10) : ROUNDS;
     int rounds = asked < 1 || asked > ROUNDS_MAX ? ROUNDS : (int)asked;
     printf("medians of %d rounds, rtol 1e-6\n", rounds);
-    bool good = grow("chain in x and y; by hand O(N)", coordinates, 5, chain_in_coordinates, 0.5, rounds);
+    bool good = grow("chain in x and y; by hand O(N)", coordinates, 5, chain_in_coordinates, 2, rounds);
     good = grow("chain in angles; by hand with dense M", angles, 4, chain_in_angles, 2, rounds) && good;
     stiffen();
     return good ? 0 : 1;
