@@ -249,6 +249,55 @@ static void a_chaotic_double_pendulum_keeps_its_energy(void **state) {
     motion_free(&m);
 }
 
+/* An hour at rtol 1e-9. Errors of steps that have no direction in common add up as a random walk does, to the tolerance
+ * times the root of their number; residuals do not add up at all (ten tolerances, as everywhere). */
+static void an_hour_leaves_no_drift(void **state) {
+    (void)state;
+    static const struct {
+        const char *what, *system;
+        double size; /* of the energies that are exchanged */
+    } hours[] = {
+        {"double pendulum",
+         "`coordinates`: [{`name`: `a`, `initial`: 2}, {`name`: `b`, `initial`: 2.5}], `gravity`: [0, -9.81],"
+         "`particles`: [{`name`: `p`, `mass`: 1, `position`: [`sin(a)`, `-cos(a)`]},"
+         "{`name`: `q`, `mass`: 1, `position`: [`sin(a) + sin(b)`, `-cos(a) - cos(b)`]}],",
+         60},
+        /* Greenwood 4.11, wobbling */
+        {"rolling disk",
+         "`parameters`: {`m`: 2, `r`: 0.5, `A`: `m*r^2/4`, `C`: `m*r^2/2`, `g`: 9.81},"
+         "`coordinates`: [{`name`: `X`, `velocity`: -1.3}, {`name`: `Y`}, {`name`: `f`, `velocity`: 0.6},"
+         "{`name`: `h`, `initial`: 1.2, `velocity`: 0.3}, {`name`: `s`, `velocity`: 2.6}],"
+         "`definitions`: {`w`: `s' + f'*cos(h)`, `x`: `X - r*cos(h)*sin(f)`, `y`: `Y + r*cos(h)*cos(f)`},"
+         "`kinetic_energy`: [`m*(der(x)^2 + der(y)^2 + (r*cos(h)*h')^2)/2`, `A*(h'^2 + (f'*sin(h))^2)/2`, `C*w^2/2`],"
+         "`potential_energy`: `m*g*r*sin(h)`,"
+         "`constraints`: [{`name`: `along`, `equation`: `X' + r*s'*cos(f) = 0`},"
+         "{`name`: `across`, `equation`: `Y' + r*s'*sin(f) = 0`}],",
+         20},
+        {"four bars",
+         "`parameters`: {`l1`: 0.3, `l2`: 0.7, `l3`: 0.5, `d`: 0.6, `a0`: 1.1, `ex`: `d - l1*cos(a0)`, `ey`: "
+         "`-l1*sin(a0)`,"
+         "`e`: `hypot(ex, ey)`, `b0`: `atan2(ey, ex) + acos((l2^2 + e^2 - l3^2)/(2*l2*e))`,"
+         "`c0`: `atan2(l1*sin(a0) + l2*sin(b0), l1*cos(a0) + l2*cos(b0) - d)`},"
+         "`coordinates`: [{`name`: `a`, `initial`: `a0`}, {`name`: `b`, `initial`: `b0`}, {`name`: `c`, `initial`: "
+         "`c0`}],"
+         "`definitions`: {`x`: `l1*cos(a) + l2/2*cos(b)`, `y`: `l1*sin(a) + l2/2*sin(b)`},"
+         "`kinetic_energy`: [`(l1*a')^2/12`, `0.9*(der(x)^2 + der(y)^2)/2 + 0.9*(l2*b')^2/24`, `0.7*(l3*c')^2/6`],"
+         "`potential_energy`: [`3*(c - c0)^2/2`, `9.81*(0.25*l1*sin(a) + 0.9*y + 0.35*l3*sin(c))`],"
+         "`constraints`: [{`name`: `right`, `equation`: `l1*cos(a) + l2*cos(b) = d + l3*cos(c)`},"
+         "{`name`: `up`, `equation`: `l1*sin(a) + l2*sin(b) = l3*sin(c)`}],",
+         10},
+    };
+    for (size_t i = 0; i < sizeof hours / sizeof *hours; i++) {
+        char text[4000];
+        snprintf(text, sizeof text, "%s `outputs`: {`E`: `energy()`}", hours[i].system);
+        motion m = motion_run(text, "`stop`: 3600, `samples`: 3601, `rtol`: 1e-9, `atol`: 1e-11");
+        assert_below(hours[i].what, motion_drift(&m, "E"), 1e-9 * sqrt(m.steps) * hours[i].size);
+        assert_below(hours[i].what, m.position_residual, 1e-8);
+        assert_below(hours[i].what, m.velocity_residual, 1e-8);
+        motion_free(&m);
+    }
+}
+
 /* Charged particle in a uniform magnetic field: a Lagrangian with a term linear in the velocities. */
 static void a_term_linear_in_the_velocities_does_no_work(void **state) {
     (void)state;
@@ -493,6 +542,7 @@ int main(void) {
         cmocka_unit_test(a_cartesian_pendulum_keeps_its_length_and_its_energy_for_1000_s),
         cmocka_unit_test(the_benchmark_pendulum_is_in_place_after_2000_s),
         cmocka_unit_test(a_chaotic_double_pendulum_keeps_its_energy),
+        cmocka_unit_test(an_hour_leaves_no_drift),
         cmocka_unit_test(a_term_linear_in_the_velocities_does_no_work),
         cmocka_unit_test(the_work_balance_holds_for_a_driven_and_damped_system),
         cmocka_unit_test(the_error_falls_with_the_tolerance_over_five_decades),
