@@ -343,7 +343,8 @@ static bool allocate(integrator *w) {
 
 /* At the same error the Runge–Kutta method takes half the time of Adams in the median of the examples, and as long at most
  * where there is anything to integrate (tests/bench/bench_methods.c); with thousands of coordinates both are alike. Where
- * constraints depend on each other its stages, off the constraints, each have to be brought back: ten times. */
+ * constraints depend on each other its stages, off the constraints, may each have to be brought back: seven times Adams'
+ * time on Bricard's linkage, though a quarter of it on rods in parallel. */
 static const stepper_kind *first_method(const hamel_model *model, const kinetics *k) {
     switch (model->settings.method) {
     case HAMEL_METHOD_BDF: return &stepper_bdf;

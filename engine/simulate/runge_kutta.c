@@ -2,7 +2,7 @@
  *
  * Each step begins anew from one state: nothing has to be rebuilt after an event, the projection takes effect at once,
  * and all that a step costs beside its twelve evaluations is their weighted sums. It is not ARKODE's ERKStep: its order 6
- * (Verner) takes four times the evaluations on a double pendulum at an error of 1e-8, and with these coefficients, whose
+ * (Verner) takes forty times the evaluations on a double pendulum at an error of 1e-8, and with these coefficients, whose
  * second error estimate it has no place for, 1.8 times as many and as packaged five times the time (Adams: nine times).
  * Its dense output has order 5 at most; this one has order 7 at three evaluations a step, made when asked for. */
 #include "engine/simulate/dop853.h"
