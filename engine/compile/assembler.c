@@ -8,9 +8,12 @@ void assembler_free(assembler *a) {
     *a = (assembler){0};
 }
 
+enum { LONGEST = 16 }; /* no instruction has more bytes */
+
+/* Makes room for one more instruction; false: none is to be written. */
 static bool reserve(assembler *a) {
     if (a->failed) return false;
-    if (a->count < a->capacity) return true;
+    if (a->count + LONGEST <= a->capacity) return true;
     size_t capacity = a->capacity ? 2 * a->capacity : 4096;
     uint8_t *bytes = a->count < a->limit ? realloc(a->bytes, capacity) : NULL;
     if (!bytes) return !(a->failed = true);
@@ -19,8 +22,9 @@ static bool reserve(assembler *a) {
     return true;
 }
 
+/* After reserve. */
 static void put(assembler *a, unsigned byte) {
-    if (reserve(a)) a->bytes[a->count++] = (uint8_t)byte;
+    a->bytes[a->count++] = (uint8_t)byte;
 }
 
 static void put_32(assembler *a, uint32_t value) {
@@ -54,6 +58,7 @@ static const encoding encodings[] = {{0},
 
 /* Registers' high bits and the first source stand inverted in the prefix; its short form has map 1 and no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
+    if (!reserve(a)) return;
     const encoding *e = &encodings[op];
     unsigned not_r = to < 8, not_b = second.reg < 8, rest = ((~(unsigned)first & 15) << 3) | (unsigned)e->length << 2;
     rest |= e->prefix;
@@ -73,16 +78,17 @@ void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand s
 void asm_enter(assembler *a) {
     static const uint8_t code[] = {0xF3, 0x0F, 0x1E, 0xFA, /* endbr64: a target of indirect calls */
                                    0x53, 0x55, 0x41, 0x56};
-    for (size_t k = 0; k < sizeof code; k++) put(a, code[k]);
+    for (size_t k = 0; reserve(a) && k < sizeof code; k++) put(a, code[k]);
 }
 
 void asm_leave(assembler *a) {
     static const uint8_t code[] = {0x41, 0x5E, 0x5D, 0x5B, 0xC3};
-    for (size_t k = 0; k < sizeof code; k++) put(a, code[k]);
+    for (size_t k = 0; reserve(a) && k < sizeof code; k++) put(a, code[k]);
 }
 
 /* 64-bit operation on general registers: REX.W with the high bits of both. */
 static void general(assembler *a, unsigned opcode, int reg, asm_operand o) {
+    if (!reserve(a)) return;
     put(a, 0x48u | (reg >= 8 ? 4u : 0u) | (o.reg >= 8 ? 1u : 0u));
     put(a, opcode);
     put_operand(a, reg, o);
@@ -101,6 +107,7 @@ void asm_address(assembler *a, int to, int base, int32_t displacement) {
 }
 
 void asm_constant(assembler *a, int to, uint64_t value) {
+    if (!reserve(a)) return;
     put(a, to >= 8 ? 0x49 : 0x48);
     put(a, 0xB8u | (unsigned)(to & 7));
     put_32(a, (uint32_t)value);

@@ -4,10 +4,11 @@
  * operands from the last 64 values, all of ordinary size. "chain": mass matrix and generalized forces of n links in a plane, in angles,
  * derived by the graph from kinetic and potential energy: what the engine really evaluates. An operation is a node of
  * the graph, so that fusing shows as time, not as fewer operations. Each figure is the least of several rounds: what
- * the machine does when nothing else runs.
+ * the machine does when nothing else runs. "to code": from a program to its machine code; "repaid": evaluations after which
+ * that has been repaid.
  *
  *     bench_program [rounds] */
-#include "engine/compile/program.h"
+#include "engine/compile/native.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -140,12 +141,35 @@ static void chain_tape(tape *t, int n) {
     free(below);
 }
 
+/* Seconds of one evaluation. */
+static double evaluation(const program *p, const program_inputs *in, double *w, double *out, size_t calls, int rounds) {
+    double least = INFINITY;
+    for (int r = 0; r < rounds; r++) {
+        double start = now();
+        for (size_t k = 0; k < calls; k++) program_evaluate(p, in, w, out);
+        least = fmin(least, (now() - start) / (double)calls);
+    }
+    return least;
+}
+
+/* Seconds until there is machine code, which is left in *code. */
+static double translation(native_code *code, program *p, int rounds) {
+    double least = INFINITY;
+    for (int r = 0; r < rounds; r++) {
+        native_free(code);
+        double start = now();
+        if (native_translate(code, &p, 1) != NATIVE_DONE) return NAN;
+        least = fmin(least, now() - start);
+    }
+    return least;
+}
+
 static void measure(const char *name, const tape *t, int rounds) {
     hamel_error error = {0};
     program *p;
     double start = now();
     if (program_compile(&p, (arena *)&t->memory, t->g, t->nodes, t->count, &error)) exit(1);
-    double compiled = now() - start, value = INFINITY, tangent = INFINITY;
+    double compiled = now() - start, tangent = INFINITY;
     enum { MOST_SYMBOLS = 512 };
     static double x[MOST_SYMBOLS], v[MOST_SYMBOLS], seed[MOST_SYMBOLS * PROGRAM_LANES];
     for (int i = 0; i < MOST_SYMBOLS; i++) x[i] = point(SYMBOL_COORDINATE, i), v[i] = point(SYMBOL_VELOCITY, i);
@@ -158,20 +182,23 @@ static void measure(const char *name, const tape *t, int rounds) {
     double *dot = check(malloc((t->count + 1) * PROGRAM_LANES * sizeof *dot));
     size_t calls = ROUND_OPERATIONS / t->operations + 1, tangent_calls = calls / PROGRAM_LANES + 1;
     program_prepare(p, &in, w);
+    double operations = (double)t->operations, value = evaluation(p, &in, w, out, calls, rounds);
     for (int r = 0; r < rounds; r++) {
-        start = now();
-        for (size_t k = 0; k < calls; k++) program_evaluate(p, &in, w, out);
-        value = fmin(value, (now() - start) / (double)(calls * t->operations));
         start = now();
         for (size_t k = 0; k < tangent_calls; k++) program_tangent(p, &in, &seeds, w, tw, out, dot);
         tangent = fmin(tangent, (now() - start) / (double)(tangent_calls * t->operations));
     }
-    printf("%-12s %10zu %12zu %8zu %10.2f %12.2f %12.0f\n", name, t->operations, program_instruction_count(p),
-           program_workspace_doubles(p), 1e9 * value, 1e9 * tangent, 1e9 * compiled / (double)t->operations);
+    native_code code = {0};
+    double translated = translation(&code, p, rounds), native = evaluation(p, &in, w, out, calls, rounds);
+    printf("%-12s %10zu %12zu %8zu %9.0f %11.2f %10.2f %10.0f %8.0f %10.2f\n", name, t->operations,
+           program_instruction_count(p), program_workspace_doubles(p), 1e9 * compiled / operations,
+           1e9 * value / operations, 1e9 * native / operations, 1e9 * translated / operations,
+           translated / (value - native), 1e9 * tangent);
     free(w);
     free(tw);
     free(out);
     free(dot);
+    native_free(&code);
     hamel_error_clear(&error);
 }
 
@@ -179,8 +206,9 @@ int main(int argc, char **argv) {
     int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 15;
     static const size_t sizes[] = {200, 2000, LARGEST};
     static const int links[] = {2, 4, 8, 16, 32, 64};
-    printf("%-12s %10s %12s %8s %10s %12s %12s\n", "tape", "operations", "instructions", "slots", "ns/op", "8 tangents",
-           "compile");
+    puts("nanoseconds per operation, unless it says otherwise");
+    printf("%-12s %10s %12s %8s %9s %11s %10s %10s %8s %10s\n", "tape", "operations", "instructions", "slots",
+           "compile", "interpreter", "native", "to code", "repaid", "8 tangents");
     tape t;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         random_tape(&t, sizes[i]);
