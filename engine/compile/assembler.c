@@ -114,6 +114,13 @@ void asm_constant(assembler *a, int to, uint64_t value) {
     put_32(a, (uint32_t)(value >> 32));
 }
 
+void asm_narrow(assembler *a) {
+    if (!reserve(a)) return;
+    put(a, 0xC5);
+    put(a, 0xF8);
+    put(a, 0x77);
+}
+
 void asm_call(assembler *a, int base, int32_t displacement) {
     general(a, 0xFF, 2, asm_memory(base, displacement));
 }

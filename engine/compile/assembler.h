@@ -1,4 +1,4 @@
-/* assembler.h — the few instructions of x86-64 with AVX that translated programs consist of, as bytes.
+/* assembler.h — the few instructions of x86-64 with AVX2 that translated programs consist of, as bytes.
  *
  * Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3 (VEX prefix) and the
  * pages of the instructions. Vector instructions have three operands and leave what they read alone; the second source
@@ -52,6 +52,15 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(SUB_SD,     1, 3, 0x5C, 0, 0)                                                                                   \
     OP(DIV_SD,     1, 3, 0x5E, 0, 0)                                                                                   \
     OP(COMPARE_SD, 1, 3, 0xC2, 0, 1)  /* the byte: predicate */                                                        \
+    OP(WIDE_LOAD,  1, 1, 0x10, 1, 0)                                                                                   \
+    OP(WIDE_STORE, 1, 1, 0x11, 1, 0)                                                                                   \
+    OP(WIDE_AND,   1, 1, 0x54, 1, 0)                                                                                   \
+    OP(WIDE_OR,    1, 1, 0x56, 1, 0)                                                                                   \
+    OP(WIDE_XOR,   1, 1, 0x57, 1, 0)                                                                                   \
+    OP(WIDE_ADD,   1, 1, 0x58, 1, 0)                                                                                   \
+    OP(WIDE_MUL,   1, 1, 0x59, 1, 0)                                                                                   \
+    OP(WIDE_SUB,   1, 1, 0x5C, 1, 0)                                                                                   \
+    OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* one number to all four places */                                              \
     OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* the byte: 9 down, 10 up */                                                    \
     OP(BLEND,      3, 1, 0x4B, 0, 1)  /* first, or second where the mask's sign is set; the byte: mask register · 16 */
 /* clang-format on */
@@ -63,7 +72,8 @@ typedef enum asm_vector {
 #undef OP
 } asm_vector;
 
-/* to := first OP second. LOAD_SD and MOVE have no first (0); STORE_SD writes register `to` to `second`. */
+/* to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST have no first (0); STORE_SD and WIDE_STORE write register
+ * `to` to `second`. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
 
 void asm_enter(assembler *a); /* saves RBX, RBP and R14; afterwards the stack is aligned for calls */
@@ -72,6 +82,7 @@ void asm_move(assembler *a, int to, int from);
 void asm_constant(assembler *a, int to, uint64_t value);
 void asm_load(assembler *a, int to, int base, int32_t displacement);
 void asm_address(assembler *a, int to, int base, int32_t displacement);
+void asm_narrow(assembler *a); /* clears the upper halves of vector registers: code without AVX is slow otherwise */
 void asm_call(assembler *a, int base, int32_t displacement); /* the function whose address stands there */
 
 #endif

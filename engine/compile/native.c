@@ -9,22 +9,14 @@
 #include "engine/compile/native.h"
 
 #include "engine/compile/executable.h"
-#include "engine/compile/native_recipes.h"
+#include "engine/compile/native_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    REGISTERS = 14,
-    SCRATCH_S = 15,
-    SCRATCH_T = 14,
-    NOWHERE = UINT8_MAX,
-    OPERANDS = 3,
-    RESULTS = 2,
     LONGEST_CODE = 64 << 20, /* bytes */
-    MOST_SLOTS = INT32_MAX / 16,
-    NONE = UINT32_MAX, /* no slot, no output, no instruction */
-    UNSETTLED = UINT32_MAX - 1
+    MOST_SLOTS = INT32_MAX / 128
 };
 
 /* --- what the code refers to ----------------------------------------------------------------------------------------- */
@@ -42,17 +34,9 @@ GRAPH_OPERATOR_LIST(OP)
 PROGRAM_EXTRA_LIST(OP)
 #undef OP
 
-typedef struct environment {
-    double one[2];
-    uint64_t sign[2], magnitude[2]; /* 16 bytes each are read */
-    double (*value[PROGRAM_OP_COUNT])(double x, double y, double z);
-    void (*sincos)(double x, double *sine, double *cosine);
-    double (*table)(const graph_table *table, double x, int order);
-} environment;
-
-static const environment surroundings = {
+const native_environment native_surroundings = {
     .one = {1, 1},
-    .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63},
+    .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63},
     .magnitude = {INT64_MAX, INT64_MAX},
     .value =
         {
@@ -69,32 +53,12 @@ static const environment surroundings = {
 
 /* --- the tape, read ---------------------------------------------------------------------------------------------- */
 
-/* One instruction with what is known of its values: `next` is the position of the instruction that reads one next. */
-typedef struct reading {
-    uint8_t op, reads, writes; /* operands and results */
-    uint32_t slot[OPERANDS], next[OPERANDS];
-    uint32_t result[RESULTS], result_next[RESULTS];
-} reading;
-
-typedef struct translation {
-    assembler *out;
-    const program *p;
-    reading *all, *begin, *end; /* of the tape; what is evaluated begins at `begin` */
-    uint32_t *output;           /* of a slot: the first output that is computed there, or NONE */
-    uint32_t *first;            /* of a slot: the first instruction that reads what it holds before the code runs */
-    uint8_t *reg;               /* of a slot: its register, or NOWHERE */
-    bool *stored;               /* of a slot: its value is in memory */
-    struct {
-        uint32_t slot, next; /* NONE: free */
-    } held[REGISTERS];
-} translation;
-
-static void read_tape(translation *t) {
+static void read_tape(native_translation *t) {
     const program_instruction *i = t->p->instructions;
-    reading *r = t->all;
+    native_reading *r = t->all;
     for (const program_run *run = t->p->runs; run < t->p->runs + t->p->run_count; run++) {
         for (uint32_t k = 0; k < run->count; k++, i++, r++) {
-            *r = (reading){.op = (uint8_t)run->op, .reads = (uint8_t)program_operands(run->op), .writes = 1};
+            *r = (native_reading){.op = (uint8_t)run->op, .reads = (uint8_t)program_operands(run->op), .writes = 1};
             r->slot[0] = program_a(*i), r->slot[1] = program_b(*i), r->slot[2] = program_c(*i);
             r->result[0] = program_dst(*i), r->result[1] = program_c(*i);
             if (run->op == PROGRAM_SINCOS) r->writes = 2;
@@ -103,19 +67,19 @@ static void read_tape(translation *t) {
 }
 
 /* Exponents, numbers of tables and orders of derivatives become part of the code. */
-static bool constants_hold(const translation *t, const reading *r) {
+static bool constants_hold(const native_translation *t, const native_reading *r) {
     if (r->op == PROGRAM_POWI) return r->slot[1] < t->p->constant_count;
     return r->op != GRAPH_TABLE || (r->slot[1] < t->p->constant_count && r->slot[2] < t->p->constant_count);
 }
 
 /* Every operand is written before it is read, every result has a slot that is neither constant nor input, and every
  * output is written. t->stored tells what is written. */
-static bool is_valid(translation *t) {
+static bool is_valid(native_translation *t) {
     const program *p = t->p;
     size_t given = p->constant_count + p->input_start[SYMBOL_KIND_COUNT];
     if (given > p->slot_count || p->slot_count > MOST_SLOTS) return false;
     for (size_t i = 0; i < given; i++) t->stored[i] = true;
-    for (const reading *r = t->all; r < t->end; r++) {
+    for (const native_reading *r = t->all; r < t->end; r++) {
         if (r->op >= PROGRAM_OP_COUNT || !constants_hold(t, r)) return false;
         for (int k = 0; k < r->reads; k++)
             if (r->slot[k] >= p->slot_count || !t->stored[r->slot[k]]) return false;
@@ -130,10 +94,10 @@ static bool is_valid(translation *t) {
 }
 
 /* Backward: who reads a value next. */
-static void find_next_reads(translation *t) {
+static void find_next_reads(native_translation *t) {
     uint32_t *seen = t->first;
     for (size_t i = 0; i < t->p->slot_count; i++) seen[i] = NONE;
-    for (reading *r = t->end; r-- > t->begin;) {
+    for (native_reading *r = t->end; r-- > t->begin;) {
         for (int k = 0; k < r->writes; k++) r->result_next[k] = seen[r->result[k]];
         for (int k = 0; k < r->writes; k++) seen[r->result[k]] = NONE;
         for (int k = 0; k < r->reads; k++) r->next[k] = seen[r->slot[k]];
@@ -141,10 +105,12 @@ static void find_next_reads(translation *t) {
     }
 }
 
-static void find_outputs(translation *t) {
+/* With tangents, values leave nowhere. */
+static void find_outputs(native_translation *t) {
     const program *p = t->p;
     for (size_t i = 0; i < p->slot_count; i++) t->output[i] = NONE;
-    for (const reading *r = t->begin; r < t->end; r++)
+    if (t->kind != NATIVE_VALUES) return;
+    for (const native_reading *r = t->begin; r < t->end; r++)
         for (int k = 0; k < r->writes; k++) t->output[r->result[k]] = UNSETTLED;
     for (size_t i = 0; i < p->output_count; i++)
         if (t->output[p->output_slots[i]] == UNSETTLED) t->output[p->output_slots[i]] = (uint32_t)i;
@@ -158,32 +124,31 @@ static int32_t bytes_to(size_t index) {
     return (int32_t)(index * sizeof(double));
 }
 
-/* Where a slot's value is in memory, if it is. */
-static asm_operand home(const translation *t, uint32_t slot) {
+asm_operand native_home(const native_translation *t, uint32_t slot) {
     if (t->output[slot] != NONE) return asm_memory(RBP, bytes_to(t->output[slot]));
     return asm_memory(RBX, bytes_to(slot));
 }
 
-static void store(translation *t, int reg, uint32_t slot) {
-    asm_vector_op(t->out, ASM_STORE_SD, reg, 0, home(t, slot), 0);
+static void store(native_translation *t, int reg, uint32_t slot) {
+    asm_vector_op(t->out, ASM_STORE_SD, reg, 0, native_home(t, slot), 0);
     t->stored[slot] = true;
 }
 
-static void let_go(translation *t, int reg) {
+static void let_go(native_translation *t, int reg) {
     if (t->held[reg].slot != NONE) t->reg[t->held[reg].slot] = NOWHERE;
     t->held[reg].slot = NONE;
 }
 
-static void hold(translation *t, int reg, uint32_t slot, uint32_t next) {
+static void hold(native_translation *t, int reg, uint32_t slot, uint32_t next) {
     t->held[reg].slot = slot;
     t->held[reg].next = next;
     t->reg[slot] = (uint8_t)reg;
 }
 
 /* A register that is free, or else the one whose value is needed last; of those in the mask `kept`, none. */
-static int take(translation *t, unsigned kept) {
+static int take(native_translation *t, unsigned kept) {
     int last = -1;
-    for (int i = 0; i < REGISTERS; i++) {
+    for (int i = 0; i < t->registers; i++) {
         if (t->held[i].slot == NONE) return i;
         if (!(kept >> i & 1) && (last < 0 || t->held[i].next > t->held[last].next)) last = i;
     }
@@ -193,12 +158,12 @@ static int take(translation *t, unsigned kept) {
 }
 
 /* The value of a slot: in a register when it `must`, or when it will be read again. */
-static asm_operand fetch(translation *t, uint32_t slot, uint32_t next, bool must, unsigned *kept) {
+static asm_operand fetch(native_translation *t, uint32_t slot, uint32_t next, bool must, unsigned *kept) {
     int reg = t->reg[slot];
     if (reg == NOWHERE) {
-        if (!must && next == NONE) return home(t, slot);
+        if (!must && next == NONE) return native_home(t, slot);
         reg = take(t, *kept);
-        asm_vector_op(t->out, ASM_LOAD_SD, reg, 0, home(t, slot), 0);
+        asm_vector_op(t->out, ASM_LOAD_SD, reg, 0, native_home(t, slot), 0);
         hold(t, reg, slot, next);
     }
     *kept |= 1u << reg;
@@ -206,7 +171,7 @@ static asm_operand fetch(translation *t, uint32_t slot, uint32_t next, bool must
 }
 
 /* The operands have been read: those that are not needed again make room. */
-static void pass(translation *t, const reading *r) {
+static void pass(native_translation *t, const native_reading *r) {
     for (int k = 0; k < r->reads; k++) {
         int reg = t->reg[r->slot[k]];
         if (reg == NOWHERE) continue;
@@ -216,7 +181,7 @@ static void pass(translation *t, const reading *r) {
 }
 
 /* A result has been computed into a register that nothing else is in. */
-static void keep_result(translation *t, const reading *r, int reg) {
+static void keep_result(native_translation *t, const native_reading *r, int reg) {
     uint32_t slot = r->result[0];
     t->stored[slot] = false;
     if (t->output[slot] != NONE) store(t, reg, slot);
@@ -225,37 +190,54 @@ static void keep_result(translation *t, const reading *r, int reg) {
 
 /* --- operations ----------------------------------------------------------------------------------------------------- */
 
-/* Whether a recipe needs operand `place` in a register: it stands first somewhere, or is read twice. */
-static bool must_be_register(const native_recipe *recipe, int place) {
-    int reads = 0;
-    for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
-        if (s->first == place) return true;
-        reads += s->second == place;
-    }
-    return reads > 1;
+static bool has_first(uint8_t op) {
+    return op != ASM_LOAD_SD && op != ASM_BROADCAST;
 }
 
-static void write_recipe(translation *t, const reading *r, const native_recipe *recipe) {
-    asm_operand place[] = {[PLACE_S] = asm_register(SCRATCH_S),
-                           [PLACE_T] = asm_register(SCRATCH_T),
-                           [PLACE_ONE] = asm_memory(R14, offsetof(environment, one)),
-                           [PLACE_SIGN] = asm_memory(R14, offsetof(environment, sign)),
-                           [PLACE_MAGNITUDE] = asm_memory(R14, offsetof(environment, magnitude))};
+/* How often a recipe reads an operand; twice as often where it must be in a register. */
+static int readings(const native_recipe *recipe, int place) {
+    int count = 0;
+    for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
+        if (has_first(s->op) && s->first == place) count += 2;
+        count += s->second == place;
+    }
+    return count;
+}
+
+void native_fetch(native_translation *t, const native_reading *r, const native_recipe *recipe, const uint32_t *next,
+                  asm_operand *place, unsigned *kept) {
+    for (int k = 0; k < r->reads; k++) {
+        int count = readings(recipe, k);
+        if (count) place[k] = fetch(t, r->slot[k], next[k], count > 1, kept);
+    }
+}
+
+void native_steps(native_translation *t, const native_recipe *recipe, asm_operand *place) {
+    place[PLACE_S] = asm_register(SCRATCH_S);
+    place[PLACE_T] = asm_register(SCRATCH_T);
+    place[PLACE_ONE] = asm_memory(R14, offsetof(native_environment, one));
+    place[PLACE_SIGN] = asm_memory(R14, offsetof(native_environment, sign));
+    place[PLACE_MAGNITUDE] = asm_memory(R14, offsetof(native_environment, magnitude));
+    for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
+        int first = has_first(s->op) ? place[s->first].reg : 0;
+        asm_vector_op(t->out, s->op, place[s->to].reg, first, place[s->second], s->byte);
+    }
+}
+
+static void write_recipe(native_translation *t, const native_reading *r, const native_recipe *recipe) {
+    asm_operand place[PLACE_COUNT] = {{0}};
     unsigned kept = 0;
-    for (int k = 0; k < r->reads; k++) place[k] = fetch(t, r->slot[k], r->next[k], must_be_register(recipe, k), &kept);
+    native_fetch(t, r, recipe, r->next, place, &kept);
     pass(t, r);
     int result = take(t, 0);
     place[PLACE_R] = asm_register(result);
-    for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
-        int first = s->op == ASM_LOAD_SD ? 0 : place[s->first].reg;
-        asm_vector_op(t->out, s->op, place[s->to].reg, first, place[s->second], s->byte);
-    }
+    native_steps(t, recipe, place);
     keep_result(t, r, result);
 }
 
 /* The products of program_power, in its order. */
-static void write_power(translation *t, const reading *r) {
-    asm_operand one = asm_memory(R14, offsetof(environment, one)), s = asm_register(SCRATCH_S);
+static void write_power(native_translation *t, const native_reading *r) {
+    asm_operand one = asm_memory(R14, offsetof(native_environment, one)), s = asm_register(SCRATCH_S);
     asm_operand f = asm_register(SCRATCH_T);
     int n = (int)t->p->constants[r->slot[1]];
     unsigned m = (unsigned)(n < 0 ? -n : n), kept = 0;
@@ -273,17 +255,15 @@ static void write_power(translation *t, const reading *r) {
     keep_result(t, r, result);
 }
 
-/* Operands go to where functions expect them, and what is needed later to memory: a function may change every vector
- * register. No operation of three operands is without recipe. */
-static void leave_for_call(translation *t, const reading *r) {
+void native_leave(native_translation *t, const native_reading *r, bool last) {
     static const int waiting[] = {SCRATCH_S, SCRATCH_T};
     for (int k = 0; k < r->reads; k++) {
         int reg = t->reg[r->slot[k]];
-        asm_operand x = reg == NOWHERE ? home(t, r->slot[k]) : asm_register(reg);
+        asm_operand x = reg == NOWHERE ? native_home(t, r->slot[k]) : asm_register(reg);
         asm_vector_op(t->out, x.memory ? ASM_LOAD_SD : ASM_MOVE, waiting[k], 0, x, 0);
     }
-    pass(t, r);
-    for (int i = 0; i < REGISTERS; i++) {
+    if (last) pass(t, r);
+    for (int i = 0; i < t->registers; i++) {
         uint32_t slot = t->held[i].slot;
         if (slot != NONE && !t->stored[slot]) store(t, i, slot);
         let_go(t, i);
@@ -291,31 +271,36 @@ static void leave_for_call(translation *t, const reading *r) {
     for (int k = 0; k < r->reads; k++) asm_vector_op(t->out, ASM_MOVE, k, 0, asm_register(waiting[k]), 0);
 }
 
-static void write_call(translation *t, const reading *r) {
+void native_call(native_translation *t, int base, size_t offset) {
+    if (t->kind != NATIVE_VALUES) asm_narrow(t->out);
+    asm_call(t->out, base, (int32_t)offset);
+}
+
+static void write_call(native_translation *t, const native_reading *r) {
     const double *constants = t->p->constants;
-    size_t function = offsetof(environment, value) + r->op * sizeof surroundings.value[0];
-    leave_for_call(t, r);
+    size_t function = offsetof(native_environment, value) + r->op * sizeof native_surroundings.value[0];
+    native_leave(t, r, true);
     if (r->op == GRAPH_TABLE) {
-        function = offsetof(environment, table);
+        function = offsetof(native_environment, table);
         asm_constant(t->out, RDI, (uint64_t)(uintptr_t)t->p->tables[(size_t)constants[r->slot[1]]]);
         asm_constant(t->out, RSI, (uint64_t)constants[r->slot[2]]);
     }
-    asm_call(t->out, R14, (int32_t)function);
+    native_call(t, R14, function);
     keep_result(t, r, 0);
 }
 
-static void write_sincos(translation *t, const reading *r) {
-    leave_for_call(t, r);
+static void write_sincos(native_translation *t, const native_reading *r) {
+    native_leave(t, r, true);
     static const int pointer[RESULTS] = {RDI, RSI};
     for (int k = 0; k < RESULTS; k++) {
-        asm_operand to = home(t, r->result[k]);
+        asm_operand to = native_home(t, r->result[k]);
         asm_address(t->out, pointer[k], to.reg, to.displacement);
         t->stored[r->result[k]] = true;
     }
-    asm_call(t->out, R14, (int32_t)offsetof(environment, sincos));
+    native_call(t, R14, offsetof(native_environment, sincos));
 }
 
-static void write_operation(translation *t, const reading *r) {
+static void write_operation(native_translation *t, const native_reading *r) {
     const native_recipe *recipe = &native_recipes[r->op];
     if (recipe->steps[0].op != ASM_NONE)
         write_recipe(t, r, recipe);
@@ -330,14 +315,14 @@ static void write_operation(translation *t, const reading *r) {
 /* --- a function ------------------------------------------------------------------------------------------------------ */
 
 /* Inputs go to their slots; as many as there is room for, also to registers. */
-static void write_inputs(translation *t) {
+static void write_inputs(native_translation *t) {
     const program *p = t->p;
     for (int kind = SYMBOL_PARAMETER + 1, reg = 0; kind < SYMBOL_KIND_COUNT; kind++) {
         if (p->input_start[kind] == p->input_start[kind + 1]) continue;
         asm_load(t->out, RAX, RSI, bytes_to((size_t)kind));
         for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) {
             uint32_t slot = (uint32_t)(p->constant_count + i);
-            int to = reg < REGISTERS && t->first[slot] != NONE ? reg++ : SCRATCH_S;
+            int to = reg < t->registers && t->first[slot] != NONE ? reg++ : SCRATCH_S;
             asm_vector_op(t->out, ASM_LOAD_SD, to, 0, asm_memory(RAX, bytes_to(p->input_index[i])), 0);
             store(t, to, slot);
             if (to != SCRATCH_S) hold(t, to, slot, t->first[slot]);
@@ -346,40 +331,59 @@ static void write_inputs(translation *t) {
 }
 
 /* Outputs that are not computed here, or not only once asked for. */
-static void write_copies(translation *t) {
+static void write_copies(native_translation *t) {
     for (size_t i = 0; i < t->p->output_count; i++) {
         uint32_t slot = t->p->output_slots[i];
         if (t->output[slot] == i) continue;
-        asm_vector_op(t->out, ASM_LOAD_SD, SCRATCH_S, 0, home(t, slot), 0);
+        asm_vector_op(t->out, ASM_LOAD_SD, SCRATCH_S, 0, native_home(t, slot), 0);
         asm_vector_op(t->out, ASM_STORE_SD, SCRATCH_S, 0, asm_memory(RBP, bytes_to(i)), 0);
     }
 }
 
-/* code(RDI workspace, RSI inputs, RDX outputs) */
-static void write_function(translation *t) {
+static void write_with_tangents(native_translation *t) {
+    const size_t *start = t->p->input_start;
+    for (size_t i = start[t->kind]; i < start[t->kind + 1]; i++) t->moves[t->p->constant_count + i] = true;
+    for (const native_reading *r = t->begin; r < t->end; r++) {
+        native_lanes_before(t, r);
+        write_operation(t, r);
+        native_lanes_after(t, r);
+    }
+    native_lanes_end(t);
+    asm_narrow(t->out);
+}
+
+/* code(RDI workspace, RSI inputs, RDX outputs or tangents) */
+static void write_function(native_translation *t) {
     asm_enter(t->out);
     asm_move(t->out, RBX, RDI);
     asm_move(t->out, RBP, RDX);
-    asm_constant(t->out, R14, (uint64_t)(uintptr_t)&surroundings);
-    for (int i = 0; i < REGISTERS; i++) t->held[i].slot = NONE;
+    asm_constant(t->out, R14, (uint64_t)(uintptr_t)&native_surroundings);
+    for (int i = 0; i < NATIVE_REGISTERS; i++) t->held[i].slot = NONE;
     memset(t->reg, NOWHERE, t->p->slot_count);
     write_inputs(t);
-    for (const reading *r = t->begin; r < t->end; r++) write_operation(t, r);
-    write_copies(t);
+    if (t->kind == NATIVE_VALUES) {
+        for (const native_reading *r = t->begin; r < t->end; r++) write_operation(t, r);
+        write_copies(t);
+    } else {
+        write_with_tangents(t);
+    }
     asm_leave(t->out);
 }
 
-static bool translate(assembler *out, const program *p) {
+static bool translate(assembler *out, const program *p, int kind) {
     size_t slots = p->slot_count;
-    translation t = {.out = out,
-                     .p = p,
-                     .all = malloc((p->instruction_count + 1) * sizeof *t.all),
-                     .output = malloc(slots * sizeof *t.output),
-                     .first = malloc(slots * sizeof *t.first),
-                     .reg = malloc(slots),
-                     .stored = calloc(slots, sizeof *t.stored)};
+    native_translation t = {.out = out,
+                            .p = p,
+                            .kind = kind,
+                            .registers = kind == NATIVE_VALUES ? NATIVE_REGISTERS : NATIVE_REGISTERS_TANGENTS,
+                            .all = malloc((p->instruction_count + 1) * sizeof *t.all),
+                            .output = malloc(slots * sizeof *t.output),
+                            .first = malloc(slots * sizeof *t.first),
+                            .reg = malloc(slots),
+                            .stored = calloc(slots, sizeof *t.stored),
+                            .moves = calloc(slots, sizeof *t.moves)};
     bool valid = true;
-    if (t.all && t.output && t.first && t.reg && t.stored) {
+    if (t.all && t.output && t.first && t.reg && t.stored && t.moves) {
         t.begin = t.all + p->prepared_count;
         t.end = t.all + p->instruction_count;
         read_tape(&t);
@@ -392,39 +396,45 @@ static bool translate(assembler *out, const program *p) {
     } else {
         out->failed = true;
     }
-    free(t.all), free(t.output), free(t.first), free(t.reg), free(t.stored);
+    free(t.all), free(t.output), free(t.first), free(t.reg), free(t.stored), free(t.moves);
     return valid;
 }
 
 static bool machine_fits(void) {
 #ifdef __x86_64__
-    return __builtin_cpu_supports("avx");
+    return __builtin_cpu_supports("avx2");
 #else
     return false;
 #endif
 }
 
-/* Everything in one piece of memory; where a program's code begins in it, is in starts. */
-static native_status make(native_code *code, assembler *out, size_t *starts, program *const *programs, size_t count) {
+/* Everything in one piece of memory; where the code of a task begins in it, is in starts. */
+static native_status make(native_code *code, assembler *out, size_t *starts, const native_task *tasks, size_t count) {
     for (size_t i = 0; i < count; i++) {
         starts[i] = out->count;
-        if (programs[i] && !translate(out, programs[i])) return NATIVE_NOT_VALID;
+        if (tasks[i].program && !translate(out, tasks[i].program, tasks[i].kind)) return NATIVE_NOT_VALID;
     }
     if (out->failed) return NATIVE_NO_MEMORY;
     if (out->count) code->bytes = executable_make(out->bytes, out->count);
     if (out->count && !code->bytes) return NATIVE_NO_MEMORY;
     code->size = out->count;
-    for (size_t i = 0; i < count; i++)
-        if (programs[i]) programs[i]->native = (program_native)((uintptr_t)code->bytes + starts[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!tasks[i].program) continue;
+        program_native made = (program_native)((uintptr_t)code->bytes + starts[i]);
+        if (tasks[i].kind == NATIVE_VALUES)
+            tasks[i].program->native = made;
+        else
+            tasks[i].program->native_tangents[tasks[i].kind] = made;
+    }
     return NATIVE_DONE;
 }
 
-native_status native_translate(native_code *code, program *const *programs, size_t count) {
+native_status native_translate(native_code *code, const native_task *tasks, size_t count) {
     *code = (native_code){0};
     if (!machine_fits()) return NATIVE_NO_MACHINE;
     assembler out = {.limit = LONGEST_CODE};
     size_t *starts = malloc((count + 1) * sizeof *starts);
-    native_status status = starts ? make(code, &out, starts, programs, count) : NATIVE_NO_MEMORY;
+    native_status status = starts ? make(code, &out, starts, tasks, count) : NATIVE_NO_MEMORY;
     free(starts);
     assembler_free(&out);
     return status;

@@ -19,9 +19,11 @@ typedef enum native_place {
     PLACE_S,
     PLACE_T,
     PLACE_R,
+    PLACE_P,   /* a factor or a mask for all lanes, of a partial derivative */
     PLACE_ONE, /* these can be a second source only */
     PLACE_SIGN,
-    PLACE_MAGNITUDE
+    PLACE_MAGNITUDE,
+    PLACE_COUNT
 } native_place;
 
 typedef struct native_step {
@@ -77,6 +79,59 @@ static const native_recipe native_recipes[PROGRAM_OP_COUNT] = {
     [PROGRAM_MULADD]  = {{STEP(MUL_SD, S, X, Y), STEP(ADD_SD, R, S, Z)}},
     [PROGRAM_MULSUB]  = {{STEP(MUL_SD, S, X, Y), STEP(SUB_SD, R, S, Z)}},
     [PROGRAM_SUBMUL]  = {{STEP(MUL_SD, S, X, Y), STEP(SUB_SD, R, Z, S)}},
+};
+
+/* What an operand's tangent contributes to that of the result: itself, its negative, or as much of it as the factor or
+ * the mask in P says, which the recipe ends with. The rest calls the partial derivative that the interpreter contains. */
+typedef enum native_partial_kind {
+    PARTIAL_CALL,
+    PARTIAL_NONE,
+    PARTIAL_ONE,
+    PARTIAL_MINUS_ONE,
+    PARTIAL_FACTOR,
+    PARTIAL_MASK
+} native_partial_kind;
+
+typedef struct native_partial {
+    native_partial_kind kind;
+    native_recipe recipe;
+} native_partial;
+
+#define NOTHING {PARTIAL_NONE, {{{0}}}}
+#define ITSELF {PARTIAL_ONE, {{{0}}}}
+#define NEGATIVE {PARTIAL_MINUS_ONE, {{{0}}}}
+#define FACTOR(place) {PARTIAL_FACTOR, {{STEP(BROADCAST, P, X, place)}}}
+#define MINUS(place) {PARTIAL_FACTOR, {{STEP(XOR, S, place, SIGN), STEP(BROADCAST, P, X, S)}}}
+#define WHERE(predicate) {PARTIAL_MASK, {{BYTE(COMPARE_SD, S, X, Y, predicate), STEP(BROADCAST, P, X, S)}}}
+#define WHERE_X(predicate) {PARTIAL_MASK, {{ZERO(S), BYTE(COMPARE_SD, S, X, S, predicate), STEP(BROADCAST, P, X, S)}}}
+
+static const native_partial native_partials[PROGRAM_OP_COUNT][3] = {
+    [GRAPH_ADD]      = {ITSELF, ITSELF},
+    [GRAPH_SUB]      = {ITSELF, NEGATIVE},
+    [GRAPH_MUL]      = {FACTOR(Y), FACTOR(X)},
+    [GRAPH_DIV]      = {{PARTIAL_FACTOR, {{STEP(LOAD_SD, S, X, ONE), STEP(DIV_SD, S, S, Y), STEP(BROADCAST, P, X, S)}}},
+                        {PARTIAL_FACTOR, {{STEP(DIV_SD, S, X, Y), STEP(DIV_SD, S, S, Y), STEP(XOR, S, S, SIGN), STEP(BROADCAST, P, X, S)}}}},
+    [GRAPH_NEG]      = {NEGATIVE},
+    [GRAPH_SIGN]     = {NOTHING},
+    [GRAPH_MIN]      = {WHERE(IS_AT_MOST), WHERE(IS_MORE)},
+    [GRAPH_MAX]      = {WHERE(IS_AT_LEAST), WHERE(IS_LESS)},
+    [GRAPH_FLOOR]    = {NOTHING},
+    [GRAPH_CEIL]     = {NOTHING},
+    [GRAPH_MOD]      = {ITSELF},
+    [GRAPH_LT]       = {NOTHING, NOTHING},
+    [GRAPH_LE]       = {NOTHING, NOTHING},
+    [GRAPH_GT]       = {NOTHING, NOTHING},
+    [GRAPH_GE]       = {NOTHING, NOTHING},
+    [GRAPH_EQ]       = {NOTHING, NOTHING},
+    [GRAPH_NE]       = {NOTHING, NOTHING},
+    [GRAPH_AND]      = {NOTHING, NOTHING},
+    [GRAPH_OR]       = {NOTHING, NOTHING},
+    [GRAPH_NOT]      = {NOTHING},
+    [GRAPH_IF]       = {NOTHING, WHERE_X(IS_OTHER), WHERE_X(IS_EQUAL)},
+    [PROGRAM_SQUARE] = {{PARTIAL_FACTOR, {{STEP(ADD_SD, S, X, X), STEP(BROADCAST, P, X, S)}}}},
+    [PROGRAM_MULADD] = {FACTOR(Y), FACTOR(X), ITSELF},
+    [PROGRAM_MULSUB] = {FACTOR(Y), FACTOR(X), NEGATIVE},
+    [PROGRAM_SUBMUL] = {MINUS(Y), MINUS(X), ITSELF},
 };
 /* clang-format on */
 

@@ -66,11 +66,17 @@ typedef struct program_run {
     uint32_t count;
 } program_run;
 
-/* Machine code that evaluates a program (native.c). */
+/* Machine code (native.c) that evaluates a program; or, with tangents in the place of outputs, computes the lanes of
+ * the outputs' slots from those of the inputs that it is for. */
 typedef void (*program_native)(double *workspace, const double *const *inputs, double *outputs);
+
+/* The derivative of a value by one of its operands; tangent.c. NULL: of SINCOS, TABLE. */
+typedef double (*program_partial)(double x, double y, double z);
+extern const program_partial program_partials[PROGRAM_OP_COUNT][3];
 
 struct program {
     program_native native; /* NULL: the interpreter does it */
+    program_native native_tangents[SYMBOL_KIND_COUNT];
     const program_instruction *instructions;
     const graph_node *nodes; /* the node an instruction computes, for first_fault */
     const program_run *runs;

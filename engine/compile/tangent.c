@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { LANES = PROGRAM_LANES };
+enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* behind the lanes: for machine code */ };
 
 /* clang-format off */
 #define N_(c)       ((double)(c))
@@ -42,13 +42,28 @@ enum { LANES = PROGRAM_LANES };
         (void)X, (void)Y, (void)Z, (void)F;                                        \
         return expression;                                                         \
     }
+/* at_x_SIN(x, y, z), ...: the same without the result at hand. */
+#define AT(name, k)                                               \
+    static double at_##k##_##name(double x, double y, double z) { \
+        return by_##k##_##name(x, y, z, value_##name(x, y, z));   \
+    }
 #define OP(name, text, arity, kind, value, dx, dy) \
-    PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, N_(0))
+    PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, N_(0)) AT(name, x) AT(name, y)
 GRAPH_OPERATOR_LIST(OP)
 #undef OP
-#define OP(name, arity, value, dx, dy, dz) PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, dz)
+#define OP(name, arity, value, dx, dy, dz) \
+    PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, dz) AT(name, x) AT(name, y) AT(name, z)
 PROGRAM_EXTRA_LIST(OP)
 #undef OP
+
+const program_partial program_partials[PROGRAM_OP_COUNT][3] = {
+#define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = {at_x_##name, at_y_##name, NULL},
+    GRAPH_OPERATOR_LIST(OP)
+#undef OP
+#define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = {at_x_##name, at_y_##name, at_z_##name},
+        PROGRAM_EXTRA_LIST(OP)
+#undef OP
+};
 
 /* The lanes of one tangent, in vector registers (a GNU extension that gcc and clang lower to any machine). Kept out of
  * arrays on purpose: an array of lanes lives on the stack between the two halves of a product rule. */
@@ -206,13 +221,49 @@ static void load_seeds(const program *p, const program_inputs *seeds, tangent t)
 }
 
 size_t program_tangent_doubles(const program *p) {
-    return p->slot_count * LANES + (p->slot_count + sizeof(double) - 1) / sizeof(double);
+    return LANES + p->slot_count * LANES + PARTIALS + (p->slot_count + sizeof(double) - 1) / sizeof(double);
+}
+
+/* The lanes of a slot fill a line of the cache: not two halves of two. */
+static double *aligned(double *tangent_workspace) {
+    const uintptr_t line = LANES * sizeof(double);
+    return (double *)(((uintptr_t)tangent_workspace + line - 1) / line * line);
+}
+
+/* A sum with +0 leaves no -0: how often zeros were added on the way does not show. */
+static void copy_lanes(double *out, const double *lanes_of_slot) {
+    for (int k = 0; k < LANES; k++) out[k] = lanes_of_slot[k] + 0.0;
+}
+
+/* Machine code for the one kind that is seeded. It takes part of no tangent for standing still, so that where a partial
+ * derivative is not finite, no lane of its result is, nor of any output that depends on it: the interpreter has
+ * to tell what is meant. Returns whether all is well. */
+static bool run_native(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
+                       double *dot, double *outputs_dot) {
+    int kind = 0, others = 0;
+    for (int k = 0; k < SYMBOL_KIND_COUNT; k++)
+        if (seeds->values[k]) others += kind != 0 || k == SYMBOL_PARAMETER, kind = k;
+    if (others || !p->native_tangents[kind]) return false;
+    for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++)
+        memcpy(dot + (p->constant_count + i) * LANES, seeds->values[kind] + (size_t)p->input_index[i] * LANES,
+               LANES * sizeof *dot);
+    p->native_tangents[kind](workspace, inputs->values, dot);
+    double sum[LANES] = {0}; /* 0, or NaN */
+    for (size_t i = 0; i < p->output_count; i++) {
+        double *out = outputs_dot + i * LANES;
+        copy_lanes(out, dot + (size_t)p->output_slots[i] * LANES);
+        for (int k = 0; k < LANES; k++) sum[k] += 0 * out[k];
+    }
+    bool finite = true;
+    for (int k = 0; k < LANES; k++) finite &= sum[k] == 0;
+    return finite;
 }
 
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot) {
-    double *dot = tangent_workspace;
-    tangent t = {workspace, dot, (unsigned char *)(dot + p->slot_count * LANES)};
+    double *dot = aligned(tangent_workspace);
+    if (!outputs && run_native(p, inputs, seeds, workspace, dot, outputs_dot)) return;
+    tangent t = {workspace, dot, (unsigned char *)(dot + p->slot_count * LANES + PARTIALS)};
     memset(t.moves, 0, p->slot_count);
     load_seeds(p, seeds, t);
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
@@ -223,7 +274,7 @@ void program_tangent(const program *p, const program_inputs *inputs, const progr
         uint32_t slot = p->output_slots[i];
         double *out = outputs_dot + i * LANES;
         if (t.moves[slot])
-            memcpy(out, dot + (size_t)slot * LANES, LANES * sizeof *out);
+            copy_lanes(out, dot + (size_t)slot * LANES);
         else
             memset(out, 0, LANES * sizeof *out);
         if (outputs) outputs[i] = workspace[slot];

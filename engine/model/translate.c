@@ -26,7 +26,7 @@ bool hamel_jit_named(const char *name, hamel_jit *out) {
 }
 
 static const char *reason(native_status status) {
-    if (status == NATIVE_NO_MACHINE) return "this machine is no x86-64 processor with AVX";
+    if (status == NATIVE_NO_MACHINE) return "this machine is no x86-64 processor with AVX2";
     return status == NATIVE_NO_MEMORY ? "there is no memory for it that may be executed" : "a program is not valid";
 }
 
@@ -39,14 +39,27 @@ void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRA
     memcpy(list, all, sizeof all);
 }
 
+/* Those that runs with Newton matrices differentiate by coordinates and velocities; each takes as long as the values of all
+ * others, so only where they are sure to be wanted. */
+static bool wants_tangents(const hamel_model *model, hamel_jit jit) {
+    return jit == HAMEL_JIT_ON || model->settings.method == HAMEL_METHOD_BDF;
+}
+
 void hamel_model_translate(hamel_model *model, hamel_jit jit) {
     if (jit == HAMEL_JIT_OFF) return;
     program *programs[MODEL_RUN_PROGRAMS];
-    size_t instructions = 0;
+    native_task tasks[MODEL_RUN_PROGRAMS + 2];
+    size_t count = 0, instructions = 0;
     model_run_programs(model, programs);
-    for (size_t i = 0; i < MODEL_RUN_PROGRAMS; i++)
+    for (size_t i = 0; i < MODEL_RUN_PROGRAMS; i++) {
+        tasks[count++] = (native_task){programs[i], NATIVE_VALUES};
         instructions += programs[i] ? program_instruction_count(programs[i]) : 0;
+    }
     if (jit == HAMEL_JIT_AUTO && !repays(instructions)) return;
-    native_status status = native_translate(&model->native, programs, MODEL_RUN_PROGRAMS);
+    if (wants_tangents(model, jit)) {
+        tasks[count++] = (native_task){model->residual, SYMBOL_COORDINATE};
+        tasks[count++] = (native_task){model->residual, SYMBOL_VELOCITY};
+    }
+    native_status status = native_translate(&model->native, tasks, count);
     if (status != NATIVE_DONE && jit == HAMEL_JIT_ON) model->not_translated = reason(status);
 }

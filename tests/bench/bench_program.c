@@ -152,13 +152,25 @@ static double evaluation(const program *p, const program_inputs *in, double *w, 
     return least;
 }
 
+/* Seconds of one evaluation of eight tangents. */
+static double differentiation(const program *p, const program_inputs *in, const program_inputs *seeds, double *w,
+                              double *tw, double *dot, size_t calls, int rounds) {
+    double least = INFINITY;
+    for (int r = 0; r < rounds; r++) {
+        double start = now();
+        for (size_t k = 0; k < calls; k++) program_tangent(p, in, seeds, w, tw, NULL, dot);
+        least = fmin(least, (now() - start) / (double)calls);
+    }
+    return least;
+}
+
 /* Seconds until there is machine code, which is left in *code. */
-static double translation(native_code *code, program *p, int rounds) {
+static double translation(native_code *code, program *p, int kind, int rounds) {
     double least = INFINITY;
     for (int r = 0; r < rounds; r++) {
         native_free(code);
         double start = now();
-        if (native_translate(code, &p, 1) != NATIVE_DONE) return NAN;
+        if (native_translate(code, &(native_task){p, kind}, 1) != NATIVE_DONE) return NAN;
         least = fmin(least, now() - start);
     }
     return least;
@@ -169,7 +181,7 @@ static void measure(const char *name, const tape *t, int rounds) {
     program *p;
     double start = now();
     if (program_compile(&p, (arena *)&t->memory, t->g, t->nodes, t->count, &error)) exit(1);
-    double compiled = now() - start, tangent = INFINITY;
+    double compiled = now() - start;
     enum { MOST_SYMBOLS = 512 };
     static double x[MOST_SYMBOLS], v[MOST_SYMBOLS], seed[MOST_SYMBOLS * PROGRAM_LANES];
     for (int i = 0; i < MOST_SYMBOLS; i++) x[i] = point(SYMBOL_COORDINATE, i), v[i] = point(SYMBOL_VELOCITY, i);
@@ -183,22 +195,23 @@ static void measure(const char *name, const tape *t, int rounds) {
     size_t calls = ROUND_OPERATIONS / t->operations + 1, tangent_calls = calls / PROGRAM_LANES + 1;
     program_prepare(p, &in, w);
     double operations = (double)t->operations, value = evaluation(p, &in, w, out, calls, rounds);
-    for (int r = 0; r < rounds; r++) {
-        start = now();
-        for (size_t k = 0; k < tangent_calls; k++) program_tangent(p, &in, &seeds, w, tw, out, dot);
-        tangent = fmin(tangent, (now() - start) / (double)(tangent_calls * t->operations));
-    }
-    native_code code = {0};
-    double translated = translation(&code, p, rounds), native = evaluation(p, &in, w, out, calls, rounds);
-    printf("%-12s %10zu %12zu %8zu %9.0f %11.2f %10.2f %10.0f %8.0f %10.2f\n", name, t->operations,
+    double tangents = differentiation(p, &in, &seeds, w, tw, dot, tangent_calls, rounds);
+    native_code code = {0}, tangent_code = {0};
+    double translated = translation(&code, p, NATIVE_VALUES, rounds);
+    double native = evaluation(p, &in, w, out, calls, rounds);
+    double tangents_translated = translation(&tangent_code, p, SYMBOL_COORDINATE, rounds);
+    double native_tangents = differentiation(p, &in, &seeds, w, tw, dot, tangent_calls, rounds);
+    printf("%-12s %10zu %12zu %8zu %9.0f %11.2f %10.2f %10.0f %8.0f %11.2f %10.2f %10.0f %8.0f\n", name, t->operations,
            program_instruction_count(p), program_workspace_doubles(p), 1e9 * compiled / operations,
            1e9 * value / operations, 1e9 * native / operations, 1e9 * translated / operations,
-           translated / (value - native), 1e9 * tangent);
+           translated / (value - native), 1e9 * tangents / operations, 1e9 * native_tangents / operations,
+           1e9 * tangents_translated / operations, tangents_translated / (tangents - native_tangents));
     free(w);
     free(tw);
     free(out);
     free(dot);
     native_free(&code);
+    native_free(&tangent_code);
     hamel_error_clear(&error);
 }
 
@@ -206,9 +219,10 @@ int main(int argc, char **argv) {
     int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 15;
     static const size_t sizes[] = {200, 2000, LARGEST};
     static const int links[] = {2, 4, 8, 16, 32, 64};
-    puts("nanoseconds per operation, unless it says otherwise");
-    printf("%-12s %10s %12s %8s %9s %11s %10s %10s %8s %10s\n", "tape", "operations", "instructions", "slots",
-           "compile", "interpreter", "native", "to code", "repaid", "8 tangents");
+    puts("nanoseconds per operation; values, and eight tangents");
+    printf("%-12s %10s %12s %8s %9s %11s %10s %10s %8s %11s %10s %10s %8s\n", "tape", "operations", "instructions",
+           "slots", "compile", "interpreter", "native", "to code", "repaid", "interpreter", "native", "to code",
+           "repaid");
     tape t;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         random_tape(&t, sizes[i]);
