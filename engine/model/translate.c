@@ -3,10 +3,11 @@
  * One piece of memory for all of them: each costs some system calls, and whole pages. */
 #include "engine/model/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A translation takes about 12 µs and 0.1 µs an instruction, and spares each evaluation 0.5 ns an instruction
- * (engine/compile/README.md): in units of what one evaluation of one instruction spares, 24,000 + 200 an instruction. Runs
+ * (engine/compile/README.md): in units of what one evaluation of one instruction spares, 24,000 and 200 an instruction. Runs
  * of the shipped examples evaluate their equations 700 times (median; one in ten 3,000 times). */
 enum { FIXED_COST = 24000, COST = 200, EVALUATIONS = 700 };
 
@@ -39,10 +40,22 @@ void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRA
     memcpy(list, all, sizeof all);
 }
 
-/* Those that runs with Newton matrices differentiate by coordinates and velocities; each takes as long as the values of all
- * others, so only where they are sure to be wanted. */
-static bool wants_tangents(const hamel_model *model, hamel_jit jit) {
-    return jit == HAMEL_JIT_ON || model->settings.method == HAMEL_METHOD_BDF;
+/* A Newton matrix takes the columns that share a row one by one, PROGRAM_LANES at a time: this many at least. */
+static size_t columns_apart(const hamel_model *model) {
+    const model_pattern *p = &model->residual_pattern;
+    size_t most = 0, *in_row = calloc(model->n + model->m + 1, sizeof *in_row);
+    for (size_t e = 0; in_row && e < p->count; e++)
+        if (++in_row[p->row[e]] > most) most = in_row[p->row[e]];
+    free(in_row);
+    return most;
+}
+
+/* Tangents repay after some REPAYING calls; runs of the shipped examples with BDF make MATRICES Newton matrices (median;
+ * one in ten 90). A method that is still to be found is rarely BDF. */
+static bool tangents_repay(const hamel_model *model) {
+    enum { MATRICES = 16, REPAYING = 100 };
+    if (model->settings.method != HAMEL_METHOD_BDF) return false;
+    return MATRICES * (columns_apart(model) / PROGRAM_LANES + 1) >= REPAYING;
 }
 
 void hamel_model_translate(hamel_model *model, hamel_jit jit) {
@@ -56,7 +69,7 @@ void hamel_model_translate(hamel_model *model, hamel_jit jit) {
         instructions += programs[i] ? program_instruction_count(programs[i]) : 0;
     }
     if (jit == HAMEL_JIT_AUTO && !repays(instructions)) return;
-    if (wants_tangents(model, jit)) {
+    if (jit == HAMEL_JIT_ON || tangents_repay(model)) {
         tasks[count++] = (native_task){model->residual, SYMBOL_COORDINATE};
         tasks[count++] = (native_task){model->residual, SYMBOL_VELOCITY};
     }
