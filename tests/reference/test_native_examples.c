@@ -45,6 +45,22 @@ static void values_of(const hamel_model *model, const program *p, const double *
     free(w);
 }
 
+/* Tangents of all outputs, by the symbols of one kind, in random directions of which some are at rest. */
+static void tangents_of(const hamel_model *model, const program *p, int kind, const double *symbols, double *out) {
+    static double directions[MOST_SYMBOLS];
+    double *w = calloc(program_workspace_doubles(p), sizeof *w), *tw = calloc(program_tangent_doubles(p), sizeof *tw);
+    assert_true(w && tw);
+    program_inputs in, seeds = {{NULL}};
+    for (int k = 0; k < SYMBOL_KIND_COUNT; k++) in.values[k] = symbols + k;
+    in.values[SYMBOL_PARAMETER] = model->parameters;
+    for (size_t i = 0; i < MOST_SYMBOLS; i++) directions[i] = i / PROGRAM_LANES % 3 == 2 ? 0 : symbols[i];
+    seeds.values[kind] = directions;
+    program_prepare(p, &in, w);
+    program_tangent(p, &in, &seeds, w, tw, NULL, out);
+    free(w);
+    free(tw);
+}
+
 static hamel_model *prepared(const api_example *example, hamel_jit jit) {
     api_limits limits = api_limits_default();
     limits.jit = jit;
@@ -52,6 +68,25 @@ static hamel_model *prepared(const api_example *example, hamel_jit jit) {
     hamel_model *model = api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
     if (!model) fail_msg("%s", failure.text);
     return model;
+}
+
+static void same_numbers(const char *name, const char *what, const double *out, const double *expected, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!same_bits(out[i], expected[i]))
+            fail_msg("%s, %s, number %zu: %a, interpreted %a", name, what, i, out[i], expected[i]);
+}
+
+static void compare_tangents(const char *name, const hamel_model *interpreted, const hamel_model *native,
+                             const double *symbols) {
+    size_t count = program_output_count(native->residual) * PROGRAM_LANES;
+    double *expected = calloc(2 * count + 1, sizeof *expected), *out = expected + count;
+    assert_non_null(expected);
+    for (int kind = SYMBOL_COORDINATE; kind <= SYMBOL_VELOCITY; kind++) {
+        tangents_of(interpreted, interpreted->residual, kind, symbols, expected);
+        tangents_of(native, native->residual, kind, symbols, out);
+        same_numbers(name, "tangents", out, expected, count);
+    }
+    free(expected);
 }
 
 /* Returns how many outputs were compared. */
@@ -69,12 +104,11 @@ static size_t compare(const char *name, const hamel_model *interpreted, const ha
             assert_non_null(expected);
             if (p[k]) values_of(interpreted, p[k], symbols, expected);
             if (p[k]) values_of(native, translated[k], symbols, out);
-            for (size_t i = 0; i < count; i++)
-                if (!same_bits(out[i], expected[i]))
-                    fail_msg("%s, program %zu, output %zu: %a, interpreted %a", name, k, i, out[i], expected[i]);
+            same_numbers(name, "values", out, expected, count);
             compared += count;
             free(expected);
         }
+        compare_tangents(name, interpreted, native, symbols);
     }
     return compared;
 }
