@@ -147,10 +147,11 @@ static void hold(native_translation *t, int reg, uint32_t slot, uint32_t next) {
 
 /* A register that is free, or else the one whose value is needed last; of those in the mask `kept`, none. */
 static int take(native_translation *t, unsigned kept) {
-    int last = -1;
+    int last = 0;
+    while (kept >> last & 1) last++; /* at most three are kept */
     for (int i = 0; i < t->registers; i++) {
         if (t->held[i].slot == NONE) return i;
-        if (!(kept >> i & 1) && (last < 0 || t->held[i].next > t->held[last].next)) last = i;
+        if (!(kept >> i & 1) && t->held[i].next > t->held[last].next) last = i;
     }
     if (!t->stored[t->held[last].slot]) store(t, last, t->held[last].slot);
     let_go(t, last);

@@ -56,8 +56,8 @@ typedef struct native_translation {
 /* Where a slot's value is in memory, if it is. */
 asm_operand native_home(const native_translation *t, uint32_t slot);
 
-/* The operands that a recipe reads, in `place`; `soon`: they will be read again, by instruction `next`. Adds the
- * registers they are in to *kept. */
+/* The operands that a recipe reads, in `place`; instruction next[k] reads the k-th again. Adds the registers they are in
+ * to *kept. */
 void native_fetch(native_translation *t, const native_reading *r, const native_recipe *recipe, const uint32_t *next,
                   asm_operand *place, unsigned *kept);
 

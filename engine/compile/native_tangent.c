@@ -9,7 +9,7 @@
 #include "engine/compile/native_int.h"
 
 enum { SUM = 8, FACTOR_REGISTER = 10, PART = 11, HALVES = 2, HALF_BYTES = 32 };
-_Static_assert(PROGRAM_LANES * sizeof(double) == HALVES * HALF_BYTES, "lanes are two registers");
+_Static_assert(PROGRAM_LANES * sizeof(double) == (size_t)HALVES * HALF_BYTES, "lanes are two registers");
 
 static asm_operand lanes_at(uint32_t slot, int half) {
     return asm_memory(RBP, (int32_t)(slot * sizeof(double) * PROGRAM_LANES) + half * HALF_BYTES);
