@@ -6,13 +6,12 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "tests/fault/faults.h"
+#include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,18 +32,6 @@ static char folder[PATH_BYTES], file[PATH_BYTES + 16], url[PATH_BYTES + 32];
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-static void empty_folder(const char *path) {
-    char name[PATH_BYTES + NAME_MAX + 2];
-    DIR *list = opendir(path);
-    assert_non_null(list);
-    for (const struct dirent *entry; (entry = readdir(list)) != NULL;) {
-        if (entry->d_name[0] == '.') continue;
-        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-        unlink(name);
-    }
-    closedir(list);
-}
-
 static int make_folder(void **state) {
     (void)state;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
@@ -60,27 +47,6 @@ static int remove_folder(void **state) {
     (void)state;
     empty_folder(folder);
     return rmdir(folder);
-}
-
-static bool copy_file(const char *from, const char *to) {
-    char bytes[65536];
-    FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
-    size_t n;
-    while (out && (n = fread(bytes, 1, sizeof bytes, in)) > 0) assert_int_equal(fwrite(bytes, 1, n, out), n);
-    if (in) fclose(in);
-    if (out) fclose(out);
-    return out != NULL;
-}
-
-static void the_file_is_sound(const char *path) {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *check = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &check, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(check), SQLITE_ROW);
-    assert_string_equal((const char *)sqlite3_column_text(check, 0), "ok");
-    sqlite3_finalize(check);
-    sqlite3_close(db);
 }
 
 static store *open_sound(const char *at) {
@@ -230,7 +196,7 @@ static bool fail_one(fault_kind kind, int error, long nth, bool lasting) {
     while (run_next(s, &finished) != 0) assert_true(finished);
     check_kept(s, &more);
     s->kind->close(s);
-    the_file_is_sound(file);
+    check_sound(file);
     return calls >= nth;
 }
 
@@ -357,7 +323,7 @@ static void check_moment(long moment, const char *there) {
         check_kept(s, &then);
     }
     s->kind->close(s);
-    the_file_is_sound(name);
+    check_sound(name);
     empty_folder(there);
 }
 

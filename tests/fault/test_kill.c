@@ -5,13 +5,13 @@
  *
  * A thread submits; each 201 is noted. Another kills the daemon and starts it again on the same data. In the end all
  * noted jobs must complete, and there must be no job besides, except those whose 201 was lost on the way. */
+#include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
 #include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -109,19 +109,6 @@ static size_t count_jobs(void) {
     return count;
 }
 
-static void the_file_is_sound(void) {
-    char path[PATH_BYTES];
-    sqlite3 *db = NULL;
-    sqlite3_stmt *check = NULL;
-    snprintf(path, sizeof path, "%s/hamel.db", d.data);
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &check, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(check), SQLITE_ROW);
-    assert_string_equal((const char *)sqlite3_column_text(check, 0), "ok");
-    sqlite3_finalize(check);
-    sqlite3_close(db);
-}
-
 static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
     (void)state;
     pthread_t submitter;
@@ -144,7 +131,9 @@ static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
                   kills_wanted);
     assert_true(all >= s.count && all <= s.count + s.lost);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    the_file_is_sound();
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/hamel.db", d.data);
+    check_sound(path);
     for (size_t i = 0; i < KINDS; i++) answer_clear(&expected[i]);
     free(s.ids);
     daemon_remove(&d);

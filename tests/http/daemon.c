@@ -50,6 +50,7 @@ static const char *program(void) {
 }
 
 double slowness(void) {
+    if (strstr(program(), "/valgrind/")) return 20;
     if (strstr(program(), "/tsan/")) return 10;
     return strstr(program(), "/debug/") ? 5 : 1;
 }
