@@ -96,3 +96,9 @@ double prefer_wait(const char *header, double most) {
     }
     return 0;
 }
+
+bool json_is_texts(const cJSON *list) {
+    const cJSON *item = cJSON_IsArray(list) ? list->child : NULL;
+    while (cJSON_IsString(item)) item = item->next;
+    return cJSON_IsArray(list) && !item;
+}

@@ -5,12 +5,16 @@
 #include "server/jobs/store.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 /* {id, name, status, progress, created, started, finished, summary, problem, links}. NULL without memory. */
 cJSON *job_json(const job *j);
 
 /* {id, name, status, created, members, counts, links}; status is `running` until all members have ended. */
 cJSON *batch_json(const job_batch *b);
+
+/* A list of texts and of nothing else: what a store gives back may be damaged. */
+bool json_is_texts(const cJSON *list);
 
 /* A strong validator that changes with every change of the job. */
 void job_etag(const job *j, char *out, size_t room);

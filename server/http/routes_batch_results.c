@@ -6,6 +6,7 @@
 #include "api/accept.h"
 #include "api/json_text.h"
 #include "api/member_table.h"
+#include "server/http/job_json.h"
 #include "server/http/routes.h"
 
 #include <math.h>
@@ -119,8 +120,9 @@ static bool write_members(table *t) {
         good =
             s->kind->members(t->services->store, t->batch.number, first, MEMBERS_PER_PAGE, members, &count) == STORE_OK;
         for (size_t k = 0; k < count; k++) {
-            good = good && write_row(t, &members[k]) && !atomic_load(stream_cancel_flag(t->stream));
-            first = members[k].member + 1;
+            good = good && members[k].member >= first && members[k].member < INT64_MAX && write_row(t, &members[k]) &&
+                   !atomic_load(stream_cancel_flag(t->stream));
+            if (good) first = members[k].member + 1;
             job_clear(&members[k]);
         }
     }
@@ -151,7 +153,10 @@ handled batches_get_results(request *r) {
     if (status != STORE_OK) return reply_storage_failed(r);
     text_buffer_init(&t.line, LINE_MAX_BYTES);
     t.plan = cJSON_Parse(t.batch.plan);
-    handled replied = t.plan ? write_table(&t) : reply_no_memory(r);
+    bool sound = json_is_texts(list_in(&t, "inputs")) && json_is_texts(list_in(&t, "collected"));
+    handled replied =
+        sound ? write_table(&t)
+              : reply_problem(r, 500, "storage", "Storage failed", "the stored plan of this batch cannot be read");
     cJSON_Delete(t.plan);
     text_buffer_free(&t.line);
     batch_clear(&t.batch);

@@ -2,6 +2,7 @@
  *
  * Rows are read chunk by chunk and leave through the same ring as those of a live run; a slow client holds up nobody.
  * Without `follow`, a job that still runs is answered with the rows there are and a summary with status `running`. */
+#include "server/http/job_json.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
 #include "server/stamp.h"
@@ -132,6 +133,7 @@ static bool cut_list(cJSON *header, const char *key, const results *x) {
     for (size_t i = 0; good && i < x->count; i++) {
         cJSON *copy = cJSON_Duplicate(items[x->chosen[i]], 1);
         good = copy && cJSON_AddItemToArray(list, copy);
+        if (!good) cJSON_Delete(copy);
     }
     free(items);
     if (good && cJSON_ReplaceItemInObjectCaseSensitive(header, key, list)) return true;
@@ -143,7 +145,7 @@ static bool cut_list(cJSON *header, const char *key, const results *x) {
 static handled prepare_columns(results *x) {
     x->header = cJSON_Parse(x->job.header);
     const cJSON *columns = x->header ? cJSON_GetObjectItemCaseSensitive(x->header, "columns") : NULL;
-    if (!cJSON_IsArray(columns) || !columns->child) {
+    if (!json_is_texts(columns) || !columns->child) {
         return reply_problem(x->r, 500, "storage", "Storage failed", "the stored header of this job cannot be read");
     }
     x->stored_count = (size_t)cJSON_GetArraySize(columns);
@@ -156,7 +158,7 @@ static handled prepare_columns(results *x) {
         return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
                              "columns: the result has no column '%.*s'", (int)strcspn(unknown, ","), unknown);
     }
-    bool timed = strcmp(columns->child->valuestring ? columns->child->valuestring : "", "t") == 0;
+    bool timed = strcmp(columns->child->valuestring, "t") == 0;
     if (!timed && (isfinite(x->filter.from) || isfinite(x->filter.to))) {
         return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
                              "from and to need a result with a column t");

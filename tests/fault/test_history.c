@@ -1,0 +1,309 @@
+/* test_history.c — what clients were told, checked afterwards against what a store of jobs may say.
+ *
+ *     test_history [OPERATIONS [SEED]]      4,000 by default; 100,000 with HAMEL_TEST_LONG
+ *
+ * Clients submit, look, list, cancel, delete and read results at once, while the daemon is killed, stopped for a while
+ * and started again. Each operation is written down with the times between which it took effect, and what it was told.
+ * In the end the history of each job must fit one order of states:
+ *
+ *     queued -> running -> completed | failed | incomplete | canceled -> deleted,  running -> queued when interrupted
+ *
+ * So no job returns from an end, or from nowhere; a completed one has all its rows; what was accepted is there in the
+ * end, and has ended. A submission without an answer is sent again with its key. */
+#include "tests/fault/store_files.h"
+#include "tests/http/daemon.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CLIENTS = 4, JOBS_MAX = 20000, SYSTEM_BYTES = 512, PATH_BYTES = 160, ID_BYTES = 33, ROWS = 11 };
+
+typedef enum said {
+    SAID_QUEUED,
+    SAID_RUNNING,
+    SAID_COMPLETED,
+    SAID_INCOMPLETE,
+    SAID_FAILED,
+    SAID_CANCELED,
+    SAID_GONE
+} said;
+static const char *const names[] = {"queued", "running", "completed", "incomplete", "failed", "canceled"};
+
+/* One thing that a client was told of one job. It took effect between the two times. */
+typedef struct operation {
+    double from, to;
+    int job;
+    said state;
+    long rows; /* of a result; -1: it was not asked for */
+} operation;
+
+static test_daemon d;
+static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER;
+static size_t wanted = 4000, room; /* operations; the last of each client come on top */
+static unsigned seed = 1;
+static char ids[JOBS_MAX][ID_BYTES];
+static atomic_bool known[JOBS_MAX];    /* its id has been told */
+static atomic_bool doubtful[JOBS_MAX]; /* a deletion was not answered */
+static atomic_int job_count;
+static atomic_size_t done, unanswered;
+static atomic_bool over;
+static operation *history;
+
+/* ---- clients ---------------------------------------------------------------------------------------------------- */
+
+static test_daemon now_there(void) {
+    pthread_rwlock_rdlock(&restart);
+    test_daemon there = d;
+    pthread_rwlock_unlock(&restart);
+    return there;
+}
+
+static void note(double from, int job, said state, long rows) {
+    size_t at = atomic_fetch_add(&done, 1);
+    if (at >= room) return;
+    history[at] = (operation){from, now_seconds(), job, state, rows};
+}
+
+static bool state_named(const char *name, said *out) {
+    for (int k = 0; k < SAID_GONE; k++) {
+        if (strcmp(names[k], name) != 0) continue;
+        *out = (said)k;
+        return true;
+    }
+    return false;
+}
+
+/* The state in a job's document. */
+static bool state_in(const answer *a, said *out) {
+    cJSON *tree = cJSON_ParseWithLength(a->body, a->length);
+    bool found = state_named(json_text_of(tree, "status"), out);
+    cJSON_Delete(tree);
+    return found;
+}
+
+static void submit_one(const test_daemon *there) {
+    char system[SYSTEM_BYTES], key[64];
+    int number = atomic_fetch_add(&job_count, 1);
+    if (number >= JOBS_MAX) return;
+    oscillator(system, sizeof system, "history", 10, ROWS);
+    snprintf(key, sizeof key, "Idempotency-Key: job-%d", number);
+    double from = now_seconds();
+    for (int attempt = 0; attempt < 400 && !atomic_load(&over); attempt++) { /* until it is told: one job nonetheless */
+        test_daemon again = attempt ? now_there() : *there;
+        answer a = ask(&again, "POST", "/v1/jobs", (const char *const[]){json_type[0], key, NULL}, system);
+        cJSON *tree = a.status == 201 ? cJSON_ParseWithLength(a.body, a.length) : NULL;
+        const char *id = json_text_of(tree, "id");
+        said state;
+        bool told = strlen(id) == ID_BYTES - 1 && state_named(json_text_of(tree, "status"), &state);
+        if (told) {
+            memcpy(ids[number], id, ID_BYTES);
+            atomic_store(&known[number], true);
+        }
+        cJSON_Delete(tree);
+        answer_clear(&a);
+        if (told) {
+            note(from, number, state, -1);
+            return;
+        }
+        atomic_fetch_add(&unanswered, 1);
+        sleep_seconds(0.02);
+    }
+}
+
+static void look(const test_daemon *there, int job) {
+    char path[PATH_BYTES];
+    said state;
+    snprintf(path, sizeof path, "/v1/jobs/%s", ids[job]);
+    double from = now_seconds();
+    answer a = ask(there, "GET", path, NULL, NULL);
+    if (a.status == 404) note(from, job, SAID_GONE, -1);
+    if (a.status == 200 && state_in(&a, &state)) note(from, job, state, -1);
+    answer_clear(&a);
+}
+
+static void change(const test_daemon *there, int job, bool delete) {
+    char path[PATH_BYTES];
+    said state;
+    snprintf(path, sizeof path, "/v1/jobs/%s%s", ids[job], delete ? "" : "/cancel");
+    double from = now_seconds();
+    answer a = ask(there, delete ? "DELETE" : "POST", path, NULL, NULL);
+    if (delete &&a.status == 0) atomic_store(&doubtful[job], true);
+    if (a.status == 204 || a.status == 404) note(from, job, SAID_GONE, -1);
+    if (a.status == 202 && state_in(&a, &state)) note(from, job, state, -1);
+    answer_clear(&a);
+}
+
+static void read_rows(const test_daemon *there, int job) {
+    char path[PATH_BYTES];
+    said state;
+    snprintf(path, sizeof path, "/v1/jobs/%s", ids[job]);
+    double from = now_seconds();
+    answer before = ask(there, "GET", path, NULL, NULL);
+    bool ended = before.status == 200 && state_in(&before, &state) && state == SAID_COMPLETED;
+    answer_clear(&before);
+    if (!ended) return;
+    snprintf(path, sizeof path, "/v1/jobs/%s/results", ids[job]);
+    answer a = ask(there, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
+    long lines = 0;
+    for (const char *c = a.body; *c; c++) lines += *c == '\n';
+    if (a.status == 200 && a.length > 0) note(from, job, SAID_COMPLETED, lines - 1);
+    answer_clear(&a);
+}
+
+static void *use(void *context) {
+    unsigned random = *(unsigned *)context;
+    while (atomic_load(&done) < wanted) {
+        test_daemon there = now_there();
+        int all = atomic_load(&job_count), choice = rand_r(&random) % 100;
+        if (all > JOBS_MAX) all = JOBS_MAX;
+        int job = all ? rand_r(&random) % all : -1;
+        if (all > 40 && choice % 3) job = all - 1 - rand_r(&random) % 40; /* where things happen */
+        if (job < 0 || choice < 12) {
+            submit_one(&there);
+        } else if (atomic_load(&known[job])) {
+            if (choice < 70)
+                look(&there, job);
+            else if (choice < 85)
+                read_rows(&there, job);
+            else if (choice < 93)
+                change(&there, job, false);
+            else if (choice < 95)
+                change(&there, job, true);
+        }
+    }
+    return NULL;
+}
+
+/* ---- the checker ------------------------------------------------------------------------------------------------ */
+
+static int by_time(const void *x, const void *y) {
+    const operation *a = x, *b = y;
+    if (a->job != b->job) return a->job < b->job ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* What may be told after `before` has been told. */
+static bool may_follow(said before, said after) {
+    if (before == SAID_GONE) return after == SAID_GONE;
+    if (after == SAID_GONE) return true;
+    if (before <= SAID_RUNNING) return true; /* also back to the queue */
+    return after == before;                  /* one end, for ever */
+}
+
+/* Of operations of one job in the order of their ends: an operation that began after another had ended is later. */
+static size_t check_job(const operation *of, size_t count) {
+    size_t violations = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (of[i].rows >= 0 && of[i].rows != ROWS) violations++;
+        for (size_t k = 0; k < i; k++) {
+            if (of[k].to >= of[i].from || may_follow(of[k].state, of[i].state)) continue;
+            print_error("job %s: told %s at %.3f, then %s at %.3f\n", ids[of[i].job],
+                        of[k].state == SAID_GONE ? "gone" : names[of[k].state], of[k].to,
+                        of[i].state == SAID_GONE ? "gone" : names[of[i].state], of[i].from);
+            violations++;
+        }
+    }
+    return violations;
+}
+
+static size_t check_history(size_t count) {
+    size_t violations = 0;
+    qsort(history, count, sizeof *history, by_time);
+    for (size_t first = 0, last; first < count; first = last) {
+        for (last = first; last < count && history[last].job == history[first].job; last++) {
+        }
+        violations += check_job(history + first, last - first);
+    }
+    return violations;
+}
+
+/* In the end all that was accepted and not deleted is there, and has ended. */
+static void check_ends(size_t count) {
+    for (size_t first = 0, last; first < count; first = last) {
+        bool gone = false;
+        int job = history[first].job;
+        for (last = first; last < count && history[last].job == history[first].job; last++)
+            gone = gone || history[last].state == SAID_GONE;
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "/v1/jobs/%s", ids[history[first].job]);
+        double until = now_seconds() + 120;
+        said state = SAID_QUEUED;
+        for (bool ended = false; !ended; ended = ended || state > SAID_RUNNING) {
+            answer a = ask(&d, "GET", path, NULL, NULL);
+            ended = a.status == 404;
+            if (a.status != 404 || !atomic_load(&doubtful[job])) assert_int_equal(a.status, gone ? 404 : 200);
+            if (a.status == 200) assert_true(state_in(&a, &state));
+            answer_clear(&a);
+            assert_true(now_seconds() < until);
+        }
+    }
+}
+
+static double random_seconds(double least, double most) {
+    return least + (most - least) * ((double)rand_r(&seed) / RAND_MAX);
+}
+
+/* Kills it, or stops it for a while. */
+static void disturb(size_t k) {
+    if (k % 3 == 2) {
+        kill(d.pid, SIGSTOP);
+        sleep_seconds(random_seconds(0.05, 0.5));
+        kill(d.pid, SIGCONT);
+        return;
+    }
+    pthread_rwlock_wrlock(&restart);
+    daemon_end(&d, SIGKILL);
+    daemon_start_again(&d, (const char *const[]){"--workers", "2", NULL});
+    pthread_rwlock_unlock(&restart);
+}
+
+static void what_clients_were_told_fits_one_order(void **state) {
+    (void)state;
+    pthread_t clients[CLIENTS];
+    unsigned seeds[CLIENTS];
+    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* too many to keep */
+    room = wanted + CLIENTS;
+    history = calloc(room, sizeof *history);
+    assert_non_null(history);
+    daemon_start(&d, (const char *const[]){"--workers", "2", NULL});
+    for (size_t k = 0; k < CLIENTS; k++) {
+        seeds[k] = seed + 17 * (unsigned)k;
+        assert_int_equal(pthread_create(&clients[k], NULL, use, &seeds[k]), 0);
+    }
+    size_t disturbed = 0;
+    while (atomic_load(&done) < wanted) {
+        sleep_seconds(random_seconds(0.2, 1.5));
+        if (atomic_load(&done) < wanted) disturb(disturbed++);
+    }
+    atomic_store(&over, true);
+    for (size_t k = 0; k < CLIENTS; k++) pthread_join(clients[k], NULL);
+    print_message("%zu operations on %d jobs, %zu unanswered, disturbed %zu times\n", atomic_load(&done),
+                  atomic_load(&job_count), atomic_load(&unanswered), disturbed);
+    assert_true(disturbed > 0);
+    size_t count = atomic_load(&done) < room ? atomic_load(&done) : room;
+    assert_int_equal(check_history(count), 0);
+    check_ends(count);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/hamel.db", d.data);
+    check_sound(path);
+    daemon_remove(&d);
+    free(history);
+}
+
+int main(int argc, char **argv) {
+    if (long_tests()) wanted = 100000;
+    if (argc > 1) wanted = strtoul(argv[1], NULL, 10);
+    if (argc > 2) seed = (unsigned)strtoul(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_clients_were_told_fits_one_order)};
+    return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+}
