@@ -52,12 +52,15 @@ link_debug    := -fsanitize=address,undefined
 # gcc 12 misjudges the sizes of arguments in code that it has instrumented.
 flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-stringop-overflow
 link_tsan     := -fsanitize=thread
+flags_coverage := -O1 --coverage -Wno-error
+link_coverage  := --coverage
 # The inner loops: vectorized in release.
 hot := engine/compile/% engine/solve/% engine/simulate/%
 
 dir_release := build
 dir_debug   := build/debug
 dir_tsan    := build/tsan
+dir_coverage := build/coverage
 
 # The reference LAPACK, linked in: the one that a machine has chosen may round otherwise, and may start threads.
 MULTIARCH := $(shell uname -m)-linux-gnu
@@ -75,7 +78,7 @@ LINK_TAIL := -Wl,--as-needed $(LIBS)
 
 # ---- what is built ----
 
-.PHONY: all debug tsan demo run test test-long load bench lint format install clean help
+.PHONY: all debug tsan demo run test test-long load coverage bench lint format install clean help
 all: build/hamel build/hameld
 debug: build/debug/hamel build/debug/hameld
 tsan: build/tsan/hamel build/tsan/hameld
@@ -87,6 +90,7 @@ help:
 	@echo 'make test         all short tests; the last line counts them'
 	@echo 'make test-long    the same with long fault, fuzz and physics runs, and under the thread sanitizer'
 	@echo 'make load         many requests at once on a daemon of its own'
+	@echo 'make coverage     which lines and branches the tests reach'
 	@echo 'make bench        measure against hand-written CVODE programs'
 	@echo 'make SUNDIALS=DIR link the SUNDIALS that deploy/sundials.sh DIR has built (after make clean)'
 	@echo 'make lint         clang, clang-tidy, cppcheck, format and house rules'
@@ -158,7 +162,7 @@ $$($(1)_bench): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libbench_suppo
 	@mkdir -p $$(@D)
 	$$($(1)_link)
 endef
-$(foreach v,release debug tsan,$(eval $(call variant,$(v))))
+$(foreach v,release debug tsan coverage,$(eval $(call variant,$(v))))
 
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)
@@ -197,6 +201,7 @@ test: build/.setup-test $(tests_build)
 	@rm -f $(exchanges)
 	@$(tests_run)
 
+# Under valgrind runs are slow enough for events of progress, which test_negotiation does not expect.
 test-long: export HAMEL_TEST_LONG := 1
 test-long: export HAMEL_TEST_LIMIT := 3600
 test-long: fuzz_count := 1000000
@@ -204,11 +209,21 @@ test-long: build/.setup-test $(tests_build) debug $(tsan_tests)
 	@rm -f $(exchanges)
 	@$(tests_run) \
 	    $(foreach t,$(call in_rooms,$(debug_tests),http),"env HAMELD=$(CURDIR)/build/debug/hameld $(t)") \
-	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)")
+	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)") \
+	    $(foreach t,$(filter-out %/test_negotiation,$(call in_rooms,$(release_tests),http)),"env HAMELD=$(CURDIR)/tests/tools/valgrind/hameld $(t)") \
+	    tests/load/soak.sh
+test-long: build/.setup-load
 test-long: $(call in_rooms,$(debug_tests),http) tsan
 
 load: build/.setup-load all
 	@tests/run.sh --alone tests/load/run.sh
+
+# What the tests reach, by gcov.
+coverage: build/.setup-test $(call in_rooms,$(coverage_tests),unit reference http) build/coverage/hamel build/coverage/hameld
+	@find build/coverage -name '*.gcda' -delete
+	@HAMEL=$(CURDIR)/build/coverage/hamel HAMELD=$(CURDIR)/build/coverage/hameld tests/run.sh tests/golden/run.sh \
+	    tests/cli/run.sh $(call in_rooms,$(coverage_tests),unit reference) --alone $(call in_rooms,$(coverage_tests),http)
+	@tests/tools/coverage.sh build/coverage/obj
 
 bench: $(release_bench)
 	@for program in $^; do echo; echo "== $$program"; $$program || exit 1; done

@@ -94,10 +94,11 @@ static hamel_status parse(const char *text, reading *r) {
     }
     if (!list) return HAMEL_INTERNAL;
     ut_unit *parsed = ut_parse(list, text, UT_UTF8);
-    if (!parsed) return HAMEL_INVALID;
+    if (!parsed) return ut_get_status() == UT_OS ? HAMEL_NO_MEMORY : HAMEL_INVALID;
     ut_status status = ut_accept_visitor(parsed, &visitor, r);
+    bool starved = status != UT_SUCCESS && (status == UT_OS || ut_get_status() == UT_OS);
     ut_free(parsed);
-    return status == UT_SUCCESS ? HAMEL_OK : HAMEL_INVALID;
+    return status == UT_SUCCESS ? HAMEL_OK : starved ? HAMEL_NO_MEMORY : HAMEL_INVALID;
 }
 
 hamel_status unit_parse(const char *text, unit *out, const char **why) {

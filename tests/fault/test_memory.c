@@ -204,6 +204,8 @@ static void analysing_without_memory_is_told(void **state) {
         if (!is_chosen(w.example->name)) continue;
         for (size_t n = 0; n < sizeof analyses / sizeof *analyses; n++) {
             w.analyses = analyses[n].bit;
+            begin_output();
+            if (analyze(&w) != WORKED) continue; /* some systems have no equilibrium */
             print_message("%s, %s: %ld allocations failed\n", w.example->name, analyses[n].name,
                           fail_each(analyze, &w, analyses[n].name));
         }

@@ -460,7 +460,7 @@ static void a_deleted_job_is_gone_with_all_it_had(void **state) {
 static void an_interrupted_job_goes_on_where_its_rows_end(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
-    oscillator(system, sizeof system, "interrupted", 400000, 400001);
+    oscillator(system, sizeof system, "interrupted", floor(400000 / slowness()), floor(400000 / slowness()) + 1);
     char *id = submit(&d, system);
     wait_for_status(&d, id, "running", 20);
     sleep_seconds(0.7);

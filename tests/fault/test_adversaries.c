@@ -1,0 +1,105 @@
+/* test_adversaries.c — bodies of a mebibyte at most that are made to cost: each is answered, in bounded time and memory,
+ * and the next request is served. */
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
+
+/* What the daemon allows one description (server/main.c: 20 s, 1 GiB), the run of a second, and the answer. */
+static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
+
+static test_daemon d;
+static char body[BODY_BYTES + 1];
+
+/* The whole body: what stands before, `piece` again and again until `bytes` are filled, and what stands after. "%" in
+ * the piece is a number that counts. */
+static void fill(const char *before, const char *piece, size_t bytes, const char *middle, const char *closing,
+                 const char *after) {
+    size_t length = (size_t)snprintf(body, sizeof body, "%s", before), count = 0;
+    const char *mark = strchr(piece, '%');
+    for (; length < bytes; count++) {
+        int n = mark ? snprintf(body + length, 200, "%.*s%zu%s", (int)(mark - piece), piece, count, mark + 1)
+                     : snprintf(body + length, 200, "%s", piece);
+        length += (size_t)n;
+    }
+    length += (size_t)snprintf(body + length, sizeof body - length, "%s", middle);
+    for (size_t k = 0; closing && k < count; k++)
+        length += (size_t)snprintf(body + length, sizeof body - length, "%s", closing);
+    snprintf(body + length, sizeof body - length, "%s", after);
+}
+
+#define BEGIN                                                                                  \
+    "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/" \
+    "2\",\"potential_energy\":\""
+#define END "\",\"simulation\":{\"stop\":1}}"
+
+static const struct {
+    const char *name, *before, *piece;
+    size_t part; /* of FILL_BYTES is filled by pieces: 1 / part */
+    const char *middle, *closing, *after;
+} bodies[] = {
+    {"nested parentheses", BEGIN, "(", 2, "x", ")", END},
+    {"a long sum", BEGIN, "x+", 1, "x", NULL, END},
+    {"a long sum of different terms", BEGIN, "sin(%*x)+", 1, "x", NULL, END},
+    {"a long product", BEGIN, "(x+%)*", 1, "x", NULL, END},
+    {"nested functions", BEGIN, "sin(", 5, "x", ")", END},
+    {"a tower of powers", BEGIN, "x^", 1, "x", NULL, END},
+    {"nested quotients", BEGIN, "1/(1+x*", 8, "x", ")", END},
+    {"a name of a mebibyte", BEGIN, "abcdefgh", 1, "", NULL, END},
+    {"a number of a mebibyte", BEGIN, "12345678", 1, "", NULL, END},
+    {"many unknown keys", "{\"hamel\":1", ",\"k%\":1", 1, "", NULL, "}"},
+    {"many parameters",
+     "{\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"x'^2\",\"simulation\":{\"stop\":1},\"parameters\":{"
+     "\"p\":1",
+     ",\"p%\":1", 1, "", NULL, "}}"},
+    {"many coordinates", "{\"hamel\":1,\"kinetic_energy\":\"0\",\"simulation\":{\"stop\":1},\"coordinates\":[\"x\"",
+     ",\"x%\"", 1, "", NULL, "]}"},
+    {"many definitions, each of the one before",
+     "{\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"x'^2\",\"simulation\":{\"stop\":1},\"definitions\":{"
+     "\"d\":\"x\"",
+     ",\"d%\":\"d*d+x\"", 1, "", NULL, "}}"},
+    {"nested lists", "", "[", 2, "", "]", ""},
+    {"a long list", "[0", ",0", 1, "", NULL, "]"},
+    {"escapes", BEGIN, "\\u0061", 1, "", NULL, END},
+};
+
+static void costly_bodies_are_answered_within_bounds(void **state) {
+    (void)state;
+    daemon_start(&d, (const char *const[]){"--workers", "1", "--time-limit", "1", NULL});
+    free(ask(&d, "GET", "/healthz", NULL, NULL).body);
+    size_t before = daemon_resident_bytes(&d);
+    for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
+        fill(bodies[k].before, bodies[k].piece, FILL_BYTES / bodies[k].part, bodies[k].middle, bodies[k].closing,
+             bodies[k].after);
+        double cpu = daemon_cpu_seconds(&d);
+        answer a = ask(&d, "POST", "/v1/simulations", json_type, body);
+        cpu = daemon_cpu_seconds(&d) - cpu;
+        double more = (double)daemon_resident_bytes(&d) - (double)before;
+        print_message("%s: %ld, %.2f s of CPU, %.0f MiB more; %.90s\n", bodies[k].name, a.status, cpu, more / 1048576,
+                      a.status == 200 ? "" : a.body);
+        assert_true(a.status == 200 || a.status == 400 || a.status == 413 || a.status == 422);
+        answer_clear(&a);
+        assert_true(cpu < SECONDS_MOST * slowness());
+        if (slowness() <= 1) assert_true(more < BYTES_MOST);
+        answer next = ask(&d, "GET", "/healthz", NULL, NULL);
+        assert_int_equal(next.status, 200);
+        answer_clear(&next);
+    }
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
+int main(void) {
+    setenv("HAMEL_TEST_EXCHANGES", "", 1);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(costly_bodies_are_answered_within_bounds)};
+    return cmocka_run_group_tests_name("adversaries", tests, NULL, NULL);
+}
