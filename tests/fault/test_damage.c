@@ -253,6 +253,7 @@ static void values_that_nobody_wrote_are_told_and_survived(void **state) {
 
 static server_log quiet;
 static metrics counters;
+static const store_options services = {.log = &quiet, .metrics = &counters};
 
 static void change_bytes(void) {
     FILE *bytes = fopen(file, "r+b");
@@ -288,7 +289,7 @@ static void read_job(store *s, const char *id) {
 static bool read_store(void) {
     char message[500], url[PATH_BYTES + 8];
     snprintf(url, sizeof url, "sqlite:%s", file);
-    store *s = store_open(url, &quiet, &counters, message, sizeof message);
+    store *s = store_open(url, &services, message, sizeof message);
     if (!s) return false;
     job listed[IDS_MAX];
     size_t count = 0, length;

@@ -28,6 +28,7 @@ enum { PATH_BYTES = 128, MESSAGE_BYTES = 512, COLUMNS = 3, ROWS = 5 };
 static faults *f;
 static server_log quiet;
 static metrics counters;
+static const store_options services = {.log = &quiet, .metrics = &counters};
 static char folder[PATH_BYTES], file[PATH_BYTES + 16], url[PATH_BYTES + 32];
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -51,7 +52,7 @@ static int remove_folder(void **state) {
 
 static store *open_sound(const char *at) {
     char message[MESSAGE_BYTES] = "";
-    store *s = store_open(at, &quiet, &counters, message, sizeof message);
+    store *s = store_open(at, &services, message, sizeof message);
     if (!s) print_error("%s\n", message);
     assert_non_null(s);
     return s;
@@ -145,7 +146,7 @@ static void live(said jobs[JOBS]) {
     store_counts counts;
     int64_t number;
     bool finished;
-    store *s = store_open(url, &quiet, &counters, message, sizeof message);
+    store *s = store_open(url, &services, message, sizeof message);
     if (!s) return;
     for (int k = 1; k < JOBS; k++) submit_to(s, "{\"a\": 1}", &jobs[k]);
     number = run_next(s, &finished);
