@@ -3,12 +3,8 @@
 
 #include "server/stamp.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 static bool add_time(cJSON *object, const char *key, int64_t ms) {
     char text[STAMP_TIME_BYTES];
@@ -50,12 +46,11 @@ cJSON *job_json(const job *j) {
     return NULL;
 }
 
-static bool add_counts(cJSON *object, const job_batch *b, double *members, bool *ended) {
+static bool add_counts(cJSON *object, const job_batch *b, double *members) {
     cJSON *counts = cJSON_CreateObject();
     bool good = counts != NULL;
     for (size_t k = 0; good && k < JOB_STATUSES; k++) {
         *members += (double)b->counts[k];
-        if (!job_ended((job_status)k) && b->counts[k] > 0) *ended = false;
         good = cJSON_AddNumberToObject(counts, job_status_name((job_status)k), (double)b->counts[k]) != NULL;
     }
     if (good && cJSON_AddItemToObject(object, "counts", counts)) return true;
@@ -66,13 +61,12 @@ static bool add_counts(cJSON *object, const job_batch *b, double *members, bool 
 cJSON *batch_json(const job_batch *b) {
     static const char place[] = "/v1/batches/";
     double members = 0;
-    bool ended = true;
     cJSON *object = cJSON_CreateObject();
     if (!object) return NULL;
     bool good = cJSON_AddStringToObject(object, "id", b->id) && cJSON_AddStringToObject(object, "name", b->name) &&
-                add_time(object, "created", b->created) && add_counts(object, b, &members, &ended) &&
+                add_time(object, "created", b->created) && add_counts(object, b, &members) &&
                 cJSON_AddNumberToObject(object, "members", members) &&
-                cJSON_AddStringToObject(object, "status", ended ? "ended" : "running");
+                cJSON_AddStringToObject(object, "status", batch_ended(b) ? "ended" : "running");
     cJSON *links = good ? cJSON_AddObjectToObject(object, "links") : NULL;
     good = links && add_link(links, "self", place, b->id, "") && add_link(links, "results", place, b->id, "/results") &&
            add_link(links, "cancel", place, b->id, "/cancel") && add_link(links, "jobs", "/v1/jobs?batch=", b->id, "");
@@ -83,18 +77,6 @@ cJSON *batch_json(const job_batch *b) {
 
 void job_etag(const job *j, char *out, size_t room) {
     snprintf(out, room, "\"%llx-%llx\"", (unsigned long long)j->number, (unsigned long long)j->revision);
-}
-
-double prefer_wait(const char *header, double most) {
-    while (header && *header) {
-        header += strspn(header, " \t,;");
-        if (strncasecmp(header, "wait=", 5) == 0 && isdigit((unsigned char)header[5])) {
-            double seconds = strtod(header + 5, NULL);
-            return seconds < most ? seconds : most;
-        }
-        header += strcspn(header, ",;");
-    }
-    return 0;
 }
 
 bool json_is_texts(const cJSON *list) {

@@ -1,4 +1,4 @@
-/* job_json.h — a stored job as the API shows it, and the small languages of its requests. */
+/* job_json.h — stored jobs and batches as the API shows them. */
 #ifndef HAMEL_SERVER_HTTP_JOB_JSON_H
 #define HAMEL_SERVER_HTTP_JOB_JSON_H
 
@@ -18,8 +18,5 @@ bool json_is_texts(const cJSON *list);
 
 /* A strong validator that changes with every change of the job. */
 void job_etag(const job *j, char *out, size_t room);
-
-/* Seconds of `wait` in a Prefer header (RFC 7240), at most `most`; 0 when there is none. */
-double prefer_wait(const char *header, double most);
 
 #endif

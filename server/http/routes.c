@@ -78,7 +78,10 @@ const route *route_find(http_method method, const char *path, char parameter[PAR
     parameter[0] = '\0';
     for (size_t i = 0; i < ROUTE_TOTAL; i++) {
         if (!matches(routes[i].path, path, parameter)) continue;
-        if (routes[i].method == sought) return &routes[i];
+        if (routes[i].method == sought) {
+            allow[0] = '\0';
+            return &routes[i];
+        }
         if (routes[i].method == METHOD_GET) add_method(allow, "GET, HEAD");
         if (routes[i].method == METHOD_POST) add_method(allow, "POST");
         if (routes[i].method == METHOD_DELETE) add_method(allow, "DELETE");

@@ -6,6 +6,7 @@
 #include "api/member.h"
 #include "server/http/job_json.h"
 #include "server/http/paging.h"
+#include "server/http/prefer.h"
 #include "server/http/routes.h"
 
 #include <stdio.h>
@@ -226,7 +227,16 @@ static handled reply_batch(request *r, int status, const job_batch *b) {
     return reply_json(r, status, batch_json(b));
 }
 
-static handled reply_submitted(request *r, store_status status, const job_batch *made) {
+/* The batch as it is now. */
+static bool has_ended(const request *r, void *context) {
+    job_batch *b = context, newer;
+    if (kind_of(r)->find_batch(r->services->store, b->id, NULL, &newer) != STORE_OK) return true;
+    batch_clear(b);
+    *b = newer;
+    return batch_ended(b);
+}
+
+static handled reply_submitted(request *r, store_status status, job_batch *made) {
     if (status == STORE_CONFLICT) {
         return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
                              "this Idempotency-Key belongs to batch %s, which was sent with another body", made->id);
@@ -235,6 +245,7 @@ static handled reply_submitted(request *r, store_status status, const job_batch 
     for (size_t k = 0; status == STORE_OK && k < (size_t)r->services->config->workers; k++) {
         workers_wake(r->services->workers);
     }
+    prefer_wait(r, has_ended, made);
     snprintf(r->reply.location, sizeof r->reply.location, "/v1/batches/%s", made->id);
     return reply_batch(r, 201, made);
 }

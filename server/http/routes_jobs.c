@@ -2,14 +2,12 @@
 #include "api/member.h"
 #include "server/http/job_json.h"
 #include "server/http/paging.h"
+#include "server/http/prefer.h"
 #include "server/http/routes.h"
-#include "server/stamp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define WAIT_MOST 120.0
 
 static const store_kind *kind_of(const request *r) {
     return r->services->store->kind;
@@ -52,22 +50,16 @@ static bool key_is_sane(const char *key) {
     return true;
 }
 
-static void wait_for_end(request *r, job *j, double seconds) {
-    double until = stamp_seconds() + seconds;
-    uint64_t seen = 0;
-    const atomic_bool *cancel = stream_cancel_flag(r->stream);
-    while (!job_ended(j->status) && stamp_seconds() < until && !atomic_load(cancel)) {
-        double left = until - stamp_seconds();
-        kind_of(r)->wait(r->services->store, &seen, left < 0.5 ? (left > 0 ? left : 0) : 0.5);
-        job newer;
-        if (kind_of(r)->find(r->services->store, j->id, NULL, &newer) != STORE_OK) return;
-        job_clear(j);
-        *j = newer;
-    }
+/* The job as it is now. */
+static bool has_ended(const request *r, void *context) {
+    job *j = context, newer;
+    if (kind_of(r)->find(r->services->store, j->id, NULL, &newer) != STORE_OK) return true;
+    job_clear(j);
+    *j = newer;
+    return job_ended(j->status);
 }
 
 static handled reply_submitted(request *r, store_status status, job *j) {
-    double wait = prefer_wait(request_header(r, "Prefer"), WAIT_MOST);
     if (status == STORE_CONFLICT) {
         return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
                              "this Idempotency-Key belongs to job %s, which was sent with another body", j->id);
@@ -79,10 +71,7 @@ static handled reply_submitted(request *r, store_status status, job *j) {
         log_write(r->services->log, LOG_INFO, "job",
                   LOG_FIELDS(log_text("job", j->id), log_text("request_id", r->id), log_text("begin", "accepted")));
     }
-    if (wait > 0) {
-        wait_for_end(r, j, wait);
-        r->reply.waited = true;
-    }
+    prefer_wait(r, has_ended, j);
     snprintf(r->reply.location, sizeof r->reply.location, "/v1/jobs/%s", j->id);
     return reply_job(r, 201, j); /* the same for a retry, which has to see what the lost answer said */
 }

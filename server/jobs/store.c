@@ -36,6 +36,13 @@ void job_clear(job *j) {
     *j = (job){0};
 }
 
+bool batch_ended(const job_batch *b) {
+    for (size_t k = 0; k < JOB_STATUSES; k++) {
+        if (!job_ended((job_status)k) && b->counts[k] > 0) return false;
+    }
+    return true;
+}
+
 void batch_clear(job_batch *b) {
     free(b->name);
     free(b->plan);

@@ -99,6 +99,7 @@ typedef struct job_batch {
     int64_t counts[JOB_STATUSES];
 } job_batch;
 void batch_clear(job_batch *b);
+bool batch_ended(const job_batch *b); /* all its members have */
 
 /* Rows `first` .. `first + rows - 1` of a job, row-major. */
 typedef struct row_chunk {

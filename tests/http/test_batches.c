@@ -216,6 +216,32 @@ static void a_retry_finds_the_batch_of_the_first_attempt(void **state) {
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", headers, swept(body, sizeof body, oscillators, "2"), 409));
 }
 
+static void a_client_may_wait_for_all_members(void **state) {
+    (void)state;
+    char body[2000], applied[32], path[PATH_BYTES];
+    const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", NULL};
+    answer a = ask(&d, "POST", "/v1/batches", headers, swept(body, sizeof body, oscillators, "1.5"));
+    assert_int_equal(a.status, 201);
+    assert_true(answer_header(&a, "Preference-Applied", applied, sizeof applied));
+    assert_string_equal(applied, "wait");
+    cJSON *batch = answer_json(&a);
+    assert_string_equal(json_text_of(batch, "status"), "ended");
+    cJSON_Delete(batch);
+    answer_clear(&a);
+    const char *brief[] = {"Content-Type: application/json", "Prefer: wait=1", NULL};
+    double begin = now_seconds();
+    batch = ask_json(&d, "POST", "/v1/batches", brief,
+                     swept(body, sizeof body, "{\"over\":{\"k\":[1,4]},\"collect\":[\"final\"]}", "1e9"), 201);
+    assert_true(now_seconds() - begin >= 0.9);
+    assert_string_equal(json_text_of(batch, "status"), "running");
+    snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
+    a = ask(&d, "DELETE", path, NULL, NULL);
+    assert_int_equal(a.status, 204);
+    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* that is for 405 and OPTIONS */
+    answer_clear(&a);
+    cJSON_Delete(batch);
+}
+
 static void a_batch_is_canceled_and_forgotten_as_one(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
@@ -270,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_list_of_descriptions_is_a_batch),
         cmocka_unit_test(faults_come_before_anything_is_stored),
         cmocka_unit_test(a_retry_finds_the_batch_of_the_first_attempt),
+        cmocka_unit_test(a_client_may_wait_for_all_members),
         cmocka_unit_test(a_batch_is_canceled_and_forgotten_as_one),
         cmocka_unit_test(batches_are_listed_newest_first_in_pages),
     };

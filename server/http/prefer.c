@@ -1,0 +1,38 @@
+/* prefer.c — see prefer.h. */
+#include "server/http/prefer.h"
+
+#include "server/stamp.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Seconds; and how long at most the client's going is not noticed. */
+static const double wait_most = 120, look_every = 0.5;
+
+static double seconds_asked(const char *header) {
+    while (header && *header) {
+        header += strspn(header, " \t,;");
+        if (strncasecmp(header, "wait=", 5) == 0 && isdigit((unsigned char)header[5])) {
+            return fmin(strtod(header + 5, NULL), wait_most);
+        }
+        header += strcspn(header, ",;");
+    }
+    return 0;
+}
+
+void prefer_wait(request *r, bool (*ended)(const request *r, void *context), void *context) {
+    store *s = r->services->store;
+    const atomic_bool *cancel = stream_cancel_flag(r->stream);
+    double asked = seconds_asked(request_header(r, "Prefer")), until = stamp_seconds() + asked;
+    uint64_t seen = 0;
+    if (asked <= 0) return;
+    r->reply.waited = true;
+    while (!ended(r, context) && !atomic_load(cancel)) {
+        double left = until - stamp_seconds();
+        if (left <= 0) return;
+        s->kind->wait(s, &seen, fmin(left, look_every));
+    }
+}
