@@ -16,14 +16,25 @@ static const double day_seconds = 86400, failures_per_second = 0.2, failures_at_
 
 void access_close(access_list *a) {
     if (!a) return;
-    for (size_t k = 0; k < a->count; k++) pthread_mutex_destroy(&a->holders[k].lock);
+    for (access_holder *holder = a->known, *next; holder; holder = next) {
+        next = holder->next;
+        pthread_mutex_destroy(&holder->lock);
+        free(holder);
+    }
     pthread_mutex_destroy(&a->lock);
     free(a->holders);
     free(a);
 }
 
 bool access_open_to_anyone(const access_list *a) {
-    return a->count == 1 && a->holders[0].name[0] == '\0';
+    return a->anyone;
+}
+
+size_t access_count(access_list *a) {
+    pthread_mutex_lock(&a->lock);
+    size_t count = a->count;
+    pthread_mutex_unlock(&a->lock);
+    return count;
 }
 
 static void hash_of(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
@@ -37,25 +48,102 @@ access_holder *access_of(access_list *a, const char *authorization) {
     static const char scheme[] = "Bearer ";
     uint8_t hash[TOKEN_HASH_BYTES];
     access_holder *found = NULL;
-    if (access_open_to_anyone(a)) return &a->holders[0];
+    if (access_open_to_anyone(a)) return a->known;
     if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0) return NULL;
     authorization += sizeof scheme - 1;
     hash_of(authorization + strspn(authorization, " "), hash);
+    pthread_mutex_lock(&a->lock);
     for (size_t k = 0; k < a->count; k++) { /* all of them, each as a whole */
-        if (memeql_sec(a->holders[k].hash, hash, TOKEN_HASH_BYTES)) found = &a->holders[k];
+        if (memeql_sec(a->holders[k]->hash, hash, TOKEN_HASH_BYTES)) found = a->holders[k];
     }
+    pthread_mutex_unlock(&a->lock);
     return found;
 }
 
 access_holder *access_named(access_list *a, const char *name) {
-    for (size_t k = 0; k < a->count; k++) {
-        if (strcmp(a->holders[k].name, name) == 0) return &a->holders[k];
+    access_holder *found = NULL;
+    pthread_mutex_lock(&a->lock);
+    for (size_t k = 0; k < a->count && !found; k++) {
+        if (strcmp(a->holders[k]->name, name) == 0) found = a->holders[k];
     }
-    return NULL;
+    pthread_mutex_unlock(&a->lock);
+    return found;
 }
 
-bool access_may(const access_holder *holder, unsigned scope) {
-    return scope == 0 || (holder->scopes & (scope | SCOPE_ADMIN)) != 0;
+bool access_may(access_holder *holder, unsigned scope) {
+    if (scope == 0) return true;
+    pthread_mutex_lock(&holder->lock);
+    bool may = (holder->scopes & (scope | SCOPE_ADMIN)) != 0;
+    pthread_mutex_unlock(&holder->lock);
+    return may;
+}
+
+access_quotas access_quotas_of(access_holder *holder) {
+    pthread_mutex_lock(&holder->lock);
+    access_quotas quotas = holder->quotas;
+    pthread_mutex_unlock(&holder->lock);
+    return quotas;
+}
+
+/* ---- another file ----------------------------------------------------------------------------------------------- */
+
+static access_holder *known_as(const access_list *a, const char *name) {
+    access_holder *holder = a->known;
+    while (holder && strcmp(holder->name, name) != 0) holder = holder->next;
+    return holder;
+}
+
+/* With the list's lock held: the rights of another holder, who has the same name. */
+static void take_rights(access_holder *holder, const access_holder *from) {
+    memcpy(holder->hash, from->hash, TOKEN_HASH_BYTES);
+    pthread_mutex_lock(&holder->lock);
+    holder->scopes = from->scopes;
+    holder->quotas = from->quotas;
+    pthread_mutex_unlock(&holder->lock);
+}
+
+/* Those who are known already in place of those of the same name in the file; the search is done without the lock. */
+static access_holder **match(const access_list *a, const access_list *fresh) {
+    access_holder **now = calloc(fresh->count, sizeof(access_holder *));
+    for (size_t k = 0; now && k < fresh->count; k++) {
+        access_holder *same = known_as(a, fresh->holders[k]->name);
+        now[k] = same ? same : fresh->holders[k];
+    }
+    return now;
+}
+
+/* All at once for whoever asks: from now on the holders are `now`, an array like that of `fresh`. */
+static void take_over(access_list *a, access_list *fresh, access_holder **now) {
+    access_holder **old = a->holders, *unused = NULL;
+    pthread_mutex_lock(&a->lock);
+    for (size_t k = 0; k < fresh->count; k++) {
+        if (now[k] != fresh->holders[k]) take_rights(now[k], fresh->holders[k]);
+    }
+    a->holders = now;
+    a->count = fresh->count;
+    pthread_mutex_unlock(&a->lock);
+    for (size_t k = 0; k < fresh->count; k++) {
+        access_holder *holder = fresh->holders[k], **list = now[k] == holder ? &a->known : &unused;
+        holder->next = *list;
+        *list = holder;
+    }
+    fresh->known = unused;
+    free(old);
+    free(fresh->holders);
+    fresh->holders = NULL;
+}
+
+bool access_reload(access_list *a, const char *path, char *message, size_t room) {
+    if (a->anyone) return true;
+    access_list *fresh = access_open(path, message, room);
+    access_holder **now = fresh ? match(a, fresh) : NULL;
+    if (now) {
+        take_over(a, fresh, now);
+    } else if (fresh) {
+        snprintf(message, room, "out of memory");
+    }
+    access_close(fresh);
+    return now != NULL;
 }
 
 /* ---- what has been used ----------------------------------------------------------------------------------------- */
@@ -74,10 +162,9 @@ static bool take_from(double *allowance, double *filled, double rate, double mos
 }
 
 bool access_take_request(access_holder *holder, double *seconds) {
-    double rate = holder->quotas.requests_per_second;
-    if (rate <= 0) return true;
     pthread_mutex_lock(&holder->lock);
-    bool taken = take_from(&holder->allowance, &holder->filled, rate, access_burst(rate), seconds);
+    double rate = holder->quotas.requests_per_second;
+    bool taken = rate <= 0 || take_from(&holder->allowance, &holder->filled, rate, access_burst(rate), seconds);
     pthread_mutex_unlock(&holder->lock);
     return taken;
 }
@@ -111,9 +198,9 @@ static double used_today(access_holder *holder, double *left) {
 
 bool access_has_cpu(access_holder *holder, double *seconds) {
     double left;
-    if (holder->quotas.cpu_seconds_per_day <= 0) return true;
     pthread_mutex_lock(&holder->lock);
-    bool has = used_today(holder, &left) < holder->quotas.cpu_seconds_per_day;
+    double most = holder->quotas.cpu_seconds_per_day;
+    bool has = used_today(holder, &left) < most || most <= 0;
     pthread_mutex_unlock(&holder->lock);
     if (!has) *seconds = left;
     return has;

@@ -10,7 +10,9 @@
  * SHA-256 can neither be guessed back nor looked up. Without a file there is one holder, `anyone`, with all scopes and
  * no quotas, and the daemon serves loopback only.
  *
- * Holders are fixed when the daemon starts; what they have used changes under a lock of each. */
+ * A daemon reads its file again when it is told to (access_reload). Holders are known by their names: one that is in the
+ * file again keeps what it has used, with the token, scopes and quotas of now. One that has gone can no longer be found,
+ * but stays in memory until the list is closed, since a request or a stream of it may still run. */
 #ifndef HAMEL_SERVER_ACCESS_H
 #define HAMEL_SERVER_ACCESS_H
 
@@ -32,25 +34,32 @@ typedef struct access_quotas {
     double cpu_seconds_per_day; /* of runs; a day begins at midnight UTC */
 } access_quotas;
 
-typedef struct access_holder {
-    char name[TOKEN_NAME_BYTES]; /* "" for anyone; owner of the jobs */
-    unsigned scopes;
-    access_quotas quotas;
-    uint8_t hash[TOKEN_HASH_BYTES];
+typedef struct access_holder access_holder;
+struct access_holder {
+    access_holder *next;            /* of all that the list ever had */
+    char name[TOKEN_NAME_BYTES];    /* "" for anyone; owner of the jobs */
+    uint8_t hash[TOKEN_HASH_BYTES]; /* under the list's lock */
     cpu_share share;
 
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* of what follows */
+    unsigned scopes;
+    access_quotas quotas;
     double allowance, filled; /* requests left, and when that was reckoned */
     double streams;
     double cpu_used;
     int64_t cpu_day; /* days since 1970 */
-} access_holder;
+};
 
 typedef struct access_list access_list;
 
 /* Reads the file ("": none). NULL with a message that names the place of a fault. */
 access_list *access_open(const char *path, char *message, size_t room);
 void access_close(access_list *a);
+
+/* Reads the file again, all of it or nothing: false with a message as above when it is faulty, and what was known stays.
+ * Called by one thread at a time. The number of holders, 1 for anyone. */
+bool access_reload(access_list *a, const char *path, char *message, size_t room);
+size_t access_count(access_list *a);
 bool access_open_to_anyone(const access_list *a);
 
 /* The holder of the token in an Authorization header (NULL: none sent); NULL when it is not a known one. The time taken
@@ -58,7 +67,8 @@ bool access_open_to_anyone(const access_list *a);
 access_holder *access_of(access_list *a, const char *authorization);
 access_holder *access_named(access_list *a, const char *name); /* NULL when there is none now */
 
-bool access_may(const access_holder *holder, unsigned scope);
+bool access_may(access_holder *holder, unsigned scope);
+access_quotas access_quotas_of(access_holder *holder); /* as they are now */
 
 /* Each takes one of what the holder may use, or returns false with the seconds after which to try again. */
 bool access_take_request(access_holder *holder, double *seconds);

@@ -122,10 +122,15 @@ static void fill_holder(access_holder *holder, json_reader *r, const token_file 
 
 static bool take_places(access_list *a, size_t count) {
     a->holders = calloc(count, sizeof *a->holders);
-    if (!a->holders) return false;
-    a->count = count;
-    for (size_t k = 0; k < count; k++) pthread_mutex_init(&a->holders[k].lock, NULL);
-    return true;
+    for (; a->holders && a->count < count; a->count++) {
+        access_holder *holder = calloc(1, sizeof *holder);
+        if (!holder) return false;
+        pthread_mutex_init(&holder->lock, NULL);
+        holder->next = a->known;
+        a->known = holder;
+        a->holders[a->count] = holder;
+    }
+    return a->holders != NULL;
 }
 
 static void fill(access_list *a, const cJSON *tree, json_reader *r) {
@@ -140,9 +145,10 @@ static void fill(access_list *a, const cJSON *tree, json_reader *r) {
         return;
     }
     for (size_t k = 0; k < file.count; k++) {
-        fill_holder(&a->holders[k], r, &file, k);
-        a->holders[k].allowance = access_burst(a->holders[k].quotas.requests_per_second);
-        a->holders[k].filled = stamp_seconds();
+        access_holder *holder = a->holders[k];
+        fill_holder(holder, r, &file, k);
+        holder->allowance = access_burst(holder->quotas.requests_per_second);
+        holder->filled = stamp_seconds();
     }
 }
 
@@ -196,8 +202,9 @@ access_list *access_open(const char *path, char *message, size_t room) {
     }
     pthread_mutex_init(&a->lock, NULL);
     for (size_t k = 0; k < FAILURE_PLACES; k++) a->failures[k].filled = -1e6; /* full when first used */
-    if (*path ? read_file(a, path, message, room) : take_places(a, 1)) {
-        if (!*path) a->holders[0].scopes = SCOPE_READ | SCOPE_RUN | SCOPE_ADMIN;
+    a->anyone = !*path;
+    if (a->anyone ? take_places(a, 1) : read_file(a, path, message, room)) {
+        if (a->anyone) a->known->scopes = SCOPE_READ | SCOPE_RUN | SCOPE_ADMIN;
         return a;
     }
     access_close(a);

@@ -11,9 +11,11 @@ typedef struct failure_place {
 } failure_place;
 
 struct access_list {
-    access_holder *holders;
+    access_holder *known;    /* every one that there ever was; the thread that reloads */
+    bool anyone;             /* there is no file, and one holder without a name */
+    pthread_mutex_t lock;    /* of what follows, and of the hashes */
+    access_holder **holders; /* those of the file */
     size_t count;
-    pthread_mutex_t lock; /* of the failures */
     failure_place failures[FAILURE_PLACES];
 };
 

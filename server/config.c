@@ -360,6 +360,7 @@ void config_print_help(void) {
     }
     fputs("\nEach option is also HAMELD_NAME in the environment (HAMELD_MAX_BODY) and a key of the file (max_body);\n"
           "flags win over the environment, and the environment over the file.\n"
-          "SIGTERM and SIGINT end the daemon: what runs is handed back to the queue. Log: JSON lines on stderr.\n",
+          "SIGTERM and SIGINT end the daemon: what runs is handed back to the queue. SIGHUP has it read the file of\n"
+          "tokens again. Log: JSON lines on stderr.\n",
           stdout);
 }

@@ -1,5 +1,6 @@
 /* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP front, and waits for the
- * signal to end. Order of ending: HTTP first (it uses the workers and the store), then workers, then the store. */
+ * signal to end; SIGHUP has it read the file of tokens again. Order of ending: HTTP first (it uses the workers and the
+ * store), then workers, then the store. */
 #include "server/config.h"
 #include "server/http/http.h"
 #include "server/jobs/retention.h"
@@ -26,14 +27,15 @@ static void ignore_signal(int number) {
     sigaction(number, &action, NULL);
 }
 
-/* The signals that end the daemon are waited for, not handled: blocked here, before any thread exists. */
-static void block_signals(sigset_t *ending) {
-    sigemptyset(ending);
-    sigaddset(ending, SIGTERM);
-    sigaddset(ending, SIGINT);
-    pthread_sigmask(SIG_BLOCK, ending, NULL);
+/* The signals that mean something are waited for, not handled: blocked here, before any thread exists. */
+static void block_signals(sigset_t *awaited) {
+    sigemptyset(awaited);
+    sigaddset(awaited, SIGTERM);
+    sigaddset(awaited, SIGINT);
+    sigaddset(awaited, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, awaited, NULL);
     ignore_signal(SIGPIPE);
-    ignore_signal(SIGHUP);
+    ignore_signal(SIGHUP); /* by threads of libraries, if there are any; here it is blocked, and so waits */
 }
 
 /* Each connection is a descriptor. */
@@ -82,15 +84,22 @@ static void log_start(server_log *log, const server_config *config, const http_s
                          log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
 }
 
-static int wait_for_end(server_log *log, const sigset_t *ending) {
-    int number = 0;
-    while (sigwait(ending, &number) != 0) {
+static void read_tokens_again(server_log *log, const server_config *config, access_list *holders) {
+    char message[CONFIG_MESSAGE_BYTES];
+    if (access_reload(holders, config->tokens, message, sizeof message)) {
+        log_write(log, LOG_INFO, "tokens", LOG_FIELDS(log_number("holders", (double)access_count(holders))));
+    } else {
+        log_write(log, LOG_ERROR, "tokens",
+                  LOG_FIELDS(log_text("message", message), log_text("outcome", "those known before stay")));
     }
+}
+
+static void note_end(server_log *log, const char *signal_name) {
     /* A library may have made a thread before the signals were blocked: one that comes now must not reach it. */
     ignore_signal(SIGTERM);
     ignore_signal(SIGINT);
-    log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", number == SIGTERM ? "SIGTERM" : "SIGINT")));
-    return number;
+    ignore_signal(SIGHUP);
+    log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", signal_name)));
 }
 
 /* The budgets of one description, lowered to what this daemon allows. */
@@ -139,27 +148,33 @@ static bool worker_makes_sense(const server_config *config, char *message, size_
     return false;
 }
 
-/* Until a signal, or until there has been nothing to do for long enough. */
-static void work(server_log *log, const server_config *config, workers *w, const sigset_t *ending) {
-    char shown[STORE_URL_BYTES];
+/* Waits for a signal to end, heeding others; or, with `idle` given, until there has been nothing to do for long enough. */
+static void wait_for_end(server_log *log, const server_config *config, access_list *holders, workers *idle,
+                         const sigset_t *awaited) {
     const struct timespec round = {.tv_nsec = 200000000};
-    const char *why = "idle";
+    for (;;) {
+        int number = idle ? sigtimedwait(awaited, NULL, &round) : sigwaitinfo(awaited, NULL);
+        if (number == SIGHUP) read_tokens_again(log, config, holders);
+        if (number == SIGTERM || number == SIGINT) {
+            note_end(log, number == SIGTERM ? "SIGTERM" : "SIGINT");
+            return;
+        }
+        if (idle && workers_idle_seconds(idle) >= config->idle) {
+            note_end(log, "idle");
+            return;
+        }
+    }
+}
+
+static void log_working(server_log *log, const server_config *config) {
+    char shown[STORE_URL_BYTES];
     log_write(log, LOG_INFO, "working",
               LOG_FIELDS(log_text("store", store_shown(config->store, shown)), log_number("workers", config->workers),
                          log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
-    while (config->idle <= 0 || workers_idle_seconds(w) < config->idle) {
-        int number = sigtimedwait(ending, NULL, &round);
-        if (number <= 0) continue;
-        why = number == SIGTERM ? "SIGTERM" : "SIGINT";
-        break;
-    }
-    ignore_signal(SIGTERM);
-    ignore_signal(SIGINT);
-    log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", why)));
 }
 
 static int serve(const server_config *config, server_log *log, access_list *holders, const tls_files *tls,
-                 const sigset_t *ending) {
+                 const sigset_t *awaited) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
     static metrics counters; /* of this process; too many for the stack */
@@ -187,10 +202,11 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     http_server *server = listens ? http_start(&services, tls, message, sizeof message) : NULL;
     retention *tidy = retention_start(services.store, log, config->keep_days, config->keep_bytes);
     if (services.workers && config->worker) {
-        work(log, config, services.workers, ending);
+        log_working(log, config);
+        wait_for_end(log, config, holders, config->idle > 0 ? services.workers : NULL, awaited);
     } else if (server) {
         log_start(log, config, server);
-        wait_for_end(log, ending);
+        wait_for_end(log, config, holders, NULL, awaited);
         http_stop(server, config->grace);
     } else {
         code = fail(log, message);
@@ -207,7 +223,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
 int main(int argc, char **argv) {
     static server_config config; /* some kilobytes, and one for the life of the process */
     char message[CONFIG_MESSAGE_BYTES];
-    sigset_t ending;
+    sigset_t awaited;
     if (!config_read(&config, argc, argv, environ, message)) {
         fprintf(stderr, "hameld: %s\ntry: hameld --help\n", message);
         return EXIT_USAGE;
@@ -247,12 +263,12 @@ int main(int argc, char **argv) {
         tls_free(&tls);
         return EXIT_SUCCESS;
     }
-    block_signals(&ending);
+    block_signals(&awaited);
     umask(077);
     mallopt(M_ARENA_MAX, 4); /* hundreds of threads would otherwise each keep freed memory to themselves */
     server_log log;
     log_init(&log, config.level, STDERR_FILENO);
-    int code = serve(&config, &log, holders, &tls, &ending);
+    int code = serve(&config, &log, holders, &tls, &awaited);
     log_destroy(&log);
     access_close(holders);
     tls_free(&tls);

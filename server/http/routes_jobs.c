@@ -31,7 +31,8 @@ handled reply_quota(request *r) {
 }
 
 store_quota request_quota(const request *r) {
-    return (store_quota){.active = r->holder->quotas.jobs, .bytes = r->holder->quotas.stored_bytes};
+    access_quotas quotas = access_quotas_of(r->holder);
+    return (store_quota){.active = quotas.jobs, .bytes = quotas.stored_bytes};
 }
 
 static handled reply_job(request *r, int status, const job *j) {

@@ -250,15 +250,19 @@ static void a_quota_of_streams_is_given_back(void **state) {
     assert_int_equal(status, 200);
 }
 
-static void no_token_reaches_the_log(void **state) {
-    (void)state;
-    static char log[4 << 20];
-    FILE *file = fopen(d.log, "r");
+static bool log_has(const test_daemon *of, const char *text) {
+    static char log[1 << 20];
+    FILE *file = fopen(of->log, "r");
     assert_non_null(file);
     log[fread(log, 1, sizeof log - 1, file)] = '\0';
     fclose(file);
-    assert_non_null(strstr(log, "\"token\":\"ann\""));
-    assert_null(strstr(log, "hamel_"));
+    return strstr(log, text) != NULL;
+}
+
+static void no_token_reaches_the_log(void **state) {
+    (void)state;
+    assert_true(log_has(&d, "\"token\":\"ann\""));
+    assert_false(log_has(&d, "hamel_"));
 }
 
 static void write_tokens(const char *path, const char *text) {
@@ -312,6 +316,87 @@ static void the_program_makes_tokens(void **state) {
     cJSON_Delete(tree);
 }
 
+/* ---- another file of tokens ---- */
+
+typedef struct token {
+    char header[128], hash[2 * TOKEN_HASH_BYTES + 1];
+} token;
+
+static token new_token(void) {
+    token made;
+    char text[TOKEN_TEXT_BYTES];
+    assert_true(access_make_token(text, made.hash));
+    snprintf(made.header, sizeof made.header, "Authorization: Bearer %s", text);
+    return made;
+}
+
+static void write_two(const char *path, const char *first, const token *of_first, const char *scopes_of_first,
+                      const char *second, const token *of_second) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{\"tokens\": [{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [%s]},"
+             "{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [\"read\"]}]}",
+             first, of_first->hash, scopes_of_first, second, of_second->hash);
+    write_tokens(path, text);
+}
+
+static long status_with(const test_daemon *of, const token *t, const char *method, const char *path, const char *body) {
+    answer a = ask(of, method, path, (const char *const[]){"Content-Type: application/json", t->header, NULL}, body);
+    long status = a.status;
+    answer_clear(&a);
+    return status;
+}
+
+static void wait_for_log(const test_daemon *of, const char *text) {
+    for (double until = now_seconds() + 10 * slowness(); !log_has(of, text); sleep_seconds(0.01)) {
+        assert_true(now_seconds() < until);
+    }
+}
+
+/* ann gets another token and fewer scopes, bob goes, carl comes; then the file breaks. */
+static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
+    (void)state;
+    test_daemon own;
+    char path[] = P_tmpdir "/hamel-tokens-XXXXXX", system[512], job[128];
+    token old_ann = new_token(), ann = new_token(), bob = new_token(), carl = new_token();
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    write_two(path, "ann", &old_ann, "\"read\",\"run\"", "bob", &bob);
+    daemon_start(&own, (const char *const[]){"--tokens", path, NULL});
+    oscillator(system, sizeof system, "before", 1, 3);
+    answer a = ask(&own, "POST", "/v1/jobs",
+                   (const char *const[]){"Content-Type: application/json", old_ann.header, NULL}, system);
+    assert_int_equal(a.status, 201);
+    assert_true(answer_header(&a, "Location", job, sizeof job));
+    answer_clear(&a);
+    assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 200);
+
+    write_two(path, "carl", &carl, "\"read\"", "ann", &ann);
+    assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 401); /* nobody has told it yet */
+    kill(own.pid, SIGHUP);
+    wait_for_log(&own, "\"holders\":2");
+    assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 200); /* her job, by name */
+    assert_int_equal(status_with(&own, &ann, "POST", "/v1/jobs", system), 403);
+    assert_int_equal(status_with(&own, &old_ann, "GET", job, NULL), 401);
+    assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 401);
+    assert_int_equal(status_with(&own, &carl, "GET", job, NULL), 404);
+
+    write_tokens(path, "{\"tokens\": [{\"name\": \"dave\"}]}");
+    kill(own.pid, SIGHUP);
+    wait_for_log(&own, "/tokens/0");
+    assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 200);
+    for (int k = 0; k < 100; k++) { /* bob comes and goes while others ask */
+        write_two(path, k % 2 ? "bob" : "carl", k % 2 ? &bob : &carl, "\"read\"", "ann", &ann);
+        kill(own.pid, SIGHUP);
+        long status = status_with(&own, &ann, "GET", job, NULL);
+        assert_int_equal(status, 200);
+    }
+    assert_int_equal(daemon_end(&own, SIGTERM), 0);
+    daemon_remove(&own);
+    unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_token_only_what_is_open_to_all_is_served),
@@ -325,6 +410,7 @@ int main(void) {
         cmocka_unit_test(no_token_reaches_the_log),
         cmocka_unit_test(a_faulty_file_of_tokens_is_refused_with_the_place),
         cmocka_unit_test(the_program_makes_tokens),
+        cmocka_unit_test(tokens_are_read_again_when_the_daemon_is_told_to),
     };
     return cmocka_run_group_tests_name("access", tests, set_up, tear_down);
 }
