@@ -108,7 +108,9 @@ build/.setup-%: deploy/packages.txt deploy/setup.sh
 # Files that become C: the shipped examples and the documents of the HTTP API, as byte arrays.
 generated := build/generated/examples.c build/generated/documents.c
 documents := api_openapi=api/openapi.json api_system_schema=api/system.schema.json \
-  api_docs_html=api/docs/index.html api_docs_css=api/docs/docs.css api_docs_js=api/docs/docs.js
+  api_docs_html=api/docs/index.html api_docs_css=api/docs/docs.css api_docs_js=api/docs/docs.js \
+  api_page_html=api/page/index.html api_page_css=api/page/page.css api_page_main=api/page/page.mjs \
+  $(foreach f,canvas chart editor jobs motion rows scene server show text,api_page_$(f)=api/page/$(f).mjs)
 build/generated/examples.c: api/embed_examples.sh $(wildcard api/examples/*.json)
 	@mkdir -p $(@D)
 	$(call quiet,embed,$@)api/embed_examples.sh $(sort $(filter %.json,$^)) > $@
@@ -193,7 +195,7 @@ export HAMEL_TEST_EXCHANGES := $(exchanges)
 
 tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug_fuzz)
 tests_run = tests/run.sh tests/tools/check_house.sh tests/tools/check_deploy.sh tests/tools/check_queue_model.sh tests/golden/run.sh tests/cli/run.sh \
-    tests/cli/sweep.sh tests/cli/worked_analysis.sh \
+    tests/cli/sweep.sh tests/cli/worked_analysis.sh tests/page/check_page.sh $(wildcard tests/page/test_*.mjs) \
     $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
     --alone $(call in_rooms,$(release_tests),http fault) tests/http/check_openapi.py
 

@@ -34,6 +34,7 @@ handled examples_get(request *r);
 handled service_index(request *r);
 handled service_openapi(request *r);
 handled service_system_schema(request *r);
+handled page_part(request *r);
 handled docs_page(request *r);
 handled docs_style(request *r);
 handled docs_script(request *r);

@@ -4,35 +4,12 @@
 
 #include <string.h>
 
-handled service_index(request *r) {
-    static const char index[] =
-        "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{"
-        "\"description\":\"/openapi.json\",\"documentation\":\"/docs\",\"simulations\":\"/v1/"
-        "simulations\",\"analyses\":\"/v1/analyses\","
-        "\"checks\":\"/v1/checks\",\"jobs\":\"/v1/jobs\",\"batches\":\"/v1/batches\",\"examples\":\"/v1/examples\","
-        "\"health\":\"/healthz\",\"readiness\":\"/readyz\",\"metrics\":\"/metrics\"}}\n";
-    return reply_static(r, 200, "application/json", index, sizeof index - 1);
-}
-
 handled service_openapi(request *r) {
     return reply_static(r, 200, "application/json", (const char *)api_openapi, api_openapi_length);
 }
 
 handled service_system_schema(request *r) {
     return reply_static(r, 200, "application/schema+json", (const char *)api_system_schema, api_system_schema_length);
-}
-
-handled docs_page(request *r) {
-    r->reply.page = true;
-    return reply_static(r, 200, "text/html; charset=utf-8", (const char *)api_docs_html, api_docs_html_length);
-}
-
-handled docs_style(request *r) {
-    return reply_static(r, 200, "text/css; charset=utf-8", (const char *)api_docs_css, api_docs_css_length);
-}
-
-handled docs_script(request *r) {
-    return reply_static(r, 200, "text/javascript; charset=utf-8", (const char *)api_docs_js, api_docs_js_length);
 }
 
 handled service_healthz(request *r) {

@@ -295,6 +295,59 @@ static void the_documentation_loads_nothing_from_other_hosts(void **state) {
     }
 }
 
+/* A browser names text/html; curl and programs that name nothing go on getting the index. */
+static void a_browser_gets_the_page_and_a_program_the_index(void **state) {
+    (void)state;
+    static const char *const browser[] = {"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                                          NULL};
+    static const char *const json[] = {"Accept: application/json", NULL};
+    static const char *const any[] = {"Accept: */*", NULL};
+    char value[400];
+    answer page = ask(&d, "GET", "/", browser, NULL);
+    assert_int_equal(page.status, 200);
+    assert_true(answer_header(&page, "Content-Type", value, sizeof value));
+    assert_string_equal(value, "text/html; charset=utf-8");
+    assert_true(answer_header(&page, "Vary", value, sizeof value));
+    assert_non_null(strstr(value, "Accept"));
+    assert_true(answer_header(&page, "Content-Security-Policy", value, sizeof value));
+    assert_non_null(strstr(value, "script-src 'self'"));
+    assert_null(strstr(value, "unsafe"));
+    answer_clear(&page);
+    cJSON_Delete(ask_json(&d, "GET", "/", json, NULL, 200));
+    cJSON_Delete(ask_json(&d, "GET", "/", any, NULL, 200));
+    cJSON_Delete(ask_json(&d, "GET", "/", NULL, NULL, 200));
+}
+
+/* What the page names, /page/X, is there, has its type and is not read as another, and is sent once. */
+static void the_page_gets_its_parts_from_here(void **state) {
+    (void)state;
+    char page[8192];
+    assert_true(api_page_html_length < sizeof page);
+    memcpy(page, api_page_html, api_page_html_length);
+    page[api_page_html_length] = '\0';
+    int parts = 0;
+    for (const char *at = page; (at = strstr(at, "\"/page/")) != NULL; parts++) {
+        char path[64], value[200], match[240];
+        assert_int_equal(sscanf(++at, "%63[^\"]", path), 1);
+        answer a = ask(&d, "GET", path, NULL, NULL);
+        assert_int_equal(a.status, 200);
+        bool style = strstr(path, ".css") != NULL;
+        assert_true(answer_header(&a, "Content-Type", value, sizeof value));
+        assert_string_equal(value, style ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8");
+        assert_true(answer_header(&a, "X-Content-Type-Options", value, sizeof value));
+        assert_string_equal(value, "nosniff");
+        assert_true(answer_header(&a, "ETag", value, sizeof value));
+        answer_clear(&a);
+        snprintf(match, sizeof match, "If-None-Match: %s", value);
+        const char *const known[] = {match, NULL};
+        a = ask(&d, "GET", path, known, NULL);
+        assert_int_equal(a.status, 304);
+        answer_clear(&a);
+    }
+    assert_int_equal(parts, 2);
+    cJSON_Delete(ask_json(&d, "GET", "/page/other.mjs", NULL, NULL, 404));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_service_says_that_it_lives_and_is_ready),
@@ -313,6 +366,8 @@ int main(void) {
         cmocka_unit_test(a_body_over_the_limit_is_413),
         cmocka_unit_test(a_request_id_is_echoed_when_sane_and_made_otherwise),
         cmocka_unit_test(the_documentation_loads_nothing_from_other_hosts),
+        cmocka_unit_test(a_browser_gets_the_page_and_a_program_the_index),
+        cmocka_unit_test(the_page_gets_its_parts_from_here),
         cmocka_unit_test(routes_and_their_description_agree),
         cmocka_unit_test(references_in_the_description_lead_somewhere),
     };

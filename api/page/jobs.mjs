@@ -1,0 +1,86 @@
+// Stored runs: the list, their progress by server-sent events, cancel, delete, open.
+import { ask, call, events } from "./server.mjs";
+import { element } from "./show.mjs";
+
+const WATCHED = 2; // streams at a time: a browser keeps few connections to a host
+const SHOWN = 50;
+const ended = (job) => !["queued", "running"].includes(job.status);
+
+export class Jobs {
+  #watched = new Map(); // id → AbortController
+  #jobs = [];
+
+  // open(job): show its rows; edit(text): put its description into the editor; told(error): something went wrong.
+  constructor(list, { open, edit, told }) {
+    Object.assign(this, { list, open, edit, told });
+  }
+
+  async refresh() {
+    try {
+      const { items } = await ask("GET", `/v1/jobs?limit=${SHOWN}`);
+      this.#jobs = items;
+      this.#draw();
+      this.#watch();
+    } catch (error) {
+      this.told(error);
+    }
+  }
+
+  async submit(text) {
+    await call("POST", "/v1/jobs", { body: text });
+    await this.refresh();
+  }
+
+  leave() {
+    for (const abort of this.#watched.values()) abort.abort();
+    this.#watched.clear();
+  }
+
+  // The oldest ones that have not ended are the next to change.
+  #watch() {
+    const waiting = this.#jobs.filter((job) => !ended(job) && !this.#watched.has(job.id));
+    while (this.#watched.size < WATCHED && waiting.length) this.#follow(waiting.pop());
+  }
+
+  async #follow(job) {
+    const abort = new AbortController();
+    this.#watched.set(job.id, abort);
+    try {
+      const response = await call("GET", job.links.events, { accept: "text/event-stream", signal: abort.signal });
+      for await (const { data } of events(response)) this.#update(job.id, JSON.parse(data));
+    } catch (error) {
+      if (error.name !== "AbortError") this.told(error);
+    }
+    this.#watched.delete(job.id);
+    if (!abort.signal.aborted) this.#watch();
+  }
+
+  #update(id, change) {
+    const job = this.#jobs.find((item) => item.id === id);
+    if (!job) return;
+    const same = change.status === job.status || change.status === undefined;
+    Object.assign(job, change);
+    const bar = this.list.querySelector(`[data-id="${CSS.escape(id)}"] progress`);
+    if (same && bar) bar.value = job.progress;
+    else this.#draw();
+  }
+
+  #draw() {
+    const empty = element("li", {}, "No jobs. Submit as job stores the system on the server and runs it there.");
+    this.list.replaceChildren(...(this.#jobs.length ? this.#jobs.map((job) => this.#item(job)) : [empty]));
+  }
+
+  #item(job) {
+    const act = (label, action) => element("button", { type: "button", onclick: () => action().catch(this.told) }, label);
+    const good = { completed: "yes", failed: "no", incomplete: "no" }[job.status] || "hint";
+    return element("li", { "data-id": job.id },
+      element("strong", {}, job.name || "unnamed"), " ", element("span", { class: good }, job.status),
+      element("div", { class: "hint" }, new Date(job.created).toLocaleString(), job.problem ? ` – ${job.problem.detail || job.problem.title}` : ""),
+      ended(job) ? null : element("progress", { value: job.progress, max: 1, "aria-label": "Progress" }),
+      element("div", { class: "bar" },
+        act("Show", () => this.open(job)),
+        act("Edit", async () => this.edit(await (await call("GET", job.links.system)).text())),
+        ended(job) ? null : act("Cancel", async () => { await call("POST", job.links.cancel); await this.refresh(); }),
+        act("Delete", async () => { await call("DELETE", job.links.self); await this.refresh(); })));
+  }
+}
