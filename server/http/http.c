@@ -78,7 +78,6 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     r->connection = connection;
     r->received_at = stamp_seconds();
     r->target_fault = request_check_target(target, r->path, sizeof r->path);
-    if (r->target_fault) r->path[0] = '\0';
     text_buffer_init(&r->body, (size_t)server->services->config->max_body);
     atomic_init(&r->ready, false);
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -178,6 +177,10 @@ static void check_query(request *r) {
 static void find_route(request *r) {
     r->route = route_find(r->method, r->path, r->parameter, r->reply.allow);
     if (r->route) return;
+    if (strcmp(r->path, "*") == 0) {
+        const char *known = r->method == METHOD_OPTIONS ? "GET, HEAD, POST, DELETE, OPTIONS" : "OPTIONS";
+        snprintf(r->reply.allow, sizeof r->reply.allow, "%s", known);
+    }
     if (!r->reply.allow[0]) {
         reply_problem(r, 404, "not-found", "Not found", "there is nothing at this path");
     } else if (r->method == METHOD_OPTIONS) {
@@ -226,6 +229,16 @@ static void take_id(request *r) {
     }
 }
 
+static void reply_fault(request *r, request_fault fault) {
+    if (fault.status == 414) {
+        reply_problem(r, 414, "target-too-long", "Request target too long", "%s", fault.text);
+    } else if (fault.status == 431) {
+        reply_problem(r, 431, "headers-too-large", "Request header fields too large", "%s", fault.text);
+    } else {
+        reply_problem(r, 400, "bad-request", "Bad request", "%s", fault.text);
+    }
+}
+
 /* Decides all that can be decided without the body. A reply made here waits until the body has been read, unless the
  * body cannot be trusted to end or the client waits for a go-ahead. */
 static void look_at_headers(request *r, const char *method, const char *version) {
@@ -233,11 +246,10 @@ static void look_at_headers(request *r, const char *method, const char *version)
     r->method = method_named(method);
     snprintf(r->method_text, sizeof r->method_text, "%s", method);
     take_id(r);
-    int status = 400;
-    const char *fault = r->target_fault ? r->target_fault : request_check_headers(r->connection, version, &status);
-    if (fault) {
+    request_fault fault = r->target_fault.text ? r->target_fault : request_check_headers(r->connection, version);
+    if (fault.text) {
         r->reply.closes = true;
-        reply_problem(r, status, "bad-request", "Bad request", "%s", fault);
+        reply_fault(r, fault);
         return;
     }
     find_route(r);

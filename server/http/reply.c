@@ -73,5 +73,5 @@ handled reply_problem(request *r, int status, const char *slug, const char *titl
     va_start(arguments, detail);
     vsnprintf(text, sizeof text, detail, arguments);
     va_end(arguments);
-    return reply_problem_tree(r, status, api_problem_plain(status, slug, title, text, r->path));
+    return reply_problem_tree(r, status, api_problem_plain(status, slug, title, text, r->path[0] ? r->path : NULL));
 }

@@ -11,6 +11,7 @@
 
 #include "api/simulate.h"
 #include "server/http/http.h"
+#include "server/http/request_check.h"
 #include "server/http/sockets.h"
 #include "server/http/stream.h"
 #include "server/jobs/store.h"
@@ -64,7 +65,7 @@ struct request {
     socket_entry *socket;
     const route *route;
     http_method method;
-    const char *target_fault; /* of the request line */
+    request_fault target_fault; /* of the request line */
     char path[PATH_BYTES], parameter[PARAMETER_BYTES], id[REQUEST_ID_BYTES];
     char method_text[16];
     text_buffer body;

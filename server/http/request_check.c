@@ -2,6 +2,7 @@
 #include "server/http/request_check.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -59,20 +60,20 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
     return h->fault ? MHD_NO : MHD_YES;
 }
 
-const char *request_check_headers(struct MHD_Connection *connection, const char *version, int *status) {
+static request_fault faulty(int status, const char *text) {
+    return (request_fault){.text = text, .status = status};
+}
+
+request_fault request_check_headers(struct MHD_Connection *connection, const char *version) {
     header_count h = {0};
-    *status = 400;
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
-    if (h.fault) return h.fault;
-    if (h.bytes > REQUEST_HEADERS_BYTES) {
-        *status = 431;
-        return "the headers are longer than 24 KiB";
-    }
-    if (h.lengths && h.codings) return "Content-Length and Transfer-Encoding are given together";
+    if (h.fault) return faulty(400, h.fault);
+    if (h.bytes > REQUEST_HEADERS_BYTES) return faulty(431, "the headers are longer than 24 KiB");
+    if (h.lengths && h.codings) return faulty(400, "Content-Length and Transfer-Encoding are given together");
     bool needs_host = strcmp(version, "HTTP/1.0") != 0;
-    if (needs_host && h.hosts == 0) return "the Host header is missing";
-    if (!needs_host && h.codings) return "Transfer-Encoding is not part of HTTP/1.0";
-    return NULL;
+    if (needs_host && h.hosts == 0) return faulty(400, "the Host header is missing");
+    if (!needs_host && h.codings) return faulty(400, "Transfer-Encoding is not part of HTTP/1.0");
+    return (request_fault){0};
 }
 
 static int hex_digit(char c) {
@@ -105,26 +106,33 @@ static bool has_dot_segment(const char *path) {
     return false;
 }
 
-const char *request_check_target(const char *target, char *path, size_t room) {
-    const char *at = target;
+static request_fault split_target(const char *at, char *path, size_t room) {
     size_t length = 0;
     if (strncasecmp(at, "http://", 7) == 0) { /* absolute form: meant for a proxy, but allowed */
         at += 7;
         at += strcspn(at, "/?");
     }
-    if (*at != '/') return "the request target is not a path";
+    if (*at != '/') return faulty(400, "the request target is not a path");
     while (*at && *at != '?') {
         int c = next_byte(&at);
-        if (c < 0) return "the path holds a character or escape that is not allowed";
-        if (length + 1 >= room) return "the path is too long";
+        if (c < 0) return faulty(400, "the path holds a character or escape that is not allowed");
+        if (length + 1 >= room) return faulty(414, "the path is too long");
         path[length++] = (char)c;
     }
     path[length] = '\0';
-    if (has_dot_segment(path)) return "the path holds a '.' or '..' segment";
+    if (has_dot_segment(path)) return faulty(400, "the path holds a '.' or '..' segment");
     while (*at) {
-        if (next_byte(&at) < 0) return "the query holds a character or escape that is not allowed";
+        if (next_byte(&at) < 0) return faulty(400, "the query holds a character or escape that is not allowed");
     }
-    return NULL;
+    return (request_fault){0};
+}
+
+request_fault request_check_target(const char *target, char *path, size_t room) {
+    bool whole_server = strcmp(target, "*") == 0;
+    if (whole_server) snprintf(path, room, "*");
+    request_fault fault = whole_server ? (request_fault){0} : split_target(target, path, room);
+    if (fault.text) path[0] = '\0';
+    return fault;
 }
 
 bool request_id_sane(const char *text) {

@@ -12,11 +12,17 @@
 
 enum { REQUEST_HEADERS_BYTES = 24 * 1024 }; /* names and values together */
 
-/* NULL when the headers are sound, else what is wrong in one line, with the status to answer: 400, or 431. */
-const char *request_check_headers(struct MHD_Connection *connection, const char *version, int *status);
+/* What is wrong with a request in one line, and the status to answer: 400, 414 or 431. */
+typedef struct request_fault {
+    const char *text; /* static; NULL: nothing is */
+    int status;
+} request_fault;
 
-/* Splits the request target as it was sent into the decoded path (NUL-terminated) and checks all of it. NULL when sound. */
-const char *request_check_target(const char *target, char *path, size_t room);
+request_fault request_check_headers(struct MHD_Connection *connection, const char *version);
+
+/* Splits the request target as it was sent into the decoded path (NUL-terminated, "" when it is not sound) and checks all
+ * of it. The path of a request about the server as a whole is "*" (RFC 9112 3.2.4). */
+request_fault request_check_target(const char *target, char *path, size_t room);
 
 /* True when `text` may stand in a header, a log and a problem: 1..128 visible characters that need no quoting. */
 bool request_id_sane(const char *text);

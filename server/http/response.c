@@ -59,10 +59,8 @@ void response_finish(request *r) {
     if (a->streamed || !a->media_type) return;
     if (a->status == 200 && r->route->method == METHOD_GET) {
         if (!a->etag[0]) tag_by_content(a);
-        if (etag_matches(request_header(r, "If-None-Match"), a->etag)) {
-            reply_static(r, 304, NULL, NULL, 0);
-            return;
-        }
+        /* The bytes stay, though they are not sent: Content-Length speaks of them (RFC 9110 8.6). */
+        if (etag_matches(request_header(r, "If-None-Match"), a->etag)) a->status = 304;
     }
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(a);
 }
@@ -88,9 +86,10 @@ static void add_validator(const reply *a, struct MHD_Response *response) {
 static void add_headers(const request *r, struct MHD_Response *response) {
     const reply *a = &r->reply;
     char number[16];
-    if (a->media_type) MHD_add_response_header(response, "Content-Type", a->media_type);
-    if (a->media_type) MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
-    if (a->coded) MHD_add_response_header(response, "Content-Encoding", "gzip");
+    bool changed = a->status != 304;
+    if (a->media_type && changed) MHD_add_response_header(response, "Content-Type", a->media_type);
+    if (a->media_type || !changed) MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
+    if (a->coded && changed) MHD_add_response_header(response, "Content-Encoding", "gzip");
     MHD_add_response_header(response, "X-Request-Id", r->id);
     add_security(a, response);
     if (a->etag[0]) {
@@ -124,11 +123,33 @@ static struct MHD_Response *make_streamed(request *r) {
     return response;
 }
 
-struct MHD_Response *response_make(request *r) {
+static ssize_t read_nothing(void *context, uint64_t at, char *out, size_t room) {
+    (void)context;
+    (void)at;
+    (void)out;
+    (void)room;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* 304 for a stream, whose length nobody knows: a Content-Length, or word of chunks, would be wrong. libmicrohttpd sends
+ * neither where HTTP/1.0 has to understand the answer, and closes the connection. */
+static struct MHD_Response *make_unchanged_stream(void) {
     struct MHD_Response *response =
-        r->reply.streamed ? make_streamed(r)
-                          /* The bytes live in the request, which ends after the response. */
-                          : MHD_create_response_from_buffer(r->reply.length, r->reply.bytes, MHD_RESPMEM_PERSISTENT);
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, read_nothing, NULL, NULL);
+    if (response) MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    return response;
+}
+
+/* The bytes live in the request, which ends after the response. */
+static struct MHD_Response *make_whole(const reply *a) {
+    return MHD_create_response_from_buffer(a->length, a->bytes, MHD_RESPMEM_PERSISTENT);
+}
+
+struct MHD_Response *response_make(request *r) {
+    const reply *a = &r->reply;
+    struct MHD_Response *response = a->streamed                     ? make_streamed(r)
+                                    : a->status == 304 && !a->bytes ? make_unchanged_stream()
+                                                                    : make_whole(a);
     if (response) add_headers(r, response);
     return response;
 }

@@ -109,15 +109,24 @@ static void what_has_not_changed_is_304(void **state) {
     (void)state;
     static const char *const paths[] = {"/openapi.json", "/v1/examples", "/v1/jobs"};
     for (size_t i = 0; i < 3; i++) {
-        char etag[96], header[128];
+        char etag[96], header[128], vary[64], length[32], of_304[64];
         answer a = ask(&d, "GET", paths[i], (const char *const[]){"Accept-Encoding: gzip", NULL}, NULL);
         assert_int_equal(a.status, 200);
         assert_true(answer_header(&a, "ETag", etag, sizeof etag));
+        assert_true(answer_header(&a, "Vary", vary, sizeof vary));
+        assert_true(answer_header(&a, "Content-Length", length, sizeof length));
         answer_clear(&a);
         snprintf(header, sizeof header, "If-None-Match: %s", etag);
-        a = ask(&d, "GET", paths[i], (const char *const[]){header, NULL}, NULL);
+        a = ask(&d, "GET", paths[i], (const char *const[]){"Accept-Encoding: gzip", header, NULL}, NULL);
         assert_int_equal(a.status, 304);
         assert_int_equal(a.length, 0);
+        /* What is said of the body is said of that of 200 (RFC 9110 8.6 and 15.4.5). */
+        assert_true(answer_header(&a, "ETag", of_304, sizeof of_304));
+        assert_string_equal(of_304, etag);
+        assert_true(answer_header(&a, "Vary", of_304, sizeof of_304));
+        assert_string_equal(of_304, vary);
+        assert_true(answer_header(&a, "Content-Length", of_304, sizeof of_304));
+        assert_string_equal(of_304, length);
         answer_clear(&a);
     }
 }
@@ -138,6 +147,8 @@ static void results_of_an_ended_job_have_a_tag_for_each_format(void **state) {
     snprintf(header, sizeof header, "If-None-Match: %s", csv);
     a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", header, NULL}, NULL);
     assert_int_equal(a.status, 304);
+    assert_false(answer_header(&a, "Content-Length", json, sizeof json)); /* that of 200 is not known */
+    assert_false(answer_header(&a, "Transfer-Encoding", json, sizeof json));
     answer_clear(&a);
     a = ask(&d, "GET", path, (const char *const[]){"Accept: application/json", header, NULL}, NULL);
     assert_int_equal(a.status, 200);
