@@ -169,19 +169,34 @@ bool access_take_request(access_holder *holder, double *seconds) {
     return taken;
 }
 
-bool access_take_stream(access_holder *holder, double *seconds) {
+/* With both locks held. Whoever takes no more than is left to others leaves one part of n + 1 free when n do so. */
+static bool may_take_stream(const access_list *a, const access_holder *holder, double places) {
+    if (holder->quotas.streams > 0 && holder->streams >= holder->quotas.streams) return false;
+    return a->count == 1 || holder->streams == 0 || holder->streams < places - a->streams;
+}
+
+static void change_streams(access_list *a, access_holder *holder, double by) {
+    a->streams += by;
+    holder->streams += by;
+}
+
+bool access_take_stream(access_list *a, access_holder *holder, double places, double *seconds) {
+    pthread_mutex_lock(&a->lock);
     pthread_mutex_lock(&holder->lock);
-    bool taken = holder->quotas.streams <= 0 || holder->streams < holder->quotas.streams;
-    if (taken) holder->streams += 1;
+    bool taken = may_take_stream(a, holder, places);
+    if (taken) change_streams(a, holder, 1);
     pthread_mutex_unlock(&holder->lock);
+    pthread_mutex_unlock(&a->lock);
     if (!taken) *seconds = 1;
     return taken;
 }
 
-void access_leave_stream(access_holder *holder) {
+void access_leave_stream(access_list *a, access_holder *holder) {
+    pthread_mutex_lock(&a->lock);
     pthread_mutex_lock(&holder->lock);
-    holder->streams -= 1;
+    change_streams(a, holder, -1);
     pthread_mutex_unlock(&holder->lock);
+    pthread_mutex_unlock(&a->lock);
 }
 
 /* With the lock held: seconds used today, and how long today still lasts. */

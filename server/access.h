@@ -72,8 +72,11 @@ access_quotas access_quotas_of(access_holder *holder); /* as they are now */
 
 /* Each takes one of what the holder may use, or returns false with the seconds after which to try again. */
 bool access_take_request(access_holder *holder, double *seconds);
-bool access_take_stream(access_holder *holder, double *seconds);
-void access_leave_stream(access_holder *holder);
+
+/* Of `places` streams in all. Beside its quota a holder has at most as many as are left, so that one who comes later finds
+ * room; a holder that is alone in the list may have all. */
+bool access_take_stream(access_list *a, access_holder *holder, double places, double *seconds);
+void access_leave_stream(access_list *a, access_holder *holder);
 bool access_has_cpu(access_holder *holder, double *seconds);
 void access_add_cpu(access_holder *holder, double seconds);
 

@@ -16,6 +16,7 @@ struct access_list {
     pthread_mutex_t lock;    /* of what follows, and of the hashes */
     access_holder **holders; /* those of the file */
     size_t count;
+    double streams; /* that all holders have */
     failure_place failures[FAILURE_PLACES];
 };
 

@@ -63,12 +63,13 @@ void admit(request *r) {
     } else if (r->route->scope == SCOPE_RUN && !access_has_cpu(r->holder, &seconds)) {
         refuse_for_now(r, REJECT_QUOTA, seconds, "processor time for today");
     } else if (r->route->thread == RUN_STREAM) {
-        r->holds_stream = access_take_stream(r->holder, &seconds);
+        double places = r->services->config->streams + r->services->config->waiting;
+        r->holds_stream = access_take_stream(r->services->access, r->holder, places, &seconds);
         if (!r->holds_stream) refuse_for_now(r, REJECT_QUOTA, seconds, "streams; end one first");
     }
 }
 
 void admission_end(request *r) {
-    if (r->holds_stream) access_leave_stream(r->holder);
+    if (r->holds_stream) access_leave_stream(r->services->access, r->holder);
     r->holds_stream = false;
 }

@@ -1,7 +1,5 @@
 /* test_access.c — tokens: who may do what, see what, and how much of it; what the daemon refuses to start with. */
-#include "tests/http/daemon.h"
-
-#include "server/access.h"
+#include "tests/http/tokens.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -16,36 +14,21 @@
 #include <cmocka.h>
 
 enum { ANN, BOB, READER, RUNNER, ROOT, SLOW, SMALL, HOLDERS };
-static const char *const names[HOLDERS] = {"ann", "bob", "reader", "runner", "root", "slow", "small"};
-static const char *const scopes[HOLDERS] = {"\"read\",\"run\"", "\"read\",\"run\"", "\"read\"",        "\"run\"",
-                                            "\"admin\"",        "\"read\"",         "\"read\",\"run\""};
-static const char *const quotas[HOLDERS] = {"{}",
-                                            "{}",
-                                            "{}",
-                                            "{}",
-                                            "{}",
-                                            "{\"requests_per_second\": 1}",
-                                            "{\"jobs\": 2, \"streams\": 1, \"stored_bytes\": 4000}"};
-
+static test_token holders[HOLDERS];
 static test_daemon d;
-static char token_file[] = P_tmpdir "/hamel-tokens-XXXXXX";
-static char headers_of[HOLDERS][128];
+static char token_file[] = TOKEN_FILE_NAME;
 
 static int set_up(void **state) {
     (void)state;
-    char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
-    int descriptor = mkstemp(token_file);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    assert_non_null(file);
-    fprintf(file, "{\"tokens\": [");
-    for (int k = 0; k < HOLDERS; k++) {
-        assert_true(access_make_token(text, hash));
-        snprintf(headers_of[k], sizeof headers_of[k], "Authorization: Bearer %s", text);
-        fprintf(file, "%s{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [%s], \"quotas\": %s}", k ? "," : "",
-                names[k], hash, scopes[k], quotas[k]);
-    }
-    fprintf(file, "]}");
-    fclose(file);
+    holders[ANN] = token_make("ann", "\"read\",\"run\"", "{}");
+    holders[BOB] = token_make("bob", "\"read\",\"run\"", "{}");
+    holders[READER] = token_make("reader", "\"read\"", "{}");
+    holders[RUNNER] = token_make("runner", "\"run\"", "{}");
+    holders[ROOT] = token_make("root", "\"admin\"", "{}");
+    holders[SLOW] = token_make("slow", "\"read\"", "{\"requests_per_second\": 1}");
+    holders[SMALL] = token_make("small", "\"read\",\"run\"", "{\"jobs\": 2, \"streams\": 1, \"stored_bytes\": 4000}");
+    token_file_make(token_file);
+    token_file_write(token_file, holders, HOLDERS);
     daemon_start(&d, (const char *const[]){"--tokens", token_file, NULL});
     return 0;
 }
@@ -59,15 +42,11 @@ static int tear_down(void **state) {
 }
 
 static answer ask_as(int holder, const char *method, const char *path, const char *body) {
-    const char *headers[] = {"Content-Type: application/json", headers_of[holder], NULL};
-    return ask(&d, method, path, headers, body);
+    return ask_with(&d, &holders[holder], method, path, body);
 }
 
 static long status_as(int holder, const char *method, const char *path, const char *body) {
-    answer a = ask_as(holder, method, path, body);
-    long status = a.status;
-    answer_clear(&a);
-    return status;
+    return status_with(&d, &holders[holder], method, path, body);
 }
 
 static char *submit_as(int holder, const char *system) {
@@ -172,7 +151,7 @@ static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
     oscillator(system, sizeof system, "listed", 1, 3);
     char *ids[2];
     for (int k = ANN; k <= BOB; k++) {
-        const char *headers[] = {"Content-Type: application/json", headers_of[k], header, NULL};
+        const char *headers[] = {"Content-Type: application/json", holders[k].header, header, NULL};
         answer a = ask(&d, "POST", "/v1/jobs", headers, system);
         assert_int_equal(a.status, 201);
         cJSON *job = answer_json(&a);
@@ -234,7 +213,7 @@ static void a_quota_of_streams_is_given_back(void **state) {
     int length = snprintf(request, sizeof request,
                           "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
                           "Content-Length: %zu\r\n\r\n%s",
-                          headers_of[SMALL], strlen(system), system);
+                          holders[SMALL].header, strlen(system), system);
     int held = connect_to(&d);
     assert_int_equal(write(held, request, (size_t)length), length);
     char byte[16];
@@ -288,10 +267,8 @@ static void a_faulty_file_of_tokens_is_refused_with_the_place(void **state) {
         {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"read\"]}, {\"name\": \"a\", %s, \"scopes\": [\"run\"]}]}",
          "/tokens/1/name"},
     };
-    char path[] = P_tmpdir "/hamel-tokens-XXXXXX", text[1000], output[2000];
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
+    char path[] = TOKEN_FILE_NAME, text[1000], output[2000];
+    token_file_make(path);
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         snprintf(text, sizeof text, bad[k].text, hash, hash);
         write_tokens(path, text);
@@ -318,35 +295,6 @@ static void the_program_makes_tokens(void **state) {
 
 /* ---- another file of tokens ---- */
 
-typedef struct token {
-    char header[128], hash[2 * TOKEN_HASH_BYTES + 1];
-} token;
-
-static token new_token(void) {
-    token made;
-    char text[TOKEN_TEXT_BYTES];
-    assert_true(access_make_token(text, made.hash));
-    snprintf(made.header, sizeof made.header, "Authorization: Bearer %s", text);
-    return made;
-}
-
-static void write_two(const char *path, const char *first, const token *of_first, const char *scopes_of_first,
-                      const char *second, const token *of_second) {
-    char text[1000];
-    snprintf(text, sizeof text,
-             "{\"tokens\": [{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [%s]},"
-             "{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [\"read\"]}]}",
-             first, of_first->hash, scopes_of_first, second, of_second->hash);
-    write_tokens(path, text);
-}
-
-static long status_with(const test_daemon *of, const token *t, const char *method, const char *path, const char *body) {
-    answer a = ask(of, method, path, (const char *const[]){"Content-Type: application/json", t->header, NULL}, body);
-    long status = a.status;
-    answer_clear(&a);
-    return status;
-}
-
 static void wait_for_log(const test_daemon *of, const char *text) {
     for (double until = now_seconds() + 10 * slowness(); !log_has(of, text); sleep_seconds(0.01)) {
         assert_true(now_seconds() < until);
@@ -357,22 +305,20 @@ static void wait_for_log(const test_daemon *of, const char *text) {
 static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     (void)state;
     test_daemon own;
-    char path[] = P_tmpdir "/hamel-tokens-XXXXXX", system[512], job[128];
-    token old_ann = new_token(), ann = new_token(), bob = new_token(), carl = new_token();
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    write_two(path, "ann", &old_ann, "\"read\",\"run\"", "bob", &bob);
+    char path[] = TOKEN_FILE_NAME, system[512], job[128];
+    const test_token old_ann = token_make("ann", "\"read\",\"run\"", "{}"), ann = token_make("ann", "\"read\"", "{}"),
+                     bob = token_make("bob", "\"read\"", "{}"), carl = token_make("carl", "\"read\"", "{}");
+    token_file_make(path);
+    token_file_write(path, (const test_token[]){old_ann, bob}, 2);
     daemon_start(&own, (const char *const[]){"--tokens", path, NULL});
     oscillator(system, sizeof system, "before", 1, 3);
-    answer a = ask(&own, "POST", "/v1/jobs",
-                   (const char *const[]){"Content-Type: application/json", old_ann.header, NULL}, system);
+    answer a = ask_with(&own, &old_ann, "POST", "/v1/jobs", system);
     assert_int_equal(a.status, 201);
     assert_true(answer_header(&a, "Location", job, sizeof job));
     answer_clear(&a);
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 200);
 
-    write_two(path, "carl", &carl, "\"read\"", "ann", &ann);
+    token_file_write(path, (const test_token[]){carl, ann}, 2);
     assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 401); /* nobody has told it yet */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "\"holders\":2");
@@ -387,7 +333,7 @@ static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     wait_for_log(&own, "/tokens/0");
     assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 200);
     for (int k = 0; k < 100; k++) { /* bob comes and goes while others ask */
-        write_two(path, k % 2 ? "bob" : "carl", k % 2 ? &bob : &carl, "\"read\"", "ann", &ann);
+        token_file_write(path, (const test_token[]){k % 2 ? bob : carl, ann}, 2);
         kill(own.pid, SIGHUP);
         long status = status_with(&own, &ann, "GET", job, NULL);
         assert_int_equal(status, 200);

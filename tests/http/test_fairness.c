@@ -1,0 +1,163 @@
+/* test_fairness.c — one holder of a token who wants all there is, and another who wants a little.
+ *
+ * The bound of two seconds is what the project promises where the other's jobs are short; what one job holds up by itself
+ * is bounded by --time-limit. */
+#include "tests/http/tokens.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MANY, ONE, TOKENS, STREAMS = 40, WAITING = 8, SYSTEM_BYTES = 1024 };
+
+static test_daemon d;
+static test_token tokens[TOKENS];
+static char token_file[] = TOKEN_FILE_NAME;
+
+static int set_up(void **state) {
+    (void)state;
+    tokens[MANY] = token_make("many", "\"read\",\"run\"", "{}");
+    tokens[ONE] = token_make("one", "\"read\",\"run\"", "{}");
+    token_file_make(token_file);
+    token_file_write(token_file, tokens, TOKENS);
+    daemon_start(&d, (const char *const[]){"--tokens", token_file, "--workers", "2", "--streams", "40", "--waiting",
+                                           "8", "--max-members", "100000", NULL});
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    int code = daemon_end(&d, SIGTERM);
+    daemon_remove(&d);
+    unlink(token_file);
+    return code;
+}
+
+static double count_of(const cJSON *batch, const char *status) {
+    return json_number_of(cJSON_GetObjectItemCaseSensitive(batch, "counts"), status);
+}
+
+/* Members of some milliseconds each. */
+static cJSON *submit_batch(int members) {
+    char body[SYSTEM_BYTES];
+    snprintf(
+        body, sizeof body,
+        "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"parameters\":{\"k\":1},"
+        "\"kinetic_energy\":\"x'^2/2\",\"potential_energy\":\"k*x^2/2\",\"simulation\":{\"stop\":1000,\"samples\":2},"
+        "\"sweep\":{\"over\":{\"k\":{\"from\":1,\"to\":2,\"count\":%d}},\"collect\":[\"final\"]}}",
+        members);
+    answer a = ask_with(&d, &tokens[MANY], "POST", "/v1/batches", body);
+    if (a.status != 201) print_error("%s\n", a.body);
+    assert_int_equal(a.status, 201);
+    cJSON *batch = answer_json(&a);
+    answer_clear(&a);
+    return batch;
+}
+
+static cJSON *look_at(const cJSON *batch) {
+    char path[128];
+    snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
+    answer a = ask_with(&d, &tokens[MANY], "GET", path, NULL);
+    cJSON *now = answer_json(&a);
+    answer_clear(&a);
+    return now;
+}
+
+/* Seconds from the submission of a small job to its end. */
+static double seconds_of_a_job(void) {
+    char system[SYSTEM_BYTES];
+    const char *const headers[] = {"Content-Type: application/json", "Prefer: wait=60", tokens[ONE].header, NULL};
+    double begin = now_seconds();
+    answer a = ask(&d, "POST", "/v1/jobs", headers, oscillator(system, sizeof system, "one", 1, 11));
+    double took = now_seconds() - begin;
+    cJSON *job = answer_json(&a);
+    assert_string_equal(json_text_of(job, "status"), "completed");
+    cJSON_Delete(job);
+    answer_clear(&a);
+    return took;
+}
+
+static void a_job_does_not_wait_for_anothers_many(void **state) {
+    (void)state;
+    int members = long_tests() ? 100000 : 5000;
+    cJSON *batch = submit_batch(members);
+    double slowest = 0;
+    for (int k = 0; k < 5; k++) {
+        double took = seconds_of_a_job();
+        if (took > slowest) slowest = took;
+    }
+    cJSON *now = look_at(batch);
+    assert_true(count_of(now, "queued") > members / 10.0); /* they were in the way all the time */
+    assert_true(count_of(now, "completed") > 0);           /* and went on */
+    if (slowest > 1) print_message("a job took %.2f s\n", slowest);
+    assert_true(slowest < 2 * slowness());
+    char path[128];
+    snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
+    assert_int_equal(status_with(&d, &tokens[MANY], "DELETE", path, NULL), 204);
+    cJSON_Delete(now);
+    cJSON_Delete(batch);
+}
+
+static int begin_endless(const test_token *t) {
+    char system[SYSTEM_BYTES], request[2 * SYSTEM_BYTES];
+    /* no rows for hours: nobody has to read, and all the time goes into computing */
+    oscillator(system, sizeof system, "endless", 1e9, 2);
+    int length = snprintf(request, sizeof request,
+                          "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
+                          "Content-Length: %zu\r\n\r\n%s",
+                          t->header, strlen(system), system);
+    int s = connect_to(&d);
+    assert_int_equal(send(s, request, (size_t)length, MSG_NOSIGNAL), length);
+    return s;
+}
+
+/* 0 while nothing has come. */
+static int status_on(int s, double seconds) {
+    char head[64] = "";
+    int status = 0;
+    const struct timeval patience = {.tv_sec = (long)seconds, .tv_usec = 1};
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ssize_t n = recv(s, head, sizeof head - 1, 0);
+    return n > 0 && sscanf(head, "HTTP/1.1 %d", &status) == 1 ? status : 0;
+}
+
+/* As many streams as there are places, and more: half of them are let in, and the other token finds a place and time. */
+static void a_stream_does_not_wait_for_anothers_many(void **state) {
+    (void)state;
+    enum { PLACES = STREAMS + WAITING };
+    int sockets[PLACES], turned_away = 0;
+    char system[SYSTEM_BYTES];
+    for (int k = 0; k < PLACES; k++) sockets[k] = begin_endless(&tokens[MANY]);
+    for (int k = PLACES / 2; k < PLACES; k++) turned_away += status_on(sockets[k], 10) == 429;
+    assert_int_equal(turned_away, PLACES / 2);
+    double slowest = 0;
+    for (int k = 0; k < 5; k++) {
+        double begin = now_seconds();
+        answer a =
+            ask_with(&d, &tokens[ONE], "POST", "/v1/simulations", oscillator(system, sizeof system, "one", 1, 11));
+        double took = now_seconds() - begin;
+        assert_int_equal(a.status, 200);
+        assert_non_null(strstr(a.body, "\"summary\""));
+        answer_clear(&a);
+        if (took > slowest) slowest = took;
+    }
+    for (int k = 0; k < PLACES; k++) close(sockets[k]);
+    if (slowest > 1) print_message("a run took %.2f s\n", slowest);
+    assert_true(slowest < 2 * slowness());
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_does_not_wait_for_anothers_many),
+        cmocka_unit_test(a_stream_does_not_wait_for_anothers_many),
+    };
+    return cmocka_run_group_tests_name("fairness", tests, set_up, tear_down);
+}
