@@ -1,6 +1,7 @@
 /* integrator.c — see the header. Steps are taken by a stepper (stepper.h); here is what it integrates. */
 #include "engine/simulate/integrator.h"
 
+#include "engine/simulate/across.h"
 #include "engine/simulate/stepper.h"
 
 #include <float.h>
@@ -24,8 +25,8 @@ static const double SHRUNK = 0.05, FORGOTTEN = 0.02;
 enum { SHRUNK_STEPS = 10, BESIDE_STEPS = 40 };
 
 /* kkt_margin of states beside a singular one: from where on rough stages are left, where the
- * drift has to be kept out, and where rounding is felt. */
-static const double NEAR = 0.1, BESIDE = 0.03, ACROSS = 1e-3, PART_OF_STEP = 0.3;
+ * drift has to be kept out, where rounding is felt, and where it is not. */
+static const double NEAR = 0.1, BESIDE = 0.03, ACROSS = 1e-3, REGULAR = 0.015, PART_OF_STEP = 0.15;
 static const double CREEP_PART = 1e-13; /* of the span */
 enum { CREEP_STEPS = 1000 };
 
@@ -56,9 +57,11 @@ struct integrator {
     double margin, least_margin; /* kkt_margin at the last evaluation; least since the last step */
     double calm_step;            /* the last one that met no state beside a singular one; 0 at first */
     double widest;               /* largest margin since the start */
+    size_t rank;                 /* and the most independent constraints */
     double start_margin, slope;  /* margin at the start of the last step, and how fast it fell or rose before */
     bool beside;                 /* the last step may have passed a singular state */
     double *acceleration, *lambda;
+    across across;
     double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
     integrator_counts before; /* of a method left behind */
     double window_steps, window_stiff;
@@ -126,12 +129,12 @@ static hamel_status rates(integrator *w, double t, const double *y, double *out,
  * Where constraints become dependent for an instant (a linkage stretched out), branches of the motion cross, and what
  * misses the constraints by δ at the distance s from there moves the velocity by δ/s²: soon onto another branch. So
  * everything is taken at the nearest state on the constraints, and what misses them decays without a say in it. Where
- * rounding alone is too much, accelerations are interpolated from states before and after, along the velocity. */
+ * rounding alone is too much, accelerations are interpolated from states before and after (across.h). */
 
-/* Accelerations, and multipliers, at the state on the constraints nearest to (y + d v, v). */
-static hamel_status nearest_accelerations(integrator *w, double t, const double *y, double d) {
+/* Accelerations, and multipliers, at the state on the constraints nearest to (y, v). */
+static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
     double *q = w->scratch, *v = q + w->n, worst = 0;
-    for (size_t i = 0; i < w->n; i++) q[i] = y[i] + d * w->velocity[i];
+    memcpy(q, y, w->n * sizeof *q);
     memcpy(v, w->velocity, w->n * sizeof *v);
     hamel_status status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
     if (status == HAMEL_OK && !(worst < 1e-9)) return HAMEL_INCOMPATIBLE;
@@ -141,7 +144,7 @@ static hamel_status nearest_accelerations(integrator *w, double t, const double 
 static hamel_status rates_beside_singularity(integrator *w, double t, const double *y, double *out) {
     size_t n = w->n;
     const double *q = w->scratch, *v = q + n;
-    hamel_status status = nearest_accelerations(w, t, y, 0);
+    hamel_status status = nearest_accelerations(w, t, y);
     for (size_t i = 0; i < n; i++) {
         out[i] = v[i] - w->alpha * (y[i] - q[i]);
         out[n + i] = w->acceleration[i] - w->alpha * (w->velocity[i] - v[i]);
@@ -149,18 +152,13 @@ static hamel_status rates_beside_singularity(integrator *w, double t, const doub
     return status;
 }
 
-/* By the polynomial through six places, ±d, ±2d and ±3d: the motion was smooth over the steps before, which were longer. */
+/* The motion was smooth over the steps before, which were longer. */
 static hamel_status rates_across_singularity(integrator *w, double t, const double *y, double *out) {
-    static const double weights[] = {0.75, -0.3, 0.05}; /* of ±1, ±2, ±3 */
-    hamel_status status = HAMEL_OK;
     if (w->calm_step == 0) return rates_beside_singularity(w, t, y, out);
+    hamel_status status = across_find(&w->across, w->kinetics, t, y, w->velocity, PART_OF_STEP * w->calm_step);
     memcpy(out, w->velocity, w->n * sizeof *out);
-    memset(out + w->n, 0, w->n * sizeof *out);
-    for (int k = 1; k <= 6 && status == HAMEL_OK; k++) {
-        int place = k <= 3 ? k : 3 - k;
-        status = nearest_accelerations(w, t, y, place * PART_OF_STEP * w->calm_step);
-        for (size_t i = 0; i < w->n; i++) out[w->n + i] += weights[(k - 1) % 3] * w->acceleration[i];
-    }
+    memcpy(out + w->n, w->across.a, w->n * sizeof *out);
+    memcpy(w->lambda, w->across.lambda, w->model->m * sizeof *out);
     return status;
 }
 
@@ -380,7 +378,9 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
     choose(w, first, first->safety);
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
     w->variables = variables_create(k, w->t, q, v, error);
-    if (w->variables && allocate(w) && set_state(w, q, v, 0) == HAMEL_OK && open_method(w)) return w;
+    if (across_create(&w->across, model) && w->variables && allocate(w) && set_state(w, q, v, 0) == HAMEL_OK &&
+        open_method(w))
+        return w;
     if (error->status == HAMEL_OK) (void)no_memory(error);
     integrator_free(w);
     return NULL;
@@ -398,6 +398,7 @@ static void release(integrator *w) {
 void integrator_free(integrator *w) {
     if (!w) return;
     release(w);
+    across_free(&w->across);
     variables_free(w->variables);
     free(w);
 }
@@ -467,13 +468,13 @@ void integrator_suggest_passing(const integrator *w, hamel_error *error) {
         hamel_suggest(error, "another rtol, or other initial values, may pass such places");
 }
 
-static hamel_status explain_dependence(integrator *w, hamel_error *error) {
+static hamel_status explain_dependence(integrator *w, double t, double margin, hamel_error *error) {
     char names[400];
-    bool named = kinetics_dependent_names(w->kinetics, w->margin, names, sizeof names);
+    bool named = kinetics_dependent_names(w->kinetics, margin, names, sizeof names);
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
                      "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot go on there by "
                      "method %s",
-                     w->t, named ? " " : "", named ? names : "", w->model->formulation->name, integrator_method(w));
+                     t, named ? " " : "", named ? names : "", w->model->formulation->name, integrator_method(w));
     integrator_suggest_passing(w, error);
     return HAMEL_INTEGRATION;
 }
@@ -488,7 +489,8 @@ static hamel_status explain(integrator *w, step_result result, hamel_error *erro
                               w->failed_t, w->forward ? ", or of a sensitivity," : "");
     }
     bool shrank = result == STEP_TOO_ERRONEOUS || result == STEP_NOT_CONVERGENT;
-    if (shrank && w->model->m > 0 && w->margin < BESIDE * w->widest) return explain_dependence(w, error);
+    if (shrank && w->model->m > 0 && w->margin < BESIDE * w->widest)
+        return explain_dependence(w, w->t, w->margin, error);
     const char *message = w->kind->message(w->stepper);
     const char *why = result == STEP_TOO_ERRONEOUS    ? "the error test failed even with the smallest step"
                       : result == STEP_NOT_CONVERGENT ? "the nonlinear iteration did not converge even with the "
@@ -545,6 +547,7 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     w->t = w->previous = t;
     w->failure = HAMEL_OK;
     w->widest = 0; /* other constraints may act */
+    w->rank = 0;
     hamel_status status = variables_restart(w->variables, t, q, v, error);
     if (status != HAMEL_OK) return status;
     bool same = variables_count(w->variables) == count;
@@ -566,6 +569,7 @@ static void follow_margin(integrator *w) {
     if (w->kinetics->motion.frame) w->margin = kinetics_margin(w->kinetics); /* too dear for each right-hand side */
     w->least_margin = fmin(w->least_margin, w->margin);
     w->widest = fmax(w->widest, w->margin);
+    if (motion_rank(&w->kinetics->motion) > w->rank) w->rank = motion_rank(&w->kinetics->motion);
     w->beside = w->least_margin < BESIDE || w->start_margin < 2 * w->slope * step;
     w->slope = step > 0 ? fabs(w->margin - w->start_margin) / step : 0;
     w->start_margin = w->margin;
@@ -573,8 +577,8 @@ static void follow_margin(integrator *w) {
 
 /* Where velocities follow from other variables by the constraints, errors of the positions tell on velocities as δ/s at
  * the distance s, and on their rates as δ/s². BDF keeps each state on the constraints; but no frame lasts there. */
-static bool loses_its_velocities(const integrator *w) {
-    double s = w->margin / w->widest;
+static bool loses_velocities(const integrator *w, double margin) {
+    double s = margin / w->widest;
     return variables_meet_constraints(w->variables) && (!w->kind->implicit || w->kinetics->motion.frame) &&
            w->model->m > 0 && s * s < w->model->settings.rtol * w->options.tolerance_factor;
 }
@@ -585,7 +589,7 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     step_result result = w->kind->step(w->stepper, &w->t, w->y);
     if (w->too_near) {
         w->too_near = false;
-        if (!w->may_change) return explain_dependence(w, error);
+        if (!w->may_change) return explain_dependence(w, w->t, w->margin, error);
         hamel_status status = change(w, &stepper_adams, stepper_adams.safety, error);
         if (status != HAMEL_OK) return status;
         result = w->kind->step(w->stepper, &w->t, w->y);
@@ -612,9 +616,23 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     if (status != HAMEL_OK) return status;
     if (creeps(w)) return explain(w, STEP_TOO_ERRONEOUS, error);
     follow_margin(w);
-    if (loses_its_velocities(w)) return explain_dependence(w, error);
+    if (loses_velocities(w, w->margin)) return explain_dependence(w, w->t, w->margin, error);
     if (w->least_margin >= BESIDE) w->calm_step = fmax(w->t - w->previous, 0.9 * w->calm_step);
     follow_step(w);
+    return HAMEL_OK;
+}
+
+hamel_status integrator_see_across(integrator *w, double t, const double *q, const double *v, bool *near,
+                                   const across **found, hamel_error *error) {
+    kinetics *k = w->kinetics;
+    double margin = motion_rank(&k->motion) < w->rank ? 0 : kinetics_margin(k);
+    *found = NULL;
+    *near = w->beside && margin < REGULAR * w->widest;
+    if (!*near) return HAMEL_OK;
+    if (loses_velocities(w, margin)) return explain_dependence(w, t, margin, error);
+    double step = PART_OF_STEP * fmax(w->t - w->previous, w->calm_step);
+    double d = across_distance(&w->across, k, t, q, v, step, REGULAR * w->widest, w->rank);
+    if (d > 0 && across_find(&w->across, k, t, q, v, d) == HAMEL_OK) *found = &w->across;
     return HAMEL_OK;
 }
 

@@ -12,6 +12,7 @@
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
+#include "engine/simulate/across.h"
 #include "engine/solve/sensitivities.h"
 
 typedef struct integrator integrator;
@@ -52,6 +53,11 @@ double integrator_least_rtol(const integrator *w);
 double integrator_time(const integrator *w);
 /* Whether the last step met states at which the constraints are near to losing rank. */
 bool integrator_beside_singularity(const integrator *w);
+/* Of the state evaluated and solved for last, which is the one on the constraints nearest to (q, v) at t: *near says whether
+ * it is so near to dependent constraints that rounding is felt; *found is then what it has to be replaced by, or NULL where
+ * nothing can be found. HAMEL_INTEGRATION where velocities follow from other variables and are lost there. */
+hamel_status integrator_see_across(integrator *w, double t, const double *q, const double *v, bool *near,
+                                   const across **found, hamel_error *error) HAMEL_CHECKED;
 /* Least margin (kkt_margin) that the last step met, relative to the largest since the start. */
 double integrator_margin(const integrator *w);
 /* Adds to a fault what may pass states at which constraints become dependent. */

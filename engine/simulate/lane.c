@@ -12,6 +12,8 @@
 
 /* Largest scaled residual of a row; projections reach rounding, far below. */
 static const double ROW_RESIDUAL = 1e-9;
+/* Tolerances by which a projection may turn velocities, as of energies (energy.c). */
+static const double TURNED = 1e3;
 static const double SHORTER = 64; /* than a first step that missed an event */
 
 static bool create_sensitivities(lane *l) {
@@ -37,7 +39,7 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     size_t n = model->n, m = model->m;
     *l = (lane){.model = model, .t = model->settings.start};
     l->kinetics = kinetics_create(model);
-    l->q = calloc(6 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
+    l->q = calloc(8 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
     bool good = l->kinetics && l->q && create_sensitivities(l);
     if (good && model->root_count > 0)
         good = (model->slip_count == 0 || (l->sticking = sticking_create(l->kinetics))) &&
@@ -53,7 +55,8 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     l->lambda = l->free + n;
     l->since_q = l->lambda + m;
     l->since_v = l->since_q + n;
-    l->observed = l->since_v + n;
+    l->given = l->since_v + n;
+    l->observed = l->given + 2 * n;
     l->before = l->observed + model->observed_count;
     l->after = l->before + model->header.column_count;
     memcpy(l->q, model->q0, n * sizeof *l->q);
@@ -112,16 +115,64 @@ static hamel_status fail_projection(const lane *l, hamel_error *error) {
     return HAMEL_INCOMPATIBLE;
 }
 
+static hamel_status fail_dependence(const lane *l, hamel_error *error) {
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                     "at t = %.17g constraints are dependent, and %s cannot be told there", l->t,
+                     l->sensitivities ? "sensitivities" : "the motion");
+    hamel_suggest(error, l->sensitivities
+                             ? "leave them out, or end the run before"
+                             : "leave that time out of those of rows, checks and events, or move it a little");
+    return HAMEL_INTEGRATION;
+}
+
+/* Whether the projection has changed the velocities by no more than tolerances and what becomes of them may account for. */
+static bool keeps_velocities(const lane *l) {
+    const model_settings *s = &l->model->settings;
+    size_t n = l->model->n;
+    double size = 0;
+    for (size_t i = 0; i < n; i++) size = fmax(size, fabs(l->v[i]));
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(l->v[i] - l->given[n + i]) <= TURNED * (s->rtol * size + s->atol[i]))) return false;
+    return true;
+}
+
+/* Where constraints are dependent for an instant the state, given off the constraints, is found from those beside it. */
+static hamel_status settle_across(lane *l, hamel_error *error) {
+    kinetics *k = l->kinetics;
+    size_t n = l->model->n, bytes = n * sizeof *l->q;
+    bool near;
+    const across *found;
+    double residual[2];
+    hamel_status status = integrator_see_across(l->integrator, l->t, l->given, l->given + n, &near, &found, error);
+    if (status != HAMEL_OK || !near) return status;
+    if (l->sensitivities || (!found && !keeps_velocities(l))) return fail_dependence(l, error);
+    if (found) {
+        memcpy(l->q, found->q, bytes);
+        memcpy(l->v, found->v, bytes);
+    }
+    status = kinetics_evaluate(k, l->t, l->q, l->v, error); /* others have been since */
+    if (status != HAMEL_OK) return status;
+    if (!found) return kinetics_accelerations(k, 0, 0, l->a, l->lambda, error);
+    memcpy(l->a, found->a, bytes);
+    memcpy(l->lambda, found->lambda, l->model->m * sizeof *l->lambda);
+    memcpy(k->ideal, found->reaction, 2 * bytes);
+    kinetics_residuals(k, &residual[0], &residual[1]);
+    return fmax(residual[0], residual[1]) < ROW_RESIDUAL ? HAMEL_OK : fail_projection(l, error);
+}
+
 hamel_status lane_settle(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
+    bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
     double worst = 0;
     hamel_status status;
-    if (model->settings.projection == HAMEL_PROJECTION_ON)
+    memcpy(l->given, l->q, 2 * model->n * sizeof *l->q); /* q and v lie together */
+    if (projected)
         status = kinetics_project(l->kinetics, l->t, l->q, l->v, &worst, error);
     else
         status = kinetics_evaluate(l->kinetics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ROW_RESIDUAL)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
+    if (status == HAMEL_OK && projected && l->integrator) status = settle_across(l, error);
     if (status == HAMEL_OK) status = observe(l, error);
     if (status != HAMEL_OK || !l->sensitivities) return status;
     sensitivities_part(l->sensitivities, l->v, l->a, l->along);
