@@ -1,4 +1,5 @@
 /* analyses.c — analyses of a file, in this process or on a server: the answer is the same JSON either way. */
+#include "clients/cli/remote.h"
 #include "clients/cli/simulation.h"
 
 #include <stdio.h>

@@ -91,7 +91,11 @@ static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
 static int check_operands(const cli_arguments *a) {
     const cli_command *command = a->command;
     if (a->operand_count < command->operands_min) {
-        cli_say("%s: a file is needed, or - for standard input", command->name);
+        if (strncmp(command->synopsis, "FILE", 4) == 0) {
+            cli_say("%s: a file is needed, or - for standard input", command->name);
+        } else {
+            cli_say("%s: %.*s is missing", command->name, (int)strcspn(command->synopsis, " ."), command->synopsis);
+        }
         return usage(command);
     }
     if (a->operand_count <= command->operands_max) return CLI_OK;

@@ -84,6 +84,7 @@ void remote_failure(api_failure *failure, const cJSON *problem, const cJSON *tre
         add_fault(&error, status, f, tree);
     }
     const char *detail = text_of(problem, "detail");
+    if (detail == NULL) detail = text_of(problem, "title");
     if (error.count == 0) (void)hamel_fail(&error, status, "", 0, "%s", detail != NULL ? detail : "no reason is given");
     failure->http = api_status_http(status);
     failure->exit_code = servers ? CLI_SERVER : api_status_exit(status);

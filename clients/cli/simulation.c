@@ -4,15 +4,9 @@
  * was the observer that ended the run. */
 #include "clients/cli/simulation.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "clients/cli/remote.h"
 
-cli_place cli_place_of(const cli_arguments *arguments) {
-    const char *server = cli_option_value(arguments, "server");
-    if (server == NULL) server = getenv("HAMEL_SERVER");
-    if (server != NULL && server[0] == '\0') server = NULL;
-    return (cli_place){.server = server, .token = getenv("HAMEL_TOKEN")};
-}
+#include <stdio.h>
 
 typedef struct listener {
     const api_observer *next;
@@ -59,25 +53,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     return true;
 }
 
-static void simulate_here(const cli_input *input, const cli_arguments *arguments, hamel_jit jit,
-                          const api_observer *observer) {
-    api_limits limits = api_limits_default();
-    limits.jit = jit;
-    api_failure failure = {0};
-    hamel_model *model = api_prepare(input->bytes, input->length, (const char *const *)arguments->assignments,
-                                     arguments->assignment_count, &limits, NULL, input->file, &failure);
-    if (model == NULL) {
-        (void)observer->problem(observer->context, "{}", &failure, NULL);
-    } else {
-        hamel_status status = api_run(model, 0, NULL, observer, input->file);
-        (void)status; /* the observer has been told */
-    }
-    api_failure_clear(&failure);
-    hamel_model_free(model);
-}
-
-int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                 const api_observer *observer) {
+int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context) {
     listener l = {.next = observer};
     api_observer front = {.context = &l,
                           .header = on_header,
@@ -86,10 +62,46 @@ int cli_simulate(const cli_place *place, const cli_input *input, const cli_argum
                           .progress = on_progress,
                           .summary = on_summary,
                           .problem = on_problem};
-    int status = CLI_OK;
-    hamel_jit jit = HAMEL_JIT_AUTO;
+    int status = source(context, &front);
+    if (l.refused) return CLI_IO;
+    return status != CLI_OK ? status : l.exit_code;
+}
+
+typedef struct simulation {
+    const cli_place *place;
+    const cli_input *input;
+    const cli_arguments *arguments;
+    hamel_jit jit;
+} simulation;
+
+static int simulate_here(void *context, const api_observer *observer) {
+    const simulation *s = context;
+    api_limits limits = api_limits_default();
+    limits.jit = s->jit;
+    api_failure failure = {0};
+    hamel_model *model = api_prepare(s->input->bytes, s->input->length, (const char *const *)s->arguments->assignments,
+                                     s->arguments->assignment_count, &limits, NULL, s->input->file, &failure);
+    if (model == NULL) {
+        (void)observer->problem(observer->context, "{}", &failure, NULL);
+    } else {
+        hamel_status status = api_run(model, 0, NULL, observer, s->input->file);
+        (void)status; /* the observer has been told */
+    }
+    api_failure_clear(&failure);
+    hamel_model_free(model);
+    return CLI_OK;
+}
+
+static int simulate_there(void *context, const api_observer *observer) {
+    const simulation *s = context;
+    return cli_simulate_remote(s->place, s->input, s->arguments, observer);
+}
+
+int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+                 const api_observer *observer) {
+    simulation s = {.place = place, .input = input, .arguments = arguments, .jit = HAMEL_JIT_AUTO};
     const char *when = cli_option_value(arguments, "jit");
-    if (when != NULL && !hamel_jit_named(when, &jit)) {
+    if (when != NULL && !hamel_jit_named(when, &s.jit)) {
         cli_say("--jit is auto, on or off, not `%s`", when);
         return CLI_USAGE;
     }
@@ -97,11 +109,5 @@ int cli_simulate(const cli_place *place, const cli_input *input, const cli_argum
         cli_say("--jit is for runs in this process; of a server it is an option of hameld");
         return CLI_USAGE;
     }
-    if (place->server != NULL) {
-        status = cli_simulate_remote(place, input, arguments, &front);
-    } else {
-        simulate_here(input, arguments, jit, &front);
-    }
-    if (l.refused) return CLI_IO;
-    return status != CLI_OK ? status : l.exit_code;
+    return cli_observe(observer, place->server != NULL ? simulate_there : simulate_here, &s);
 }

@@ -7,16 +7,9 @@
 
 #include "api/analyze.h"
 #include "api/simulate.h"
+#include "clients/cli/exchange.h"
 #include "clients/cli/input.h"
 #include "clients/cli/options.h"
-
-typedef struct cli_place {
-    const char *server; /* URL; NULL: this process */
-    const char *token;  /* bearer token, or NULL */
-} cli_place;
-
-/* --server and HAMEL_SERVER, HAMEL_TOKEN. */
-cli_place cli_place_of(const cli_arguments *arguments);
 
 /* Runs the description with the assignments of the command line applied. What goes wrong is said on stderr, also
  * faults that the observer's `problem` is told. Returns the exit code: CLI_OK, also when the run ended incomplete (the
@@ -25,13 +18,8 @@ cli_place cli_place_of(const cli_arguments *arguments);
 int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer);
 
-/* On a server (remote.c). Tells the observer; returns CLI_SERVER after saying why when there is no proper answer. */
-int cli_simulate_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                        const api_observer *observer);
-
-/* The same for analyses: the observer is told the answer as `summary`, or a `problem`. */
-int cli_analyze_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
-                       const api_analysis_options *options, const api_observer *observer);
+/* The same for what `source` tells: it gets an observer that passes all on to this one, and returns an exit code. */
+int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context);
 
 /* What one answer to an analysis is worth: prints it, returns the exit code. */
 typedef int cli_answer_printer(void *context, const cJSON *answer);

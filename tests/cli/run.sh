@@ -1,30 +1,6 @@
 #!/usr/bin/env bash
 # The command line as a user meets it: exit codes, where output goes, the same bytes from a server as from here. TAP.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-hamel=${HAMEL:-$root/build/hamel}
-hameld=${HAMELD:-$root/build/hameld}
-unset HAMEL_SERVER HAMEL_TOKEN
-scratch=$(mktemp -d) || exit 2
-daemon=
-trap '[ -n "$daemon" ] && kill "$daemon" 2>/dev/null; wait; rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 2
-
-number=0
-failed=0
-report() { # report STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then
-        echo "ok $number - $2"
-    else
-        echo "not ok $number - $2"
-        { echo "exit code $code"; head -c 600 out; head -c 600 err; } 2>/dev/null | tr -cd '[:print:]\n' | sed 's/^/# /'
-        failed=1
-    fi
-}
-# call ARGUMENTS...: runs hamel; leaves its exit code in $code, its output in out and err.
-call() { "$hamel" "$@" >out 2>err </dev/null; code=$?; }
-code_is() { [ "$code" = "$1" ]; }
+. "$(dirname "$0")/common.sh"
 
 "$hamel" new >system.json
 cat >bad_check.json <<'J'
@@ -44,7 +20,7 @@ call; code_is 2 && grep -q 'usage: hamel' err
 report $? "without a command it tells how to use it"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
-for command in run check analyze equations sweep merge examples new worker; do
+for command in run check analyze equations sweep merge submit status wait results cancel jobs examples new worker; do
     call "$command" --help; code_is 0 && grep -q 'Example' out
     report $? "help of $command has an example"
 done
@@ -179,15 +155,7 @@ report $? "the README's fault reads as it shows"
 # The same against a daemon.
 call run system.json --server http://127.0.0.1:1; code_is 5 && grep -q 'http://127.0.0.1:1' err
 report $? "a server that does not answer gives exit code 5"
-for port in $(shuf -i 20000-60000 -n 5); do
-    "$hameld" --listen "127.0.0.1:$port" --data "$scratch/data" >/dev/null 2>daemon.log &
-    daemon=$!
-    for _ in $(seq 100); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break 2
-        kill -0 "$daemon" 2>/dev/null || break
-        sleep 0.1
-    done
-done
+start_daemon
 export HAMEL_SERVER=http://127.0.0.1:$port
 call run system.json; code_is 0 && cmp -s out rows.csv
 report $? "a server's rows are the same bytes"
@@ -216,5 +184,4 @@ report $? "check judges what a server found"
 call run system.json --server "http://127.0.0.1:$port/nowhere"; code_is 5 && grep -q '404' err
 report $? "an address without the API gives exit code 5"
 
-echo "1..$number"
-exit $failed
+finish

@@ -1,28 +1,7 @@
 #!/usr/bin/env bash
 # Sweeps on the command line: the same table by any number of threads and shares, after an interruption, and by a model
 # for each member; what goes wrong with one member, and what is refused. TAP.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-hamel=${HAMEL:-$root/build/hamel}
-unset HAMEL_SERVER HAMEL_TOKEN
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 2
-
-number=0
-failed=0
-report() { # report STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then
-        echo "ok $number - $2"
-    else
-        echo "not ok $number - $2"
-        { echo "exit code $code"; head -c 600 out; head -c 600 err; } 2>/dev/null | tr -cd '[:print:]\n' | sed 's/^/# /'
-        failed=1
-    fi
-}
-call() { "$hamel" "$@" >out 2>err </dev/null; code=$?; }
-code_is() { [ "$code" = "$1" ]; }
+. "$(dirname "$0")/common.sh"
 
 cat >study.json <<'J'
 {"hamel": 1, "name": "study", "parameters": {"l": 1, "g": 9.81, "I": "l^2"},
@@ -140,5 +119,4 @@ report $? "a fault of what is collected stands where it is written"
 "$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, said once"
 
-echo "1..$number"
-exit $failed
+finish

@@ -1,0 +1,156 @@
+/* exchange.c — see exchange.h. */
+#include "clients/cli/exchange.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ANSWER_MAX_BYTES = 16 * 1024 * 1024, CONNECT_SECONDS = 10, QUIET_SECONDS = 60, TEXT_MAX_BYTES = 4096 };
+
+cli_place cli_place_of(const cli_arguments *arguments) {
+    const char *server = cli_option_value(arguments, "server");
+    if (server == NULL) server = getenv("HAMEL_SERVER");
+    if (server != NULL && server[0] == '\0') server = NULL;
+    return (cli_place){.server = server, .token = getenv("HAMEL_TOKEN")};
+}
+
+/* What the callback of libcurl needs. */
+typedef struct receiver {
+    CURL *curl;
+    exchange *x;
+    bool known; /* status and type have been looked at */
+} receiver;
+
+static void fail(exchange *x, const char *reason) {
+    if (x->reason[0] == '\0') snprintf(x->reason, sizeof x->reason, "%s", reason);
+}
+
+static void look_at_head(receiver *r) {
+    const char *type = NULL;
+    curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &r->x->status);
+    curl_easy_getinfo(r->curl, CURLINFO_CONTENT_TYPE, &type);
+    r->known = true;
+    r->x->streamed = r->x->line != NULL && r->x->status == 200 && type != NULL &&
+                     strncasecmp(type, r->x->accept, strlen(r->x->accept)) == 0;
+}
+
+/* Fewer bytes returned than given end the transfer. */
+static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) {
+    receiver *r = context;
+    exchange *x = r->x;
+    (void)one;
+    if (!r->known) look_at_head(r);
+    for (size_t at = 0; at < length;) {
+        const char *end = x->streamed ? memchr(bytes + at, '\n', length - at) : NULL;
+        size_t piece = end != NULL ? (size_t)(end - bytes) - at : length - at;
+        text_buffer_add(&x->answer, bytes + at, piece);
+        at += piece + (end != NULL);
+        if (x->answer.failed) {
+            fail(x, "the answer is too long");
+            return 0;
+        }
+        if (end == NULL) continue;
+        x->ended = !x->line(x->context, x->answer.bytes != NULL ? x->answer.bytes : "", x->answer.length);
+        text_buffer_reset(&x->answer);
+        if (x->ended) return 0;
+    }
+    return length;
+}
+
+/* False without memory, or when the value is too long; the list is then gone. */
+static bool add_header(struct curl_slist **list, const char *name, const char *value) {
+    char text[TEXT_MAX_BYTES];
+    int length = snprintf(text, sizeof text, "%s: %s", name, value);
+    bool fits = length > 0 && (size_t)length < sizeof text;
+    struct curl_slist *longer = fits ? curl_slist_append(*list, text) : NULL;
+    if (longer == NULL) curl_slist_free_all(*list);
+    *list = longer;
+    return longer != NULL;
+}
+
+static struct curl_slist *headers_of(const exchange *x, const cli_place *place) {
+    struct curl_slist *list = NULL;
+    if (!add_header(&list, "Accept", x->accept)) return NULL;
+    if (x->body != NULL && !add_header(&list, "Content-Type", "application/json")) return NULL;
+    if (x->key != NULL && !add_header(&list, "Idempotency-Key", x->key)) return NULL;
+    if (place->token == NULL || place->token[0] == '\0') return list;
+    char bearer[TEXT_MAX_BYTES];
+    int length = snprintf(bearer, sizeof bearer, "Bearer %s", place->token);
+    if (length > 0 && (size_t)length < sizeof bearer && add_header(&list, "Authorization", bearer)) return list;
+    curl_slist_free_all(list);
+    return NULL;
+}
+
+static void set_request(receiver *r, const char *url, struct curl_slist *headers) {
+    CURL *curl = r->curl;
+    const exchange *x = r->x;
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (x->body != NULL || strcmp(x->method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, x->body != NULL ? x->body : "");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_length);
+    }
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->method);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, r);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    if (x->lively) {
+        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
+    }
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L); /* notices a server that is gone, however long it may be quiet */
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+}
+
+bool exchange_run(exchange *x, const cli_place *place) {
+    char url[TEXT_MAX_BYTES], reason[CURL_ERROR_SIZE] = "";
+    size_t length = strlen(place->server);
+    while (length > 0 && place->server[length - 1] == '/') length--;
+    text_buffer_init(&x->answer, ANSWER_MAX_BYTES);
+    if (length + strlen(x->path) >= sizeof url) {
+        fail(x, "the address is too long");
+        return false;
+    }
+    snprintf(url, sizeof url, "%.*s%s", (int)length, place->server, x->path);
+    receiver r = {.curl = curl_easy_init(), .x = x};
+    struct curl_slist *headers = r.curl != NULL ? headers_of(x, place) : NULL;
+    if (headers != NULL) {
+        set_request(&r, url, headers);
+        curl_easy_setopt(r.curl, CURLOPT_ERRORBUFFER, reason);
+        CURLcode code = curl_easy_perform(r.curl);
+        if (code == CURLE_OK) look_at_head(&r); /* an answer without a body */
+        if (code != CURLE_OK && !x->ended) fail(x, reason[0] != '\0' ? reason : curl_easy_strerror(code));
+    } else {
+        fail(x, "the request cannot be made: no memory, or a token or key that is too long");
+    }
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(r.curl);
+    return x->reason[0] == '\0';
+}
+
+void exchange_clear(exchange *x) {
+    text_buffer_free(&x->answer);
+}
+
+cJSON *exchange_json(const exchange *x) {
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    return x->answer.length > 0 ? json_parse(x->answer.bytes, x->answer.length, &limits, &fault) : NULL;
+}
+
+int exchange_failed(const exchange *x, const cli_place *place) {
+    if (x->reason[0] != '\0') {
+        cli_say("%.200s: %s", place->server, x->reason);
+        return CLI_SERVER;
+    }
+    cJSON *problem = exchange_json(x);
+    const cJSON *detail = cJSON_GetObjectItemCaseSensitive(problem, "detail");
+    if (!cJSON_IsString(detail)) detail = cJSON_GetObjectItemCaseSensitive(problem, "title");
+    cli_say("%.200s: HTTP status %ld%s%s", place->server, x->status, cJSON_IsString(detail) ? ": " : "",
+            cJSON_IsString(detail) ? detail->valuestring : ", which is no answer of hameld");
+    cJSON_Delete(problem);
+    return CLI_SERVER;
+}

@@ -1,0 +1,12 @@
+/* judge.h — how a run has ended, from its summary: also a server's. */
+#ifndef HAMEL_CLI_JUDGE_H
+#define HAMEL_CLI_JUDGE_H
+
+#include <cjson/cJSON.h>
+
+/* Says the warnings of a summary, one of which tells why a run is incomplete. CLI_RUN_FAILED for an incomplete one,
+ * else CLI_OK. `file` is what messages name. */
+int judge_summary(const cJSON *summary, const char *file);
+int judge_summary_text(const char *json, const char *file);
+
+#endif

@@ -1,0 +1,129 @@
+/* remote_stream.c — see the header. Lines are bounded (exchange.c) and go through the strict JSON scan. */
+#include "clients/cli/remote_stream.h"
+
+#include "api/json_text.h"
+#include "clients/cli/remote_problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void remote_stream_problem(remote_stream *s, const cJSON *problem) {
+    api_failure failure = {0};
+    remote_failure(&failure, problem, s->tree, s->file);
+    char *json = json_text(problem);
+    s->ended = true;
+    (void)s->observer->problem(s->observer->context, json != NULL ? json : "{}", &failure, NULL);
+    free(json);
+    api_failure_clear(&failure);
+}
+
+static void take_header(remote_stream *s, const cJSON *header) {
+    const cJSON *columns = cJSON_GetObjectItemCaseSensitive(header, "columns");
+    size_t count = cJSON_IsArray(columns) ? (size_t)cJSON_GetArraySize(columns) : 0;
+    const char **names = calloc(count + 1, sizeof *names);
+    double *row = calloc(count + 1, sizeof *row);
+    char *json = json_text(header);
+    size_t k = 0;
+    for (const cJSON *c = columns != NULL ? columns->child : NULL; c != NULL && names != NULL; c = c->next) {
+        if (cJSON_IsString(c)) names[k++] = c->valuestring;
+    }
+    if (names == NULL || row == NULL || json == NULL || s->row != NULL || k != count || count == 0) {
+        s->broken = "the header of the stream cannot be read";
+        free(row);
+    } else {
+        s->row = row;
+        s->row_capacity = count;
+        row_header rows = {.column_count = count, .columns = names, .json = json};
+        s->refused = !s->observer->header(s->observer->context, &rows);
+    }
+    free(json);
+    free(names);
+}
+
+static void take_row(remote_stream *s, const cJSON *values) {
+    size_t count = 0;
+    for (const cJSON *v = values->child; v != NULL; v = v->next) {
+        if (!cJSON_IsNumber(v) || count == s->row_capacity) {
+            s->broken = "a row of the stream cannot be read";
+            return;
+        }
+        s->row[count++] = v->valuedouble;
+    }
+    if (count != s->row_capacity || s->row == NULL) {
+        s->broken = "a row of the stream has not as many values as the header has columns";
+        return;
+    }
+    s->refused = !s->observer->row(s->observer->context, s->row, count);
+}
+
+static void take_event(remote_stream *s, const cJSON *event) {
+    char *json = json_text(event);
+    s->refused = json == NULL || !s->observer->event(s->observer->context, json);
+    free(json);
+}
+
+static void take_progress(remote_stream *s, const cJSON *progress) {
+    const cJSON *fraction = cJSON_GetObjectItemCaseSensitive(progress, "fraction");
+    if (!cJSON_IsNumber(fraction)) return; /* a sign of life */
+    double f = fraction->valuedouble;
+    char *json = json_text(progress);
+    if (json != NULL) s->refused = !s->observer->progress(s->observer->context, json, f < 0 ? 0 : f > 1 ? 1 : f);
+    free(json);
+}
+
+void remote_stream_summary(remote_stream *s, const cJSON *summary) {
+    char *json = json_text(summary);
+    s->ended = true;
+    s->refused = json == NULL || !s->observer->summary(s->observer->context, json, NULL);
+    free(json);
+}
+
+static bool take_line(void *context, const char *bytes, size_t length) {
+    remote_stream *s = context;
+    if (length == 0) return true;
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    cJSON *object = json_parse(bytes, length, &limits, &fault);
+    const cJSON *member = cJSON_IsObject(object) ? object->child : NULL;
+    const char *kind = member != NULL ? member->string : "";
+    if (member == NULL) {
+        s->broken = "a line of the stream is no JSON object";
+    } else if (strcmp(kind, "row") == 0) {
+        take_row(s, member);
+    } else if (strcmp(kind, "header") == 0) {
+        take_header(s, member);
+    } else if (strcmp(kind, "event") == 0) {
+        take_event(s, member);
+    } else if (strcmp(kind, "progress") == 0) {
+        take_progress(s, member);
+    } else if (strcmp(kind, "summary") == 0) {
+        remote_stream_summary(s, member);
+    } else if (strcmp(kind, "problem") == 0) {
+        remote_stream_problem(s, member);
+    }
+    cJSON_Delete(object);
+    return !s->refused && s->broken == NULL;
+}
+
+bool remote_stream_run(remote_stream *s, exchange *x, const cli_place *place) {
+    x->accept = "application/x-ndjson";
+    x->line = take_line;
+    x->context = s;
+    bool whole = exchange_run(x, place);
+    if (s->refused || s->ended) return true;
+    if (s->broken != NULL) {
+        cli_say("%.200s: %s", place->server, s->broken);
+    } else if (!whole) {
+        (void)exchange_failed(x, place);
+    } else if (x->streamed) {
+        cli_say("%.200s: the stream ended before the run did", place->server);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+void remote_stream_clear(remote_stream *s) {
+    free(s->row);
+    s->row = NULL;
+}
