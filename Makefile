@@ -57,10 +57,16 @@ link_coverage  := --coverage
 # The inner loops: vectorized in release.
 hot := engine/compile/% engine/solve/% engine/simulate/%
 
+# Coverage-guided fuzzing is clang's.
+flags_fuzz := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Wno-unknown-warning-option
+link_fuzz  := -fsanitize=fuzzer,address,undefined
+cc_fuzz    := clang
+
 dir_release := build
 dir_debug   := build/debug
 dir_tsan    := build/tsan
 dir_coverage := build/coverage
+dir_fuzz    := build/fuzz
 
 # The reference LAPACK, linked in: the one that a machine has chosen may round otherwise, and may start threads.
 MULTIARCH := $(shell uname -m)-linux-gnu
@@ -78,7 +84,7 @@ LINK_TAIL := -Wl,--as-needed $(LIBS)
 
 # ---- what is built ----
 
-.PHONY: all debug tsan demo run test test-long load coverage bench lint format install clean help
+.PHONY: all debug tsan demo run test test-long fuzz load coverage bench lint format install clean help
 all: build/hamel build/hameld
 debug: build/debug/hamel build/debug/hameld
 tsan: build/tsan/hamel build/tsan/hameld
@@ -89,6 +95,7 @@ help:
 	@echo 'make run          build and serve on $(LISTEN) (LISTEN=, DATA=)'
 	@echo 'make test         all short tests; the last line counts them'
 	@echo 'make test-long    the same with long fault, fuzz and physics runs, and under the thread sanitizer'
+	@echo 'make fuzz         coverage-guided fuzzing, HAMEL_FUZZ_SECONDS for each target (900)'
 	@echo 'make load         many requests at once on a daemon of its own'
 	@echo 'make coverage     which lines and branches the tests reach'
 	@echo 'make bench        measure against hand-written CVODE programs'
@@ -120,14 +127,15 @@ build/generated/documents.c: api/embed_file.sh $(foreach d,$(documents),$(lastwo
 
 # $(call variant,NAME): the rules of one build.
 define variant
+cc_$(1) ?= $$(CC)
 $(1)_obj = $$(patsubst %.c,$$(dir_$(1))/obj/%.o,$$(1))
 
 $$(dir_$(1))/obj/%.o: %.c Makefile | build/.setup-build
 	@mkdir -p $$(@D)
-	$$(call quiet,cc,$$@)$$(CC) $$(COMMON) $$(flags_$(1)) $$(if $$(filter release,$(1)),$$(if $$(filter $$(hot),$$<),-O3)) -MMD -MP -c $$< -o $$@
+	$$(call quiet,cc,$$@)$$(cc_$(1)) $$(COMMON) $$(flags_$(1)) $$(if $$(filter release,$(1)),$$(if $$(filter $$(hot),$$<),-O3)) -MMD -MP -c $$< -o $$@
 $$(dir_$(1))/obj/tests/%.o: tests/%.c Makefile | build/.setup-build build/.setup-test
 	@mkdir -p $$(@D)
-	$$(call quiet,cc,$$@)$$(CC) $$(COMMON) $$(flags_$(1)) -MMD -MP -c $$< -o $$@
+	$$(call quiet,cc,$$@)$$(cc_$(1)) $$(COMMON) $$(flags_$(1)) -MMD -MP -c $$< -o $$@
 
 $$(dir_$(1))/libhamel_engine.a: $$(call $(1)_obj,$$(engine_sources))
 $$(dir_$(1))/libhamel_api.a: $$(call $(1)_obj,$$(api_sources) $$(generated))
@@ -141,7 +149,7 @@ $$(dir_$(1))/lib%.a:
 	$$(call quiet,ar,$$@)ar rcs $$@ $$^
 
 $(1)_engine := $$(dir_$(1))/libhamel_api.a $$(dir_$(1))/libhamel_engine.a
-$(1)_link = $$(call quiet,link,$$@)$$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) $$(LINK_TAIL)
+$(1)_link = $$(call quiet,link,$$@)$$(cc_$(1)) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) $$(LINK_TAIL)
 
 $$(dir_$(1))/hamel: $$(call $(1)_obj,clients/cli/main.c) $$(dir_$(1))/libhamel_cli.a $$($(1)_engine)
 	$$($(1)_link)
@@ -152,10 +160,11 @@ $(1)_tests := $$(test_mains:%.c=$$(dir_$(1))/%)
 $$($(1)_tests): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libtest_support.a $$(dir_$(1))/libhamel_server.a \
         $$(dir_$(1))/libhamel_cli.a $$($(1)_engine)
 	@mkdir -p $$(@D)
-	$$(call quiet,link,$$@)$$(CC) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) -Wl,--as-needed -lcmocka $$(LIBS)
+	$$(call quiet,link,$$@)$$(cc_$(1)) $$(flags_$(1)) -pthread -g $$(link_$(1)) -o $$@ $$(filter %.o %.a,$$^) -Wl,--as-needed -lcmocka $$(LIBS)
 
 $(1)_fuzz := $$(fuzz_mains:%.c=$$(dir_$(1))/%)
-$$($(1)_fuzz): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/obj/tests/fuzz/mutate_main.o $$($(1)_engine)
+$$($(1)_fuzz): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(if $$(filter fuzz,$(1)),,$$(dir_$(1))/obj/tests/fuzz/mutate_main.o) \
+        $$(dir_$(1))/libhamel_server.a $$($(1)_engine)
 	@mkdir -p $$(@D)
 	$$($(1)_link)
 
@@ -164,7 +173,7 @@ $$($(1)_bench): $$(dir_$(1))/%: $$(dir_$(1))/obj/%.o $$(dir_$(1))/libbench_suppo
 	@mkdir -p $$(@D)
 	$$($(1)_link)
 endef
-$(foreach v,release debug tsan coverage,$(eval $(call variant,$(v))))
+$(foreach v,release debug tsan coverage fuzz,$(eval $(call variant,$(v))))
 
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)
@@ -182,7 +191,8 @@ $(call in_rooms,$(release_tests),fault): | build/preload.so
 # ---- tests ----
 
 fuzz_count ?= 20000
-fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build/debug/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(fuzz_count)")\
+fuzz_requests ?= 3000
+fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build/debug/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(if $(findstring http,$(f)),$(fuzz_requests),$(fuzz_count))")\
   "tests/tools/fuzz.sh build/debug/tests/fuzz/fuzz_description api/examples $(fuzz_count)"
 
 # Programs that start the daemon or the command line take them from here.
@@ -207,15 +217,22 @@ test: build/.setup-test $(tests_build)
 test-long: export HAMEL_TEST_LONG := 1
 test-long: export HAMEL_TEST_LIMIT := 3600
 test-long: fuzz_count := 1000000
+test-long: fuzz_requests := 100000
 test-long: build/.setup-test $(tests_build) debug $(tsan_tests)
 	@rm -f $(exchanges)
 	@$(tests_run) \
 	    $(foreach t,$(call in_rooms,$(debug_tests),http),"env HAMELD=$(CURDIR)/build/debug/hameld $(t)") \
 	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)") \
 	    $(foreach t,$(filter-out %/test_negotiation,$(call in_rooms,$(release_tests),http)),"env HAMELD=$(CURDIR)/tests/tools/valgrind/hameld $(t)") \
-	    tests/load/soak.sh
-test-long: build/.setup-load
+	    $(guided_runs) tests/load/soak.sh
+test-long: build/.setup-load build/.setup-fuzz $(fuzz_fuzz)
 test-long: $(call in_rooms,$(debug_tests),http) tsan
+
+# Each fuzz target for HAMEL_FUZZ_SECONDS, guided by what of the code its inputs reach.
+guided_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz_guided.sh build/fuzz/tests/fuzz/$(f) tests/fuzz/corpus_$(f:fuzz_%=%) $(if $(findstring description,$(f)),api/examples)")
+fuzz: build/.setup-fuzz $(fuzz_fuzz)
+	@HAMEL_TEST_LIMIT=$$(($${HAMEL_FUZZ_SECONDS:-900} + 300)) tests/run.sh $(guided_runs)
+$(fuzz_fuzz): | build/.setup-fuzz
 
 load: build/.setup-load all
 	@tests/run.sh --alone tests/load/run.sh

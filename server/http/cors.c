@@ -20,17 +20,17 @@ static bool is_listed(const char *list, const char *origin) {
     return false;
 }
 
-void cors_add_headers(const request *r, struct MHD_Response *response) {
+void cors_add_headers(const request *r, response_headers *h) {
     const char *list = r->services->config->cors;
     const char *origin = request_header(r, "Origin");
     if (!list[0]) return;
     bool any = strcmp(list, "*") == 0;
-    if (!any) MHD_add_response_header(response, "Vary", "Origin");
+    if (!any) response_add(h, "Vary", "Origin");
     if (!origin || (!any && !is_listed(list, origin))) return;
-    MHD_add_response_header(response, "Access-Control-Allow-Origin", any ? "*" : origin);
-    MHD_add_response_header(response, "Access-Control-Expose-Headers", exposed_headers);
+    response_add(h, "Access-Control-Allow-Origin", any ? "*" : origin);
+    response_add(h, "Access-Control-Expose-Headers", exposed_headers);
     if (r->method != METHOD_OPTIONS || !request_header(r, "Access-Control-Request-Method")) return;
-    MHD_add_response_header(response, "Access-Control-Allow-Methods", r->reply.allow);
-    MHD_add_response_header(response, "Access-Control-Allow-Headers", allowed_headers);
-    MHD_add_response_header(response, "Access-Control-Max-Age", preflight_seconds);
+    if (r->reply.allow[0]) response_add(h, "Access-Control-Allow-Methods", r->reply.allow);
+    response_add(h, "Access-Control-Allow-Headers", allowed_headers);
+    response_add(h, "Access-Control-Max-Age", preflight_seconds);
 }

@@ -5,9 +5,9 @@
 #ifndef HAMEL_SERVER_HTTP_CORS_H
 #define HAMEL_SERVER_HTTP_CORS_H
 
-#include "server/http/request.h"
+#include "server/http/response.h"
 
 /* Adds the headers that this request's Origin calls for, if any; on an answer to OPTIONS those of a preflight too. */
-void cors_add_headers(const request *r, struct MHD_Response *response);
+void cors_add_headers(const request *r, response_headers *h);
 
 #endif

@@ -54,6 +54,10 @@ static void compress_body(reply *a) {
     a->coded = true;
 }
 
+void response_add(response_headers *h, const char *name, const char *value) {
+    if (MHD_add_response_header(h->response, name, value) != MHD_YES) h->complete = false;
+}
+
 void response_finish(request *r) {
     reply *a = &r->reply;
     if (a->streamed || !a->media_type) return;
@@ -66,47 +70,47 @@ void response_finish(request *r) {
 }
 
 /* Nothing that is served may load anything, be framed, or be taken for what it is not; a page may use its own. */
-static void add_security(const reply *a, struct MHD_Response *response) {
+static void add_security(const reply *a, response_headers *h) {
     static const char none[] = "default-src 'none'; frame-ancestors 'none'";
     static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
                               "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-    MHD_add_response_header(response, "Content-Security-Policy", a->page ? own : none);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    response_add(h, "Content-Security-Policy", a->page ? own : none);
+    response_add(h, "X-Content-Type-Options", "nosniff");
+    response_add(h, "Referrer-Policy", "no-referrer");
 }
 
-static void add_validator(const reply *a, struct MHD_Response *response) {
+static void add_validator(const reply *a, response_headers *h) {
     char weak[sizeof a->etag + 2];
     /* The bytes of a coding are others than those without: the tag then names the content, not the bytes. */
     snprintf(weak, sizeof weak, "%s%s", a->coded ? "W/" : "", a->etag);
-    MHD_add_response_header(response, "ETag", weak);
-    MHD_add_response_header(response, "Cache-Control", "private, no-cache");
+    response_add(h, "ETag", weak);
+    response_add(h, "Cache-Control", "private, no-cache");
 }
 
-static void add_headers(const request *r, struct MHD_Response *response) {
+static void add_headers(const request *r, response_headers *h) {
     const reply *a = &r->reply;
     char number[16];
     bool changed = a->status != 304;
-    if (a->media_type && changed) MHD_add_response_header(response, "Content-Type", a->media_type);
-    if (a->media_type || !changed) MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
-    if (a->coded && changed) MHD_add_response_header(response, "Content-Encoding", "gzip");
-    MHD_add_response_header(response, "X-Request-Id", r->id);
-    add_security(a, response);
+    if (a->media_type && changed) response_add(h, "Content-Type", a->media_type);
+    if (a->media_type || !changed) response_add(h, "Vary", "Accept, Accept-Encoding");
+    if (a->coded && changed) response_add(h, "Content-Encoding", "gzip");
+    response_add(h, "X-Request-Id", r->id);
+    add_security(a, h);
     if (a->etag[0]) {
-        add_validator(a, response);
+        add_validator(a, h);
     } else {
-        MHD_add_response_header(response, "Cache-Control", "no-store");
+        response_add(h, "Cache-Control", "no-store");
     }
-    if (a->location[0]) MHD_add_response_header(response, "Location", a->location);
-    if (a->allow[0] && (a->status == 405 || a->status == 204)) MHD_add_response_header(response, "Allow", a->allow);
-    if (a->challenge) MHD_add_response_header(response, "WWW-Authenticate", a->challenge);
-    if (a->waited) MHD_add_response_header(response, "Preference-Applied", "wait");
+    if (a->location[0]) response_add(h, "Location", a->location);
+    if (a->allow[0] && (a->status == 405 || a->status == 204)) response_add(h, "Allow", a->allow);
+    if (a->challenge) response_add(h, "WWW-Authenticate", a->challenge);
+    if (a->waited) response_add(h, "Preference-Applied", "wait");
     if (a->retry_after) {
         snprintf(number, sizeof number, "%d", a->retry_after);
-        MHD_add_response_header(response, "Retry-After", number);
+        response_add(h, "Retry-After", number);
     }
-    if (a->closes || http_draining(r->server)) MHD_add_response_header(response, "Connection", "close");
-    cors_add_headers(r, response);
+    if (a->closes || http_draining(r->server)) response_add(h, "Connection", "close");
+    cors_add_headers(r, h);
 }
 
 static void release_streamed(void *context) {
@@ -150,6 +154,10 @@ struct MHD_Response *response_make(request *r) {
     struct MHD_Response *response = a->streamed                     ? make_streamed(r)
                                     : a->status == 304 && !a->bytes ? make_unchanged_stream()
                                                                     : make_whole(a);
-    if (response) add_headers(r, response);
-    return response;
+    if (!response) return NULL;
+    response_headers headers = {.response = response, .complete = true};
+    add_headers(r, &headers);
+    if (headers.complete) return response;
+    MHD_destroy_response(response); /* a policy or a type may be what is missing: rather no answer */
+    return NULL;
 }

@@ -14,7 +14,14 @@ bool response_coded(const request *r, const char *media_type);
 /* RFC 9110 13.1.2: true when a 304 is the answer. `header` may be NULL. */
 bool etag_matches(const char *header, const char *etag);
 
-/* With all headers; on the HTTP thread. NULL without memory. */
+/* The headers of a response under way. */
+typedef struct response_headers {
+    struct MHD_Response *response;
+    bool complete; /* false once there was no memory for one, or its value was none that HTTP can carry */
+} response_headers;
+void response_add(response_headers *h, const char *name, const char *value);
+
+/* With all headers, or NULL; on the HTTP thread. */
 struct MHD_Response *response_make(request *r);
 
 #endif

@@ -1,0 +1,137 @@
+/* fuzz_http.c — any bytes on a connection of the daemon's HTTP front, which serves in this process from a store in memory.
+ *
+ * Looks for what the sanitizers see in the front, the routes, the job workers and the writers; and for promises: the
+ * daemon takes or closes, its answers are HTTP, none is 500 (a fault of its own), and it goes on answering. */
+#include "server/http/http.h"
+#include "server/jobs/retention.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORKERS = 1, PATIENCE_MS = 20000, QUIET_MS = 5, ALIVE_EVERY = 256, HEAD = 16, ENDED_JOBS_BYTES = 50000000 };
+
+static void require(bool holds, const char *what) {
+    if (holds) return;
+    fprintf(stderr, "broken: %s (%s)\n", what, strerror(errno));
+    abort();
+}
+
+/* The daemon lasts as long as the process: a fuzzer ends by being stopped. Runs are short, so that an input is, too. */
+static unsigned serve(void) {
+    static server_config config;
+    static server_log log;
+    static metrics counters;
+    static cpu_slots slots;
+    static http_services services;
+    static const tls_files plain;
+    char message[CONFIG_MESSAGE_BYTES] = "out of memory";
+    char *arguments[] = {
+        "hameld", "--listen",   "127.0.0.1:0", "--store",       "memory:", "--time-limit", "0.1",   "--max-steps",
+        "500",    "--max-rows", "2000",        "--max-members", "20",      "--log-level",  "silent"};
+    char *environment[] = {NULL};
+    require(config_read(&config, sizeof arguments / sizeof *arguments, arguments, environment, message), message);
+    signal(SIGPIPE, SIG_IGN);
+    log_init(&log, LOG_SILENT, STDERR_FILENO);
+    cpu_slots_init(&slots, WORKERS);
+    services = (http_services){.config = &config,
+                               .log = &log,
+                               .slots = &slots,
+                               .metrics = &counters,
+                               .access = access_open("", message, sizeof message),
+                               .limits = api_limits_default()};
+    services.limits.engine.memory = 64 << 20;
+    services.limits.engine.nodes = 20000;
+    services.limits.engine.run_seconds = config.time_limit;
+    services.limits.engine.max_steps = config.max_steps;
+    services.limits.engine.max_rows = config.max_rows;
+    const store_options options = {.log = &log, .metrics = &counters, .lease_seconds = config.lease};
+    services.store = store_open(config.store, &options, message, sizeof message);
+    services.models = model_cache_open(&services.limits, &counters, 1 << 24);
+    require(services.access && services.store && services.models, message);
+    const worker_services for_workers = {.store = services.store,
+                                         .log = &log,
+                                         .metrics = &counters,
+                                         .access = services.access,
+                                         .models = services.models,
+                                         .limits = services.limits,
+                                         .time_limit = config.time_limit};
+    services.workers = workers_start(&for_workers, WORKERS);
+    http_server *server = services.workers ? http_start(&services, &plain, message, sizeof message) : NULL;
+    require(server, message);
+    require(retention_start(services.store, &log, 0, ENDED_JOBS_BYTES), "retention starts");
+    return http_port(server);
+}
+
+static int connect_to(unsigned port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int peer = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    require(peer >= 0, "a socket");
+    const struct linger at_once = {.l_onoff = 1}; /* no TIME_WAIT: there are more inputs than ports */
+    setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (connect(peer, (const struct sockaddr *)&address, sizeof address) != 0) {
+        struct pollfd writable = {.fd = peer, .events = POLLOUT};
+        require(errno == EINPROGRESS && poll(&writable, 1, PATIENCE_MS) == 1, "the daemon takes a connection");
+    }
+    return peer;
+}
+
+/* Sends as the daemon takes it. Returns what is done with; all of it when the daemon has closed. */
+static size_t send_some(int peer, const uint8_t *data, size_t size) {
+    ssize_t sent = send(peer, data, size, MSG_NOSIGNAL);
+    if (sent < 0) return errno == EAGAIN ? 0 : size;
+    if ((size_t)sent == size) shutdown(peer, SHUT_WR);
+    return (size_t)sent;
+}
+
+/* Says all of `data` and listens until the daemon closes or says nothing for `quiet_ms` after it has heard all; it
+ * cannot know that a client that has stopped short will not go on. Returns what begins the answer. */
+static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms, char head[HEAD]) {
+    char rest[4096];
+    size_t length = 0, sent = 0;
+    int peer = connect_to(port);
+    for (;;) {
+        struct pollfd ready = {.fd = peer, .events = (short)(POLLIN | (sent < size ? POLLOUT : 0))};
+        int found = poll(&ready, 1, sent < size ? PATIENCE_MS : quiet_ms);
+        require(found == 1 || sent == size, "the daemon takes what it is sent, or closes");
+        if (found != 1) break;
+        if (ready.revents & POLLOUT) sent += send_some(peer, data + sent, size - sent);
+        if (!(ready.revents & (POLLIN | POLLHUP | POLLERR))) continue;
+        ssize_t got = recv(peer, length < HEAD ? head + length : rest, length < HEAD ? HEAD - length : sizeof rest, 0);
+        if (got < 0 && errno == EAGAIN) continue;
+        if (got <= 0) break;
+        if (length < HEAD) length += (size_t)got;
+    }
+    close(peer);
+    return length;
+}
+
+static void check_alive(unsigned port) {
+    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    char head[HEAD];
+    size_t length = talk(port, (const uint8_t *)request, sizeof request - 1, PATIENCE_MS, head);
+    require(length == HEAD && memcmp(head, "HTTP/1.1 200", 12) == 0, "the daemon still answers");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static unsigned port, inputs;
+    char head[HEAD];
+    if (port == 0) port = serve();
+    if (size == 0) return 0;
+    size_t length = talk(port, data, size, QUIET_MS, head);
+    if (length >= 12) {
+        require(memcmp(head, "HTTP/1.", 7) == 0, "an answer is HTTP");
+        require(memcmp(head + 9, "500", 3) != 0, "no answer is 500");
+    }
+    if (++inputs % ALIVE_EVERY == 0) check_alive(port);
+    return 0;
+}
