@@ -23,15 +23,16 @@ enum { GRAPH_NONE = -1 };
  * evaluated no earlier than its latest kind. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
-    SYMBOL_TIME,         /* t, index 0 */
-    SYMBOL_COORDINATE,   /* q_i */
-    SYMBOL_VELOCITY,     /* q'_i */
-    SYMBOL_ACCELERATION, /* q''_i */
-    SYMBOL_MULTIPLIER,   /* λ_c, the true one */
-    SYMBOL_FREE,         /* acceleration that q''_i would have without constraints */
-    SYMBOL_IDEAL,        /* x component of the ideal constraints' reaction */
-    SYMBOL_NONIDEAL,     /* x component of what the constraints exert beyond that */
-    SYMBOL_BRANCH,       /* of an operator that changes abruptly; fixed between events */
+    SYMBOL_TIME,          /* t, index 0 */
+    SYMBOL_COORDINATE,    /* q_i */
+    SYMBOL_VELOCITY,      /* q'_i */
+    SYMBOL_ACCELERATION,  /* q''_i */
+    SYMBOL_MULTIPLIER,    /* λ_c, the true one */
+    SYMBOL_FREE,          /* acceleration that q''_i would have without constraints */
+    SYMBOL_IDEAL,         /* x component of the ideal constraints' reaction */
+    SYMBOL_NONIDEAL,      /* x component of what the constraints exert beyond that */
+    SYMBOL_BRANCH,        /* of an operator that changes abruptly; fixed between events */
+    SYMBOL_STABILIZATION, /* Baumgarte's constants: α, β² */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
 

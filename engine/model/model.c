@@ -275,7 +275,7 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
     if (status == HAMEL_OK && (e->momentum_rate || e->cyclic)) status = model_compile_momenta(model, e, error);
-    return status;
+    return status == HAMEL_OK ? model_compile_accelerations(model, dynamics, error) : status;
 }
 
 static hamel_status compile_programs(hamel_model *model, hamel_equations *e, const hamel_observed *o,

@@ -121,6 +121,10 @@ struct hamel_model {
     program *dynamics;
     size_t at_M, at_A, at_W, at_F, at_Q, at_b, at_velocity, at_position, dynamics_count;
     model_pattern M, A, W, F; /* M: lower triangle */
+    /* The same equations solved (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), then ACCELERATIONS_BESIDE
+     * numbers: the least and the largest pivot of M, and the least squared sine of the angle between a row of A and the span of
+     * those before it, in the metric of M⁻¹. NULL where that is no gain. */
+    program *accelerations;
     size_t friction_count;
     int *friction_constraint; /* whose multiplier presses; column of F → constraint */
     size_t slip_count;
@@ -194,6 +198,10 @@ hamel_status events_compile(hamel_model *model, hamel_error *error);
  * and these frictions, where the symbols of switches stand in the place of the signs. */
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions, hamel_error *error) HAMEL_CHECKED;
+/* accelerations.c: solves the equations that are in the dynamics program, where these nodes are few enough. */
+enum { ACCELERATIONS_BESIDE = 3 };
+hamel_status model_compile_accelerations(hamel_model *model, const graph_node *dynamics,
+                                         hamel_error *error) HAMEL_CHECKED;
 /* momenta.c: the programs of formulations in momenta. */
 hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e, hamel_error *error) HAMEL_CHECKED;
 
@@ -204,7 +212,7 @@ static inline const char *model_output_name(const hamel_model *model, size_t i) 
 }
 
 /* The programs that a run evaluates again and again; NULL where the model has no such. */
-enum { MODEL_RUN_PROGRAMS = 12 };
+enum { MODEL_RUN_PROGRAMS = 13 };
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]);
 
 /* The inputs of a program at a state. Arrays not needed may be NULL. */

@@ -11,9 +11,11 @@
  * of the shipped examples evaluate their equations 700 times (median; one in ten 3,000 times). */
 enum { FIXED_COST = 24000, COST = 200, EVALUATIONS = 700 };
 
-/* From 48 instructions on. The number of evaluations is not known before a run, and little hangs on it. */
-static bool repays(size_t instructions) {
-    return EVALUATIONS * instructions >= FIXED_COST + COST * instructions;
+/* From 48 instructions on, where all are evaluated. The number of evaluations is not known before a run, and little hangs
+ * on it. */
+static bool repays(const hamel_model *model, size_t instructions) {
+    size_t evaluated = instructions - (model->accelerations ? program_instruction_count(model->dynamics) : 0);
+    return EVALUATIONS * evaluated >= FIXED_COST + COST * instructions;
 }
 
 bool hamel_jit_named(const char *name, hamel_jit *out) {
@@ -33,10 +35,13 @@ static const char *reason(native_status status) {
 
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]) {
     program *const all[MODEL_RUN_PROGRAMS] = {
-        model->dynamics,       model->kinematics,     model->transitivity ? model->transitivity->program : NULL,
-        model->reaction_shift, model->nonideal,       model->energy_rate,
-        model->momenta,        model->momentum_rates, model->bounds,
-        model->observed,       model->roots,          model->switches};
+        model->dynamics,       model->accelerations,
+        model->kinematics,     model->transitivity ? model->transitivity->program : NULL,
+        model->reaction_shift, model->nonideal,
+        model->energy_rate,    model->momenta,
+        model->momentum_rates, model->bounds,
+        model->observed,       model->roots,
+        model->switches};
     memcpy(list, all, sizeof all);
 }
 
@@ -68,7 +73,7 @@ void hamel_model_translate(hamel_model *model, hamel_jit jit) {
         tasks[count++] = (native_task){programs[i], NATIVE_VALUES};
         instructions += programs[i] ? program_instruction_count(programs[i]) : 0;
     }
-    if (jit == HAMEL_JIT_AUTO && !repays(instructions)) return;
+    if (jit == HAMEL_JIT_AUTO && !repays(model, instructions)) return;
     if (jit == HAMEL_JIT_ON || tangents_repay(model)) {
         tasks[count++] = (native_task){model->residual, SYMBOL_COORDINATE};
         tasks[count++] = (native_task){model->residual, SYMBOL_VELOCITY};

@@ -116,8 +116,8 @@ static hamel_status rates(integrator *w, double t, const double *y, double *out,
     bool positions_only = variables_meet_constraints(w->variables);
     double alpha = positions_only ? 0 : w->alpha, beta = positions_only ? 0 : w->beta;
     hamel_status status = variables_velocities(w->variables, t, y, y + w->n, w->velocity, error);
-    if (status == HAMEL_OK) status = kinetics_evaluate(k, t, y, w->velocity, error);
-    if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, w->acceleration, w->wanted_lambda, error);
+    if (status == HAMEL_OK)
+        status = kinetics_rates(k, t, y, w->velocity, alpha, beta, w->acceleration, w->wanted_lambda, error);
     if (status == HAMEL_OK) status = variables_rates(w->variables, w->acceleration, w->lambda, out + w->n);
     memcpy(out, w->velocity, w->n * sizeof *out);
     if (status != HAMEL_OK || !positions_only || approach(w) == 0) return status;
@@ -191,7 +191,7 @@ static int right_hand_side(void *user, double t, const double *y, double *out) {
     integrator *w = user;
     if (!w->looking && stopped(w)) return -1;
     hamel_status status = rates(w, t, y, out, NULL);
-    if (!w->kinetics->motion.frame) w->margin = motion_margin(&w->kinetics->motion);
+    if (!w->kinetics->motion.frame) w->margin = w->kinetics->margin;
     w->least_margin = fmin(w->least_margin, w->margin);
     status = rates_beside(w, t, y, out, status);
     if (w->too_near) return -1;

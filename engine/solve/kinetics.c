@@ -73,19 +73,22 @@ kinetics *kinetics_create(const hamel_model *model) {
     kinetics *k = calloc(1, sizeof *k);
     if (!k) return NULL;
     k->model = model;
-    k->values = calloc(model->dynamics_count + 4 * model->m + 3 * model->n + 4, sizeof *k->values);
+    k->values = calloc(model->dynamics_count + 5 * model->m + 4 * model->n + ACCELERATIONS_BESIDE, sizeof *k->values);
     k->dynamics_work = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *k->dynamics_work);
     k->observed_work = calloc(program_workspace_doubles(model->observed) + 1, sizeof *k->observed_work);
     k->rate_work =
         calloc((model->energy_rate ? program_workspace_doubles(model->energy_rate) : 0) + 1, sizeof *k->rate_work);
+    const program *accelerations = model->accelerations;
+    k->accelerations_work =
+        calloc((accelerations ? program_workspace_doubles(accelerations) : 0) + 1, sizeof *k->accelerations_work);
     k->nonideal_work =
         calloc((model->nonideal ? program_workspace_doubles(model->nonideal) : 0) + 1, sizeof *k->nonideal_work);
     if (model->friction_count && !(k->friction = friction_create(model))) {
         kinetics_free(k);
         return NULL;
     }
-    if (!k->nonideal_work || !k->values || !k->dynamics_work || !k->observed_work || !k->rate_work ||
-        !create_systems(k) || !motion_solver_create(&k->motion, model, k->all) || !create_mode(k)) {
+    if (!k->nonideal_work || !k->accelerations_work || !k->values || !k->dynamics_work || !k->observed_work ||
+        !k->rate_work || !create_systems(k) || !motion_solver_create(&k->motion, model, k->all) || !create_mode(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -96,9 +99,11 @@ kinetics *kinetics_create(const hamel_model *model) {
     k->project_step = k->velocity_scale + model->m;
     k->ideal = k->project_step + model->n;
     k->nonideal = k->ideal + model->n;
+    k->solved = k->nonideal + model->n;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(model->dynamics, &in, k->dynamics_work);
     program_prepare(model->observed, &in, k->observed_work);
+    if (accelerations) program_prepare(accelerations, &in, k->accelerations_work);
     if (model->energy_rate) program_prepare(model->energy_rate, &in, k->rate_work);
     if (model->nonideal) program_prepare(model->nonideal, &in, k->nonideal_work);
     return k;
@@ -114,6 +119,7 @@ void kinetics_free(kinetics *k) {
     kkt_free(k->all);
     free(k->values);
     free(k->dynamics_work);
+    free(k->accelerations_work);
     free(k->observed_work);
     free(k->rate_work);
     free(k->nonideal_work);
@@ -265,6 +271,46 @@ hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, doub
     if (status == HAMEL_OK && (model->nonideal || k->friction)) status = add_nonideal(k, a, lambda, error);
     if (status == HAMEL_NOT_FINITE || model->W.count) return status;
     return status == HAMEL_OK || !error || error->count > faults ? status : kinetics_explain(k, status, error);
+}
+
+/* By the program `accelerations`; false where what it finds is not to be trusted. */
+static bool solve_at_once(kinetics *k, double alpha, double beta, double *a, double *lambda) {
+    const hamel_model *model = k->model;
+    size_t n = model->n, m = model->m;
+    const double stabilization[] = {alpha, beta * beta}, *solved = k->solved, *beside = solved + n + m;
+    program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, NULL, NULL);
+    in.values[SYMBOL_BRANCH] = k->mode.branches;
+    in.values[SYMBOL_STABILIZATION] = stabilization;
+    program_evaluate(model->accelerations, &in, k->accelerations_work, k->solved);
+    if (!kkt_pivots_hold(n, m, beside[0], beside[1], beside[2])) return false;
+    for (size_t i = 0; i < n + m; i++) { /* one by one: just stored so, they would stall wider loads */
+        if (!isfinite(solved[i])) return false;
+        if (i < n)
+            a[i] = solved[i];
+        else if (lambda)
+            lambda[i - n] = solved[i];
+    }
+    k->margin = sqrt(beside[2]);
+    return true;
+}
+
+/* What is singular once is so for a while, or for good. */
+enum { REST = 100 };
+
+hamel_status kinetics_rates(kinetics *k, double t, const double *q, const double *v, double alpha, double beta,
+                            double *a, double *lambda, hamel_error *error) {
+    if (k->rest > 0) {
+        k->rest--;
+    } else if (k->model->accelerations && k->masked_count == 0 && !error) {
+        k->t = t, k->q = q, k->v = v;
+        if (!k->held) mode_choose_branches(&k->mode, t, q, v);
+        if (solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
+        k->rest = REST;
+    }
+    hamel_status status = kinetics_evaluate(k, t, q, v, error);
+    if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, a, lambda, error);
+    if (!k->motion.frame) k->margin = motion_margin(&k->motion);
+    return status;
 }
 
 /* Σ |A_ci| max(1, |x_i|): a residual of the size of rounding is ε of it. */

@@ -20,7 +20,10 @@ typedef struct kinetics {
     double *project_step;                    /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: size of |A||q|-like terms, for residuals without dimension */
     /* workspaces of the programs */
-    double *dynamics_work, *observed_work, *rate_work, *nonideal_work;
+    double *dynamics_work, *accelerations_work, *observed_work, *rate_work, *nonideal_work;
+    double *solved; /* outputs of the program `accelerations` */
+    size_t rest;    /* for how many right-hand sides that program is left alone */
+    double margin;  /* motion_margin of the right-hand side evaluated last; not where there is a frame */
     motion_solver motion;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
     friction *friction;                       /* NULL when there is none */
@@ -59,6 +62,11 @@ static inline const double *kinetics_velocity(const kinetics *k) {
  * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28), and with it Coulomb friction (friction.h). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
 hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
+
+/* Both in one, as a right-hand side wants them: a, lambda (NULL: not wanted) and k->margin; what else is known of the state
+ * evaluated last may be of another one afterwards. */
+hamel_status kinetics_rates(kinetics *k, double t, const double *q, const double *v, double alpha, double beta,
+                            double *a, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
 /* Whether the accelerations themselves ask for the multipliers. */
 bool kinetics_needs_multipliers(const kinetics *k);

@@ -50,6 +50,10 @@ size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 double kkt_margin(const kkt *k);
 bool kkt_finds_margin(const kkt *k); /* whether that is known at all: not of large sparse systems */
 
+/* Whether elimination in the order of rows has found a solution to be trusted, by the least and the largest pivot of M (n
+ * coordinates) and the least squared sine of an angle as in kkt_margin (k rows; else 1). What is less may be rounding. */
+bool kkt_pivots_hold(size_t n, size_t k, double least, double most, double square);
+
 /* The constraints whose rows depend on others, after kkt_factor: their number, indices in list[m]. */
 size_t kkt_dependent(const kkt *k, size_t *list);
 

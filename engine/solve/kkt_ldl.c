@@ -20,6 +20,11 @@ enum { LISTED = 2, ALWAYS = 300 };
 /* Of pivots of M under constraints, as of the dense way: what is less may be rounding. */
 static const double MASS_PIVOT = 1e-12;
 
+bool kkt_pivots_hold(size_t n, size_t k, double least, double most, double square) {
+    double relative = k > 0 ? MASS_PIVOT : (double)n * DBL_EPSILON;
+    return (n == 0 || least > relative * most) && square > KKT_DEPENDENT;
+}
+
 struct kkt_ldl {
     size_t n, all, entries, below; /* coordinates; with rows taken; of M's triangle and A; of L below the diagonal */
     size_t updates;
@@ -293,7 +298,7 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
         if (pivot > most) most = pivot;
         target = eliminate(s, j, target);
     }
-    if (s->n > 0 && !(least > (s->all > s->n ? MASS_PIVOT : (double)s->n * DBL_EPSILON) * most)) return false;
+    if (!kkt_pivots_hold(s->n, s->all - s->n, least, most, 1)) return false;
     memcpy(s->before + s->n, value + s->n, (s->all - s->n) * sizeof *value);
     for (size_t j = s->n; j < s->all; j++) { /* a pivot beside what it was: the squared sine of the row's angle */
         double squared = value[j] / s->before[j];
