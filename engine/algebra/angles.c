@@ -2,6 +2,9 @@
 #include "engine/algebra/ring.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { TERM_FACTORS = 8 };
 
 /* node = *factor · rest */
 static graph_node split(const ring *r, graph_node node, double *factor) {
@@ -10,6 +13,47 @@ static graph_node split(const ring *r, graph_node node, double *factor) {
     *factor = 1;
     if (cell->op == GRAPH_MUL && graph_is_number(r->graph, cell->as.operand[0], factor)) return cell->as.operand[1];
     return node;
+}
+
+/* Factors of a product, in the order of their numbers; 0 when there are too many. */
+static size_t factors_of(const ring *r, graph_node product, graph_node *factors) {
+    size_t count = 1;
+    factors[0] = product;
+    for (size_t i = 0; i < count;) {
+        const graph_cell *cell = graph_at(r->graph, factors[i]);
+        if (cell->op != GRAPH_MUL) {
+            i++;
+            continue;
+        }
+        if (count == TERM_FACTORS) return 0;
+        factors[count++] = cell->as.operand[1];
+        factors[i] = cell->as.operand[0];
+    }
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && factors[k - 1] > factors[k]; k--) {
+            graph_node larger = factors[k - 1];
+            factors[k - 1] = factors[k];
+            factors[k] = larger;
+        }
+    return count;
+}
+
+static bool same_product(const ring *r, graph_node x, graph_node y) {
+    graph_node left[TERM_FACTORS], right[TERM_FACTORS];
+    if (x == y) return true;
+    if (graph_at(r->graph, x)->op != GRAPH_MUL || graph_at(r->graph, y)->op != GRAPH_MUL) return false;
+    size_t count = factors_of(r, x, left);
+    return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
+}
+
+/* The same product may be written in another order of its factors: the first that was met stands for all. */
+static graph_node as_met(const ring *r, const ring_angle *angle, graph_node term) {
+    for (size_t i = 0; i < angle->count; i++)
+        if (same_product(r, angle->term[i], term)) return angle->term[i];
+    for (int k = 0; k < r->angle_count; k++)
+        for (size_t i = 0; i < r->angles[k].count; i++)
+            if (same_product(r, r->angles[k].term[i], term)) return r->angles[k].term[i];
+    return term;
 }
 
 static void add_term(ring_angle *angle, graph_node term, double factor) {
@@ -67,7 +111,7 @@ int ring_angle_of(ring *r, graph_node argument, int *sign) {
     size_t count = graph_terms(r->graph, argument, r->memory, &terms, &signs);
     for (size_t k = 0; k < count && count <= ANGLE_TERMS; k++) {
         double factor;
-        graph_node term = split(r, terms[k], &factor);
+        graph_node term = as_met(r, &angle, split(r, terms[k], &factor));
         add_term(&angle, term, signs[k] * factor);
     }
     if (angle.count == 0) {

@@ -187,16 +187,11 @@ static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_m
 
 static void add_group(writer *w, fmpq_mpoly_t coefficient, const fmpq_mpoly_t denominator, graph_node moving) {
     ring *r = w->r;
-    fmpq_mpoly_t below, common;
-    ring_reduce(r, coefficient);
-    if (r->failed || fmpq_mpoly_is_zero(coefficient, r->context)) return;
+    fmpq_mpoly_t below;
     fmpq_mpoly_init(below, r->context);
-    fmpq_mpoly_init(common, r->context);
-    if (fmpq_mpoly_gcd_cofactors(common, coefficient, below, coefficient, denominator, r->context))
-        add_quotient(w, coefficient, below, moving);
-    else
-        r->failed = true;
-    fmpq_mpoly_clear(common, r->context);
+    fmpq_mpoly_set(below, denominator, r->context);
+    ring_cancel(r, coefficient, below);
+    if (!r->failed && !fmpq_mpoly_is_zero(coefficient, r->context)) add_quotient(w, coefficient, below, moving);
     fmpq_mpoly_clear(below, r->context);
 }
 
@@ -233,17 +228,7 @@ graph_node arrange(graph *g, graph_node expression, arena *memory) {
     writer w = {&r, GRAPH_NONE};
     const quotient *value = NULL;
     if (ring_open(&r, g, &expression, 1, memory)) value = ring_value(&r, expression);
-    if (value) {
-        fmpq_mpoly_t numerator, denominator;
-        fmpq_mpoly_init(numerator, r.context);
-        fmpq_mpoly_init(denominator, r.context);
-        fmpq_mpoly_set(numerator, &value->numerator, r.context);
-        fmpq_mpoly_set(denominator, &value->denominator, r.context);
-        if (!fmpq_mpoly_is_fmpq(denominator, r.context)) ring_reduce(&r, denominator);
-        add_groups(&w, numerator, denominator);
-        fmpq_mpoly_clear(numerator, r.context);
-        fmpq_mpoly_clear(denominator, r.context);
-    }
+    if (value) add_groups(&w, &value->numerator, &value->denominator);
     bool arranged = value && !r.failed;
     ring_close(&r);
     if (graph_status(g) != HAMEL_OK) return GRAPH_NONE;

@@ -15,6 +15,8 @@ static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, co
     fmpq_mpoly_t parts[RING_POWER + 1], factor;
     fmpq_t coefficient;
     ulong most = 0;
+    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power) return;
+    if (y >= 0 && fmpq_mpoly_degree_si(p, y, r->context) < 1) return;
     fmpq_init(coefficient);
     fmpq_mpoly_init(factor, r->context);
     for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_init(parts[k], r->context);
@@ -30,7 +32,7 @@ static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, co
         fmpq_mpoly_push_term_fmpq_ui(parts[k], coefficient, exponents, r->context);
     }
     for (ulong k = 0; k <= most; k++) {
-        fmpq_mpoly_sort_terms(parts[k], r->context);
+        if (k > 0) fmpq_mpoly_sort_terms(parts[k], r->context); /* what stays is in order */
         fmpq_mpoly_combine_like_terms(parts[k], r->context);
     }
     for (ulong k = most; k > 0 && !r->failed; k--) { /* Horner */
@@ -80,16 +82,18 @@ static bool attempt(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, in
     return shorter;
 }
 
-/* The canonical form in single angles: no power of a sine beyond the first (A&S 4.3.10). */
-static void only_cosines(ring *r, fmpq_mpoly_t p) {
+void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to) {
     fmpq_mpoly_t by;
     fmpq_mpoly_init(by, r->context);
-    for (int i = 0; i < r->angle_count && !r->failed; i++) {
-        slong cosine = r->angles[i].cosine;
-        products(r, by, 1, -1, -1, -1, cosine, cosine);
-        replace(r, p, r->angles[i].sine, 2, -1, by);
-    }
+    products(r, by, 1, -1, -1, -1, to, to);
+    replace(r, p, from, 2, -1, by);
     fmpq_mpoly_clear(by, r->context);
+}
+
+/* The canonical form in single angles: no power of a sine beyond the first. */
+static void only_cosines(ring *r, fmpq_mpoly_t p) {
+    for (int i = 0; i < r->angle_count && !r->failed; i++)
+        ring_replace_square(r, p, r->angles[i].sine, r->angles[i].cosine);
 }
 
 /* sin and cos of a + b and a − b by those of a and b (A&S 4.3.16, 4.3.17). */
@@ -134,19 +138,15 @@ static bool shorten_pair(ring *r, fmpq_mpoly_t p, const ring_angle_pair *pair) {
 
 static void shorten(ring *r, fmpq_mpoly_t p) {
     bool shorter = true;
-    while (shorter && !r->failed) { /* each round has fewer terms */
+    while (shorter && !r->failed) { /* each round has fewer terms, or fewer factors in them */
         shorter = false;
-        for (int i = 0; i < r->angle_count; i++) {
-            slong sine = r->angles[i].sine, cosine = r->angles[i].cosine;
-            shorter |= attempt(r, p, sine, 2, -1, 1, -1, -1, -1, cosine, cosine);
-            shorter |= attempt(r, p, cosine, 2, -1, 1, -1, -1, -1, sine, sine);
-        }
+        for (int i = 0; i < r->angle_count && !r->failed; i++)
+            shorter |= ring_collect_squares(r, p, r->angles[i].sine, r->angles[i].cosine);
         for (size_t k = 0; k < r->pair_count; k++) shorter |= shorten_pair(r, p, &r->pairs[k]);
     }
 }
 
-/* √x² = x where x is a polynomial. */
-static void square_roots(ring *r, fmpq_mpoly_t p) {
+void ring_square_roots(ring *r, fmpq_mpoly_t p) {
     for (slong i = 0; i < r->atom_count && !r->failed; i++) {
         const graph_cell *cell = graph_at(r->graph, r->atoms[i]);
         const quotient *x = cell->op == GRAPH_SQRT ? ring_value(r, cell->as.operand[0]) : NULL;
@@ -156,7 +156,7 @@ static void square_roots(ring *r, fmpq_mpoly_t p) {
 
 void ring_reduce(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t apart, cosines;
-    square_roots(r, p);
+    ring_square_roots(r, p);
     if (r->angle_count == 0 || r->failed) return;
     fmpq_mpoly_init(apart, r->context);
     fmpq_mpoly_init(cosines, r->context);
@@ -168,8 +168,8 @@ void ring_reduce(ring *r, fmpq_mpoly_t p) {
     shorten(r, p);
     shorten(r, cosines);
     shorten(r, apart);
-    if (!r->failed && length_of(r, cosines) < length_of(r, p)) fmpq_mpoly_swap(p, cosines, r->context);
-    if (!r->failed && length_of(r, apart) < length_of(r, p)) fmpq_mpoly_swap(p, apart, r->context);
+    if (!r->failed && ring_is_shorter(r, cosines, p)) fmpq_mpoly_swap(p, cosines, r->context);
+    if (!r->failed && ring_is_shorter(r, apart, p)) fmpq_mpoly_swap(p, apart, r->context);
     fmpq_mpoly_clear(apart, r->context);
     fmpq_mpoly_clear(cosines, r->context);
 }

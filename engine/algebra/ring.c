@@ -60,6 +60,19 @@ static int rank_of(const ring *r, graph_node node) {
 }
 enum { MOVING_RANKS = 4 };
 
+/* Of the same rank: symbols as declared, angles as the symbols that they are. */
+static bool stands_before(const ring *r, graph_node x, graph_node y) {
+    const graph_cell *left = graph_at(r->graph, x), *right = graph_at(r->graph, y);
+    if (is_angular(r, x) && is_angular(r, y)) {
+        left = graph_at(r->graph, left->as.operand[0]);
+        right = graph_at(r->graph, right->as.operand[0]);
+    }
+    bool one = left->op == GRAPH_IS_SYMBOL, other = right->op == GRAPH_IS_SYMBOL;
+    if (one != other) return one;
+    if (!one) return x < y;
+    return left->kind != right->kind ? left->kind < right->kind : left->as.index < right->as.index;
+}
+
 static void add_atom(ring *r, graph_node node) {
     for (slong i = 0; i < r->atom_count; i++)
         if (r->atoms[i] == node) return;
@@ -71,10 +84,7 @@ static void add_atom(ring *r, graph_node node) {
     slong at = r->atom_count++;
     for (; at > 0; at--) { /* kept sorted by rank, then as declared */
         int other = rank_of(r, r->atoms[at - 1]);
-        bool symbols = rank == other && graph_at(r->graph, node)->op == GRAPH_IS_SYMBOL;
-        bool before = symbols ? graph_at(r->graph, r->atoms[at - 1])->as.index < graph_at(r->graph, node)->as.index
-                              : r->atoms[at - 1] < node;
-        if (other < rank || (other == rank && before)) break;
+        if (other < rank || (other == rank && stands_before(r, r->atoms[at - 1], node))) break;
         r->atoms[at] = r->atoms[at - 1];
     }
     r->atoms[at] = node;

@@ -79,4 +79,24 @@ graph_node ring_angle_node(ring *r, const ring_angle *angle);
  * fewest terms among what it tries; 0 where it is 0. */
 void ring_reduce(ring *r, fmpq_mpoly_t p);
 
+/* √x² → x where x is a polynomial; the first step of ring_reduce. */
+void ring_square_roots(ring *r, fmpq_mpoly_t p);
+
+/* from² → 1 − to², for the sine and cosine of an angle in either order. */
+void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
+
+/* --- squares.c ----------------------------------------------------------------------------------------------------- */
+
+/* True when p has fewer terms than q, or as many and fewer factors in them. */
+bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q);
+
+/* Even powers of the sine and cosine of one angle in their shortest form; true when p became shorter. */
+bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine);
+
+/* --- quotients.c --------------------------------------------------------------------------------------------------- */
+
+/* Takes out what numerator and denominator have in common when sin² + cos² = 1 is known, and reduces both; where the
+ * numerator is 0 it becomes 0. */
+void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below);
+
 #endif

@@ -66,6 +66,15 @@ static bool allocate(sharing *s, arena *memory) {
     return s->size && s->uses && s->to;
 }
 
+double written_length(written *w, graph_node node) {
+    graph *g = w->system->graph;
+    sharing s = {0};
+    s.count = graph_below(g, &node, 1, w->memory, &s.nodes);
+    if (s.count == 0 || !allocate(&s, w->memory)) return HUGE_VAL;
+    measure(g, &s, HUGE_VAL);
+    return s.size[position(&s, node)];
+}
+
 bool written_share(written *w, graph_node **nodes, size_t count, double most, double worth, graph_node **definitions,
                    size_t *found) {
     graph *g = w->system->graph;

@@ -33,13 +33,21 @@ static bool add_line(written *w, written_line line) {
     return true;
 }
 
+/* What is collected can be far longer than what it was made of, which shares its parts. */
+static graph_node readable(written *w, graph_node node) {
+    enum { LONG = 4000, TIMES = 4 }; /* symbols and operations: some pages; what reading a collected form is worth */
+    graph_node arranged = arrange(w->system->graph, node, w->memory), *below;
+    if (arranged < 0 || written_length(w, arranged) <= LONG) return arranged;
+    double most = TIMES * (double)graph_below(w->system->graph, &node, 1, w->memory, &below);
+    return written_length(w, arranged) > most ? node : arranged;
+}
+
 bool written_equation(written *w, const char *name, graph_node left, graph_node right) {
-    graph *g = w->system->graph;
-    return add_line(w, (written_line){name, NULL, arrange(g, left, w->memory), arrange(g, right, w->memory)});
+    return add_line(w, (written_line){name, NULL, readable(w, left), readable(w, right)});
 }
 
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
-    graph_node arranged = arrange(w->system->graph, right, w->memory);
+    graph_node arranged = readable(w, right);
     bool coefficient = strchr(defines, '[') != NULL; /* of a matrix: zeros are not listed */
     if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
     return add_line(w, (written_line){name, defines, GRAPH_NONE, arranged});

@@ -90,6 +90,9 @@ bool written_cannot(written *w, const char *why, const char *hint);
 void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
+/* shared.c: symbols and operations of the text of a node, 1e15 at most. */
+double written_length(written *w, graph_node node);
+
 /* shared.c: gives names to subexpressions of nodes[count] that occur more than once and have `worth` symbols and
  * operations, when all together have more than `most`. Nodes are rewritten; the named ones follow as definitions[*found], each made of earlier ones. A name is
  * that of parameter number parameter_count + index. False without memory. */

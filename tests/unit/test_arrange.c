@@ -61,6 +61,42 @@ static void squares_of_sine_and_cosine_join(void **state) {
     assert_arranged("1 - sin(a)^2 - cos(a)^2", "0");
 }
 
+/* Of the forms of one value, that with the fewest terms, then the fewest factors. */
+static void even_powers_take_their_shortest_form(void **state) {
+    (void)state;
+    assert_arranged("(2*cos(a)^2 + sin(a)^2)*x''", "(cos(a)^2 + 1)*x''");
+    assert_arranged("(6*cos(a)^2 + sin(a)^2)*x''", "(5*cos(a)^2 + 1)*x''");
+    assert_arranged("(cos(a)^4 - 2*cos(a)^2 + 1)*x''", "sin(a)^4*x''");
+    assert_arranged("m*cos(b)^2 - m*sin(a)^2*cos(b)^2", "m*cos(a)^2*cos(b)^2");
+    assert_arranged("(1 + cos(a))*(1 - cos(a))*x''", "sin(a)^2*x''");
+    assert_arranged("(1 + cos(a))^2*x''", "(cos(a) + 1)^2*x''");
+}
+
+/* Papastavridis 2.13.7, the momentum of the disk's turn squared: without the relation both squares would stay. */
+static void quotients_cancel_by_sine_and_cosine(void **state) {
+    (void)state;
+    assert_arranged("(4*sin(a)^2 - 5)^2*x''/(4*cos(a)^2 + 1)^2", "x''");
+    assert_arranged("(4*sin(a)^2 - 5)*x''/(4*cos(a)^2 + 1)^2", "-x''/(4*cos(a)^2 + 1)");
+    assert_arranged("x''*sin(a)^2/(1 + cos(a))", "-(cos(a) - 1)*x''");
+    assert_arranged("(m*sin(a)^2 + M*sin(b) + J)*y''*x/(J + m - m*cos(a)^2 + M*sin(b))^2",
+                    "x*y''/(m*sin(a)^2 + M*sin(b) + J)");
+}
+
+/* A sum with as many terms as the factors together is no gain. */
+static void products_stay_products(void **state) {
+    (void)state;
+    assert_arranged("(sin(a)*cos(b) + cos(a)*sin(b)/2)*(cos(a)*cos(b) - sin(a)*sin(b)/2)*x'",
+                    "(sin(b)*cos(a) + 2*sin(a)*cos(b))*(2*cos(a)*cos(b) - sin(a)*sin(b))*x'/4");
+    assert_arranged("(y + sqrt(x^2+y^2))^2*x'/sqrt(x^2 + y^2)^2 + cos(t)",
+                    "(sqrt(x^2 + y^2) + y)^2*x'/(x^2 + y^2) + cos(t)");
+}
+
+static void a_product_in_an_angle_has_no_order(void **state) {
+    (void)state;
+    assert_arranged("sin(x*m - m*x + y)*a'", "sin(y)*a'");
+    assert_arranged("sin(a*cos(b)*r)^2*a' + cos(r*a*cos(b))^2*a'", "a'");
+}
+
 static void sums_of_angles_are_put_together(void **state) {
     (void)state;
     assert_arranged("m*l^2*(cos(a)*cos(b) + sin(a)*sin(b))*x''", "m*l^2*cos(a - b)*x''");
@@ -95,8 +131,14 @@ static void what_is_too_long_is_left_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_are_collected_by_what_moves), cmocka_unit_test(squares_of_sine_and_cosine_join),
-        cmocka_unit_test(sums_of_angles_are_put_together),   cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
+        cmocka_unit_test(terms_are_collected_by_what_moves),
+        cmocka_unit_test(squares_of_sine_and_cosine_join),
+        cmocka_unit_test(even_powers_take_their_shortest_form),
+        cmocka_unit_test(quotients_cancel_by_sine_and_cosine),
+        cmocka_unit_test(products_stay_products),
+        cmocka_unit_test(a_product_in_an_angle_has_no_order),
+        cmocka_unit_test(sums_of_angles_are_put_together),
+        cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
         cmocka_unit_test(what_is_too_long_is_left_alone),
     };
     return cmocka_run_group_tests_name("arrange", tests, NULL, NULL);

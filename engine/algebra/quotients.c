@@ -1,0 +1,119 @@
+/* quotients.c — what numerator and denominator have in common when sin² + cos² = 1 is known, taken out.
+ *
+ * What is even in the sine of an angle is one polynomial in its cosine, and the other way round: written so, factors
+ * show. The shortest form of a product is often not a product any more; so factors are also shortened one by one. */
+#include "engine/algebra/ring.h"
+
+enum { FACTOR_TERMS = 60 }; /* of polynomials that are factored only to see whether that is shorter */
+
+/* Takes out what both have in common as they stand; true when that is more than a number. */
+static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
+    fmpq_mpoly_t common;
+    if (fmpq_mpoly_is_fmpq(below, r->context)) return false;
+    fmpq_mpoly_init(common, r->context);
+    if (!fmpq_mpoly_gcd_cofactors(common, above, below, above, below, r->context)) r->failed = true;
+    bool found = !r->failed && !fmpq_mpoly_is_fmpq(common, r->context);
+    fmpq_mpoly_clear(common, r->context);
+    return found;
+}
+
+/* Each angle of `below` in the function that occurs in odd powers, so that the other one leaves only constants. */
+static void write_alike(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
+    for (int i = 0; i < r->angle_count && !r->failed; i++) {
+        slong sine = r->angles[i].sine, cosine = r->angles[i].cosine;
+        bool in_cosines = fmpq_mpoly_degree_si(below, cosine, r->context) > 0;
+        if (!in_cosines && fmpq_mpoly_degree_si(below, sine, r->context) <= 0) continue;
+        ring_replace_square(r, below, sine, cosine);
+        bool odd = fmpq_mpoly_degree_si(below, sine, r->context) > 0;
+        if (odd) ring_replace_square(r, below, cosine, sine);
+        ring_replace_square(r, above, odd ? cosine : sine, odd ? sine : cosine);
+    }
+}
+
+/* Terms between parentheses when it is written as a product. */
+static slong terms_of(const ring *r, const fmpq_mpoly_factor_t factors) {
+    slong sum = 0;
+    for (slong i = 0; i < factors->num; i++) {
+        slong terms = fmpq_mpoly_length(factors->poly + i, r->context);
+        if (terms > 1) sum += terms;
+    }
+    return sum;
+}
+
+static slong terms_of_factors(const ring *r, const fmpq_mpoly_t p) {
+    fmpq_mpoly_factor_t factors;
+    slong sum = fmpq_mpoly_length(p, r->context);
+    if (sum <= 1 || sum > FACTOR_TERMS) return sum;
+    fmpq_mpoly_factor_init(factors, r->context);
+    if (fmpq_mpoly_factor(factors, p, r->context)) sum = terms_of(r, factors);
+    fmpq_mpoly_factor_clear(factors, r->context);
+    return sum;
+}
+
+/* Π of the reduced factors; √x² among them becomes x, but (√x + y)² stays. */
+static bool expand_reduced(ring *r, fmpq_mpoly_t p, const fmpq_mpoly_factor_t factors) {
+    fmpq_mpoly_t base, power;
+    fmpq_mpoly_init(base, r->context);
+    fmpq_mpoly_init(power, r->context);
+    fmpq_mpoly_set_fmpq(p, factors->constant, r->context);
+    for (slong i = 0; i < factors->num && !r->failed; i++) {
+        bool single = fmpq_mpoly_length(factors->poly + i, r->context) == 1;
+        fmpq_mpoly_set(base, factors->poly + i, r->context);
+        ring_reduce(r, base);
+        if (!fmpq_mpoly_pow_fmpz(power, base, factors->exp + i, r->context)) r->failed = true;
+        if (single) ring_square_roots(r, power);
+        if (!ring_too_long(r, fmpq_mpoly_length(p, r->context), fmpq_mpoly_length(power, r->context)))
+            fmpq_mpoly_mul(p, p, power, r->context);
+    }
+    fmpq_mpoly_clear(power, r->context);
+    fmpq_mpoly_clear(base, r->context);
+    return !r->failed;
+}
+
+/* p with each of its factors reduced; false when that is all of it. */
+static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
+    fmpq_mpoly_factor_t factors;
+    bool done = false;
+    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) return false;
+    fmpq_mpoly_factor_init(factors, r->context);
+    if (fmpq_mpoly_factor(factors, p, r->context) && (factors->num > 1 || !fmpz_is_one(factors->exp)))
+        done = expand_reduced(r, p, factors);
+    fmpq_mpoly_factor_clear(factors, r->context);
+    return done;
+}
+
+/* p as a sum or as a product, whichever is shorter; the product when they are alike. */
+static void shorten(ring *r, fmpq_mpoly_t p) {
+    fmpq_mpoly_t product;
+    fmpq_mpoly_init(product, r->context);
+    fmpq_mpoly_set(product, p, r->context);
+    ring_reduce(r, p);
+    bool same = r->angle_count == 0 && fmpq_mpoly_equal(p, product, r->context);
+    bool single = r->failed || fmpq_mpoly_length(p, r->context) <= 1;
+    if (!same && !single && reduce_factors(r, product) && terms_of_factors(r, product) <= terms_of_factors(r, p))
+        fmpq_mpoly_swap(p, product, r->context);
+    fmpq_mpoly_clear(product, r->context);
+}
+
+void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
+    fmpq_mpoly_t x, y;
+    (void)take_common(r, above, below);
+    if (!r->failed) shorten(r, above);
+    if (!r->failed) shorten(r, below);
+    if (fmpq_mpoly_is_zero(below, r->context)) r->failed = true; /* left as it stands, to be reported when evaluated */
+    if (r->failed || fmpq_mpoly_is_zero(above, r->context) || fmpq_mpoly_is_fmpq(below, r->context)) return;
+    fmpq_mpoly_init(x, r->context);
+    fmpq_mpoly_init(y, r->context);
+    fmpq_mpoly_set(x, above, r->context);
+    fmpq_mpoly_set(y, below, r->context);
+    write_alike(r, x, y);
+    if (!r->failed && take_common(r, x, y)) {
+        fmpq_mpoly_swap(above, x, r->context);
+        fmpq_mpoly_swap(below, y, r->context);
+        shorten(r, above);
+        shorten(r, below);
+    }
+    if (!r->failed) (void)take_common(r, above, below);
+    fmpq_mpoly_clear(x, r->context);
+    fmpq_mpoly_clear(y, r->context);
+}

@@ -1,0 +1,240 @@
+/* squares.c — polynomials made short by sin² + cos² = 1 (A&S 4.3.10).
+ *
+ * The terms of a polynomial that differ by even powers of the sine and cosine of one angle are together a polynomial
+ * P(cos²), which has one value and many forms: P itself, P in sin², and these with powers of the other square taken
+ * out. Of each such P the cheapest form is written. */
+#include "engine/algebra/ring.h"
+
+#include <flint/fmpq_poly.h>
+#include <math.h>
+#include <string.h>
+
+enum { SQUARES_MOST = RING_POWER }; /* powers of cos² beyond are left alone */
+
+/* How long something is to read, the most important first. */
+typedef struct cost {
+    slong terms, factors; /* a power counts as two, a coefficient as one */
+    double size;          /* of the coefficients, without what they have in common */
+} cost;
+
+static cost cost_of(const ring *r, const fmpq_mpoly_t p) {
+    ulong exponents[RING_ATOMS];
+    cost c = {fmpq_mpoly_length(p, r->context), 0, 0};
+    fmpz_t size;
+    fmpz_init(size);
+    for (slong i = 0; i < c.terms; i++) { /* a polynomial over the rationals is content · one over the integers */
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+        fmpz_mpoly_get_term_coeff_fmpz(size, p->zpoly, i, r->context->zctx);
+        slong factors = fmpz_is_pm1(size) ? 0 : 1;
+        for (slong k = 0; k < r->atom_count; k++) factors += exponents[k] > 1 ? 2 : (slong)exponents[k];
+        c.factors += factors > 0 ? factors : 1; /* the number 1 */
+        c.size += fabs(fmpz_get_d(size));
+    }
+    fmpz_clear(size);
+    return c;
+}
+
+static bool shorter(cost x, cost y) {
+    return x.terms != y.terms ? x.terms < y.terms : x.factors < y.factors;
+}
+
+bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q) {
+    return shorter(cost_of(r, p), cost_of(r, q));
+}
+
+/* --- one polynomial P(cos²) ------------------------------------------------------------------------------------------ */
+
+/* The terms at hand: rest · sin^s cos^c · P(cos²). */
+typedef struct group {
+    ring *r;
+    slong sine, cosine;
+    ulong exponents[RING_ATOMS]; /* of the rest; s and c are 0 or 1 */
+    bool odd_cosines, odd_sines; /* P stands beside terms of the other parity: 1 + cos is a factor of sin² */
+    fmpq_mpoly_t best;
+    cost least;
+    bool any;
+} group;
+
+/* rest · taken^(2 power) · P(square of written) as a candidate. */
+static void consider(group *g, const fmpq_poly_t P, slong written, slong taken, ulong power) {
+    ring *r = g->r;
+    ulong exponents[RING_ATOMS];
+    fmpq_mpoly_t form;
+    fmpq_t coefficient;
+    fmpq_mpoly_init(form, r->context);
+    fmpq_init(coefficient);
+    memcpy(exponents, g->exponents, (size_t)r->atom_count * sizeof *exponents);
+    exponents[taken] += 2 * power;
+    for (slong i = fmpq_poly_degree(P); i >= 0; i--) {
+        fmpq_poly_get_coeff_fmpq(coefficient, P, i);
+        if (fmpq_is_zero(coefficient)) continue;
+        exponents[written] = g->exponents[written] + 2 * (ulong)i;
+        fmpq_mpoly_push_term_fmpq_ui(form, coefficient, exponents, r->context);
+    }
+    fmpq_mpoly_sort_terms(form, r->context);
+    cost c = cost_of(r, form);
+    bool tie = g->any && c.terms == g->least.terms && c.factors == g->least.factors;
+    bool better = !g->any || shorter(c, g->least);
+    if (tie && !g->odd_cosines && !g->odd_sines) better = c.size < g->least.size;
+    if (better) {
+        fmpq_mpoly_swap(g->best, form, r->context);
+        g->least = c;
+        g->any = true;
+    }
+    fmpq_clear(coefficient);
+    fmpq_mpoly_clear(form, r->context);
+}
+
+/* P in the square of one of the two, and with powers of the other's square, 1 − x, taken out. */
+static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong taken) {
+    fmpq_poly_t left, rest, other, divided;
+    fmpq_poly_init(left);
+    fmpq_poly_init(rest);
+    fmpq_poly_init(other);
+    fmpq_poly_init(divided);
+    fmpq_poly_set_str(other, "2  1 -1");
+    fmpq_poly_set(divided, P);
+    for (ulong power = 0; fmpq_poly_is_zero(rest); power++) { /* ends: P is not 0 */
+        consider(g, divided, written, taken, power);
+        fmpq_poly_divrem(left, rest, divided, other);
+        fmpq_poly_swap(divided, left);
+    }
+    fmpq_poly_clear(left);
+    fmpq_poly_clear(rest);
+    fmpq_poly_clear(other);
+    fmpq_poly_clear(divided);
+}
+
+static void choose_form(group *g, const fmpq_poly_t in_cosines) {
+    fmpq_poly_t in_sines, other;
+    fmpq_poly_init(in_sines);
+    fmpq_poly_init(other);
+    fmpq_poly_set_str(other, "2  1 -1");
+    fmpq_poly_compose(in_sines, in_cosines, other);
+    bool sines_first = g->odd_sines && !g->odd_cosines;
+    g->any = false;
+    if (sines_first) consider_powers(g, in_sines, g->sine, g->cosine);
+    consider_powers(g, in_cosines, g->cosine, g->sine);
+    if (!sines_first) consider_powers(g, in_sines, g->sine, g->cosine);
+    fmpq_poly_clear(in_sines);
+    fmpq_poly_clear(other);
+}
+
+/* --- all of a polynomial --------------------------------------------------------------------------------------------- */
+
+static void swap_exponents(ulong *exponents, slong x, slong y) {
+    ulong kept = exponents[x];
+    exponents[x] = exponents[y];
+    exponents[y] = kept;
+}
+
+/* p with two variables exchanged. */
+static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, slong y) {
+    ulong exponents[RING_ATOMS];
+    fmpq_t coefficient;
+    fmpq_init(coefficient);
+    fmpq_mpoly_zero(out, r->context);
+    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+        fmpq_mpoly_get_term_coeff_fmpq(coefficient, p, i, r->context);
+        swap_exponents(exponents, x, y);
+        fmpq_mpoly_push_term_fmpq_ui(out, coefficient, exponents, r->context);
+    }
+    fmpq_mpoly_sort_terms(out, r->context);
+    fmpq_clear(coefficient);
+}
+
+/* Which parities occur, and whether all powers are small. */
+static bool survey(group *g, const fmpq_mpoly_t p) {
+    ulong exponents[RING_ATOMS];
+    bool cosines[2] = {false, false}, sines[2] = {false, false};
+    for (slong i = 0; i < fmpq_mpoly_length(p, g->r->context); i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, g->r->context);
+        if (exponents[g->cosine] > 2 * SQUARES_MOST) return false;
+        cosines[exponents[g->cosine] % 2] = sines[exponents[g->sine] % 2] = true;
+    }
+    g->odd_cosines = cosines[0] && cosines[1];
+    g->odd_sines = sines[0] && sines[1];
+    return true;
+}
+
+/* One term is short enough; the terms are not in order yet. */
+static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
+    ring *r = g->r;
+    ulong exponents[RING_ATOMS];
+    fmpq_t coefficient;
+    slong degree = fmpq_poly_degree(in_cosines);
+    bool single = true;
+    fmpq_init(coefficient);
+    for (slong i = 0; i < degree && single; i++) {
+        fmpq_poly_get_coeff_fmpq(coefficient, in_cosines, i);
+        single = fmpq_is_zero(coefficient);
+    }
+    if (single) {
+        memcpy(exponents, g->exponents, (size_t)r->atom_count * sizeof *exponents);
+        exponents[g->cosine] += 2 * (ulong)degree;
+        fmpq_poly_get_coeff_fmpq(coefficient, in_cosines, degree);
+        fmpq_mpoly_push_term_fmpq_ui(out, coefficient, exponents, r->context);
+    } else {
+        choose_form(g, in_cosines);
+        for (slong i = 0; i < fmpq_mpoly_length(g->best, r->context); i++) {
+            fmpq_mpoly_get_term_exp_ui(exponents, g->best, i, r->context);
+            fmpq_mpoly_get_term_coeff_fmpq(coefficient, g->best, i, r->context);
+            fmpq_mpoly_push_term_fmpq_ui(out, coefficient, exponents, r->context);
+        }
+    }
+    fmpq_clear(coefficient);
+}
+
+/* The terms of `sorted` from `from` on that differ by powers of the last variable, which stands for the cosine: added to
+ * `out` in their cheapest forms. Returns where they end. */
+static slong add_run(group *g, const fmpq_mpoly_t sorted, slong from, fmpq_mpoly_t out) {
+    ring *r = g->r;
+    slong last = r->atom_count - 1, i = from, length = fmpq_mpoly_length(sorted, r->context);
+    ulong exponents[RING_ATOMS], first[RING_ATOMS];
+    fmpq_poly_t parts[2];
+    fmpq_t coefficient;
+    fmpq_init(coefficient);
+    for (int odd = 0; odd < 2; odd++) fmpq_poly_init(parts[odd]);
+    fmpq_mpoly_get_term_exp_ui(first, sorted, from, r->context);
+    for (; i < length; i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, sorted, i, r->context);
+        if (memcmp(exponents, first, (size_t)last * sizeof *first) != 0) break;
+        fmpq_mpoly_get_term_coeff_fmpq(coefficient, sorted, i, r->context);
+        fmpq_poly_set_coeff_fmpq(parts[exponents[last] % 2], (slong)(exponents[last] / 2), coefficient);
+    }
+    for (int odd = 0; odd < 2; odd++) {
+        memcpy(g->exponents, first, (size_t)r->atom_count * sizeof *first);
+        g->exponents[last] = (ulong)odd;
+        swap_exponents(g->exponents, g->cosine, last);
+        if (!fmpq_poly_is_zero(parts[odd])) add_form(g, parts[odd], out);
+        fmpq_poly_clear(parts[odd]);
+    }
+    fmpq_clear(coefficient);
+    return i;
+}
+
+bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine) {
+    group g = {.r = r, .sine = sine, .cosine = cosine};
+    fmpq_mpoly_t sorted, result;
+    if (fmpq_mpoly_degree_si(p, sine, r->context) < 2 && fmpq_mpoly_degree_si(p, cosine, r->context) < 2) return false;
+    fmpq_mpoly_init(sorted, r->context);
+    fmpq_mpoly_init(result, r->context);
+    fmpq_mpoly_init(g.best, r->context);
+    fmpq_mpoly_set(result, p, r->context);
+    ring_replace_square(r, result, sine, cosine);
+    bool collected = !r->failed && survey(&g, result);
+    if (collected) {
+        exchange(r, sorted, result, cosine, r->atom_count - 1);
+        fmpq_mpoly_zero(result, r->context);
+        for (slong i = 0; i < fmpq_mpoly_length(sorted, r->context);) i = add_run(&g, sorted, i, result);
+        fmpq_mpoly_sort_terms(result, r->context);
+        fmpq_mpoly_combine_like_terms(result, r->context);
+        collected = ring_is_shorter(r, result, p);
+    }
+    if (collected) fmpq_mpoly_swap(p, result, r->context);
+    fmpq_mpoly_clear(g.best, r->context);
+    fmpq_mpoly_clear(result, r->context);
+    fmpq_mpoly_clear(sorted, r->context);
+    return collected;
+}
