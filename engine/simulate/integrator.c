@@ -212,6 +212,11 @@ static int sensitivity_rates(void *user, double t, const double *y, N_Vector *s,
     return status == HAMEL_OK ? 0 : remember_failure(w, status, t, y);
 }
 
+/* What a step is in error across the constraints tells how far along them it comes back: without it errors on 105
+ * constrained examples are twice as large at nine in ten, and those of a rotor do not follow the tolerance. Towards
+ * dependent constraints it grows without bound. */
+static const double APART = 0.5; /* of the widest margin: from there on only errors along the constraints count */
+
 /* What leads off the manifold is taken out of a change (dq, dw) of the state given last to w->variables. */
 static hamel_status project_change(integrator *w, double *change) {
     double *dv = w->scratch;
@@ -230,7 +235,7 @@ static int project(void *user, double t, const double *y, double *c, double *err
     if (status == HAMEL_OK) status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
     if (status == HAMEL_OK) status = variables_from_velocities(w->variables, t, q, v, c + n);
     memcpy(c, q, n * sizeof *c);
-    if (status == HAMEL_OK && error) status = project_change(w, error);
+    if (status == HAMEL_OK && error && w->margin < APART * w->widest) status = project_change(w, error);
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     if (!(worst < 1e-9)) return 1;
     for (size_t i = 0; i < w->state_count; i++) c[i] -= y[i];

@@ -1,6 +1,7 @@
 /* test_examples.c — every shipped system passes its own checks and invariants, and all formulations agree on it.
  *
- * The examples are taken as the programs carry them, through the same two calls that the daemon and the command line
+ * By the method that they take, and by BDF, which solves for its states and projects them by another way. The examples are
+ * taken as the programs carry them, through the same two calls that the daemon and the command line
  * make. One test each, named like its file; a failure says which check missed by how much. */
 #include "api/analyze.h"
 
@@ -60,12 +61,12 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     return true;
 }
 
-static void passes_its_own_checks(void **state) {
-    const api_example *example = api_example_at(*(const size_t *)*state);
+static void check(const api_example *example, const char *const *assignments, size_t count) {
     api_limits limits = api_limits_default();
     api_failure failure = {0};
     outcome o = {0};
-    hamel_model *model = api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
+    hamel_model *model =
+        api_prepare(example->json, example->length, assignments, count, &limits, NULL, example->name, &failure);
     if (model == NULL) {
         note(&o, "%s", failure.text != NULL ? failure.text : "no model");
     } else {
@@ -77,6 +78,15 @@ static void passes_its_own_checks(void **state) {
     if (!o.passed) fail_msg("%s", o.report);
     assert_true(o.checks > 0);
     assert_true(o.rows > 1);
+}
+
+static void passes_its_own_checks(void **state) {
+    check(api_example_at(*(const size_t *)*state), NULL, 0);
+}
+
+static void passes_them_by_bdf(void **state) {
+    static const char *const method = "simulation.method=bdf";
+    check(api_example_at(*(const size_t *)*state), &method, 1);
 }
 
 static double number_of(const cJSON *object, const char *key) {
@@ -126,6 +136,7 @@ static int run_for_each(const char *group, CMUnitTestFunction function) {
 
 int main(void) {
     int checks = run_for_each("examples", passes_its_own_checks);
+    int bdf = run_for_each("examples by bdf", passes_them_by_bdf);
     int formulations = run_for_each("formulations", every_formulation_agrees);
-    return checks || formulations;
+    return checks || bdf || formulations;
 }
