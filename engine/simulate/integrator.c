@@ -1,14 +1,11 @@
-/* integrator.c — see the header. Steps are taken by a stepper (stepper.h); here is what it integrates. */
-#include "engine/simulate/integrator.h"
-
-#include "engine/simulate/across.h"
-#include "engine/simulate/stepper.h"
+/* integrator.c — see the header. Steps are taken by a stepper (stepper.h); what it integrates is
+ * in integrator_rates.c. */
+#include "engine/simulate/integrator_int.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Adams: rate of stabilization times step size. Its higher orders are stable for a few hundredths on the negative real
  * axis; more shortens the steps. Measured on pendulums over 1,000 s: 0.005 to 0.05 keep the drift at the tolerance. */
@@ -24,238 +21,11 @@ enum { STIFF_WINDOW = 50, SETTLED = 20 };
 static const double SHRUNK = 0.05, FORGOTTEN = 0.02;
 enum { SHRUNK_STEPS = 10, BESIDE_STEPS = 40 };
 
-/* kkt_margin of states beside a singular one: from where on rough stages are left, where the
- * drift has to be kept out, where rounding is felt, and where it is not. */
-static const double NEAR = 0.1, BESIDE = 0.03, ACROSS = 1e-3, REGULAR = 0.015, PART_OF_STEP = 0.15;
-static const double CREEP_PART = 1e-13; /* of the span */
-enum { CREEP_STEPS = 1000 };
-
 /* The order in which `auto` may go through the methods. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
-struct integrator {
-    const hamel_model *model;
-    kinetics *kinetics;
-    integrator_options options;
-    const stepper_kind *kind;
-    stepper *stepper;
-    stepper_problem problem;
-    double *y, *dense; /* state after the last step; scratch of dense output */
-    forward *forward;  /* NULL: no sensitivities */
-    variables *variables;
-    size_t n, state_count; /* of q; of (q, w) */
-    double *velocity;      /* n: q' of the right-hand side evaluated last */
-    double *atol;          /* of (q, w) */
-    double *scratch;       /* 2n, for projections */
-    unsigned used;         /* USED_ of the methods so far */
-    bool may_change;
-    double safety; /* on tolerances, of the method in force */
-    double t, previous;
-    double rtol, atol_factor;    /* of the method in force */
-    double alpha, beta;          /* stabilization in force */
-    double along_rate;           /* and of the sensitivities, where they have one of their own; else 0 */
-    double margin, least_margin; /* kkt_margin at the last evaluation; least since the last step */
-    double calm_step;            /* the last one that met no state beside a singular one; 0 at first */
-    double widest;               /* largest margin since the start */
-    size_t rank;                 /* and the most independent constraints */
-    double start_margin, slope;  /* margin at the start of the last step, and how fast it fell or rose before */
-    bool beside;                 /* the last step may have passed a singular state */
-    double *acceleration, *lambda;
-    across across;
-    double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
-    integrator_counts before; /* of a method left behind */
-    double window_steps, window_stiff;
-    long since_start, tiny_steps, shrunk_steps;    /* steps: since the method was started; ... in a row */
-    double longest;                                /* step of late */
-    double failed_evaluations, window_evaluations; /* a value that is not finite is no sign of stiffness */
-    /* the last evaluation that failed, for the message */
-    hamel_status failure;
-    double failed_t, *failed_state;
-    bool canceled, timed_out;
-    bool too_near; /* a stage has met a state beside a singular one, where stages are too rough */
-    bool looking;  /* at a state within the last step, which ends whatever happens meanwhile */
-};
-
-/* To a few milliseconds, and a tenth of the time that an exact look takes: it is asked at each right-hand side. */
-static double monotonic(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* --- callbacks ------------------------------------------------------------------------------------------------------ */
-
-static int stopped(integrator *w) {
-    if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
-    if (w->options.deadline > 0 && monotonic() > w->options.deadline) w->timed_out = true;
-    return w->canceled || w->timed_out;
-}
-
-static int remember_failure(integrator *w, hamel_status status, double t, const double *y) {
-    double sum = 0;
-    for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
-    if (!isfinite(t)) return -1;                            /* the step size is lost; the failure before says why */
-    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* and so does it where the state is lost */
-    w->failure = status;
-    w->failed_evaluations++;
-    w->failed_t = t;
-    memcpy(w->failed_state, y, w->state_count * sizeof *y);
-    return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
-}
-
-/* The rate at which positions approach their constraints where velocities meet theirs anyway: that of the slower root
- * of Baumgarte's equation r² + 2αr + β² = 0. */
-static double approach(const integrator *w) {
-    double a = w->alpha, b = w->beta;
-    return a > b ? a - sqrt(a * a - b * b) : a;
-}
-
-/* q', w', and the multipliers in w->lambda where they are needed, of a state. */
-static hamel_status rates(integrator *w, double t, const double *y, double *out, hamel_error *error) {
-    kinetics *k = w->kinetics;
-    bool positions_only = variables_meet_constraints(w->variables);
-    double alpha = positions_only ? 0 : w->alpha, beta = positions_only ? 0 : w->beta;
-    hamel_status status = variables_velocities(w->variables, t, y, y + w->n, w->velocity, error);
-    if (status == HAMEL_OK)
-        status = kinetics_rates(k, t, y, w->velocity, alpha, beta, w->acceleration, w->wanted_lambda, error);
-    if (status == HAMEL_OK) status = variables_rates(w->variables, w->acceleration, w->lambda, out + w->n);
-    memcpy(out, w->velocity, w->n * sizeof *out);
-    if (status != HAMEL_OK || !positions_only || approach(w) == 0) return status;
-    return kinetics_approach_positions(k, approach(w), out);
-}
-
-/* --- beside singular states ---------------------------------------------------------------------------------------------
- *
- * Where constraints become dependent for an instant (a linkage stretched out), branches of the motion cross, and what
- * misses the constraints by δ at the distance s from there moves the velocity by δ/s²: soon onto another branch. So
- * everything is taken at the nearest state on the constraints, and what misses them decays without a say in it. Where
- * rounding alone is too much, accelerations are interpolated from states before and after (across.h). */
-
-/* Accelerations, and multipliers, at the state on the constraints nearest to (y, v). */
-static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
-    double *q = w->scratch, *v = q + w->n, worst = 0;
-    memcpy(q, y, w->n * sizeof *q);
-    memcpy(v, w->velocity, w->n * sizeof *v);
-    hamel_status status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
-    if (status == HAMEL_OK && !(worst < 1e-9)) return HAMEL_INCOMPATIBLE;
-    return status == HAMEL_OK ? kinetics_accelerations(w->kinetics, 0, 0, w->acceleration, w->lambda, NULL) : status;
-}
-
-static hamel_status rates_beside_singularity(integrator *w, double t, const double *y, double *out) {
-    size_t n = w->n;
-    const double *q = w->scratch, *v = q + n;
-    hamel_status status = nearest_accelerations(w, t, y);
-    for (size_t i = 0; i < n; i++) {
-        out[i] = v[i] - w->alpha * (y[i] - q[i]);
-        out[n + i] = w->acceleration[i] - w->alpha * (w->velocity[i] - v[i]);
-    }
-    return status;
-}
-
-/* The motion was smooth over the steps before, which were longer. */
-static hamel_status rates_across_singularity(integrator *w, double t, const double *y, double *out) {
-    if (w->calm_step == 0) return rates_beside_singularity(w, t, y, out);
-    hamel_status status = across_find(&w->across, w->kinetics, t, y, w->velocity, PART_OF_STEP * w->calm_step);
-    memcpy(out, w->velocity, w->n * sizeof *out);
-    memcpy(out + w->n, w->across.a, w->n * sizeof *out);
-    memcpy(w->lambda, w->across.lambda, w->model->m * sizeof *out);
-    return status;
-}
-
-/* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
-static bool minds_singularity(const integrator *w) {
-    return !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
-           w->model->settings.projection == HAMEL_PROJECTION_ON;
-}
-
-/* Rough stages must not come near a singular state: they would be taken at the nearest states of another branch. Steps are
- * long enough to pass such a place between two of them, so whoever has another method keeps well away. Dependent
- * constraints that have lost a little of their dependence off the motion look the same; at the nearest state they do not. */
-static hamel_status rates_at_rough_stage(integrator *w, double t, const double *y, double *out, hamel_status found) {
-    double least = (w->may_change ? NEAR : BESIDE) * w->widest;
-    if (w->margin >= least && found == HAMEL_OK) return HAMEL_OK;
-    hamel_status status = rates_beside_singularity(w, t, y, out);
-    w->too_near = !w->looking && (status != HAMEL_OK || motion_margin(&w->kinetics->motion) < least);
-    return status;
-}
-
-/* Rates as they are to be used, from those found as anywhere. */
-static hamel_status rates_beside(integrator *w, double t, const double *y, double *out, hamel_status status) {
-    if (status == HAMEL_NOT_FINITE || !minds_singularity(w)) return status;
-    if (w->kind->rough_stages) return rates_at_rough_stage(w, t, y, out, status);
-    if (w->margin >= BESIDE) return status;
-    return w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
-}
-
-static int right_hand_side(void *user, double t, const double *y, double *out) {
-    integrator *w = user;
-    if (!w->looking && stopped(w)) return -1;
-    hamel_status status = rates(w, t, y, out, NULL);
-    if (!w->kinetics->motion.frame) w->margin = w->kinetics->margin;
-    w->least_margin = fmin(w->least_margin, w->margin);
-    status = rates_beside(w, t, y, out, status);
-    if (w->too_near) return -1;
-    if (status != HAMEL_OK) return remember_failure(w, status, t, y);
-    if (!w->model->energy_rate) return 0;
-    double *power = out + w->state_count;
-    *power = kinetics_energy_rate(w->kinetics, t, y, w->velocity, w->lambda);
-    return isfinite(*power) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
-}
-
-/* The linearized constraints are kept as those of the motion are. BDF projects states, and not sensitivities: there the
- * stabilization is theirs alone, and changes nothing else, as it vanishes along the constraints. */
-static int sensitivity_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
-    integrator *w = user;
-    double alpha = w->along_rate > 0 ? w->along_rate : w->alpha, beta = w->along_rate > 0 ? w->along_rate : w->beta;
-    if (stopped(w)) return -1;
-    hamel_status status = forward_rates(w->forward, t, y, y + w->n, alpha, beta, s, ds);
-    return status == HAMEL_OK ? 0 : remember_failure(w, status, t, y);
-}
-
-/* What a step is in error across the constraints tells how far along them it comes back: without it errors on 105
- * constrained examples are twice as large at nine in ten, and those of a rotor do not follow the tolerance. Towards
- * dependent constraints it grows without bound. */
-static const double APART = 0.5; /* of the widest margin: from there on only errors along the constraints count */
-
-/* What leads off the manifold is taken out of a change (dq, dw) of the state given last to w->variables. */
-static hamel_status project_change(integrator *w, double *change) {
-    double *dv = w->scratch;
-    hamel_status status = variables_velocity_change(w->variables, change, change + w->n, dv);
-    if (status == HAMEL_OK) status = kinetics_project_direction(w->kinetics, change, dv);
-    return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
-}
-
-static int project(void *user, double t, const double *y, double *c, double *error) {
-    integrator *w = user;
-    double *q = w->scratch, *v = q + w->n, worst = 0;
-    size_t n = w->n;
-    memcpy(q, y, n * sizeof *q);
-    memcpy(v, w->velocity, n * sizeof *v);
-    hamel_status status = variables_velocities(w->variables, t, y, y + n, v, NULL);
-    if (status == HAMEL_OK) status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
-    if (status == HAMEL_OK) status = variables_from_velocities(w->variables, t, q, v, c + n);
-    memcpy(c, q, n * sizeof *c);
-    if (status == HAMEL_OK && error && w->margin < APART * w->widest) status = project_change(w, error);
-    if (status != HAMEL_OK) return remember_failure(w, status, t, y);
-    if (!(worst < 1e-9)) return 1;
-    for (size_t i = 0; i < w->state_count; i++) c[i] -= y[i];
-    if (w->model->energy_rate) c[w->state_count] = 0;
-    return 0;
-}
-
-/* W has no say in error control. */
-static int error_weights(void *user, const double *y, double *weight) {
-    const integrator *w = user;
-    const double *atol = w->atol, factor = w->atol_factor, rtol = w->rtol;
-    double finite = 0; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
-    for (size_t i = 0; i < w->state_count; i++) {
-        double allowed = rtol * fabs(y[i]) + factor * atol[i];
-        weight[i] = 1 / allowed;
-        finite += 0 * weight[i];
-    }
-    if (w->model->energy_rate) weight[w->state_count] = 1e-100;
-    return finite == 0 ? 0 : -1;
-}
+static const double CREEP_PART = 1e-13; /* of the span */
+enum { CREEP_STEPS = 1000 };
 
 /* --- creation ------------------------------------------------------------------------------------------------------- */
 
@@ -290,10 +60,10 @@ static bool open_method(integrator *w) {
     w->problem = (stepper_problem){.length = w->state_count + (model->energy_rate ? 1 : 0),
                                    .stop = model->settings.stop,
                                    .user = w,
-                                   .rates = right_hand_side,
-                                   .weights = error_weights,
-                                   .project = constrained ? project : NULL,
-                                   .rates_along = sensitivity_rates,
+                                   .rates = integrator_rates,
+                                   .weights = integrator_weights,
+                                   .project = constrained ? integrator_project : NULL,
+                                   .rates_along = integrator_rates_along,
                                    .forward = w->forward,
                                    .variables = w->variables,
                                    .kinetics = w->kinetics,
@@ -473,7 +243,7 @@ void integrator_suggest_passing(const integrator *w, hamel_error *error) {
         hamel_suggest(error, "another rtol, or other initial values, may pass such places");
 }
 
-static hamel_status explain_dependence(integrator *w, double t, double margin, hamel_error *error) {
+hamel_status integrator_explain_dependence(integrator *w, double t, double margin, hamel_error *error) {
     char names[400];
     bool named = kinetics_dependent_names(w->kinetics, margin, names, sizeof names);
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
@@ -487,15 +257,15 @@ static hamel_status explain_dependence(integrator *w, double t, double margin, h
 static hamel_status explain(integrator *w, step_result result, hamel_error *error) {
     if (w->failure != HAMEL_OK) {
         w->alpha = w->beta = 0;
-        hamel_status status = rates(w, w->failed_t, w->failed_state, w->dense, error);
+        hamel_status status = integrator_evaluate(w, w->failed_t, w->failed_state, w->dense, error);
         if (status != HAMEL_OK) return status;
         if (w->failure == HAMEL_NOT_FINITE)
             return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy%s is not finite",
                               w->failed_t, w->forward ? ", or of a sensitivity," : "");
     }
     bool shrank = result == STEP_TOO_ERRONEOUS || result == STEP_NOT_CONVERGENT;
-    if (shrank && w->model->m > 0 && w->margin < BESIDE * w->widest)
-        return explain_dependence(w, w->t, w->margin, error);
+    if (shrank && w->model->m > 0 && w->margin < INTEGRATOR_BESIDE * w->widest)
+        return integrator_explain_dependence(w, w->t, w->margin, error);
     const char *message = w->kind->message(w->stepper);
     const char *why = result == STEP_TOO_ERRONEOUS    ? "the error test failed even with the smallest step"
                       : result == STEP_NOT_CONVERGENT ? "the nonlinear iteration did not converge even with the "
@@ -575,14 +345,13 @@ static void follow_margin(integrator *w) {
     w->least_margin = fmin(w->least_margin, w->margin);
     w->widest = fmax(w->widest, w->margin);
     if (motion_rank(&w->kinetics->motion) > w->rank) w->rank = motion_rank(&w->kinetics->motion);
-    w->beside = w->least_margin < BESIDE || w->start_margin < 2 * w->slope * step;
+    w->beside = w->least_margin < INTEGRATOR_BESIDE || w->start_margin < 2 * w->slope * step;
     w->slope = step > 0 ? fabs(w->margin - w->start_margin) / step : 0;
     w->start_margin = w->margin;
 }
 
-/* Where velocities follow from other variables by the constraints, errors of the positions tell on velocities as δ/s at
- * the distance s, and on their rates as δ/s². BDF keeps each state on the constraints; but no frame lasts there. */
-static bool loses_velocities(const integrator *w, double margin) {
+/* BDF keeps each state on the constraints; but no frame lasts there. */
+bool integrator_loses_velocities(const integrator *w, double margin) {
     double s = margin / w->widest;
     return variables_meet_constraints(w->variables) && (!w->kind->implicit || w->kinetics->motion.frame) &&
            w->model->m > 0 && s * s < w->model->settings.rtol * w->options.tolerance_factor;
@@ -594,7 +363,7 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     step_result result = w->kind->step(w->stepper, &w->t, w->y);
     if (w->too_near) {
         w->too_near = false;
-        if (!w->may_change) return explain_dependence(w, w->t, w->margin, error);
+        if (!w->may_change) return integrator_explain_dependence(w, w->t, w->margin, error);
         hamel_status status = change(w, &stepper_adams, stepper_adams.safety, error);
         if (status != HAMEL_OK) return status;
         result = w->kind->step(w->stepper, &w->t, w->y);
@@ -621,23 +390,9 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     if (status != HAMEL_OK) return status;
     if (creeps(w)) return explain(w, STEP_TOO_ERRONEOUS, error);
     follow_margin(w);
-    if (loses_velocities(w, w->margin)) return explain_dependence(w, w->t, w->margin, error);
-    if (w->least_margin >= BESIDE) w->calm_step = fmax(w->t - w->previous, 0.9 * w->calm_step);
+    if (integrator_loses_velocities(w, w->margin)) return integrator_explain_dependence(w, w->t, w->margin, error);
+    if (w->least_margin >= INTEGRATOR_BESIDE) w->calm_step = fmax(w->t - w->previous, 0.9 * w->calm_step);
     follow_step(w);
-    return HAMEL_OK;
-}
-
-hamel_status integrator_see_across(integrator *w, double t, const double *q, const double *v, bool *near,
-                                   const across **found, hamel_error *error) {
-    kinetics *k = w->kinetics;
-    double margin = motion_rank(&k->motion) < w->rank ? 0 : kinetics_margin(k);
-    *found = NULL;
-    *near = w->beside && margin < REGULAR * w->widest;
-    if (!*near) return HAMEL_OK;
-    if (loses_velocities(w, margin)) return explain_dependence(w, t, margin, error);
-    double step = PART_OF_STEP * fmax(w->t - w->previous, w->calm_step);
-    double d = across_distance(&w->across, k, t, q, v, step, REGULAR * w->widest, w->rank);
-    if (d > 0 && across_find(&w->across, k, t, q, v, d) == HAMEL_OK) *found = &w->across;
     return HAMEL_OK;
 }
 

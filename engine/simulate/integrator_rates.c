@@ -1,0 +1,207 @@
+/* integrator_rates.c — see integrator_int.h. */
+#include "engine/simulate/integrator_int.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* kkt_margin of states beside a singular one: from where on rough stages are left, where rounding is felt, and where it is
+ * not; the part of a step that interpolation across begins with. */
+static const double NEAR = 0.1, ACROSS = 1e-3, REGULAR = 0.015, PART_OF_STEP = 0.15;
+
+/* To a few milliseconds, and a tenth of the time that an exact look takes: it is asked at each right-hand side. */
+static double monotonic(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- rates ---------------------------------------------------------------------------------------------------------- */
+
+static int stopped(integrator *w) {
+    if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
+    if (w->options.deadline > 0 && monotonic() > w->options.deadline) w->timed_out = true;
+    return w->canceled || w->timed_out;
+}
+
+static int remember_failure(integrator *w, hamel_status status, double t, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
+    if (!isfinite(t)) return -1;                            /* the step size is lost; the failure before says why */
+    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* and so does it where the state is lost */
+    w->failure = status;
+    w->failed_evaluations++;
+    w->failed_t = t;
+    memcpy(w->failed_state, y, w->state_count * sizeof *y);
+    return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
+}
+
+/* The rate at which positions approach their constraints where velocities meet theirs anyway: that of the slower root
+ * of Baumgarte's equation r² + 2αr + β² = 0. */
+static double approach(const integrator *w) {
+    double a = w->alpha, b = w->beta;
+    return a > b ? a - sqrt(a * a - b * b) : a;
+}
+
+/* q', w', and the multipliers in w->lambda where they are needed, of a state. */
+hamel_status integrator_evaluate(integrator *w, double t, const double *y, double *out, hamel_error *error) {
+    kinetics *k = w->kinetics;
+    bool positions_only = variables_meet_constraints(w->variables);
+    double alpha = positions_only ? 0 : w->alpha, beta = positions_only ? 0 : w->beta;
+    hamel_status status = variables_velocities(w->variables, t, y, y + w->n, w->velocity, error);
+    if (status == HAMEL_OK)
+        status = kinetics_rates(k, t, y, w->velocity, alpha, beta, w->acceleration, w->wanted_lambda, error);
+    if (status == HAMEL_OK) status = variables_rates(w->variables, w->acceleration, w->lambda, out + w->n);
+    memcpy(out, w->velocity, w->n * sizeof *out);
+    if (status != HAMEL_OK || !positions_only || approach(w) == 0) return status;
+    return kinetics_approach_positions(k, approach(w), out);
+}
+
+/* --- beside singular states ---------------------------------------------------------------------------------------------
+ *
+ * Where constraints become dependent for an instant (a linkage stretched out), branches of the motion cross, and what
+ * misses the constraints by δ at the distance s from there moves the velocity by δ/s²: soon onto another branch. So
+ * everything is taken at the nearest state on the constraints, and what misses them decays without a say in it. Where
+ * rounding alone is too much, accelerations are interpolated from states before and after (across.h). */
+
+/* Accelerations, and multipliers, at the state on the constraints nearest to (y, v). */
+static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
+    double *q = w->scratch, *v = q + w->n, worst = 0;
+    memcpy(q, y, w->n * sizeof *q);
+    memcpy(v, w->velocity, w->n * sizeof *v);
+    hamel_status status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
+    if (status == HAMEL_OK && !(worst < 1e-9)) return HAMEL_INCOMPATIBLE;
+    return status == HAMEL_OK ? kinetics_accelerations(w->kinetics, 0, 0, w->acceleration, w->lambda, NULL) : status;
+}
+
+static hamel_status rates_beside_singularity(integrator *w, double t, const double *y, double *out) {
+    size_t n = w->n;
+    const double *q = w->scratch, *v = q + n;
+    hamel_status status = nearest_accelerations(w, t, y);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = v[i] - w->alpha * (y[i] - q[i]);
+        out[n + i] = w->acceleration[i] - w->alpha * (w->velocity[i] - v[i]);
+    }
+    return status;
+}
+
+/* The motion was smooth over the steps before, which were longer. */
+static hamel_status rates_across_singularity(integrator *w, double t, const double *y, double *out) {
+    if (w->calm_step == 0) return rates_beside_singularity(w, t, y, out);
+    hamel_status status = across_find(&w->across, w->kinetics, t, y, w->velocity, PART_OF_STEP * w->calm_step);
+    memcpy(out, w->velocity, w->n * sizeof *out);
+    memcpy(out + w->n, w->across.a, w->n * sizeof *out);
+    memcpy(w->lambda, w->across.lambda, w->model->m * sizeof *out);
+    return status;
+}
+
+/* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
+static bool minds_singularity(const integrator *w) {
+    return !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
+           w->model->settings.projection == HAMEL_PROJECTION_ON;
+}
+
+/* Rough stages must not come near a singular state: they would be taken at the nearest states of another branch. Steps are
+ * long enough to pass such a place between two of them, so whoever has another method keeps well away. Dependent
+ * constraints that have lost a little of their dependence off the motion look the same; at the nearest state they do not. */
+static hamel_status rates_at_rough_stage(integrator *w, double t, const double *y, double *out, hamel_status found) {
+    double least = (w->may_change ? NEAR : INTEGRATOR_BESIDE) * w->widest;
+    if (w->margin >= least && found == HAMEL_OK) return HAMEL_OK;
+    hamel_status status = rates_beside_singularity(w, t, y, out);
+    w->too_near = !w->looking && (status != HAMEL_OK || motion_margin(&w->kinetics->motion) < least);
+    return status;
+}
+
+/* Rates as they are to be used, from those found as anywhere. */
+static hamel_status rates_beside(integrator *w, double t, const double *y, double *out, hamel_status status) {
+    if (status == HAMEL_NOT_FINITE || !minds_singularity(w)) return status;
+    if (w->kind->rough_stages) return rates_at_rough_stage(w, t, y, out, status);
+    if (w->margin >= INTEGRATOR_BESIDE) return status;
+    return w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
+}
+
+hamel_status integrator_see_across(integrator *w, double t, const double *q, const double *v, bool *near,
+                                   const across **found, hamel_error *error) {
+    kinetics *k = w->kinetics;
+    double margin = motion_rank(&k->motion) < w->rank ? 0 : kinetics_margin(k);
+    *found = NULL;
+    *near = w->beside && margin < REGULAR * w->widest;
+    if (!*near) return HAMEL_OK;
+    if (integrator_loses_velocities(w, margin)) return integrator_explain_dependence(w, t, margin, error);
+    double step = PART_OF_STEP * fmax(w->t - w->previous, w->calm_step);
+    double d = across_distance(&w->across, k, t, q, v, step, REGULAR * w->widest, w->rank);
+    if (d > 0 && across_find(&w->across, k, t, q, v, d) == HAMEL_OK) *found = &w->across;
+    return HAMEL_OK;
+}
+
+int integrator_rates(void *user, double t, const double *y, double *out) {
+    integrator *w = user;
+    if (!w->looking && stopped(w)) return -1;
+    hamel_status status = integrator_evaluate(w, t, y, out, NULL);
+    if (!w->kinetics->motion.frame) w->margin = w->kinetics->margin;
+    w->least_margin = fmin(w->least_margin, w->margin);
+    status = rates_beside(w, t, y, out, status);
+    if (w->too_near) return -1;
+    if (status != HAMEL_OK) return remember_failure(w, status, t, y);
+    if (!w->model->energy_rate) return 0;
+    double *power = out + w->state_count;
+    *power = kinetics_energy_rate(w->kinetics, t, y, w->velocity, w->lambda);
+    return isfinite(*power) ? 0 : remember_failure(w, HAMEL_NOT_FINITE, t, y);
+}
+
+/* The linearized constraints are kept as those of the motion are. BDF projects states, and not sensitivities: there the
+ * stabilization is theirs alone, and changes nothing else, as it vanishes along the constraints. */
+int integrator_rates_along(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
+    integrator *w = user;
+    double alpha = w->along_rate > 0 ? w->along_rate : w->alpha, beta = w->along_rate > 0 ? w->along_rate : w->beta;
+    if (stopped(w)) return -1;
+    hamel_status status = forward_rates(w->forward, t, y, y + w->n, alpha, beta, s, ds);
+    return status == HAMEL_OK ? 0 : remember_failure(w, status, t, y);
+}
+
+/* --- projection and weights ------------------------------------------------------------------------------------------- */
+
+/* What a step is in error across the constraints tells how far along them it comes back: without it errors on 105
+ * constrained examples are twice as large at nine in ten, and those of a rotor do not follow the tolerance. Towards
+ * dependent constraints it grows without bound. */
+static const double APART = 0.5; /* of the widest margin: from there on only errors along the constraints count */
+
+/* What leads off the manifold is taken out of a change (dq, dw) of the state given last to w->variables. */
+static hamel_status project_change(integrator *w, double *change) {
+    double *dv = w->scratch;
+    hamel_status status = variables_velocity_change(w->variables, change, change + w->n, dv);
+    if (status == HAMEL_OK) status = kinetics_project_direction(w->kinetics, change, dv);
+    return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
+}
+
+int integrator_project(void *user, double t, const double *y, double *c, double *error) {
+    integrator *w = user;
+    double *q = w->scratch, *v = q + w->n, worst = 0;
+    size_t n = w->n;
+    memcpy(q, y, n * sizeof *q);
+    memcpy(v, w->velocity, n * sizeof *v);
+    hamel_status status = variables_velocities(w->variables, t, y, y + n, v, NULL);
+    if (status == HAMEL_OK) status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
+    if (status == HAMEL_OK) status = variables_from_velocities(w->variables, t, q, v, c + n);
+    memcpy(c, q, n * sizeof *c);
+    if (status == HAMEL_OK && error && w->margin < APART * w->widest) status = project_change(w, error);
+    if (status != HAMEL_OK) return remember_failure(w, status, t, y);
+    if (!(worst < 1e-9)) return 1;
+    for (size_t i = 0; i < w->state_count; i++) c[i] -= y[i];
+    if (w->model->energy_rate) c[w->state_count] = 0;
+    return 0;
+}
+
+/* W has no say in error control. */
+int integrator_weights(void *user, const double *y, double *weight) {
+    const integrator *w = user;
+    const double *atol = w->atol, factor = w->atol_factor, rtol = w->rtol;
+    double finite = 0; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
+    for (size_t i = 0; i < w->state_count; i++) {
+        double allowed = rtol * fabs(y[i]) + factor * atol[i];
+        weight[i] = 1 / allowed;
+        finite += 0 * weight[i];
+    }
+    if (w->model->energy_rate) weight[w->state_count] = 1e-100;
+    return finite == 0 ? 0 : -1;
+}
