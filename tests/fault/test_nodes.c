@@ -396,6 +396,19 @@ static void check_without_database(const test_daemon *d) {
     answer_clear(&ready);
 }
 
+/* Nodes look again for a database that was away after pauses that grow to some seconds. */
+static void wait_until_ready(const test_daemon *d) {
+    double until = now_seconds() + 30;
+    long status = 0;
+    while (status != 200 && now_seconds() < until) {
+        answer ready = ask(d, "GET", "/readyz", NULL, NULL);
+        status = ready.status;
+        answer_clear(&ready);
+        if (status != 200) sleep_seconds(0.1);
+    }
+    assert_int_equal(status, 200);
+}
+
 static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) {
     (void)state;
     size_t kills = long_tests() ? 20 : 3;
@@ -409,6 +422,7 @@ static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) 
         check_without_database(&nodes[k % NODES]);
         postgres_again(&server);
     }
+    for (size_t k = 0; k < NODES; k++) wait_until_ready(&nodes[k]);
     sleep_seconds(0.5);
     atomic_store(&s.stop, true);
     pthread_join(submitter, NULL);
