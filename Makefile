@@ -74,7 +74,7 @@ LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a bla
 
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
         -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
-        -lmicrohttpd -lgnutls -lsqlite3 -lpq -lcurl -lcjson -lnettle -lz -lm -lpthread
+        -lmicrohttpd -lgnutls -lsqlite3 -lpq -lcurl -lcairo -lcjson -lnettle -lz -lm -lpthread
 # SUNDIALS=PREFIX: the one that deploy/sundials.sh has built there with optimization, instead of Debian's.
 ifneq ($(SUNDIALS),)
 COMMON += -I$(SUNDIALS)/include
@@ -205,7 +205,7 @@ export HAMEL_TEST_EXCHANGES := $(exchanges)
 
 tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug_fuzz)
 tests_run = tests/run.sh tests/tools/check_house.sh tests/tools/check_deploy.sh tests/tools/check_queue_model.sh tests/golden/run.sh tests/cli/run.sh \
-    tests/cli/jobs.sh tests/cli/sweep.sh tests/cli/worked_analysis.sh tests/page/check_page.sh $(wildcard tests/page/test_*.mjs) \
+    tests/cli/jobs.sh tests/cli/plot.sh tests/cli/sweep.sh tests/cli/worked_analysis.sh tests/page/check_page.sh $(wildcard tests/page/test_*.mjs) \
     $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
     --alone $(call in_rooms,$(release_tests),http fault) tests/http/check_openapi.py
 

@@ -25,8 +25,7 @@ static cJSON *value_of(const char *text) {
     return cJSON_CreateString(text);
 }
 
-/* "a, b[1,2]" as a list of texts: commas in the index of a member of a family do not part names. */
-static cJSON *names_of(const char *text) {
+cJSON *api_names(const char *text) {
     cJSON *list = cJSON_CreateArray();
     int depth = 0;
     for (const char *begin = text, *at = text; list != NULL; at++) {
@@ -55,7 +54,7 @@ static cJSON *value_of_member(const assignment *a) {
     cJSON *value = value_of(a->value);
     if (!names || !cJSON_IsString(value)) return value;
     cJSON_Delete(value);
-    return names_of(a->value);
+    return api_names(a->value);
 }
 
 static hamel_status no_memory(hamel_error *error) {

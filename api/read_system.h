@@ -22,4 +22,8 @@ const char *api_hash(const cJSON *tree, arena *memory);
  * to the tree, as `hamel run --set` does. VALUE is a number or an expression. HAMEL_INVALID with a fault otherwise. */
 hamel_status api_override(cJSON *tree, const char *assignment, hamel_error *error) HAMEL_CHECKED;
 
+/* "a, b[1,2]" as a list of texts (cJSON_Delete; NULL without memory): commas in the index of a member of a family do
+ * not part names. */
+cJSON *api_names(const char *text);
+
 #endif

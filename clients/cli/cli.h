@@ -39,8 +39,8 @@ typedef struct cli_command {
     int (*run)(const cli_arguments *arguments);
 } cli_command;
 
-extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_sweep, cli_merge, cli_submit, cli_status,
-    cli_wait, cli_results, cli_cancel, cli_jobs, cli_examples, cli_new, cli_worker;
+extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plot, cli_sweep, cli_merge, cli_submit,
+    cli_status, cli_wait, cli_results, cli_cancel, cli_jobs, cli_examples, cli_new, cli_worker;
 
 /* "hamel: MESSAGE" on stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);

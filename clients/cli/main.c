@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_run,    &cli_check,  &cli_analyze,  &cli_equations, &cli_sweep,
-                                              &cli_merge,  &cli_submit, &cli_status,   &cli_wait,      &cli_results,
-                                              &cli_cancel, &cli_jobs,   &cli_examples, &cli_new,       &cli_worker};
+static const cli_command *const commands[] = {
+    &cli_run,    &cli_check, &cli_analyze, &cli_equations, &cli_plot, &cli_sweep,    &cli_merge, &cli_submit,
+    &cli_status, &cli_wait,  &cli_results, &cli_cancel,    &cli_jobs, &cli_examples, &cli_new,   &cli_worker};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_usage(FILE *out) {

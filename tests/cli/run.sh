@@ -20,7 +20,7 @@ call; code_is 2 && grep -q 'usage: hamel' err
 report $? "without a command it tells how to use it"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
-for command in run check analyze equations sweep merge submit status wait results cancel jobs examples new worker; do
+for command in run check analyze equations plot sweep merge submit status wait results cancel jobs examples new worker; do
     call "$command" --help; code_is 0 && grep -q 'Example' out
     report $? "help of $command has an example"
 done

@@ -1,0 +1,217 @@
+/* plot.c — hamel plot: runs a description and draws columns of it, into a file or into the terminal. */
+#include "clients/cli/bar.h"
+#include "clients/cli/judge.h"
+#include "clients/cli/plot_figure.h"
+#include "clients/cli/simulation.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    WIDTH = 800,
+    HEIGHT = 500,
+    COLUMNS = 80,
+    LINES = 24,
+    CHARACTERS_LEAST = 10,
+    PIXELS_LEAST = 100,
+    SIZE_MOST = 4000
+};
+
+typedef struct drawing {
+    const cli_arguments *arguments;
+    const char *file;
+    const char *path; /* or NULL: the terminal */
+    const plot_surface_kind *kind;
+    size_t width, height; /* 0: not given */
+    plot_table table;
+    bar bar;
+    bool unfit; /* the options do not fit the result; it has been said */
+    int exit_code;
+} drawing;
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
+
+static bool on_header(void *context, const row_header *header) {
+    drawing *d = context;
+    d->unfit = !plot_table_begin(&d->table, header, cli_option_value(d->arguments, "columns"),
+                                 cli_option_value(d->arguments, "over"));
+    return !d->unfit;
+}
+
+static bool on_row(void *context, const double *values, size_t count) {
+    drawing *d = context;
+    (void)count;
+    d->unfit = !plot_table_add(&d->table, values);
+    return !d->unfit;
+}
+
+static bool on_progress(void *context, const char *json, double fraction) {
+    drawing *d = context;
+    (void)json;
+    bar_show(&d->bar, fraction);
+    return true;
+}
+
+static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+    drawing *d = context;
+    (void)summary;
+    bar_erase(&d->bar);
+    d->exit_code = judge_summary_text(json, d->file);
+    return true;
+}
+
+static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    drawing *d = context;
+    (void)json;
+    (void)failure;
+    (void)summary_json;
+    bar_erase(&d->bar);
+    return true;
+}
+
+/* ---- the drawing ------------------------------------------------------------------------------------------------ */
+
+static bool draw_on(const drawing *d, FILE *out) {
+    size_t width = d->width > 0 ? d->width : WIDTH, height = d->height > 0 ? d->height : HEIGHT;
+    plot_surface *surface = d->kind->open((double)width, (double)height, d->table.title, out);
+    errno = ENOMEM;
+    if (surface == NULL) return false;
+    bool drawn = plot_figure_draw(&d->table, surface, (double)width, (double)height);
+    return d->kind->close(surface) && drawn;
+}
+
+static int draw_file(const drawing *d) {
+    FILE *out = fopen(d->path, "wb");
+    bool good = out != NULL && draw_on(d, out);
+    int reason = errno;
+    if (out != NULL && fclose(out) != 0 && good) {
+        reason = errno;
+        good = false;
+    }
+    if (good) return CLI_OK;
+    cli_say("%s: %s", d->path, reason != 0 ? strerror(reason) : "the image could not be made");
+    return CLI_IO;
+}
+
+static bool takes_utf8(void) {
+    locale_t user = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool utf8 = user != (locale_t)0 && strcmp(nl_langinfo_l(CODESET, user), "UTF-8") == 0;
+    if (user != (locale_t)0) freelocale(user);
+    return utf8;
+}
+
+/* Without colours one pattern of dots cannot be told from another. */
+static plot_terminal terminal_of(const drawing *d) {
+    struct winsize window = {0};
+    const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+    bool tty = isatty(STDOUT_FILENO) != 0;
+    if (tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) window = (struct winsize){0};
+    plot_terminal t = {
+        .width = d->width > 0        ? d->width
+                 : window.ws_col > 0 ? window.ws_col
+                                     : COLUMNS,
+        .height = d->height > 0       ? d->height
+                  : window.ws_row > 1 ? window.ws_row - 1u
+                                      : LINES, /* a line for the prompt */
+        .colours = tty && term != NULL && strcmp(term, "dumb") != 0 && (plain == NULL || plain[0] == '\0'),
+    };
+    t.dots = takes_utf8() && (t.colours || d->table.column_count == 2);
+    return t;
+}
+
+static int draw(const drawing *d) {
+    if (d->table.row_count == 0) return CLI_OK;
+    if (d->path != NULL) return draw_file(d);
+    plot_terminal terminal = terminal_of(d);
+    if (plot_terminal_draw(&d->table, &terminal, stdout)) return cli_flush_stdout();
+    cli_say("memory could not be allocated");
+    return CLI_IO;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static bool read_length(const char **text, size_t least, size_t *length) {
+    char *end = NULL;
+    *length = isdigit((unsigned char)**text) ? strtoul(*text, &end, 10) : 0;
+    if (end != NULL) *text = end;
+    return *length >= least && *length <= SIZE_MOST;
+}
+
+static int read_options(drawing *d) {
+    const char *path = cli_option_value(d->arguments, "output"), *size = cli_option_value(d->arguments, "size");
+    d->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
+    d->kind = d->path != NULL ? plot_surface_named(d->path) : NULL;
+    if (d->path != NULL && d->kind == NULL) {
+        cli_say("--output ends in .svg or .png, not `%s`", d->path);
+        return CLI_USAGE;
+    }
+    if (size == NULL) return CLI_OK;
+    size_t least = d->path != NULL ? PIXELS_LEAST : CHARACTERS_LEAST;
+    const char *at = size;
+    if (read_length(&at, least, &d->width) && *at++ == 'x' && read_length(&at, least, &d->height) && *at == '\0') {
+        return CLI_OK;
+    }
+    cli_say("--size is WIDTHxHEIGHT, each from %zu to %d, not `%s`", least, SIZE_MOST, size);
+    return CLI_USAGE;
+}
+
+static int run_and_draw(drawing *d, const cli_input *input) {
+    cli_place place = cli_place_of(d->arguments);
+    api_observer observer = {.context = d,
+                             .header = on_header,
+                             .row = on_row,
+                             .progress = on_progress,
+                             .summary = on_summary,
+                             .problem = on_problem};
+    bar_init(&d->bar, false);
+    int status = cli_simulate(&place, input, d->arguments, &observer);
+    if (d->unfit) return CLI_USAGE;
+    int drawn = draw(d); /* also what there is of a run that failed */
+    if (status != CLI_OK) return status;
+    return drawn != CLI_OK ? drawn : d->exit_code;
+}
+
+static int plot(const cli_arguments *arguments) {
+    cli_input input;
+    drawing d = {.arguments = arguments};
+    int status = read_options(&d);
+    if (status != CLI_OK) return status;
+    status = cli_input_read(&input, arguments->operands[0]);
+    d.file = input.file;
+    if (status == CLI_OK) status = run_and_draw(&d, &input);
+    plot_table_clear(&d.table);
+    cli_input_free(&input);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"columns", "NAMES", NULL, "what is drawn, by commas; default: the coordinates"},
+    {"over", "NAME", NULL, "the column below; default: the time"},
+    {"output", "FILE", NULL, "x.svg or x.png; default: into the terminal"},
+    {"size", "WxH", NULL, "width and height; default: 800x500, or what the terminal has"},
+    CLI_RUN_OPTIONS,
+    {0},
+};
+
+const cli_command cli_plot = {
+    .name = "plot",
+    .synopsis = "FILE [OPTIONS]",
+    .summary = "simulate and draw, into a file or into the terminal",
+    .about = "The names are those that the first line of hamel run FILE has, up to 8. A PNG has two pixels to a unit "
+             "of its\n"
+             "size. Of a run that fails, what there is is drawn.\n\n"
+             "Examples:\n"
+             "  hamel plot pendulum.json\n"
+             "  hamel plot pendulum.json --columns \"x',y'\" --output velocities.svg\n"
+             "  hamel plot pendulum.json --columns y --over x --output path.png --size 600x600\n",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = plot,
+};
