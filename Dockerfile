@@ -17,7 +17,7 @@ RUN sh /setup/setup.sh run && rm -rf /var/lib/apt/lists/* /setup \
     && useradd --system --home-dir /var/lib/hamel --create-home --shell /usr/sbin/nologin hamel
 COPY --from=build /out/usr /usr
 USER hamel
-ENV HAMELD_DATA=/var/lib/hamel HAMELD_LISTEN=127.0.0.1:8080
+ENV HAMELD_DATA=/var/lib/hamel HAMELD_LISTEN=127.0.0.1:8080 HAMELD_SECCOMP=on
 VOLUME /var/lib/hamel
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/bin/hameld"]

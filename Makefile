@@ -74,7 +74,7 @@ LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a bla
 
 LIBS := -lsundials_cvodes -lsundials_kinsol -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
         -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
-        -lmicrohttpd -lgnutls -lsqlite3 -lpq -lcurl -lcairo -lcjson -lnettle -lz -lm -lpthread
+        -lmicrohttpd -lgnutls -lseccomp -lsqlite3 -lpq -lcurl -lcairo -lcjson -lnettle -lz -lm -lpthread
 # SUNDIALS=PREFIX: the one that deploy/sundials.sh has built there with optimization, instead of Debian's.
 ifneq ($(SUNDIALS),)
 COMMON += -I$(SUNDIALS)/include

@@ -6,6 +6,7 @@
 #define HAMEL_SERVER_CONFIG_H
 
 #include "engine/hamel.h"
+#include "server/confine.h"
 #include "server/log.h"
 
 #include <netinet/in.h>
@@ -27,6 +28,7 @@ typedef struct server_config {
     char cors[CONFIG_TEXT_BYTES];                                 /* origins; see http/cors.h */
     char log_level_text[CONFIG_TEXT_BYTES];
     char jit_text[CONFIG_TEXT_BYTES];
+    char seccomp_text[CONFIG_TEXT_BYTES];
     double workers;               /* runs that compute at the same time, and as many jobs */
     double streams;               /* streams open at the same time */
     double waiting;               /* requests that wait for a stream to end; more are answered 503 */
@@ -49,6 +51,7 @@ typedef struct server_config {
     /* Made of the above. */
     log_level level;
     hamel_jit jit;
+    confinement seccomp;
     bool loopback; /* serves this machine only */
     struct sockaddr_storage address;
     socklen_t address_length;

@@ -142,8 +142,12 @@ static int fail(server_log *log, const char *message) {
     return EXIT_CANNOT_SERVE;
 }
 
+static bool store_is_elsewhere(const server_config *config) {
+    return strncmp(config->store, "postgresql:", 11) == 0;
+}
+
 static bool worker_makes_sense(const server_config *config, char *message, size_t room) {
-    if (!config->worker || strncmp(config->store, "postgresql:", 11) == 0) return true;
+    if (!config->worker || store_is_elsewhere(config)) return true;
     snprintf(message, room, "--worker: needs a store that others share: --store postgresql://...");
     return false;
 }
@@ -173,6 +177,10 @@ static void log_working(server_log *log, const server_config *config) {
                          log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
 }
 
+static unsigned kept_calls(const server_config *config) {
+    return (config->jit == HAMEL_JIT_OFF ? 0 : KEEP_CODE) | (store_is_elsewhere(config) ? KEEP_CONNECT : 0);
+}
+
 static int serve(const server_config *config, server_log *log, access_list *holders, const tls_files *tls,
                  const sigset_t *awaited) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
@@ -184,7 +192,10 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                               .metrics = &counters,
                               .access = holders,
                               .limits = limits_of(config)};
-    if (!raise_descriptor_limit(config, message, sizeof message)) return fail(log, message);
+    if (!raise_descriptor_limit(config, message, sizeof message) ||
+        !confine(config->seccomp, kept_calls(config), message, sizeof message)) {
+        return fail(log, message);
+    }
     services.store = open_store(config, log, services.metrics, message, sizeof message);
     if (!services.store) return fail(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);

@@ -66,6 +66,8 @@ static pid_t spawn(const char *const *arguments, int output) {
     if (pid > 0) return pid;
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
+    /* A system call that confine.c does not list fails the test. Sanitizers and valgrind have calls of their own. */
+    if (slowness() <= 1) setenv("HAMELD_SECCOMP", "kill", 0);
     execv(words[0], (char *const *)words);
     _exit(127);
 }

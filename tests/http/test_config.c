@@ -78,6 +78,7 @@ static void what_is_not_an_option_is_refused(void **state) {
         {"stray", NULL},
         {"--log-level", "loud"},
         {"--jit", "maybe"},
+        {"--seccomp", "maybe"},
         {"--workers=1", "--workers=2"},
         {"--config", "/nonexistent"},
         {"--listen", "8080"},
