@@ -210,7 +210,9 @@ static bool is_one_of(const char *name, const char *const *list, size_t count) {
 static void check_keys(const cJSON *request, hamel_error *error) {
     for (const cJSON *item = request->child; item != NULL; item = item->next) {
         if (is_one_of(item->string, known_keys, COUNT(known_keys))) continue;
-        (void)hamel_fail(error, HAMEL_INVALID, "", 0, "unknown key `%.100s`", item->string);
+        char pointer[112];
+        snprintf(pointer, sizeof pointer, "/%.100s", item->string);
+        (void)hamel_fail(error, HAMEL_INVALID, pointer, 0, "unknown key `%.100s`", item->string);
         const char *nearest = nearest_name(known_keys, COUNT(known_keys), item->string, strlen(item->string));
         hamel_suggest(error, nearest ? "did you mean `%s`?" : "a request has the keys system, analyses and options",
                       nearest);

@@ -52,15 +52,46 @@ static bool names_are_missing(const hamel_error *error) {
     return false;
 }
 
-/* A wrong shape somewhere does not hide faults inside expressions elsewhere: the user sees both at once. */
-static void add_faults_of_expressions(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel,
-                                      hamel_error *error) {
+static size_t section_length(const char *pointer) {
+    return pointer[0] == '\0' ? 0 : 1 + strcspn(pointer + 1, "/");
+}
+
+static bool lies_in(const char *pointer, const char *section, size_t length) {
+    return section_length(pointer) == length && strncmp(pointer, section, length) == 0;
+}
+
+static bool lies_in_one_of(const char *pointer, const char *const *sections) {
+    while (*sections != NULL && !lies_in(pointer, *sections, strlen(*sections))) sections++;
+    return *sections != NULL;
+}
+
+/* Whether the fault of a shape may be why another fault is found: that part was not read, or an element of it is unknown. */
+static bool may_cause(const char *shape, const char *fault) {
+    static const char *const of_numbers[] = {"/simulation", "/checks", "/tables", NULL};
+    static const char *const of_elements[] = {"/frames", "/particles", "/bodies", "/points", NULL};
+    bool whole = shape[section_length(shape)] == '\0'; /* the document, or a member that should be another */
+    if (shape[0] == '\0' || lies_in(shape, fault, section_length(fault))) return true;
+    return !lies_in_one_of(fault, of_numbers) && (whole || lies_in_one_of(shape, of_elements));
+}
+
+/* Faults inside expressions stand for themselves. */
+static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size_t shape_count) {
+    bool consequence = f->column == 0 && f->pointer[0] == '\0';
+    for (size_t k = 0; k < shape_count && f->column == 0 && !consequence; k++)
+        consequence = may_cause(shapes->faults[k].pointer, f->pointer);
+    return consequence;
+}
+
+/* A wrong shape somewhere does not hide faults of meaning elsewhere: the user sees both at once. */
+static void add_faults_of_meaning(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel,
+                                  hamel_error *error) {
     hamel_error found = {0};
+    size_t shape_count = error->count;
     if (d->coordinate_count == 0 || names_are_missing(error)) return;
     hamel_description_check(d, &limits->engine, cancel, &found);
     for (size_t k = 0; k < found.count; k++) {
         const hamel_fault *f = &found.faults[k];
-        if (f->column == 0) continue;
+        if (is_consequence(f, error, shape_count)) continue;
         (void)hamel_fail(error, f->status, f->pointer, f->column, "%s", f->message);
         if (f->suggestion) hamel_suggest(error, "%s", f->suggestion);
         if (f->expression) hamel_quote(error, f->expression, strlen(f->expression));
@@ -78,7 +109,7 @@ hamel_status api_describe(api_description *out, cJSON *tree, const char *const *
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = api_read_system(&out->description, tree, &out->memory, error);
-    if (status == HAMEL_INVALID) add_faults_of_expressions(&out->description, limits, cancel, error);
+    if (status == HAMEL_INVALID) add_faults_of_meaning(&out->description, limits, cancel, error);
     return status;
 }
 

@@ -19,16 +19,26 @@ static hamel_status report(analysis *a, const kinetics *k) {
     return status == HAMEL_OK ? status : analysis_no_memory(a);
 }
 
-hamel_status dependence_derive(analysis *a) {
+/* Evaluates `k` at the start, made consistent. No velocities near the given ones may be: where a nonlinear velocity
+ * constraint has no gradient, as at rest, there is no way to it. Then a state that the samples have found serves. */
+static hamel_status evaluate_start(analysis *a, kinetics *k, double *q, double *v) {
     const hamel_model *model = a->model;
-    double start = model->settings.start, residual, *q = arena_alloc(a->memory, 2 * a->n, sizeof *q), *v = q + a->n;
-    kinetics *k = q ? kinetics_create(model) : NULL;
-    if (!k) return analysis_no_memory(a);
+    double start = model->settings.start, residual;
     memcpy(q, model->q0, a->n * sizeof *q);
     memcpy(v, model->v0, a->n * sizeof *v);
     hamel_status status = initial_velocities_from_quasi(k, start, q, v, a->error);
     if (status == HAMEL_OK)
         status = initial_values_make_consistent(k, start, q, v, HAMEL_INITIALIZATION_PROJECT, &residual, a->error);
+    if (status != HAMEL_INCOMPATIBLE) return status;
+    hamel_error_clear(a->error);
+    return kinetics_evaluate(k, a->samples[0].t, a->samples[0].q, a->samples[0].v, a->error);
+}
+
+hamel_status dependence_derive(analysis *a) {
+    double *q = arena_alloc(a->memory, 2 * a->n, sizeof *q), *v = q + a->n;
+    kinetics *k = q ? kinetics_create(a->model) : NULL;
+    if (!k) return analysis_no_memory(a);
+    hamel_status status = evaluate_start(a, k, q, v);
     if (status == HAMEL_OK) status = report(a, k);
     kinetics_free(k);
     return status;

@@ -72,7 +72,7 @@ static hamel_status make_state(analysis *a, state *s) {
         status = initial_state(k, s->q, s->v, s->a, s->lambda, a->error);
         if (status == HAMEL_OK) status = decide(a, k, s);
         if (status == HAMEL_OK) status = note_reactions(a, k, s);
-        if (status != HAMEL_OK) status = kinetics_explain(k, status, a->error);
+        if (status != HAMEL_OK && a->error->status == HAMEL_OK) status = kinetics_explain(k, status, a->error);
     }
     kinetics_free(k);
     return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;

@@ -61,7 +61,8 @@ static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const 
     double *a = copied(memory, model->q0, model->n), *lambda = arena_alloc(memory, model->m, sizeof *lambda);
     if (!coordinates || !asked || !q || !v || !a || !lambda) return no_memory(z->error);
     hamel_status status = make_state(z, at, q, v, a, lambda);
-    if (status != HAMEL_OK) return kinetics_explain(z->kinetics, status, z->error);
+    if (status != HAMEL_OK && z->error->status == HAMEL_OK) return kinetics_explain(z->kinetics, status, z->error);
+    if (status != HAMEL_OK) return status;
     for (size_t i = 0; i < model->n; i++) coordinates[i] = model->system->coordinates[i].name;
     *out = (hamel_linearization){
         .t = model->settings.start, .q = q, .v = v, .lambda = lambda, .coordinate_count = model->n};

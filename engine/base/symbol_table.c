@@ -4,14 +4,16 @@
  * under a random key, cut to 32 bits; it decides only where a symbol lies, never an order that a user can see.
  *
  * The edit distance counts insertions, deletions, replacements and swaps of neighbours of bytes, each pair at most once
- * (optimal string alignment). Lengths are bounded, so its three rows live on the stack. */
+ * (optimal string alignment); another case is less than another letter. Lengths are bounded, so its three rows live on
+ * the stack. A name that somebody has cut short is nearer than one edit: `init` is `initial`, not `unit`. */
 #include "engine/base/symbol_table.h"
 
 #include <assert.h>
 #include <string.h>
 #include <sys/random.h>
 
-enum { SLOTS_FIRST = 16, NEAREST_SYMBOLS = 10000, NEAREST_LENGTH = 48 };
+enum { SLOTS_FIRST = 16, NEAREST_SYMBOLS = 10000, NEAREST_LENGTH = 48, SHORT_FORM = 3 };
+enum { EDIT = 4, OTHER_CASE = 1, CUT_SHORT = 2 }; /* distances */
 
 static uint64_t rotate(uint64_t x, int bits) {
     return (x << bits) | (x >> (64 - bits));
@@ -118,25 +120,41 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+static unsigned char lower(char c) {
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+static size_t replacement(char a, char b) {
+    if (a == b) return 0;
+    return lower(a) == lower(b) ? OTHER_CASE : EDIT;
+}
+
 /* Edit distance, or any number above `bound` when it is above. Both lengths are at most NEAREST_LENGTH. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length, size_t bound) {
-    if ((a_length > b_length ? a_length - b_length : b_length - a_length) > bound) return bound + 1;
+    if ((a_length > b_length ? a_length - b_length : b_length - a_length) * EDIT > bound) return bound + 1;
     size_t rows[3][NEAREST_LENGTH + 1];
-    for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
+    for (size_t j = 0; j <= b_length; j++) rows[0][j] = j * EDIT;
     for (size_t i = 1; i <= a_length; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        size_t least = row[0] = i;
+        size_t least = row[0] = i * EDIT;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t d = above[j - 1] + (a[i - 1] != b[j - 1]);
-            d = smaller(d, smaller(above[j], row[j - 1]) + 1);
+            size_t d = above[j - 1] + replacement(a[i - 1], b[j - 1]);
+            d = smaller(d, smaller(above[j], row[j - 1]) + EDIT);
             bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped) d = smaller(d, two_above[j - 2] + 1);
+            if (swapped) d = smaller(d, two_above[j - 2] + EDIT);
             row[j] = d;
             least = smaller(least, d);
         }
-        if (least > bound + 1) return least;
+        if (least > bound + EDIT) return least;
     }
     return rows[a_length % 3][b_length];
+}
+
+static bool is_cut_short(const char *name, size_t length, const char *candidate, size_t candidate_length) {
+    if (length < SHORT_FORM || length >= candidate_length) return false;
+    for (size_t i = 0; i < length; i++)
+        if (lower(name[i]) != lower(candidate[i])) return false;
+    return true;
 }
 
 /* The search for the nearest name: what is best so far. */
@@ -147,7 +165,7 @@ typedef struct nearest_search {
 
 static bool search_start(nearest_search *s, const char *name, size_t length) {
     if (length == 0 || length > NEAREST_LENGTH) return false;
-    *s = (nearest_search){.name = name, .length = length, .bound = length / 3 > 1 ? length / 3 : 1};
+    *s = (nearest_search){.name = name, .length = length, .bound = length / 3 > 1 ? length / 3 * EDIT : EDIT};
     return true;
 }
 
@@ -155,8 +173,9 @@ static bool search_start(nearest_search *s, const char *name, size_t length) {
 static bool search_offer(nearest_search *s, const char *candidate, size_t length) {
     if (length == 0 || length > NEAREST_LENGTH) return true;
     size_t distance = edit_distance(s->name, s->length, candidate, length, s->bound);
+    if (is_cut_short(s->name, s->length, candidate, length)) distance = smaller(distance, CUT_SHORT);
     if (distance > s->bound) return true;
-    if (distance >= (length > s->length ? length : s->length)) return true; /* nothing in common */
+    if (distance >= EDIT * (length > s->length ? length : s->length)) return true; /* nothing in common */
     s->best = candidate;
     if (distance == 0) return false;
     s->bound = distance - 1;

@@ -36,7 +36,8 @@ int32_t symbol_find(const symbol_table *t, const char *name, size_t length);
 hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_t value, int32_t *index) HAMEL_CHECKED;
 
 /* The name nearest to `name` by edit distance (transpositions count one), for suggestions: NULL when none is within
- * a third of its length (at least 1), or shares no character with it. Looks at no more than 10,000 symbols, and at
+ * a third of its length (at least 1), or shares no character with it. Another case is nearer than another letter, and the
+ * beginning of a name (of 3 letters or more) nearer than one edit. Looks at no more than 10,000 symbols, and at
  * names of no more than 48 bytes, so that a wrong name costs little. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 

@@ -9,8 +9,9 @@
 
 /* A state that misses a constraint by no more (scaled, as initial values) is moved onto it; more is a fault. */
 static const double MISS = 1e-6;
-/* EVENTS_RECENT instants within this part of the span: intervals that shrink without end, not frequent events. */
-static const double ZENO_PART = 1e-9;
+/* EVENTS_RECENT instants within this part of the span: a whole run of them would have 1e8, far more than its steps. Below
+ * that lie intervals that shrink without end, and those that noise makes of a motion that rests at a zero. */
+static const double ZENO_PART = 1e-6;
 
 bool events_create(events *e, const hamel_model *model, kinetics *k, sensitivities *along, double *const *s) {
     *e = (events){.model = model, .kinetics = k, .along = along, .s = s};

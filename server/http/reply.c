@@ -62,11 +62,6 @@ handled reply_problem_tree(request *r, int status, cJSON *problem) {
     return reply_tree(r, status, problem_type, problem);
 }
 
-handled reply_problem_text(request *r, int status, const char *json) {
-    char *copy = strdup(json);
-    return reply_bytes(r, status, problem_type, copy, copy ? strlen(copy) : 0);
-}
-
 handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...) {
     char text[512];
     va_list arguments;

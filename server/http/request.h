@@ -93,8 +93,7 @@ const char *request_owner_filter(const request *r);
  * /problems/...; `detail` is printf-like. */
 handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...)
     HAMEL_PRINTF(5, 6);
-handled reply_problem_tree(request *r, int status, cJSON *problem);   /* takes the tree */
-handled reply_problem_text(request *r, int status, const char *json); /* copies */
+handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes the tree */
 handled reply_no_memory(request *r);
 handled reply_storage_failed(request *r);                /* 503: the store does not answer */
 handled reply_json(request *r, int status, cJSON *tree); /* takes the tree; NULL: out of memory */

@@ -58,6 +58,6 @@ store_quota request_quota(const request *r);
 bool request_key(request *r, const char **key);
 
 /* The answer to a run that failed before a byte was sent: `json` is its problem document (routes_simulations.c). */
-handled reply_run_problem(request *r, const char *json, const api_failure *failure);
+handled reply_run_problem(request *r, const api_failure *failure);
 
 #endif

@@ -75,10 +75,11 @@ static bool fail(draft *d, int http, const char *pointer, const char *detail) {
     return false;
 }
 
-static bool add_listed(draft *d, const cJSON *item) {
+/* `list` is the pointer of the list. */
+static bool add_listed(draft *d, const char *list, const cJSON *item) {
     char prefix[48], *text = json_text(item);
     size_t length = text ? strlen(text) : 0;
-    snprintf(prefix, sizeof prefix, "/systems/%zu", d->count);
+    snprintf(prefix, sizeof prefix, "%s/%zu", list, d->count);
     model_lease lease = {0};
     bool derived = text && request_model(d->r, text, length, &lease, &d->failure);
     char *name = derived ? name_of(lease.model) : NULL;
@@ -93,27 +94,28 @@ static bool add_listed(draft *d, const cJSON *item) {
 }
 
 static bool check_list_keys(draft *d, const cJSON *tree) {
-    for (const cJSON *item = tree->child; item; item = item->next) {
+    for (const cJSON *item = cJSON_IsObject(tree) ? tree->child : NULL; item; item = item->next) {
         bool known = strcmp(item->string, "systems") == 0 || strcmp(item->string, "name") == 0;
         if (!known) return fail(d, 422, "", "a list of systems has the keys `systems` and `name` only");
     }
     return true;
 }
 
-/* {"name": ..., "systems": [...]} */
+/* [...], or {"name": ..., "systems": [...]} */
 static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
+    const char *list = systems == tree ? "" : "/systems";
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
     size_t most = (size_t)d->r->services->config->max_members, count = 0;
     if (!check_list_keys(d, tree)) return false;
     if (name && !cJSON_IsString(name)) return fail(d, 422, "/name", "expected a text");
     for (const cJSON *item = systems->child; item; item = item->next) count++;
-    if (!cJSON_IsArray(systems) || count == 0) return fail(d, 422, "/systems", "expected a list of descriptions");
-    if (count > most) return fail(d, 422, "/systems", "the list has more members than this server takes");
+    if (!cJSON_IsArray(systems) || count == 0) return fail(d, 422, list, "expected a list of descriptions");
+    if (count > most) return fail(d, 422, list, "the list has more members than this server takes");
     d->members = calloc(count, sizeof *d->members);
     d->name = strdup(name ? name->valuestring : "");
     if (!d->members || !d->name) return false;
     for (const cJSON *item = systems->child; item; item = item->next) {
-        if (!add_listed(d, item)) return false;
+        if (!add_listed(d, list, item)) return false;
     }
     text_buffer_puts(&d->plan, "{\"inputs\":[],\"collected\":[]}");
     return !d->plan.failed;
@@ -217,7 +219,7 @@ static bool make_draft(draft *d, const char *body, size_t length) {
     json_fault fault;
     cJSON *tree = json_parse(body, length, &d->r->services->limits.json, &fault);
     if (!tree && fault.no_memory) return false;
-    const cJSON *systems = cJSON_IsObject(tree) ? cJSON_GetObjectItemCaseSensitive(tree, "systems") : NULL;
+    const cJSON *systems = cJSON_IsArray(tree) ? tree : cJSON_GetObjectItemCaseSensitive(tree, "systems");
     bool good = systems ? draft_list(d, tree, systems) : draft_sweep(d, body, length); /* which tells what is no JSON */
     cJSON_Delete(tree);
     return good;

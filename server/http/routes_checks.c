@@ -87,10 +87,11 @@ static bool on_summary(void *context, const char *json, const hamel_summary *s) 
 
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     const check_run *run = context;
+    (void)json;
     (void)summary_json;
     bool canceled = atomic_load(stream_cancel_flag(run->r->stream));
     metrics_run(run->r->services->metrics, RUN_KIND_CHECK, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
-    reply_run_problem(run->r, json, failure);
+    reply_run_problem(run->r, failure);
     return true;
 }
 

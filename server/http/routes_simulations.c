@@ -78,11 +78,17 @@ static cJSON *own_problem(const live_run *run) {
     return api_problem_plain(413, "result-too-large", "The result does not fit this format", run->writer->reason, NULL);
 }
 
-handled reply_run_problem(request *r, const char *json, const api_failure *failure) {
+static cJSON *with_instance(cJSON *problem, const request *r) {
+    if (problem && !cJSON_HasObjectItem(problem, "instance")) cJSON_AddStringToObject(problem, "instance", r->path);
+    return problem;
+}
+
+handled reply_run_problem(request *r, const api_failure *failure) {
     bool stopped = stream_stopped(r->stream);
     int status = stopped ? 503 : failure->http ? failure->http : 500;
     if (status == 503) r->reply.retry_after = 5;
-    return stopped ? reply_problem_tree(r, status, shutdown_problem(r->path)) : reply_problem_text(r, status, json);
+    return reply_problem_tree(
+        r, status, stopped ? shutdown_problem(r->path) : with_instance(cJSON_Duplicate(failure->problem, true), r));
 }
 
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
@@ -97,7 +103,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     }
     if (run->r) {
         cJSON_Delete(own);
-        reply_run_problem(run->r, json, failure);
+        reply_run_problem(run->r, failure);
         return true;
     }
     char *text = own ? cJSON_PrintUnformatted(own) : NULL;
@@ -116,10 +122,7 @@ handled reply_refusal(request *r, api_failure *failure) {
         int status = failure->http ? failure->http : 500;
         if (status == 503) r->reply.retry_after = 5;
         if (failure->problem) {
-            if (!cJSON_HasObjectItem(failure->problem, "instance")) {
-                cJSON_AddStringToObject(failure->problem, "instance", r->path);
-            }
-            reply_problem_tree(r, status, failure->problem);
+            reply_problem_tree(r, status, with_instance(failure->problem, r));
             failure->problem = NULL;
         } else {
             reply_no_memory(r);

@@ -116,7 +116,7 @@ static void faults_point_into_the_body(void **state) {
     expect_option_fault("equilibrium", "{\"equilibrium\": {\"starts\": -1}}", "/options/equilibrium/starts");
     expect_option_fault("equations", "{\"equations\": {\"format\": \"html\"}}", "/options/equations/format");
     expect_option_fault("equations", "{\"equations\": {\"formulation\": \"x\"}}", "/options/equations/formulation");
-    expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "/analysis");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"relaxation\"]"), "/options");
     expect_fault("{\"analyses\": [\"structure\"]}", "");
     expect_fault("[]", "");

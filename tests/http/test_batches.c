@@ -170,6 +170,26 @@ static void a_list_of_descriptions_is_a_batch(void **state) {
     free(id);
 }
 
+static void a_bare_list_of_descriptions_is_a_batch_too(void **state) {
+    (void)state;
+    char body[4000], one[512], two[512];
+    oscillator(one, sizeof one, "first", 1, 3);
+    snprintf(body, sizeof body, "[%s,%s]", one, oscillator(two, sizeof two, "second", 1, 5));
+    char *id = submit_batch(body);
+    cJSON *table = (cJSON_Delete(ended_batch(id)), table_of(id));
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(table, "rows");
+    assert_int_equal(cJSON_GetArraySize(rows), 2);
+    assert_string_equal(cJSON_GetArrayItem(rows->child->next, 2)->valuestring, "second");
+    cJSON_Delete(table);
+    free(id);
+    snprintf(body, sizeof body, "[%s,{\"hamel\":1}]", one);
+    cJSON *problem = ask_json(&d, "POST", "/v1/batches", json_type, body, 422);
+    const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
+    assert_int_equal(strncmp(json_text_of(errors->child, "pointer"), "/1", 2), 0);
+    cJSON_Delete(problem);
+    cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "[]", 422));
+}
+
 static void faults_come_before_anything_is_stored(void **state) {
     (void)state;
     static const struct {
@@ -294,6 +314,7 @@ int main(void) {
         cmocka_unit_test(the_table_comes_as_csv_and_lines_too),
         cmocka_unit_test(members_are_jobs),
         cmocka_unit_test(a_list_of_descriptions_is_a_batch),
+        cmocka_unit_test(a_bare_list_of_descriptions_is_a_batch_too),
         cmocka_unit_test(faults_come_before_anything_is_stored),
         cmocka_unit_test(a_retry_finds_the_batch_of_the_first_attempt),
         cmocka_unit_test(a_client_may_wait_for_all_members),

@@ -95,6 +95,7 @@ static void what_cannot_run_is_a_problem(void **state) {
                       "\"constraints\":[{\"name\":\"c\",\"equation\":\"x=1\"}],\"simulation\":{\"stop\":1}}";
     cJSON *problem = ask_json(&d, "POST", "/v1/checks", json_type, off, 422);
     assert_string_equal(json_text_of(problem, "type"), "/problems/inconsistent-initial-values");
+    assert_string_equal(json_text_of(problem, "instance"), "/v1/checks");
     cJSON_Delete(problem);
 }
 

@@ -35,6 +35,8 @@ static void expect_problem(const char *method, const char *path, const char *con
     cJSON *problem = ask_json(&d, method, path, headers, body, status);
     assert_string_equal(json_text_of(problem, "type"), type);
     assert_true(strlen(json_text_of(problem, "title")) > 0);
+    const char *instance = json_text_of(problem, "instance");
+    assert_true(strncmp(path, instance, strlen(instance)) == 0 && strlen(instance) == strcspn(path, "?"));
     cJSON_Delete(problem);
 }
 

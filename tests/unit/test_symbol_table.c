@@ -141,6 +141,17 @@ static void the_nearer_of_two_names_wins(void **state) {
     assert_null(nearest_name(NAMES, 0, "position", 8));
 }
 
+static void a_short_form_and_another_case_are_near(void **state) {
+    (void)state;
+    static const char *const KEYS[] = {"unit", "initial", "points", "joints", "rtol"};
+    assert_string_equal(nearest_name(KEYS, 5, "init", 4), "initial");
+    assert_string_equal(nearest_name(KEYS, 5, "Init", 4), "initial");
+    assert_string_equal(nearest_name(KEYS, 5, "Joints", 6), "joints"); /* `points` is one replacement away, too */
+    assert_string_equal(nearest_name(KEYS, 5, "RTOL", 4), "rtol");
+    assert_null(nearest_name(KEYS, 5, "in", 2)); /* too short to mean one */
+    assert_null(nearest_name(KEYS, 5, "RULE", 4));
+}
+
 static void a_name_with_nothing_in_common_is_no_suggestion(void **state) {
     (void)state;
     static const char *const NAMES[] = {"x"};
@@ -171,6 +182,7 @@ int main(void) {
         cmocka_unit_test(running_out_of_memory_leaves_the_table_whole),
         cmocka_unit_test(the_nearest_name_is_within_a_third),
         cmocka_unit_test(the_nearer_of_two_names_wins),
+        cmocka_unit_test(a_short_form_and_another_case_are_near),
         cmocka_unit_test(a_name_with_nothing_in_common_is_no_suggestion),
         cmocka_unit_test(very_long_names_are_not_compared),
     };
