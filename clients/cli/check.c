@@ -2,11 +2,11 @@
  *
  * The verdicts are read from the summary's JSON, so those of a server are treated alike. A file that does not run
  * counts as failed with its own exit code, and the others are still judged. */
+#include "clients/cli/judge.h"
 #include "clients/cli/simulation.h"
 
 #include "api/junit.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@ typedef struct judgement {
     const char *file;
     junit *report; /* or NULL */
     bool failed;   /* a check or invariant has not passed */
+    int ended;     /* CLI_RUN_FAILED: the run is incomplete */
 } judgement;
 
 static void judge(void *context, const api_verdict *v) {
@@ -31,6 +32,7 @@ static bool on_summary(void *context, const char *json, const hamel_summary *unu
     json_fault fault;
     cJSON *summary = json_parse(json, strlen(json), &limits, &fault);
     j->failed = !api_verdicts(summary, judge, j);
+    j->ended = judge_summary(summary, j->file);
     cJSON_Delete(summary);
     return true;
 }
@@ -52,6 +54,7 @@ static int check_file(const cli_arguments *arguments, const char *path, junit *r
         cli_place place = cli_place_of(arguments);
         api_observer observer = {.context = &j, .summary = on_summary, .problem = on_problem};
         status = cli_simulate(&place, &input, arguments, &observer);
+        if (status == CLI_OK) status = j.ended;
         if (status == CLI_OK && j.failed) status = CLI_CHECK_FAILED;
     } else if (report != NULL) {
         junit_error(report, path, "the file cannot be read");
@@ -63,15 +66,13 @@ static int check_file(const cli_arguments *arguments, const char *path, junit *r
 static int write_report(junit *report, const char *path) {
     size_t length = 0;
     char *text = junit_take(report, &length);
-    FILE *out = text != NULL ? fopen(path, "wb") : NULL;
-    bool good = out != NULL && fwrite(text, 1, length, out) == length;
-    if (out != NULL) good = fclose(out) == 0 && good;
-    if (!good) cli_say("%s: %s", path, text == NULL ? "the report is too long" : strerror(errno));
+    if (text == NULL) cli_say("%s: the report is too long", path);
+    bool good = text != NULL && cli_write_file(path, text, length);
     free(text);
     return good ? CLI_OK : CLI_IO;
 }
 
-/* The first file that could not be judged gives the exit code; a failed check only when all could. */
+/* The first file that could not be judged to its end gives the exit code; a failed check only when all could. */
 static int worse(int one, int other) {
     if (one > CLI_CHECK_FAILED) return one;
     return other > one ? other : one;

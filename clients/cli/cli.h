@@ -45,6 +45,9 @@ extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plo
 /* "hamel: MESSAGE" on stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
 
+/* Writes a whole file, or to stdout where `path` is "-"; ends it by a line end. False after saying why not. */
+bool cli_write_file(const char *path, const char *text, size_t length);
+
 /* Flushes stdout. CLI_OK, or CLI_IO after saying why not all of it was written. */
 int cli_flush_stdout(void);
 

@@ -1,4 +1,4 @@
-/* message.c — what is said to a person, and whether stdout took everything. */
+/* message.c — what is said to a person, small files beside the rows, and whether stdout took everything. */
 #include "clients/cli/cli.h"
 
 #include <errno.h>
@@ -13,6 +13,16 @@ void cli_say(const char *format, ...) {
     vfprintf(stderr, format, values);
     fputc('\n', stderr);
     va_end(values);
+}
+
+bool cli_write_file(const char *path, const char *text, size_t length) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *out = standard ? stdout : fopen(path, "wb");
+    bool good = out != NULL && fwrite(text, 1, length, out) == length;
+    if (good && (length == 0 || text[length - 1] != '\n')) good = fputc('\n', out) != EOF;
+    if (out != NULL) good = (standard ? fflush(out) : fclose(out)) == 0 && good;
+    if (!good) cli_say("%s: %s", standard ? "standard output" : path, strerror(errno));
+    return good;
 }
 
 int cli_flush_stdout(void) {

@@ -45,12 +45,7 @@ static bool on_progress(void *context, const char *json, double fraction) {
 }
 
 static bool write_summary_file(rows_out *o, const char *json) {
-    if (o->summary_path == NULL) return true;
-    FILE *out = fopen(o->summary_path, "wb");
-    bool good = out != NULL && fprintf(out, "%s\n", json) >= 0;
-    if (out != NULL) good = fclose(out) == 0 && good;
-    if (!good) cli_say("%s: %s", o->summary_path, strerror(errno));
-    return good;
+    return o->summary_path == NULL || cli_write_file(o->summary_path, json, strlen(json));
 }
 
 static bool on_summary(void *context, const char *json, const hamel_summary *summary) {

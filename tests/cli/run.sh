@@ -89,6 +89,13 @@ report $? "an incomplete run says so and keeps its rows"
 
 call check system.json; code_is 0 && [ "$(grep -c '^ok ' out)" = 2 ]
 report $? "check judges checks and invariants, one line each"
+call check system.json --set simulation.max_steps=20; code_is 4 && grep -q '^FAILED system.json: run: incomplete' out &&
+    grep -q 'incomplete: the run ended' err
+report $? "an incomplete run has not been judged to its end"
+call run system.json --samples 2 --summary - --output rows3.csv; code_is 0 && grep -q '^{"status":"completed"' out && [ ! -e ./- ]
+report $? "a summary goes to standard output as -"
+call check system.json --junit -; code_is 0 && grep -q '</testsuites>' out && [ ! -e ./- ]
+report $? "so does a report"
 call check bad_check.json system.json --junit report.xml; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ] && [ "$(grep -c '^ok ' out)" = 3 ]
 report $? "a failed check gives exit code 1"
 grep -q 'tests="4" failures="1" errors="0"' report.xml && grep -q 'name="check x &lt; 2 &amp; &quot;far&quot;"' report.xml

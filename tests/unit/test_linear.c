@@ -235,8 +235,22 @@ static void an_input_that_is_none_is_named(void **state) {
     fixture_close(&f);
 }
 
+static void a_start_off_its_constraint_is_the_only_fault(void **state) {
+    (void)state;
+    fixture f;
+    hamel_linearization *l = NULL;
+    fixture_read(&f,
+                 "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                 "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1.21`}]",
+                 "`stop`: 1");
+    assert_int_equal(hamel_linearize(&l, &f.description, NULL, NULL, 0, NULL, NULL, &f.error), HAMEL_INCONSISTENT);
+    assert_int_equal(f.error.count, 1);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_start_off_its_constraint_is_the_only_fault),
         cmocka_unit_test(pendulums_have_their_frequencies),
         cmocka_unit_test(springs_have_their_frequencies),
         cmocka_unit_test(rolling_and_turning_change_frequencies),

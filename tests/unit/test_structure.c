@@ -113,6 +113,17 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
     hamel_report_free(r);
 }
 
+/* At rest the constraint has no gradient, so that nothing leads from there to velocities that satisfy it. */
+static void a_speed_that_is_prescribed_needs_no_initial_velocities(void **state) {
+    (void)state;
+    hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
+                                     "`constraints`: [{`name`: `speed`, `equation`: `x'^2 + y'^2 = 4`}]");
+    expect_flags(r, 0, "velocity", "I");
+    assert_int_equal(r->degrees_of_freedom, 1);
+    assert_true(r->constraints[0].unique);
+    hamel_report_free(r);
+}
+
 static void accelerations_are_outside_the_test(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -291,6 +302,7 @@ int main(void) {
         cmocka_unit_test(a_knife_edge_that_turns_is_catastatic),
         cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
+        cmocka_unit_test(a_speed_that_is_prescribed_needs_no_initial_velocities),
         cmocka_unit_test(accelerations_are_outside_the_test),
         cmocka_unit_test(equations_fall_into_blocks),
         cmocka_unit_test(friction_is_not_ideal),
