@@ -4,12 +4,12 @@
  * energies are wrong, so that one answer holds everything that is to be mended. */
 #include "engine/model/model.h"
 
+#include "engine/base/monotonic.h"
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 hamel_limits hamel_limits_default(void) {
     return (hamel_limits){.memory = (size_t)4 << 30,
@@ -20,12 +20,6 @@ hamel_limits hamel_limits_default(void) {
                           .run_seconds = 0,
                           .max_steps = 1e12,
                           .max_rows = 1e12};
-}
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static hamel_status no_memory(hamel_model *model, hamel_error *error) {
@@ -534,7 +528,7 @@ void hamel_description_check(const hamel_description *d, const hamel_limits *lim
 
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
                                 const atomic_bool *cancel, hamel_error *error) {
-    double start = seconds_now();
+    double start = monotonic();
     *out = NULL;
     hamel_error own = {0};
     if (!error) error = &own;
@@ -549,7 +543,7 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
     model->system->description = NULL; /* it may go now */
     model->system->error = NULL;
     model->system->cancel = NULL;
-    model->derive_seconds = seconds_now() - start;
+    model->derive_seconds = monotonic() - start;
     *out = model;
     return HAMEL_OK;
 }

@@ -153,6 +153,7 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
     choose(w, first, first->safety);
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
     w->variables = variables_create(k, w->t, q, v, error);
+    w->plain = w->variables && variables_are_velocities(w->variables);
     if (across_create(&w->across, model) && w->variables && allocate(w) && set_state(w, q, v, 0) == HAMEL_OK &&
         open_method(w))
         return w;
@@ -376,6 +377,7 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     }
     if (w->canceled || w->timed_out) return HAMEL_CANCELED;
     w->since_start++;
+    w->steps += result == STEP_TAKEN;
     return result == STEP_TAKEN ? HAMEL_OK : explain(w, result, error);
 }
 
@@ -404,6 +406,9 @@ double integrator_margin(const integrator *w) {
 }
 double integrator_least_rtol(const integrator *w) {
     return RTOL_LEAST / w->atol_factor;
+}
+double integrator_steps(const integrator *w) {
+    return w->steps;
 }
 double integrator_time(const integrator *w) {
     return w->t;

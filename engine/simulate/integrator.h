@@ -79,6 +79,7 @@ hamel_status integrator_keep_constants(integrator *w, double t, const double *q,
                                        hamel_error *error) HAMEL_CHECKED;
 
 integrator_counts integrator_count(const integrator *w);
+double integrator_steps(const integrator *w);       /* the same as in these counts, at less cost */
 const char *integrator_method(const integrator *w); /* "adams"; "adams, bdf" after a change */
 
 #endif

@@ -21,6 +21,7 @@ struct integrator {
     double *y, *dense; /* state after the last step; scratch of dense output */
     forward *forward;  /* NULL: no sensitivities */
     variables *variables;
+    bool plain;            /* w = q' */
     size_t n, state_count; /* of q; of (q, w) */
     double *velocity;      /* n: q' of the right-hand side evaluated last */
     double *atol;          /* of (q, w) */
@@ -41,6 +42,7 @@ struct integrator {
     double *acceleration, *lambda;
     across across;
     double *wanted_lambda;    /* where the right-hand side puts multipliers: lambda, or NULL when it needs none */
+    double steps;             /* since the beginning */
     integrator_counts before; /* of a method left behind */
     double window_steps, window_stiff;
     long since_start, tiny_steps, shrunk_steps;    /* steps: since the method was started; ... in a row */

@@ -1,26 +1,20 @@
 /* integrator_rates.c — see integrator_int.h. */
 #include "engine/simulate/integrator_int.h"
 
+#include "engine/base/monotonic.h"
+
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* kkt_margin of states beside a singular one: from where on rough stages are left, where rounding is felt, and where it is
  * not; the part of a step that interpolation across begins with. */
 static const double NEAR = 0.1, ACROSS = 1e-3, REGULAR = 0.015, PART_OF_STEP = 0.15;
 
-/* To a few milliseconds, and a tenth of the time that an exact look takes: it is asked at each right-hand side. */
-static double monotonic(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* --- rates ---------------------------------------------------------------------------------------------------------- */
 
 static int stopped(integrator *w) {
     if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
-    if (w->options.deadline > 0 && monotonic() > w->options.deadline) w->timed_out = true;
+    if (w->options.deadline > 0 && monotonic_coarse() > w->options.deadline) w->timed_out = true;
     return w->canceled || w->timed_out;
 }
 
@@ -43,9 +37,16 @@ static double approach(const integrator *w) {
     return a > b ? a - sqrt(a * a - b * b) : a;
 }
 
+/* As any rates, where w = q': small systems would spend as much time on copies as on this. */
+static hamel_status rates_of_velocities(integrator *w, double t, const double *y, double *out, hamel_error *error) {
+    for (size_t i = 0; i < w->n; i++) out[i] = w->velocity[i] = y[w->n + i];
+    return kinetics_rates(w->kinetics, t, y, w->velocity, w->alpha, w->beta, out + w->n, w->wanted_lambda, error);
+}
+
 /* q', w', and the multipliers in w->lambda where they are needed, of a state. */
 hamel_status integrator_evaluate(integrator *w, double t, const double *y, double *out, hamel_error *error) {
     kinetics *k = w->kinetics;
+    if (w->plain) return rates_of_velocities(w, t, y, out, error);
     bool positions_only = variables_meet_constraints(w->variables);
     double alpha = positions_only ? 0 : w->alpha, beta = positions_only ? 0 : w->beta;
     hamel_status status = variables_velocities(w->variables, t, y, y + w->n, w->velocity, error);
@@ -139,7 +140,7 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
     if (!w->looking && stopped(w)) return -1;
     hamel_status status = integrator_evaluate(w, t, y, out, NULL);
     if (!w->kinetics->motion.frame) w->margin = w->kinetics->margin;
-    w->least_margin = fmin(w->least_margin, w->margin);
+    if (w->margin < w->least_margin) w->least_margin = w->margin;
     status = rates_beside(w, t, y, out, status);
     if (w->too_near) return -1;
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);

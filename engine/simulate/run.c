@@ -3,6 +3,7 @@
  * The integrator takes its own steps to the end; output times and times of checks are visited in between through dense
  * output, so they never influence the steps. A second lane at a tenth of the tolerances runs abreast when an estimate of
  * the global error is asked for, so that no rows need to be kept. */
+#include "engine/base/monotonic.h"
 #include "engine/simulate/crossing.h"
 #include "engine/simulate/lane.h"
 #include "engine/simulate/monitor.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
 static const double SAME_TIME = 1e-15;    /* of the largest time: two roundings */
@@ -50,12 +50,6 @@ typedef struct run {
     unmatched events;
     bool no_memory; /* a callback had none */
 } run;
-
-static double monotonic(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 HAMEL_PRINTF(2, 3)
 static void warn(hamel_summary *s, const char *format, ...) {
@@ -171,11 +165,12 @@ static bool send_header(run *r) {
 }
 
 static bool send_progress(run *r) {
+    if (!r->sink->progress) return true;
     double now = monotonic();
-    if (!r->sink->progress || now < r->next_progress) return true;
+    if (now < r->next_progress) return true;
     r->next_progress = now + PROGRESS_SECONDS;
     hamel_progress p = {integrator_time(r->main.integrator), r->model->settings.start, r->model->settings.stop,
-                        integrator_count(r->main.integrator).steps};
+                        integrator_steps(r->main.integrator)};
     return r->sink->progress(r->sink->context, &p);
 }
 
@@ -280,7 +275,7 @@ static hamel_status advance(run *r, lane *l, double t, bool *terminated) {
             status = happen(r, l, terminated);
             continue;
         }
-        if (l == &r->main && integrator_count(l->integrator).steps >= r->model->settings.max_steps) return HAMEL_LIMIT;
+        if (l == &r->main && integrator_steps(l->integrator) >= r->model->settings.max_steps) return HAMEL_LIMIT;
         status = lane_step(l, r->error);
         if (status == HAMEL_CANCELED) return canceled(r);
         if (status == HAMEL_OK && l == &r->main) status = watch(r, t);

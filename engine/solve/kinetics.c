@@ -100,6 +100,9 @@ kinetics *kinetics_create(const hamel_model *model) {
     k->ideal = k->project_step + model->n;
     k->nonideal = k->ideal + model->n;
     k->solved = k->nonideal + model->n;
+    k->solved_from = model_inputs(model, &k->t, NULL, NULL, NULL, NULL, NULL);
+    k->solved_from.values[SYMBOL_BRANCH] = k->mode.branches;
+    k->solved_from.values[SYMBOL_STABILIZATION] = k->stabilization;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(model->dynamics, &in, k->dynamics_work);
     program_prepare(model->observed, &in, k->observed_work);
@@ -277,11 +280,12 @@ hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, doub
 static bool solve_at_once(kinetics *k, double alpha, double beta, double *a, double *lambda) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
-    const double stabilization[] = {alpha, beta * beta}, *solved = k->solved, *beside = solved + n + m;
-    program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, NULL, NULL);
-    in.values[SYMBOL_BRANCH] = k->mode.branches;
-    in.values[SYMBOL_STABILIZATION] = stabilization;
-    program_evaluate(model->accelerations, &in, k->accelerations_work, k->solved);
+    const double *solved = k->solved, *beside = solved + n + m;
+    k->stabilization[0] = alpha;
+    k->stabilization[1] = beta * beta;
+    k->solved_from.values[SYMBOL_COORDINATE] = k->q;
+    k->solved_from.values[SYMBOL_VELOCITY] = k->v;
+    program_evaluate(model->accelerations, &k->solved_from, k->accelerations_work, k->solved);
     if (!kkt_pivots_hold(n, m, beside[0], beside[1], beside[2])) return false;
     for (size_t i = 0; i < n + m; i++) { /* one by one: just stored so, they would stall wider loads */
         if (!isfinite(solved[i])) return false;
@@ -303,7 +307,7 @@ hamel_status kinetics_rates(kinetics *k, double t, const double *q, const double
         k->rest--;
     } else if (k->model->accelerations && k->masked_count == 0 && !error) {
         k->t = t, k->q = q, k->v = v;
-        if (!k->held) mode_choose_branches(&k->mode, t, q, v);
+        if (k->model->switches && !k->held) mode_choose_branches(&k->mode, t, q, v);
         if (solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
         k->rest = REST;
     }

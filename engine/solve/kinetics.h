@@ -22,8 +22,10 @@ typedef struct kinetics {
     /* workspaces of the programs */
     double *dynamics_work, *accelerations_work, *observed_work, *rate_work, *nonideal_work;
     double *solved; /* outputs of the program `accelerations` */
-    size_t rest;    /* for how many right-hand sides that program is left alone */
-    double margin;  /* motion_margin of the right-hand side evaluated last; not where there is a frame */
+    program_inputs solved_from;
+    double stabilization[2];
+    size_t rest;   /* for how many right-hand sides that program is left alone */
+    double margin; /* motion_margin of the right-hand side evaluated last; not where there is a frame */
     motion_solver motion;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
     friction *friction;                       /* NULL when there is none */

@@ -99,6 +99,10 @@ size_t variables_count(const variables *x) {
     return x->count;
 }
 
+bool variables_are_velocities(const variables *x) {
+    return x->table == &velocities;
+}
+
 bool variables_meet_constraints(const variables *x) {
     return x->table->meet_constraints;
 }

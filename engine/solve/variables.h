@@ -23,6 +23,9 @@ hamel_status variables_restart(variables *x, double t, const double *q, const do
 
 size_t variables_count(const variables *x); /* of w; changes at a restart only */
 
+/* Whether w = q': then these functions only copy. */
+bool variables_are_velocities(const variables *x);
+
 /* Whether q'(t, q, w) meets every constraint on velocities whatever w is: then only positions can leave theirs. */
 bool variables_meet_constraints(const variables *x);
 

@@ -3,11 +3,11 @@
  * First every name is declared (parameters, coordinates, definitions, elements), so that expressions may refer to each
  * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
  * faults at once. Elements that came without a name or an expression were reported by the reader and are passed over. */
+#include "engine/base/monotonic.h"
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
 #include <string.h>
-#include <time.h>
 
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
     void *grown = arena_grow(s->memory, items, capacity, count + 1, size);
@@ -596,12 +596,6 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
     case SYMBOL_BRANCH: name_branch(s, &s->switches[index], out); return;
     default: text_buffer_printf(out, "#%d", (int)index); return;
     }
-}
-
-static double monotonic(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 bool system_interrupted(hamel_system *s) {
