@@ -2,6 +2,7 @@
  * tolerance, and a plot of all errors.
  *
  *     bench_precision [method ...] */
+#include "tests/bench/contest.h"
 #include "tests/reference/precision.h"
 
 #include <math.h>
@@ -15,17 +16,6 @@ typedef struct curve {
     precision_run points[PRECISION_POINTS];
 } curve;
 
-static void require(int condition, const char *what) {
-    if (condition) return;
-    fprintf(stderr, "bench: %s\n", what);
-    exit(1);
-}
-
-static int compare(const void *one, const void *other) {
-    double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
 static void measure(const cJSON *c, const char *method, curve *out) {
     out->name = cJSON_GetObjectItemCaseSensitive(c, "name")->valuestring;
     for (size_t k = 0; k < PRECISION_POINTS; k++) {
@@ -34,8 +24,7 @@ static void measure(const cJSON *c, const char *method, curve *out) {
             require(precision_measure(c, method, precision_tolerance(k), &out->points[k]), out->name);
             seconds[round] = out->points[k].seconds;
         }
-        qsort(seconds, ROUNDS, sizeof *seconds, compare);
-        out->points[k].seconds = seconds[ROUNDS / 2];
+        out->points[k].seconds = median(seconds, ROUNDS);
     }
 }
 

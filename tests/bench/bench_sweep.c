@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
-#include <time.h>
 
 enum { STATES = 4, ROUNDS = 5, ROUNDS_MAX = 101, MEMBERS = 1000, MEMBERS_MAX = 100000, KINDS = 3 };
 enum { BY_HAND, ONE_BY_ONE, ABREAST };
@@ -24,19 +23,7 @@ static const char *const kind_names[KINDS] = {"CVODE by hand, one by one", "hame
                                               "hamel, eight at a time"};
 static const double RTOL = 1e-6, STOP = 10, WIDEST = 2;
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void require(bool good, const char *what) {
-    if (good) return;
-    fprintf(stderr, "bench_sweep: %s\n", what);
-    exit(1);
-}
-
-typedef struct contest {
+typedef struct sweep {
     const baseline *b;
     size_t members;
     double *start;              /* two angles each */
@@ -44,11 +31,11 @@ typedef struct contest {
     hamel_variation *variations[KINDS];
     double *reference, *found; /* two angles each */
     size_t ended;
-} contest;
+} sweep;
 
 /* ---- by hand ---- */
 
-static void run_by_hand(const contest *c, double rtol, double *out) {
+static void members_by_hand(const sweep *c, double rtol, double *out) {
     SUNContext context;
     require(SUNContext_Create(NULL, &context) == 0, "SUNContext_Create");
     N_Vector y = vector_create(STATES, context);
@@ -78,7 +65,7 @@ static void run_by_hand(const contest *c, double rtol, double *out) {
 
 /* ---- by hamel ---- */
 
-static hamel_model *prepare(const baseline *b, const char *method) {
+static hamel_model *prepare_by(const baseline *b, const char *method) {
     char chosen[60], rtol[60], atol[60];
     snprintf(chosen, sizeof chosen, "simulation.method=%s", method);
     snprintf(rtol, sizeof rtol, "simulation.rtol=%g", RTOL);
@@ -93,22 +80,22 @@ static hamel_model *prepare(const baseline *b, const char *method) {
 }
 
 static bool on_row(void *context, size_t member, const double *values, size_t count) {
-    const contest *c = context;
+    const sweep *c = context;
     (void)count;
     memcpy(c->found + 2 * member, values + 1, 2 * sizeof *values);
     return true;
 }
 
 static bool on_end(void *context, size_t member, const hamel_member_end *end) {
-    contest *c = context;
+    sweep *c = context;
     (void)member;
     c->ended += end->outcome == HAMEL_COMPLETED;
     return true;
 }
 
-static void run_kind(contest *c, int kind) {
+static void run_kind(sweep *c, int kind) {
     if (kind == BY_HAND) {
-        run_by_hand(c, RTOL, c->found);
+        members_by_hand(c, RTOL, c->found);
         return;
     }
     hamel_ensemble_options options = {.last_rows = true};
@@ -121,22 +108,16 @@ static void run_kind(contest *c, int kind) {
 
 /* ---- measuring ---- */
 
-static int compare(const void *one, const void *other) {
-    double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
 /* Median and 95 % of the members' errors, sorted into `errors`. */
-static void find_errors(const contest *c, double *errors, double out[2]) {
+static void find_errors(const sweep *c, double *errors, double out[2]) {
     for (size_t i = 0; i < c->members; i++)
         errors[i] =
             fmax(fabs(c->found[2 * i] - c->reference[2 * i]), fabs(c->found[2 * i + 1] - c->reference[2 * i + 1]));
-    qsort(errors, c->members, sizeof *errors, compare);
-    out[0] = errors[c->members / 2];
+    out[0] = median(errors, c->members); /* which sorts them */
     out[1] = errors[c->members * 95 / 100];
 }
 
-static void open_contest(contest *c) {
+static void open_sweep(sweep *c) {
     static const char *const targets[] = {"a.initial", "b.initial"};
     uint64_t seed = 1;
     while (strcmp(c->b->name, "double pendulum") != 0) c->b++;
@@ -146,14 +127,14 @@ static void open_contest(contest *c) {
     c->found = c->reference + 2 * c->members;
     for (size_t i = 0; i < 2 * c->members; i++) c->start[i] = random_uniform(&seed, -WIDEST, WIDEST);
     for (int kind = ONE_BY_ONE; kind < KINDS; kind++) {
-        c->models[kind] = prepare(c->b, kind == ABREAST ? "auto" : "adams");
+        c->models[kind] = prepare_by(c->b, kind == ABREAST ? "auto" : "adams");
         require(hamel_variation_create(&c->variations[kind], c->models[kind], targets, 2, NULL) == HAMEL_OK,
                 "variation");
     }
-    run_by_hand(c, 1e-12, c->reference);
+    members_by_hand(c, 1e-12, c->reference);
 }
 
-static void close_contest(contest *c) {
+static void close_sweep(sweep *c) {
     for (int kind = ONE_BY_ONE; kind < KINDS; kind++) {
         hamel_variation_free(c->variations[kind]);
         hamel_model_free(c->models[kind]);
@@ -168,16 +149,16 @@ static size_t argument(int count, char **arguments, int k, size_t otherwise, siz
 
 int main(int count, char **arguments) {
     size_t rounds = argument(count, arguments, 1, ROUNDS, ROUNDS_MAX);
-    contest c = {.b = baselines, .members = argument(count, arguments, 2, MEMBERS, MEMBERS_MAX)};
-    double samples[KINDS][ROUNDS_MAX], errors[KINDS][2], median[KINDS];
-    open_contest(&c);
+    sweep c = {.b = baselines, .members = argument(count, arguments, 2, MEMBERS, MEMBERS_MAX)};
+    double samples[KINDS][ROUNDS_MAX], errors[KINDS][2], taken[KINDS];
+    open_sweep(&c);
     double *sorted = calloc(c.members, sizeof *sorted);
     require(sorted != NULL, "out of memory");
     for (size_t round = 0; round < rounds; round++) {
         for (int kind = 0; kind < KINDS; kind++) {
-            double begin = now();
+            double begin = processor_time();
             run_kind(&c, kind);
-            samples[kind][round] = (now() - begin) / (double)c.members;
+            samples[kind][round] = (processor_time() - begin) / (double)c.members;
             find_errors(&c, sorted, errors[kind]);
         }
     }
@@ -185,15 +166,14 @@ int main(int count, char **arguments) {
            rounds);
     printf("%-27s |%12s %12s | %8s %8s\n", "", "us a member", "by hand =", "error", "95 %");
     for (int kind = 0; kind < KINDS; kind++) {
-        qsort(samples[kind], rounds, sizeof(double), compare);
-        median[kind] = samples[kind][rounds / 2];
-        printf("%-27s |%12.1f %12.2f | %8.1e %8.1e\n", kind_names[kind], 1e6 * median[kind],
-               median[BY_HAND] / median[kind], errors[kind][0], errors[kind][1]);
+        taken[kind] = median(samples[kind], rounds);
+        printf("%-27s |%12.1f %12.2f | %8.1e %8.1e\n", kind_names[kind], 1e6 * taken[kind],
+               taken[BY_HAND] / taken[kind], errors[kind][0], errors[kind][1]);
     }
     printf("\nby hand =: so many times its members in the same time.\n");
     bool good = errors[ABREAST][0] <= errors[BY_HAND][0] && errors[ABREAST][1] <= errors[BY_HAND][1];
     if (!good) printf("the errors are too large\n");
     free(sorted);
-    close_contest(&c);
+    close_sweep(&c);
     return good ? 0 : 1;
 }
