@@ -75,7 +75,9 @@ int main(int argc, char **argv) {
         curve curves[MOST];
         size_t n = 0;
         const cJSON *c;
-        cJSON_ArrayForEach(c, cases) measure(c, methods[m], &curves[n++]);
+        cJSON_ArrayForEach(c, cases) {
+            measure(c, methods[m], &curves[n++]);
+        }
         printf("%s%s; processor time without derivation, median of %d\n\n", m ? "\n" : "", methods[m], ROUNDS);
         print_table(curves, n);
         print_plot(curves, n);
