@@ -238,7 +238,7 @@ static void choose_rows(sticking *w, size_t j) {
     const model_slip *slip = &w->model->slips[j];
     slip_state *s = &w->slips[j];
     size_t first = 0, second = 0, base = slip->row - w->model->ideal_count;
-    double square[PARTS], most = 0;
+    double square[PARTS] = {0}, most = 0;
     for (size_t part = 0; part < slip->parts; part++) {
         square[part] = row_product(w, base + part, base + part);
         if (square[part] > square[first]) first = part;

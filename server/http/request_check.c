@@ -128,9 +128,12 @@ static request_fault split_target(const char *at, char *path, size_t room) {
 }
 
 request_fault request_check_target(const char *target, char *path, size_t room) {
-    bool whole_server = strcmp(target, "*") == 0;
-    if (whole_server) snprintf(path, room, "*");
-    request_fault fault = whole_server ? (request_fault){0} : split_target(target, path, room);
+    request_fault fault = {0};
+    if (strcmp(target, "*") == 0) {
+        snprintf(path, room, "*"); /* the server as a whole */
+    } else {
+        fault = split_target(target, path, room);
+    }
     if (fault.text) path[0] = '\0';
     return fault;
 }
