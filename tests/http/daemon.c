@@ -245,6 +245,19 @@ static void record(const char *method, const char *path, const char *body, size_
     cJSON_Delete(line);
 }
 
+/* What holds for all answers: a browser may do nothing with them, and no place of the machine is told. */
+static void check_answer(const test_daemon *d, const answer *a) {
+    char value[512];
+    assert_true(answer_header(a, "X-Content-Type-Options", value, sizeof value));
+    assert_string_equal(value, "nosniff");
+    assert_true(answer_header(a, "Content-Security-Policy", value, sizeof value));
+    assert_non_null(strstr(value, "default-src 'none'"));
+    assert_non_null(strstr(value, "frame-ancestors 'none'"));
+    assert_true(answer_header(a, "Referrer-Policy", value, sizeof value));
+    assert_true(answer_header(a, "X-Request-Id", value, sizeof value));
+    assert_null(strstr(a->body, d->data));
+}
+
 answer ask_bytes(const test_daemon *d, const char *method, const char *path, const char *const *headers,
                  const char *body, size_t length) {
     char url[1024];
@@ -280,7 +293,10 @@ answer ask_bytes(const test_daemon *d, const char *method, const char *path, con
     a.length = rest.length;
     curl_slist_free_all(list);
     curl_easy_cleanup(c);
-    if (code == CURLE_OK) record(method, path, body, length, &a);
+    if (code == CURLE_OK) {
+        check_answer(d, &a);
+        record(method, path, body, length, &a);
+    }
     return a;
 }
 

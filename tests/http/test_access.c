@@ -1,4 +1,5 @@
 /* test_access.c — tokens: who may do what, see what, and how much of it; what the daemon refuses to start with. */
+#include "server/http/routes.h"
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -53,9 +54,9 @@ static char *submit_as(int holder, const char *system) {
     answer a = ask_as(holder, "POST", "/v1/jobs", system);
     if (a.status != 201) print_error("%s\n", a.body);
     assert_int_equal(a.status, 201);
-    cJSON *job = answer_json(&a);
-    char *id = strdup(json_text_of(job, "id"));
-    cJSON_Delete(job);
+    cJSON *made = answer_json(&a);
+    char *id = strdup(json_text_of(made, "id"));
+    cJSON_Delete(made);
     answer_clear(&a);
     return id;
 }
@@ -97,6 +98,44 @@ static void a_wrong_token_is_401_and_too_many_are_429(void **state) {
     assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200); /* right ones are not touched by that */
 }
 
+/* What a route must ask for, by its path and method. */
+static unsigned scope_expected(const route *row) {
+    if (strcmp(row->path, "/metrics") == 0) return SCOPE_ADMIN;
+    if (strncmp(row->path, "/v1/", 4) != 0 || strncmp(row->path, "/v1/examples", 12) == 0) return 0;
+    return row->method == METHOD_GET ? SCOPE_READ : SCOPE_RUN;
+}
+
+static const char *method_of(const route *row) {
+    return row->method == METHOD_GET ? "GET" : row->method == METHOD_POST ? "POST" : "DELETE";
+}
+
+/* Each route with each kind of token, and without. Nothing is found or taken: 401 and 403 come before. */
+static void every_route_asks_for_its_scope(void **state) {
+    (void)state;
+    static const struct {
+        int holder;
+        unsigned may;
+    } kinds[] = {{READER, SCOPE_READ}, {RUNNER, SCOPE_RUN}, {ROOT, SCOPE_READ | SCOPE_RUN | SCOPE_ADMIN}};
+    const route *row;
+    char path[128];
+    for (size_t k = 0; (row = route_at(k)); k++) {
+        unsigned needed = scope_expected(row);
+        const char *place = strstr(row->path, "{}"), *body = row->takes_json ? "{}" : NULL;
+        snprintf(path, sizeof path, "%.*s%s%s", (int)(place ? place - row->path : (long)strlen(row->path)), row->path,
+                 place ? "00000000000000000000000000000000" : "", place ? place + 2 : "");
+        answer a = ask(&d, method_of(row), path, json_type, body);
+        assert_int_equal(a.status == 401, needed != 0);
+        answer_clear(&a);
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+            long status = status_as(kinds[i].holder, method_of(row), path, body);
+            if ((status == 403) != (needed != 0 && !(needed & kinds[i].may)))
+                print_error("%s %s: %ld\n", method_of(row), path, status);
+            assert_int_equal(status == 403, needed != 0 && !(needed & kinds[i].may));
+            assert_int_not_equal(status, 401);
+        }
+    }
+}
+
 static void scopes_decide_what_a_token_may_do(void **state) {
     (void)state;
     char system[512];
@@ -112,36 +151,91 @@ static void scopes_decide_what_a_token_may_do(void **state) {
 }
 
 /* Every route that names a job, as its owner, as another, and as an administrator. */
+/* ---- what is another's ---- */
+
+typedef struct way {
+    const char *method, *rest;
+    long own; /* what the owner is answered */
+} way;
+
+/* `id` in the text becomes a row of zeros. */
+static void mask(char *text, const char *id) {
+    for (char *at = text; (at = strstr(at, id));) memset(at, '0', strlen(id));
+}
+
+/* Who is not the owner is told the same of what is there as of what is not. */
+static void check_way(const way *w, const char *kind, const char *id, int looker) {
+    char path[128], absent[128];
+    snprintf(path, sizeof path, "/v1/%s/%s%s", kind, id, w->rest);
+    snprintf(absent, sizeof absent, "/v1/%s/%032d%s", kind, 0, w->rest);
+    answer foreign = ask_as(BOB, w->method, path, NULL), none = ask_as(BOB, w->method, absent, NULL);
+    assert_int_equal(foreign.status, 404);
+    assert_int_equal(none.status, 404);
+    mask(foreign.body, id);
+    assert_string_equal(foreign.body, none.body);
+    answer_clear(&foreign);
+    answer_clear(&none);
+    assert_int_equal(status_as(looker, w->method, path, NULL), w->own);
+}
+
+/* Waits until it has ended. */
+static char *submit_to(const char *kind, const char *body) {
+    const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", holders[ANN].header, NULL};
+    char path[32];
+    snprintf(path, sizeof path, "/v1/%s", kind);
+    cJSON *made = ask_json(&d, "POST", path, headers, body, 201);
+    char *id = strdup(json_text_of(made, "id"));
+    cJSON_Delete(made);
+    return id;
+}
+
 static void jobs_of_others_cannot_be_told_from_jobs_that_are_not(void **state) {
     (void)state;
-    static const struct {
-        const char *method, *rest;
-        long own;
-    } ways[] = {{"GET", "", 200},        {"GET", "/system", 200},  {"GET", "/results", 200},
-                {"GET", "/events", 200}, {"POST", "/cancel", 202}, {"DELETE", "", 204}};
-    char system[512], path[128], absent[128];
+    static const way ways[] = {{"GET", "", 200},        {"GET", "/system", 200},  {"GET", "/results", 200},
+                               {"GET", "/events", 200}, {"POST", "/cancel", 202}, {"DELETE", "", 204}};
+    char system[512];
     for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
         for (int looker = ANN; looker <= ROOT; looker += ROOT - ANN) {
-            char *id = submit_as(ANN, oscillator(system, sizeof system, "private", 1, 3));
-            for (int i = 0; i < 500; i++) {
-                snprintf(path, sizeof path, "/v1/jobs/%s", id);
-                answer a = ask_as(ANN, "GET", path, NULL);
-                bool done = strstr(a.body, "\"status\":\"completed\"") != NULL;
-                answer_clear(&a);
-                if (done) break;
-                sleep_seconds(0.01);
-            }
-            snprintf(path, sizeof path, "/v1/jobs/%s%s", id, ways[k].rest);
-            snprintf(absent, sizeof absent, "/v1/jobs/%032d%s", 0, ways[k].rest);
-            answer foreign = ask_as(BOB, ways[k].method, path, NULL);
-            answer none = ask_as(BOB, ways[k].method, absent, NULL);
-            assert_int_equal(foreign.status, 404);
-            assert_int_equal(none.status, 404);
-            answer_clear(&foreign);
-            answer_clear(&none);
-            assert_int_equal(status_as(looker, ways[k].method, path, NULL), ways[k].own);
+            char *id = submit_to("jobs", oscillator(system, sizeof system, "private", 1, 3));
+            check_way(&ways[k], "jobs", id, looker);
             free(id);
         }
+    }
+}
+
+static void batches_of_others_cannot_be_told_from_batches_that_are_not(void **state) {
+    (void)state;
+    static const way ways[] = {
+        {"GET", "", 200}, {"GET", "/results", 200}, {"POST", "/cancel", 202}, {"DELETE", "", 204}};
+    char system[512], body[600], path[128];
+    snprintf(body, sizeof body, "{\"systems\":[%s]}", oscillator(system, sizeof system, "private", 1, 3));
+    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+        for (int looker = ANN; looker <= ROOT; looker += ROOT - ANN) {
+            char *id = submit_to("batches", body);
+            snprintf(path, sizeof path, "/v1/jobs?batch=%s", id);
+            answer members = ask_as(BOB, "GET", path, NULL);
+            assert_null(strstr(members.body, "private"));
+            answer_clear(&members);
+            check_way(&ways[k], "batches", id, looker);
+            free(id);
+        }
+    }
+}
+
+static void nothing_in_a_body_names_an_owner_or_a_status(void **state) {
+    (void)state;
+    static const char *const keys[] = {"owner", "status", "priority", "token", "id"};
+    char system[600], pointer[32];
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        snprintf(system, sizeof system,
+                 "{\"%s\":\"bob\",\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"x'^2/2\","
+                 "\"simulation\":{\"stop\":1}}",
+                 keys[k]);
+        answer a = ask_as(ANN, "POST", "/v1/jobs", system);
+        assert_int_equal(a.status, 422);
+        snprintf(pointer, sizeof pointer, "\"pointer\":\"/%s\"", keys[k]);
+        assert_non_null(strstr(a.body, pointer));
+        answer_clear(&a);
     }
 }
 
@@ -154,9 +248,9 @@ static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
         const char *headers[] = {"Content-Type: application/json", holders[k].header, header, NULL};
         answer a = ask(&d, "POST", "/v1/jobs", headers, system);
         assert_int_equal(a.status, 201);
-        cJSON *job = answer_json(&a);
-        ids[k] = strdup(json_text_of(job, "id"));
-        cJSON_Delete(job);
+        cJSON *listed = answer_json(&a);
+        ids[k] = strdup(json_text_of(listed, "id"));
+        cJSON_Delete(listed);
         answer_clear(&a);
     }
     assert_string_not_equal(ids[0], ids[1]);
@@ -208,14 +302,14 @@ static void quotas_bound_jobs_and_bytes(void **state) {
 
 static void a_quota_of_streams_is_given_back(void **state) {
     (void)state;
-    char system[600], request[1400];
+    char system[600], bytes[1400];
     endless(system, sizeof system);
-    int length = snprintf(request, sizeof request,
+    int length = snprintf(bytes, sizeof bytes,
                           "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
                           "Content-Length: %zu\r\n\r\n%s",
                           holders[SMALL].header, strlen(system), system);
     int held = connect_to(&d);
-    assert_int_equal(write(held, request, (size_t)length), length);
+    assert_int_equal(write(held, bytes, (size_t)length), length);
     char byte[16];
     assert_true(read(held, byte, sizeof byte) > 0); /* it has begun */
     oscillator(system, sizeof system, "second", 1, 3);
@@ -305,7 +399,7 @@ static void wait_for_log(const test_daemon *of, const char *text) {
 static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     (void)state;
     test_daemon own;
-    char path[] = TOKEN_FILE_NAME, system[512], job[128];
+    char path[] = TOKEN_FILE_NAME, system[512], place[128];
     const test_token old_ann = token_make("ann", "\"read\",\"run\"", "{}"), ann = token_make("ann", "\"read\"", "{}"),
                      bob = token_make("bob", "\"read\"", "{}"), carl = token_make("carl", "\"read\"", "{}");
     token_file_make(path);
@@ -314,28 +408,28 @@ static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     oscillator(system, sizeof system, "before", 1, 3);
     answer a = ask_with(&own, &old_ann, "POST", "/v1/jobs", system);
     assert_int_equal(a.status, 201);
-    assert_true(answer_header(&a, "Location", job, sizeof job));
+    assert_true(answer_header(&a, "Location", place, sizeof place));
     answer_clear(&a);
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 200);
 
     token_file_write(path, (const test_token[]){carl, ann}, 2);
-    assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 401); /* nobody has told it yet */
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* nobody has told it yet */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "\"holders\":2");
-    assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 200); /* her job, by name */
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200); /* her job, by name */
     assert_int_equal(status_with(&own, &ann, "POST", "/v1/jobs", system), 403);
-    assert_int_equal(status_with(&own, &old_ann, "GET", job, NULL), 401);
+    assert_int_equal(status_with(&own, &old_ann, "GET", place, NULL), 401);
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 401);
-    assert_int_equal(status_with(&own, &carl, "GET", job, NULL), 404);
+    assert_int_equal(status_with(&own, &carl, "GET", place, NULL), 404);
 
     write_tokens(path, "{\"tokens\": [{\"name\": \"dave\"}]}");
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "/tokens/0");
-    assert_int_equal(status_with(&own, &ann, "GET", job, NULL), 200);
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200);
     for (int k = 0; k < 100; k++) { /* bob comes and goes while others ask */
         token_file_write(path, (const test_token[]){k % 2 ? bob : carl, ann}, 2);
         kill(own.pid, SIGHUP);
-        long status = status_with(&own, &ann, "GET", job, NULL);
+        long status = status_with(&own, &ann, "GET", place, NULL);
         assert_int_equal(status, 200);
     }
     assert_int_equal(daemon_end(&own, SIGTERM), 0);
@@ -347,8 +441,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_token_only_what_is_open_to_all_is_served),
         cmocka_unit_test(a_wrong_token_is_401_and_too_many_are_429),
+        cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(scopes_decide_what_a_token_may_do),
         cmocka_unit_test(jobs_of_others_cannot_be_told_from_jobs_that_are_not),
+        cmocka_unit_test(batches_of_others_cannot_be_told_from_batches_that_are_not),
+        cmocka_unit_test(nothing_in_a_body_names_an_owner_or_a_status),
         cmocka_unit_test(lists_hold_ones_own_jobs_and_keys_do_not_meet),
         cmocka_unit_test(a_fast_client_is_slowed_down_and_told_when_to_come_back),
         cmocka_unit_test(quotas_bound_jobs_and_bytes),

@@ -11,7 +11,7 @@ sources() { git ls-files --cached --others --exclude-standard -- "$@" | while re
 
 number=0
 failed=0
-echo 1..7
+echo 1..8
 
 # verdict NAME FINDINGS: one line of TAP, with what was found.
 verdict() {
@@ -90,6 +90,19 @@ headless_files() {
     sources '*.c' '*.h' | while read -r f; do head -n 1 "$f" | grep -q '^/\*' || echo "$f: no comment at its head"; done
 }
 
+# Files of tests, and tests in them, by the names that documents show them with.
+tests_that_are_not_there() {
+    local document name
+    for document in tests/README.md server/SECURITY.md; do
+        grep -oE '[a-z_]*(test|check)_[a-z_]+\.(c|sh|py)' $document | sort -u | while read -r name; do
+            [ -n "$(sources "tests/*/$name")" ] || echo "$document: $name"
+        done
+        grep -oE '`[a-z0-9]+(_[a-z0-9]+)+`' $document | tr -d '`' | sort -u | while read -r name; do
+            sources 'tests/*.[ch]' 'Makefile' 'engine/*.h' | xargs -r grep -qw "$name" || echo "$document: $name"
+        done
+    done
+}
+
 verdict "includes run downward only" "$(includes_that_run_upward)"
 verdict "private headers stay in their room" "$(private_headers_outside_their_room)"
 verdict "banned functions are not called" "$(banned_functions)"
@@ -97,4 +110,5 @@ verdict "files have at most $max_file lines" "$(long_files)"
 verdict "functions have at most $max_function lines and a complexity of $max_cyclomatic" "$(fat_functions)"
 verdict "no path of a machine is written down" "$(machine_paths)"
 verdict "each source file begins with what it is for" "$(headless_files)"
+verdict "tests that documents name are there" "$(tests_that_are_not_there)"
 exit $failed
