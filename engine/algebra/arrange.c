@@ -223,15 +223,26 @@ static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly
     fmpq_clear(c);
 }
 
-graph_node arrange(graph *g, graph_node expression, arena *memory) {
-    ring r;
+graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, arena *memory) {
+    ring r = {0};
     writer w = {&r, GRAPH_NONE};
     const quotient *value = NULL;
-    if (ring_open(&r, g, &expression, 1, memory)) value = ring_value(&r, expression);
+    graph_node *all = arena_alloc(memory, count + 1, sizeof *all);
+    if (!all) return expression;
+    all[0] = expression;
+    if (count > 0) memcpy(all + 1, zero, count * sizeof *zero);
+    if (ring_open(&r, g, all, count + 1, memory)) {
+        ring_conditions(&r, zero, count);
+        value = ring_value(&r, expression);
+    }
     if (value) add_groups(&w, &value->numerator, &value->denominator);
     bool arranged = value && !r.failed;
     ring_close(&r);
     if (graph_status(g) != HAMEL_OK) return GRAPH_NONE;
     if (!arranged) return expression;
     return w.sum < 0 ? graph_number(g, 0) : w.sum;
+}
+
+graph_node arrange(graph *g, graph_node expression, arena *memory) {
+    return arrange_where(g, expression, NULL, 0, memory);
 }

@@ -10,4 +10,7 @@
  * GRAPH_NONE only when the graph failed. Scratch memory is taken from `memory`. */
 graph_node arrange(graph *g, graph_node expression, arena *memory);
 
+/* The same where `count` expressions are known to be 0: equal there. */
+graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, arena *memory);
+
 #endif

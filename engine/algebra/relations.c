@@ -155,9 +155,11 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
 }
 
 void ring_reduce(ring *r, fmpq_mpoly_t p) {
-    fmpq_mpoly_t apart, cosines;
+    fmpq_mpoly_t apart, cosines, rest;
     ring_square_roots(r, p);
-    if (r->angle_count == 0 || r->failed) return;
+    if ((r->angle_count == 0 && r->basis_count == 0) || r->failed) return;
+    fmpq_mpoly_init(rest, r->context);
+    fmpq_mpoly_set(rest, p, r->context);
     fmpq_mpoly_init(apart, r->context);
     fmpq_mpoly_init(cosines, r->context);
     fmpq_mpoly_set(apart, p, r->context);
@@ -165,11 +167,15 @@ void ring_reduce(ring *r, fmpq_mpoly_t p) {
     take_apart(r, apart);
     only_cosines(r, apart);
     only_cosines(r, cosines);
+    bool conditions = ring_remainder(r, rest);
     shorten(r, p);
     shorten(r, cosines);
     shorten(r, apart);
+    if (conditions) shorten(r, rest);
     if (!r->failed && ring_is_shorter(r, cosines, p)) fmpq_mpoly_swap(p, cosines, r->context);
     if (!r->failed && ring_is_shorter(r, apart, p)) fmpq_mpoly_swap(p, apart, r->context);
+    if (!r->failed && conditions && ring_is_shorter(r, rest, p)) fmpq_mpoly_swap(p, rest, r->context);
+    fmpq_mpoly_clear(rest, r->context);
     fmpq_mpoly_clear(apart, r->context);
     fmpq_mpoly_clear(cosines, r->context);
 }

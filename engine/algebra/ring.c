@@ -162,6 +162,7 @@ void ring_close(ring *r) {
         fmpq_mpoly_clear(&r->values[k].numerator, r->context);
         fmpq_mpoly_clear(&r->values[k].denominator, r->context);
     }
+    for (size_t k = 0; k < r->basis_count; k++) fmpq_mpoly_clear(&r->basis[k], r->context);
     fmpq_mpoly_ctx_clear(r->context);
     r->open = false;
 }

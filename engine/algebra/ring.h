@@ -14,7 +14,7 @@
 #include <flint/fmpq_mpoly.h>
 #include <flint/fmpq_mpoly_factor.h>
 
-enum { RING_ATOMS = 256, RING_TERMS = 20000, RING_POWER = 16, RING_ANGLES = 24, ANGLE_TERMS = 4 };
+enum { RING_ATOMS = 256, RING_TERMS = 20000, RING_POWER = 16, RING_ANGLES = 24, ANGLE_TERMS = 4, RING_BASIS = 12 };
 
 /* Σ factor·term, the terms increasing, the first factor positive: sin(b − a) is −sin(a − b). */
 typedef struct ring_angle {
@@ -49,6 +49,8 @@ typedef struct ring {
     ring_angle_pair *pairs;
     size_t pair_count;
     fmpq_mpoly_ctx_t context;
+    fmpq_mpoly_struct basis[RING_BASIS]; /* polynomials that are 0 on the conditions */
+    size_t basis_count;
     bool open, failed;
 } ring;
 
@@ -84,6 +86,14 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p);
 
 /* from² → 1 − to², for the sine and cosine of an angle in either order. */
 void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
+
+/* --- conditions.c -------------------------------------------------------------------------------------------------- */
+
+/* Says that expressions, of those the ring was opened for, are 0. What is reduced then is equal where they are. */
+void ring_conditions(ring *r, const graph_node *zero, size_t count);
+
+/* p without what the conditions make 0; false when there are none, or p is too long. */
+bool ring_remainder(ring *r, fmpq_mpoly_t p);
 
 /* --- squares.c ----------------------------------------------------------------------------------------------------- */
 

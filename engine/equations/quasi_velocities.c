@@ -13,106 +13,63 @@
 
 #include <string.h>
 
-/* A quasi-velocity: one of the description, or one chosen here. */
-typedef struct quasi_velocity {
-    const char *name;
-    graph_node definition;
-} quasi_velocity;
-
 typedef struct freedoms {
     quasi_velocity *quasi; /* velocity n + k is the k-th */
     size_t quasi_count;
-    graph_node *velocity, *acceleration; /* n: q' and q'' by the free ones; GRAPH_NONE: the coordinate's own is free */
-    graph_node *symbol;                  /* of the free velocities, n at most */
+    graph_node *velocity;     /* n and the quasi-velocities: by the free ones; GRAPH_NONE: free itself */
+    graph_node *acceleration; /* n: q'' likewise */
+    graph_node *symbol;       /* of the free velocities, n at most */
     const char **name;
     size_t count;
 } freedoms;
 
-static graph_node *at_rest(written *w) {
-    return node_array(w->system, w->n);
+static size_t all_velocities(const written *w, const freedoms *f) {
+    return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count); /* those of the description are solved for last */
 }
 
-/* One row of a table: Σ ∂f/∂q'_j q'_j = right − f(q' = 0). */
-static bool fill_row(written *w, graph_node *row, graph_node f, graph_node right, const graph_node *rest) {
+/* One row of a table: Σ ∂f/∂w_j w_j = right − f(w = 0) over `count` velocities. */
+static bool fill_row(written *w, graph_node *row, graph_node f, graph_node right, size_t count) {
     graph *g = w->system->graph;
-    for (size_t j = 0; j < w->n; j++) {
-        row[j] = graph_partial(g, f, w->system->v[j]);
+    graph_node *rest = node_array(w->system, count);
+    if (!rest) return false;
+    for (size_t j = 0; j < count; j++) {
+        row[j] = graph_partial(g, f, graph_symbol(g, SYMBOL_VELOCITY, (int32_t)j));
         if (graph_depends(g, row[j]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false;
     }
-    row[w->n] = graph_sub(g, right, graph_substitute(g, f, SYMBOL_VELOCITY, rest, w->n));
+    row[count] = graph_sub(g, right, graph_substitute(g, f, SYMBOL_VELOCITY, rest, count));
     return true;
 }
 
-static bool fill_constraints(written *w, graph_node *table, const graph_node *rest) {
-    for (size_t k = 0; k < w->m * (w->n + 1); k++) table[k] = graph_number(w->system->graph, 0);
+/* The constraints that no direction has taken care of. */
+static bool fill_constraints(written *w, const freedoms *f, const bool *used, graph_node *table) {
+    graph *g = w->system->graph;
+    size_t count = all_velocities(w, f);
+    graph_node zero = graph_number(g, 0);
+    for (size_t k = 0; k < w->m * (count + 1); k++) table[k] = zero;
     for (size_t c = 0; c < w->m; c++) {
-        graph_node f = w->equations.velocity[c];
-        if (!w->acts[c]) continue; /* a row of zeros */
-        if (f < 0)
+        graph_node constraint = w->equations.velocity[c];
+        if (!w->acts[c] || used[c]) continue; /* a row of zeros */
+        if (constraint < 0)
             return written_cannot(w, "a constraint on accelerations leaves the velocities free",
                                   "write the equations with multipliers: --formulation lagrange");
-        if (!fill_row(w, table + c * (w->n + 1), f, graph_number(w->system->graph, 0), rest))
+        constraint = graph_substitute(g, constraint, SYMBOL_VELOCITY, f->velocity, count);
+        if (!fill_row(w, table + c * (count + 1), constraint, zero, count))
             return written_cannot(w, "a constraint is not linear in the velocities and cannot be solved for them",
                                   "write the equations with multipliers: --formulation lagrange");
     }
     return true;
 }
 
-/* --- velocities along ----------------------------------------------------------------------------------------------------
- *
- * a q'_i + b q'_j + … = 0 with a² + b² = 1 says how fast something moves across a direction, as the blade of a sleigh
- * does. Solved for q'_i or q'_j it would be divided by what vanishes in some positions. In the velocity along the
- * direction, u = b q'_i − a q'_j, nothing is divided by, and the equations are those of the books (Neimark & Fufaev,
- * ch. 3; Baruh 4.7). */
-
-/* Two coefficients of the row whose squares add up to 1, where none is constant; columns not taken already. */
-static bool find_direction(written *w, const graph_node *row, const bool *taken, size_t *i, size_t *j) {
-    graph *g = w->system->graph;
-    const unsigned constant = GRAPH_DEPENDS(SYMBOL_PARAMETER);
-    for (size_t k = 0; k < w->n; k++)
-        if (!graph_is_zero(g, row[k]) && !(graph_depends(g, row[k]) & ~constant)) return false;
-    for (*i = 0; *i < w->n; ++*i)
-        for (*j = *i + 1; *j < w->n; ++*j) {
-            if (taken[*i] || taken[*j] || graph_is_zero(g, row[*i]) || graph_is_zero(g, row[*j])) continue;
-            graph_node squares = graph_add(g, graph_mul(g, row[*i], row[*i]), graph_mul(g, row[*j], row[*j]));
-            double value;
-            if (graph_is_number(g, arrange(g, squares, w->memory), &value) && value == 1) return true;
-        }
-    return false;
-}
-
-/* A name that the description leaves free; NULL without memory. */
-static const char *name_along(written *w, const char *constraint) {
-    const char *name = written_text(w, "v_%s", constraint);
-    while (name && symbol_find(&w->system->binder->quantities, name, strlen(name)) >= 0)
-        name = written_text(w, "v%s", name);
-    return name;
-}
-
 /* Of a description without quasi-velocities, those along the directions of its constraints. */
-static bool choose_quasi(written *w, freedoms *f, const graph_node *table) {
-    graph *g = w->system->graph;
-    bool *taken = arena_alloc(w->memory, w->n, sizeof *taken);
-    if (!taken) return false;
-    memset(taken, 0, w->n * sizeof *taken);
-    for (size_t c = 0; c < w->m; c++) {
-        const graph_node *row = table + c * (w->n + 1);
-        size_t i, j;
-        if (!w->acts[c] || !find_direction(w, row, taken, &i, &j)) continue;
-        graph_node along = graph_sub(g, graph_mul(g, row[j], w->system->v[i]), graph_mul(g, row[i], w->system->v[j]));
-        const char *name = name_along(w, w->system->constraints[c].name);
-        if (!name) return false;
-        f->quasi[f->quasi_count++] = (quasi_velocity){name, along};
-        taken[i] = taken[j] = true;
-    }
-    return graph_status(g) == HAMEL_OK;
-}
-
-static bool list_quasi(written *w, freedoms *f, const graph_node *table) {
+static bool list_quasi(written *w, freedoms *f, bool *used) {
     const hamel_system *s = w->system;
+    written_directions d = {.quasi = f->quasi, .velocity = f->velocity, .used = used};
     for (size_t k = 0; k < s->quasi_count; k++)
         f->quasi[f->quasi_count++] = (quasi_velocity){s->quasi[k].name, s->quasi[k].definition};
-    return s->quasi_count > 0 || choose_quasi(w, f, table);
+    if (s->quasi_count > 0) return true;
+    bool done = written_find_directions(w, &d);
+    f->quasi_count = d.count;
+    return done;
 }
 
 /* Puts the velocities that the constraints determine into a row. */
@@ -130,17 +87,19 @@ static void substitute_pivots(written *w, graph_node *row, const graph_node *tab
 }
 
 /* The velocities that a table has solved for, by those it has not. */
-static bool read_solution(written *w, freedoms *f, const graph_node *table, const int *pivots, size_t rows) {
+static void read_solution(written *w, freedoms *f, const graph_node *table, const int *pivots, size_t rows) {
     graph *g = w->system->graph;
+    size_t count = all_velocities(w, f);
     for (size_t r = 0; r < rows; r++) {
-        const graph_node *row = table + r * (w->n + 1);
+        const graph_node *row = table + r * (count + 1);
         if (pivots[r] < 0) continue;
-        graph_node sum = row[w->n];
-        for (size_t j = 0; j < w->n; j++)
-            if ((int)j != pivots[r]) sum = graph_sub(g, sum, graph_mul(g, row[j], w->system->v[j]));
+        graph_node sum = row[count];
+        for (size_t j = 0; j < count; j++) {
+            graph_node velocity = graph_symbol(g, SYMBOL_VELOCITY, (int32_t)j);
+            if ((int)j != pivots[r]) sum = graph_sub(g, sum, graph_mul(g, row[j], velocity));
+        }
         f->velocity[pivots[r]] = sum;
     }
-    return true;
 }
 
 static void add_free(freedoms *f, graph_node velocity, const char *name) {
@@ -148,9 +107,8 @@ static void add_free(freedoms *f, graph_node velocity, const char *name) {
     f->name[f->count++] = name;
 }
 
-/* Quasi-velocities that the constraints leave free become symbols; their rows are appended. */
-static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, const int *constraint_pivots,
-                        const graph_node *rest) {
+/* Quasi-velocities of the description that the constraints leave free become symbols; their rows are appended. */
+static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, const int *constraint_pivots) {
     hamel_system *s = w->system;
     size_t count = f->quasi_count, width = w->n + 1;
     graph_node *table = arena_alloc(w->memory, count * width, sizeof *table);
@@ -160,7 +118,7 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
         int32_t index = written_symbol(w, f->quasi[k].name);
         if (index < 0) return false;
         graph_node u = graph_symbol(s->graph, SYMBOL_VELOCITY, index);
-        if (!fill_row(w, table + k * width, f->quasi[k].definition, u, rest)) return false;
+        if (!fill_row(w, table + k * width, f->quasi[k].definition, u, w->n)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
     if (!eliminate(s->graph, table, count, w->n, &w->start, pivots, w->memory)) return false;
@@ -168,44 +126,71 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
         if (pivots[k] < 0) continue; /* determined by the constraints, or by the others */
         add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), f->quasi[k].name);
     }
-    return read_solution(w, f, table, pivots, count);
+    read_solution(w, f, table, pivots, count);
+    return true;
 }
 
 /* Velocities solved from the constraints may still contain some that the quasi-velocities determine. What was divided by
  * on the way cancels. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
-    for (size_t i = 0; i < w->n; i++)
+    size_t count = all_velocities(w, f);
+    for (size_t i = 0; i < count; i++)
         if (f->velocity[i] >= 0)
             f->velocity[i] =
-                arrange(g, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, w->n), w->memory);
+                arrange(g, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count), w->memory);
+}
+
+/* What nothing determines: those chosen here, then those of coordinates. */
+static void list_free(written *w, freedoms *f) {
+    graph *g = w->system->graph;
+    for (size_t k = w->n; k < all_velocities(w, f); k++)
+        if (f->velocity[k] < 0) add_free(f, graph_symbol(g, SYMBOL_VELOCITY, (int32_t)k), f->quasi[k - w->n].name);
+    for (size_t i = 0; i < w->n; i++)
+        if (f->velocity[i] < 0) add_free(f, w->system->v[i], written_text(w, "%s'", w->system->coordinates[i].name));
+}
+
+/* Nothing below is about reactions: what holonomic constraints make 0 can be left out. */
+static bool use_positions(written *w) {
+    w->zero = arena_alloc(w->memory, w->m, sizeof *w->zero);
+    for (size_t c = 0; w->zero && c < w->m; c++)
+        if (w->acts[c] && w->system->constraints[c].order == CONSTRAINT_HOLONOMIC)
+            w->zero[w->zero_count++] = w->system->constraints[c].equation;
+    return w->zero != NULL;
+}
+
+static bool allocate(written *w, freedoms *f) {
+    size_t most = w->m + w->system->quasi_count;
+    f->velocity = arena_alloc(w->memory, w->n + most, sizeof *f->velocity);
+    f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
+    f->quasi = arena_alloc(w->memory, most, sizeof *f->quasi);
+    f->symbol = arena_alloc(w->memory, w->n + most, sizeof *f->symbol);
+    f->name = arena_alloc(w->memory, w->n + most, sizeof *f->name);
+    if (!f->quasi || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
+    for (size_t i = 0; i < w->n + most; i++) f->velocity[i] = GRAPH_NONE;
+    for (size_t i = 0; i < w->n; i++) f->acceleration[i] = GRAPH_NONE;
+    return true;
 }
 
 static bool solve(written *w, freedoms *f) {
-    hamel_system *s = w->system;
-    graph_node *table = arena_alloc(w->memory, w->m * (w->n + 1), sizeof *table), *rest = at_rest(w);
+    graph *g = w->system->graph;
+    bool *used = arena_alloc(w->memory, w->m, sizeof *used);
     int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
-    f->velocity = arena_alloc(w->memory, w->n, sizeof *f->velocity);
-    f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
-    f->quasi = arena_alloc(w->memory, w->m + s->quasi_count, sizeof *f->quasi);
-    f->symbol = arena_alloc(w->memory, w->n + w->m + s->quasi_count, sizeof *f->symbol);
-    f->name = arena_alloc(w->memory, w->n + w->m + s->quasi_count, sizeof *f->name);
-    if (!f->quasi || !table || !rest || !pivots || !f->velocity || !f->acceleration || !f->symbol || !f->name)
-        return false;
-    for (size_t i = 0; i < w->n; i++) f->velocity[i] = f->acceleration[i] = GRAPH_NONE;
-    if (!fill_constraints(w, table, rest) || !list_quasi(w, f, table) ||
-        !eliminate(s->graph, table, w->m, w->n, &w->start, pivots, w->memory))
-        return false;
-    if (!read_solution(w, f, table, pivots, w->m)) return false;
-    if (f->quasi_count > 0 && !solve_quasi(w, f, table, pivots, rest)) return false;
-    for (size_t i = 0; i < w->n; i++) /* what nothing determines stays its own */
-        if (f->velocity[i] < 0) add_free(f, s->v[i], written_text(w, "%s'", s->coordinates[i].name));
+    if (!used || !pivots || !allocate(w, f) || !use_positions(w)) return false;
+    for (size_t c = 0; c < w->m; c++) used[c] = false;
+    if (!list_quasi(w, f, used)) return false;
+    size_t count = all_velocities(w, f);
+    graph_node *table = arena_alloc(w->memory, w->m * (count + 1), sizeof *table);
+    if (!table || !fill_constraints(w, f, used, table)) return false;
+    if (!eliminate(g, table, w->m, count, &w->start, pivots, w->memory)) return false;
+    read_solution(w, f, table, pivots, w->m);
+    if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
     close_velocities(w, f);
+    list_free(w, f);
     for (size_t i = 0; i < w->n; i++)
         if (f->velocity[i] >= 0)
-            f->acceleration[i] =
-                graph_substitute(s->graph, graph_rate(s->graph, f->velocity[i]), SYMBOL_VELOCITY, f->velocity, w->n);
-    return graph_status(s->graph) == HAMEL_OK;
+            f->acceleration[i] = graph_substitute(g, graph_rate(g, f->velocity[i]), SYMBOL_VELOCITY, f->velocity, w->n);
+    return graph_status(g) == HAMEL_OK;
 }
 
 /* An expression of (t, q, q', q'') in the free velocities and their rates. */
@@ -230,12 +215,17 @@ static graph_node project(written *w, const freedoms *f, size_t r, graph_node (*
     return sum;
 }
 
+static bool is_chosen(const written *w, const freedoms *f, size_t k) {
+    return w->system->quasi_count == 0 && f->velocity[w->n + k] < 0;
+}
+
 /* What the description does not say. */
 static bool chosen_velocities(written *w, const freedoms *f) {
     if (w->system->quasi_count > 0 || f->quasi_count == 0) return true;
     written_begin(w, "velocities along the directions of constraints");
     for (size_t k = 0; k < f->quasi_count; k++)
-        if (!written_definition(w, f->quasi[k].name, f->quasi[k].name, f->quasi[k].definition)) return false;
+        if (is_chosen(w, f, k) && !written_definition(w, f->quasi[k].name, f->quasi[k].name, f->quasi[k].definition))
+            return false;
     return true;
 }
 
@@ -312,7 +302,9 @@ static bool coefficients_of(written *w, const freedoms *f, const char *name, gra
 static bool hamel_coefficients(written *w, const freedoms *f) {
     written_begin(w, "Hamel coefficients (antisymmetric in the lower indices; those not listed are 0)");
     for (size_t k = 0; k < f->quasi_count; k++)
-        if (!coefficients_of(w, f, f->quasi[k].name, f->quasi[k].definition)) return false;
+        if ((w->system->quasi_count > 0 || is_chosen(w, f, k)) &&
+            !coefficients_of(w, f, f->quasi[k].name, f->quasi[k].definition))
+            return false;
     for (size_t c = 0; c < w->m; c++)
         if (w->acts[c] && !coefficients_of(w, f, w->system->constraints[c].name, w->equations.velocity[c]))
             return false;
@@ -361,5 +353,7 @@ bool write_quasi_velocities(written *w, const char *as) {
     if (!maggi && !kinematics(w, &f)) return false;
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
-    return motion(w, &f, !maggi) && (!maggi || written_constraints(w)) && machine(w, &f);
+    if (!motion(w, &f, !maggi)) return false;
+    w->zero_count = 0; /* of the constraints themselves nothing would be left */
+    return (!maggi || written_constraints(w)) && machine(w, &f);
 }

@@ -36,7 +36,7 @@ static bool add_line(written *w, written_line line) {
 /* What is collected can be far longer than what it was made of, which shares its parts. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 }; /* symbols and operations: some pages; what reading a collected form is worth */
-    graph_node arranged = arrange(w->system->graph, node, w->memory), *below;
+    graph_node arranged = arrange_where(w->system->graph, node, w->zero, w->zero_count, w->memory), *below;
     if (arranged < 0 || written_length(w, arranged) <= LONG) return arranged;
     double most = TIMES * (double)graph_below(w->system->graph, &node, 1, w->memory, &below);
     return written_length(w, arranged) > most ? node : arranged;

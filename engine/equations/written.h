@@ -41,7 +41,9 @@ typedef struct written {
     graph_point start;       /* the initial configuration, where pivots are compared */
     const char *shared_name; /* "z" in z1, z2, ... of named subexpressions: parameters beyond the system's */
     graph_node *reactions;   /* n: Σ λ_c A_ci */
-    graph_node *nonideal;    /* n: what constraints that are not ideal exert beside: C + F|λ|; 0 where nothing */
+    graph_node *zero;        /* conditions that the lines may use: what holonomic constraints make 0 */
+    size_t zero_count;
+    graph_node *nonideal; /* n: what constraints that are not ideal exert beside: C + F|λ|; 0 where nothing */
 
     /* For machines: */
     graph_node *rates;   /* n: q' of (t, q, w) */
@@ -98,6 +100,23 @@ double written_length(written *w, graph_node node);
  * that of parameter number parameter_count + index. False without memory. */
 bool written_share(written *w, graph_node **nodes, size_t count, double most, double worth, graph_node **definitions,
                    size_t *found);
+
+/* A quasi-velocity: one of the description, or one chosen here. */
+typedef struct quasi_velocity {
+    const char *name;
+    graph_node definition; /* in q' */
+} quasi_velocity;
+
+/* Velocities chosen along what constraints leave free. Velocity n + k is the k-th. */
+typedef struct written_directions {
+    quasi_velocity *quasi; /* m at most */
+    size_t count;
+    graph_node *velocity; /* n + m: those solved for, by what is left; GRAPH_NONE: not solved for */
+    bool *used;           /* m: constraints that these velocities satisfy */
+} written_directions;
+
+/* directions.c: adds all that are found; the arrays are the caller's, the last two cleared. False without memory. */
+bool written_find_directions(written *w, written_directions *d);
 
 /* --- one writer a family of formulations ------------------------------------------------------------------------------ */
 

@@ -129,6 +129,20 @@ static void what_is_too_long_is_left_alone(void **state) {
     fixture_close(&f);
 }
 
+/* On a sphere and a plane that turns about its axis: remainders that no condition alone has. */
+static void conditions_are_used(void **state) {
+    (void)state;
+    fixture f;
+    text_buffer text;
+    fixture_open(&f, names);
+    graph_node zero[] = {fixture_node(&f, "x^2 + y^2 + a^2 - l^2"), fixture_node(&f, "y*cos(b) - x*sin(b)")};
+    graph_node node = fixture_node(&f, "((x*cos(b) + y*sin(b))^2 + a^2)*x'' + (x*sin(b) - y*cos(b))*y'' + x*b''");
+    text_of(&f, arrange_where(f.system->graph, node, zero, 2, &f.memory), &text);
+    assert_string_equal(text.bytes, "l^2*x'' + x*b''");
+    text_buffer_free(&text);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_are_collected_by_what_moves),
@@ -139,6 +153,7 @@ int main(void) {
         cmocka_unit_test(a_product_in_an_angle_has_no_order),
         cmocka_unit_test(sums_of_angles_are_put_together),
         cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
+        cmocka_unit_test(conditions_are_used),
         cmocka_unit_test(what_is_too_long_is_left_alone),
     };
     return cmocka_run_group_tests_name("arrange", tests, NULL, NULL);

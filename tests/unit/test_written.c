@@ -150,7 +150,9 @@ static void other_formulations_change_with_the_motion(void **state) {
         {"papastavridis_2_13_7_rolling_disk", "gibbs-appell"},
         {"papastavridis_2_13_5_ball_on_turntable", "kane"},
         {"coin_on_incline", "hamilton"},
-        {"chaplygin_sleigh", "kane"},
+        {"baruh_4_14_vehicle", "kane"},
+        {"baruh_4_9_bead_on_hoop", "kane"},
+        {"cartesian_pendulum", "gibbs-appell"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -256,6 +258,38 @@ static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
     written_close(&e);
 }
 
+/* Baruh, example 4.14: in v and θ', though θ' has a constant factor in the constraint and could be solved for. */
+static void a_wheel_is_written_in_the_velocity_along_it(void **state) {
+    (void)state;
+    written_example e;
+    written_open_example(&e, "baruh_4_14_vehicle", "kane");
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
+    assert_non_null(strstr(text, "\nv_wheels: m*v_wheels' - m*L*theta'^2 = FC + FD\n"
+                                 "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = -h*(FC - FD)\n"));
+    free(text);
+    written_close(&e);
+}
+
+/* Baruh, examples 4.9 and 4.10: v = R θ' gives R θ'' = (R Ω² cos θ − g) sin θ with x cos Ωt + y sin Ωt = R sin θ and
+ * z = −R cos θ. Solved for z' it would be divided by z. */
+static void a_bead_is_written_in_the_velocity_along_its_circle(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"baruh_4_9_bead_on_hoop",
+         "\nv_sphere: m*v_sphere' + m*(Omega^2*z + g)*(x*cos(Omega*t) + y*sin(Omega*t))/R = 0\n"},
+        {"cartesian_pendulum", "\nx' = y*v_rod/l\ny' = -x*v_rod/l\n"},
+        {"cartesian_pendulum", "\nv_rod: m*v_rod' - m*g*x/l = 0\n"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        written_example e;
+        written_open_example(&e, cases[k][0], "kane");
+        char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
+        assert_non_null(strstr(text, cases[k][1]));
+        free(text);
+        written_close(&e);
+    }
+}
+
 static void what_acts_is_written_by_what_it_comes_from(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton"};
@@ -296,6 +330,8 @@ int main(void) {
         cmocka_unit_test(the_rolling_disk_is_recognized),
         cmocka_unit_test(the_text_read_back_is_what_is_integrated),
         cmocka_unit_test(the_c_gives_the_accelerations),
+        cmocka_unit_test(a_wheel_is_written_in_the_velocity_along_it),
+        cmocka_unit_test(a_bead_is_written_in_the_velocity_along_its_circle),
         cmocka_unit_test(a_sleigh_is_written_in_the_velocity_along_its_blade),
         cmocka_unit_test(other_formulations_change_with_the_motion),
     };

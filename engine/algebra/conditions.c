@@ -1,0 +1,118 @@
+/* conditions.c — expressions that are known to be 0, and what they make of others.
+ *
+ * A Gröbner basis of the conditions and of sin² + cos² = 1 for their angles (Buchberger's algorithm; Cox, Little & O'Shea,
+ * Ideals, Varieties, and Algorithms, 2.7) takes polynomials to their remainders. It is cut off when it grows: each of its
+ * elements is 0 on the conditions, whether all are there or not. */
+#include "engine/algebra/ring.h"
+
+enum { BASIS_TERMS = 40, REDUCED_TERMS = 300 };
+
+static void leading(const ring *r, const fmpq_mpoly_t p, ulong *exponents) {
+    fmpq_mpoly_get_term_exp_ui(exponents, p, 0, r->context);
+}
+
+/* Keeps p, which is emptied; one that is 0 or too long is no use. */
+static void keep(ring *r, fmpq_mpoly_t p) {
+    slong length = fmpq_mpoly_length(p, r->context);
+    if (length == 0 || length > BASIS_TERMS || r->basis_count == RING_BASIS) return;
+    fmpq_mpoly_struct *at = &r->basis[r->basis_count++];
+    fmpq_mpoly_init(at, r->context);
+    fmpq_mpoly_swap(at, p, r->context);
+}
+
+/* What is left of p after division by the basis. */
+static void remainder_of(ring *r, fmpq_mpoly_t p) {
+    fmpq_mpoly_struct quotients[RING_BASIS], *q[RING_BASIS];
+    fmpq_mpoly_struct *by[RING_BASIS];
+    if (r->basis_count == 0) return;
+    for (size_t i = 0; i < r->basis_count; i++) {
+        q[i] = &quotients[i];
+        by[i] = &r->basis[i];
+        fmpq_mpoly_init(q[i], r->context);
+    }
+    fmpq_mpoly_divrem_ideal(q, p, p, by, (slong)r->basis_count, r->context);
+    for (size_t i = 0; i < r->basis_count; i++) fmpq_mpoly_clear(q[i], r->context);
+}
+
+/* out = p · Π x^(to − from) / the leading coefficient of p */
+static void scale_to(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, const ulong *from, const ulong *to) {
+    ulong exponents[RING_ATOMS];
+    fmpq_t coefficient;
+    fmpq_mpoly_t monomial;
+    fmpq_init(coefficient);
+    fmpq_mpoly_init(monomial, r->context);
+    for (slong k = 0; k < r->atom_count; k++) exponents[k] = to[k] - from[k];
+    fmpq_mpoly_get_term_coeff_fmpq(coefficient, p, 0, r->context);
+    fmpq_inv(coefficient, coefficient);
+    fmpq_mpoly_push_term_fmpq_ui(monomial, coefficient, exponents, r->context);
+    fmpq_mpoly_mul(out, p, monomial, r->context);
+    fmpq_mpoly_clear(monomial, r->context);
+    fmpq_clear(coefficient);
+}
+
+/* The S-polynomial of two, divided by the basis, is one more, unless it is 0. */
+static void add_pair(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
+    ulong left[RING_ATOMS], right[RING_ATOMS], both[RING_ATOMS];
+    fmpq_mpoly_t s, t;
+    bool coprime = true;
+    leading(r, x, left);
+    leading(r, y, right);
+    for (slong k = 0; k < r->atom_count; k++) {
+        both[k] = left[k] > right[k] ? left[k] : right[k];
+        coprime &= left[k] == 0 || right[k] == 0;
+    }
+    if (coprime) return; /* its remainder is 0 */
+    fmpq_mpoly_init(s, r->context);
+    fmpq_mpoly_init(t, r->context);
+    scale_to(r, s, x, left, both);
+    scale_to(r, t, y, right, both);
+    fmpq_mpoly_sub(s, s, t, r->context);
+    remainder_of(r, s);
+    keep(r, s);
+    fmpq_mpoly_clear(t, r->context);
+    fmpq_mpoly_clear(s, r->context);
+}
+
+static void add_angles(ring *r) {
+    fmpq_mpoly_t p, x;
+    size_t given = r->basis_count;
+    fmpq_mpoly_init(p, r->context);
+    fmpq_mpoly_init(x, r->context);
+    for (int i = 0; i < r->angle_count; i++) {
+        slong both[] = {r->angles[i].sine, r->angles[i].cosine};
+        bool occurs = false;
+        for (size_t k = 0; k < given; k++)
+            for (int f = 0; f < 2; f++) occurs |= fmpq_mpoly_degree_si(&r->basis[k], both[f], r->context) > 0;
+        if (!occurs) continue;
+        fmpq_mpoly_set_si(p, -1, r->context);
+        for (int f = 0; f < 2; f++) {
+            fmpq_mpoly_gen(x, both[f], r->context);
+            fmpq_mpoly_mul(x, x, x, r->context);
+            fmpq_mpoly_add(p, p, x, r->context);
+        }
+        keep(r, p);
+    }
+    fmpq_mpoly_clear(x, r->context);
+    fmpq_mpoly_clear(p, r->context);
+}
+
+void ring_conditions(ring *r, const graph_node *zero, size_t count) {
+    fmpq_mpoly_t p;
+    fmpq_mpoly_init(p, r->context);
+    for (size_t c = 0; c < count && !r->failed; c++) {
+        const quotient *value = ring_value(r, zero[c]);
+        if (!value) break;
+        fmpq_mpoly_set(p, &value->numerator, r->context);
+        keep(r, p);
+    }
+    fmpq_mpoly_clear(p, r->context);
+    add_angles(r);
+    for (size_t j = 1; j < r->basis_count; j++) /* new ones are last: they meet all before them */
+        for (size_t i = 0; i < j; i++) add_pair(r, &r->basis[i], &r->basis[j]);
+}
+
+bool ring_remainder(ring *r, fmpq_mpoly_t p) {
+    if (r->basis_count == 0 || fmpq_mpoly_length(p, r->context) > REDUCED_TERMS) return false;
+    remainder_of(r, p);
+    return true;
+}

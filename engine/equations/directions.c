@@ -1,0 +1,183 @@
+/* directions.c — velocities along what constraints leave free.
+ *
+ * a w_i + b w_j + … = 0 says how fast something moves across a direction, as the blade of a sleigh does. Solved for w_i
+ * or w_j it would be divided by what vanishes in some positions. In the velocity along the direction, u = (b w_i − a w_j)/p
+ * with p² = a² + b², nothing is divided by that can vanish, and the equations are those of the books (Neimark & Fufaev,
+ * ch. 3; Baruh 4.7):
+ *
+ *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j is what the others make it.
+ *
+ * Directions are looked for where a² + b² = 1 (a wheel, a blade, a thread of given slope), and where a and b are all
+ * that a constraint has and a² + b² is constant on the constraints (a bead on a circle). On a sphere there are none: the
+ * pivot that is largest at the start is divided by. */
+#include "engine/equations/written.h"
+
+#include "engine/algebra/arrange.h"
+#include "engine/system/binder.h"
+
+#include <string.h>
+
+/* A constraint in the velocities w that are left at its turn. */
+typedef struct row {
+    graph_node f, *coefficients; /* of all velocities */
+    size_t width, nonzero;
+    bool constant; /* one of them never vanishes */
+} row;
+
+static bool depends_only(const graph *g, graph_node node, unsigned kinds) {
+    return (graph_depends(g, node) & ~kinds) == 0;
+}
+
+static bool read_row(written *w, const written_directions *d, size_t constraint, row *r) {
+    graph *g = w->system->graph;
+    r->width = w->n + d->count;
+    r->f = graph_substitute(g, w->equations.velocity[constraint], SYMBOL_VELOCITY, d->velocity, r->width);
+    r->nonzero = 0;
+    r->constant = false;
+    for (size_t k = 0; k < r->width; k++) {
+        graph_node velocity = graph_symbol(g, SYMBOL_VELOCITY, (int32_t)k);
+        graph_node x = r->coefficients[k] = arrange(g, graph_partial(g, r->f, velocity), w->memory);
+        if (graph_is_zero(g, x)) continue;
+        if (graph_depends(g, x) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false; /* not linear */
+        r->nonzero++;
+        r->constant |= depends_only(g, x, GRAPH_DEPENDS(SYMBOL_PARAMETER));
+    }
+    return graph_status(g) == HAMEL_OK;
+}
+
+/* 2 x and 2 y are the direction of x and y. */
+static void take_number(graph *g, graph_node *a, graph_node *b) {
+    const graph_cell *x = graph_at(g, *a), *y = graph_at(g, *b);
+    double p, q;
+    if (x->op != GRAPH_MUL || y->op != GRAPH_MUL) return;
+    graph_node left = x->as.operand[1], right = y->as.operand[1];
+    if (!graph_is_number(g, x->as.operand[0], &p) || !graph_is_number(g, y->as.operand[0], &q) || p != q) return;
+    *a = left;
+    *b = right;
+}
+
+static graph_node sum_of_squares(graph *g, graph_node a, graph_node b) {
+    return graph_add(g, graph_mul(g, a, a), graph_mul(g, b, b));
+}
+
+/* a² + b² as it is on the holonomic constraints, free of coordinates; GRAPH_NONE otherwise. */
+static graph_node length_on_constraints(written *w, graph_node squares) {
+    graph *g = w->system->graph;
+    graph_node sum = arrange_where(g, squares, w->zero, w->zero_count, w->memory);
+    bool constant = depends_only(g, sum, GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME));
+    return constant && !graph_is_zero(g, sum) ? sum : GRAPH_NONE;
+}
+
+typedef struct direction {
+    size_t i, j;
+    graph_node a, b, squares;
+} direction;
+
+static bool find_unit(written *w, const row *r, direction *d) {
+    graph *g = w->system->graph;
+    for (d->i = 0; d->i < r->width; d->i++)
+        for (d->j = d->i + 1; d->j < r->width; d->j++) {
+            double value;
+            d->a = r->coefficients[d->i];
+            d->b = r->coefficients[d->j];
+            if (graph_is_zero(g, d->a) || graph_is_zero(g, d->b)) continue;
+            d->squares = arrange(g, sum_of_squares(g, d->a, d->b), w->memory);
+            if (graph_is_number(g, d->squares, &value) && value == 1 && !graph_is_number(g, d->a, NULL)) return true;
+        }
+    return false;
+}
+
+static bool find_pair(written *w, const row *r, direction *d) {
+    graph *g = w->system->graph;
+    size_t found[2], count = 0;
+    if (r->nonzero != 2 || r->constant) return false;
+    for (size_t k = 0; k < r->width && count < 2; k++)
+        if (!graph_is_zero(g, r->coefficients[k])) found[count++] = k;
+    d->i = found[0];
+    d->j = found[1];
+    d->a = r->coefficients[d->i];
+    d->b = r->coefficients[d->j];
+    take_number(g, &d->a, &d->b);
+    d->squares = length_on_constraints(w, sum_of_squares(g, d->a, d->b));
+    return d->squares >= 0;
+}
+
+/* p where p² stands, 1 otherwise: then u is p times the velocity along. */
+static graph_node root_of(graph *g, graph_node squares) {
+    double exponent;
+    const graph_cell *cell = graph_at(g, squares);
+    bool square = cell->op == GRAPH_POW && graph_is_number(g, cell->as.operand[1], &exponent) && exponent == 2;
+    return square ? cell->as.operand[0] : graph_number(g, 1);
+}
+
+/* A name that the description leaves free; NULL without memory. */
+static const char *name_along(written *w, const char *constraint) {
+    const char *name = written_text(w, "v_%s", constraint);
+    while (name && symbol_find(&w->system->binder->quantities, name, strlen(name)) >= 0)
+        name = written_text(w, "v%s", name);
+    return name;
+}
+
+/* In q' for those chosen before. */
+static graph_node definition_of(const written *w, const written_directions *d, size_t velocity) {
+    return velocity < w->n ? w->system->v[velocity] : d->quasi[velocity - w->n].definition;
+}
+
+static void replace(written *w, written_directions *d, size_t width, size_t i, graph_node by) {
+    graph *g = w->system->graph;
+    d->velocity[i] = arrange(g, by, w->memory);
+    for (size_t k = 0; k < width; k++)
+        if (d->velocity[k] >= 0)
+            d->velocity[k] =
+                arrange(g, graph_substitute(g, d->velocity[k], SYMBOL_VELOCITY, d->velocity, width), w->memory);
+}
+
+static bool add_direction(written *w, written_directions *d, size_t constraint, const row *r, const direction *along) {
+    graph *g = w->system->graph;
+    const char *name = name_along(w, w->system->constraints[constraint].name);
+    int32_t index = name ? written_symbol(w, name) : -1;
+    if (index < 0) return false;
+    graph_node u = graph_symbol(g, SYMBOL_VELOCITY, index), p = root_of(g, along->squares);
+    graph_node scale = graph_is_number(g, p, NULL) ? along->squares : p; /* u/p, with p = 1: p u/(a² + b²) */
+    graph_node *still = arena_alloc(w->memory, r->width, sizeof *still);
+    if (!still) return false;
+    for (size_t k = 0; k < r->width; k++) still[k] = GRAPH_NONE;
+    still[along->i] = still[along->j] = graph_number(g, 0);
+    graph_node others = graph_substitute(g, r->f, SYMBOL_VELOCITY, still, r->width);
+    graph_node number = graph_div(g, along->a, r->coefficients[along->i]); /* what was taken out of a and b */
+    graph_node across = graph_neg(g, graph_div(g, graph_mul(g, number, others), along->squares));
+    graph_node left = definition_of(w, d, along->i), right = definition_of(w, d, along->j);
+    left = graph_sub(g, graph_mul(g, along->b, left), graph_mul(g, along->a, right));
+    d->quasi[d->count++] = (quasi_velocity){name, arrange(g, graph_div(g, left, p), w->memory)};
+    graph_node part = graph_div(g, graph_mul(g, along->b, u), scale);
+    replace(w, d, w->n + d->count, along->i, graph_add(g, graph_mul(g, along->a, across), part));
+    part = graph_div(g, graph_mul(g, along->a, u), scale);
+    replace(w, d, w->n + d->count, along->j, graph_sub(g, graph_mul(g, along->b, across), part));
+    d->used[constraint] = true;
+    return graph_status(g) == HAMEL_OK;
+}
+
+/* First blades and threads, then wheels whose rate has a constant factor, then circles. */
+enum { BLADES, WHEELS, CIRCLES, KINDS };
+
+static bool matches(written *w, int kind, const row *r, direction *found) {
+    if (kind == CIRCLES) return find_pair(w, r, found);
+    return r->constant == (kind == WHEELS) && find_unit(w, r, found);
+}
+
+bool written_find_directions(written *w, written_directions *d) {
+    row r = {.coefficients = arena_alloc(w->memory, w->n + w->m, sizeof *r.coefficients)};
+    direction found;
+    if (!r.coefficients) return false;
+    for (bool more = true; more;) { /* each round uses one constraint at least */
+        more = false;
+        for (int kind = 0; kind < KINDS; kind++)
+            for (size_t c = 0; c < w->m; c++) {
+                bool open = !d->used[c] && w->acts[c] && w->equations.velocity[c] >= 0;
+                if (!open || !read_row(w, d, c, &r) || !matches(w, kind, &r, &found)) continue;
+                if (!add_direction(w, d, c, &r, &found)) return false;
+                more = true;
+            }
+    }
+    return graph_status(w->system->graph) == HAMEL_OK;
+}
