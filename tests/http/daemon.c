@@ -152,6 +152,30 @@ void daemon_remove(test_daemon *d) {
     rmdir(d->data);
 }
 
+/* Fixtures are handed nothing, so what they need stands here. */
+static struct {
+    test_daemon *d;
+    const char *const *arguments;
+} shared;
+
+void daemon_share(test_daemon *d, const char *const *arguments) {
+    shared.d = d;
+    shared.arguments = arguments;
+}
+
+int start_shared_daemon(void **state) {
+    (void)state;
+    daemon_start(shared.d, shared.arguments);
+    return 0;
+}
+
+int end_shared_daemon(void **state) {
+    (void)state;
+    int code = shared.d->pid > 0 ? daemon_end(shared.d, SIGTERM) : 0;
+    daemon_remove(shared.d);
+    return code;
+}
+
 int daemon_run(const char *const *arguments, char *output, size_t room) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);

@@ -24,6 +24,12 @@ void daemon_start_again(test_daemon *d, const char *const *arguments); /* on the
 int daemon_end(test_daemon *d, int signal_number);                     /* waits; the exit status, or 128 + signal */
 void daemon_remove(test_daemon *d);                                    /* ends it if need be; its data goes */
 
+/* Fixtures of a group whose tests share one daemon. daemon_share tells which, and its arguments; both outlive the group.
+ * Where a test has not ended it, its exit status is a verdict too. */
+void daemon_share(test_daemon *d, const char *const *arguments);
+int start_shared_daemon(void **state);
+int end_shared_daemon(void **state);
+
 /* Runs the program to its end; its exit status. `output` gets stdout and stderr. */
 int daemon_run(const char *const *arguments, char *output, size_t room);
 

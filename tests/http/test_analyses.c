@@ -2,7 +2,6 @@
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,19 +11,6 @@
 #include <cmocka.h>
 
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, NULL);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 static const char knife_edge[] =
     "{\"hamel\": 1, \"coordinates\": [\"x\", \"y\", {\"name\": \"phi\", \"initial\": 0.6}],"
@@ -139,5 +125,6 @@ int main(void) {
         cmocka_unit_test(faults_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };
-    return cmocka_run_group_tests_name("analyses", tests, set_up, tear_down);
+    daemon_share(&d, NULL);
+    return cmocka_run_group_tests_name("analyses", tests, start_shared_daemon, end_shared_daemon);
 }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,19 +13,6 @@
 
 enum { PATH_BYTES = 160 };
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, (const char *const[]){"--max-members", "50", NULL});
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 /* x = a cos(sqrt(k) t): over a quarter of a period of k = 1 */
 static const char *swept(char *out, size_t room, const char *sweep, const char *stop) {
@@ -321,5 +307,6 @@ int main(void) {
         cmocka_unit_test(a_batch_is_canceled_and_forgotten_as_one),
         cmocka_unit_test(batches_are_listed_newest_first_in_pages),
     };
-    return cmocka_run_group_tests_name("batches", tests, set_up, tear_down);
+    daemon_share(&d, (const char *const[]){"--max-members", "50", NULL});
+    return cmocka_run_group_tests_name("batches", tests, start_shared_daemon, end_shared_daemon);
 }

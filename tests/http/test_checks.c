@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,19 +12,6 @@
 #include <cmocka.h>
 
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, NULL);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 /* x = cos t: at t = pi it is -1. */
 static const char *checked(char *out, size_t room, double expected, double max_steps) {
@@ -107,5 +93,6 @@ int main(void) {
         cmocka_unit_test(test_servers_read_junit),
         cmocka_unit_test(what_cannot_run_is_a_problem),
     };
-    return cmocka_run_group_tests_name("checks", tests, set_up, tear_down);
+    daemon_share(&d, NULL);
+    return cmocka_run_group_tests_name("checks", tests, start_shared_daemon, end_shared_daemon);
 }

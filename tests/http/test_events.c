@@ -2,7 +2,6 @@
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,19 +13,6 @@
 
 enum { PATH_BYTES = 128 };
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, NULL);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 static answer events_of(const char *id, const char *last) {
     char path[PATH_BYTES], header[64];
@@ -135,5 +121,6 @@ int main(void) {
         cmocka_unit_test(a_deleted_job_says_so),
         cmocka_unit_test(what_is_not_there_or_not_wanted_is_refused),
     };
-    return cmocka_run_group_tests_name("events", tests, set_up, tear_down);
+    daemon_share(&d, NULL);
+    return cmocka_run_group_tests_name("events", tests, start_shared_daemon, end_shared_daemon);
 }

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,19 +15,6 @@
 #include <cmocka.h>
 
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, (const char *const[]){"--max-body", "20000", NULL});
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 static void expect_problem(const char *method, const char *path, const char *const *headers, const char *body,
                            long status, const char *type) {
@@ -373,5 +359,6 @@ int main(void) {
         cmocka_unit_test(routes_and_their_description_agree),
         cmocka_unit_test(references_in_the_description_lead_somewhere),
     };
-    return cmocka_run_group_tests_name("http_basics", tests, set_up, tear_down);
+    daemon_share(&d, (const char *const[]){"--max-body", "20000", NULL});
+    return cmocka_run_group_tests_name("http_basics", tests, start_shared_daemon, end_shared_daemon);
 }

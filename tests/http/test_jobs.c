@@ -17,19 +17,6 @@ enum { SYSTEM_BYTES = 512, PATH_BYTES = 256 };
 
 static test_daemon d;
 
-static int start(void **state) {
-    (void)state;
-    daemon_start(&d, NULL);
-    return 0;
-}
-
-static int stop(void **state) {
-    (void)state;
-    if (d.pid > 0) daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return 0;
-}
-
 static const char *job_path(char *out, const char *id, const char *rest) {
     snprintf(out, PATH_BYTES, "/v1/jobs/%s%s", id, rest);
     return out;
@@ -533,5 +520,6 @@ int main(void) {
         cmocka_unit_test(a_second_daemon_on_the_same_data_is_refused),
         cmocka_unit_test(the_memory_store_serves_and_forgets),
     };
-    return cmocka_run_group_tests_name("jobs", tests, start, stop);
+    daemon_share(&d, NULL);
+    return cmocka_run_group_tests_name("jobs", tests, start_shared_daemon, end_shared_daemon);
 }

@@ -2,7 +2,6 @@
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,19 +12,6 @@
 #include <cmocka.h>
 
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, NULL);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 /* The value of a sample, given as it is written; -1 when there is none. */
 static double sample(const char *series) {
@@ -141,5 +127,6 @@ int main(void) {
         cmocka_unit_test(the_text_keeps_to_the_exposition_format),
         cmocka_unit_test(the_log_tells_of_each_request_with_its_trace),
     };
-    return cmocka_run_group_tests_name("metrics", tests, set_up, tear_down);
+    daemon_share(&d, NULL);
+    return cmocka_run_group_tests_name("metrics", tests, start_shared_daemon, end_shared_daemon);
 }

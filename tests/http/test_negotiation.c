@@ -2,7 +2,6 @@
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,19 +12,6 @@
 #include <cmocka.h>
 
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, (const char *const[]){"--cors", "https://a.example, http://b.example:8000", NULL});
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 /* The body uncompressed, NUL-terminated; as far as it goes when it is cut off. */
 static char *inflated(const answer *a, size_t *length) {
@@ -198,5 +184,6 @@ int main(void) {
         cmocka_unit_test(listed_origins_may_call_and_others_not),
         cmocka_unit_test(what_is_no_origin_is_refused_at_the_start),
     };
-    return cmocka_run_group_tests_name("negotiation", tests, set_up, tear_down);
+    daemon_share(&d, (const char *const[]){"--cors", "https://a.example, http://b.example:8000", NULL});
+    return cmocka_run_group_tests_name("negotiation", tests, start_shared_daemon, end_shared_daemon);
 }

@@ -4,7 +4,6 @@
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,19 +82,6 @@ static const raw_request requests[] = {
 /* clang-format on */
 
 static test_daemon d;
-
-static int set_up(void **state) {
-    (void)state;
-    daemon_start(&d, NULL);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    int code = daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return code;
-}
 
 static int status_of(const char *text) {
     int status = 0;
@@ -242,5 +228,6 @@ int main(void) {
         cmocka_unit_test(dripping_requests_are_closed_and_do_not_hinder_others),
     };
     memcpy(tests + TABLE, others, sizeof others);
-    return cmocka_run_group_tests_name("raw_requests", tests, set_up, tear_down);
+    daemon_share(&d, NULL);
+    return cmocka_run_group_tests_name("raw_requests", tests, start_shared_daemon, end_shared_daemon);
 }

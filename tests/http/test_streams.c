@@ -22,19 +22,6 @@ enum { SYSTEM_BYTES = 512, MIB = 1024 * 1024 };
 
 static test_daemon d;
 
-static int start(void **state) {
-    (void)state;
-    daemon_start(&d, (const char *const[]){"--log-level", "info", "--stall", "600", NULL});
-    return 0;
-}
-
-static int stop(void **state) {
-    (void)state;
-    if (d.pid > 0) daemon_end(&d, SIGTERM);
-    daemon_remove(&d);
-    return 0;
-}
-
 /* A request for a run, sent; the socket. */
 static int begin_run(const char *system, const char *accept) {
     char head[512];
@@ -453,5 +440,6 @@ int main(void) {
         cmocka_unit_test(a_reader_that_stands_still_does_not_keep_the_daemon),
         cmocka_unit_test(a_quiet_daemon_ends_at_once),
     };
-    return cmocka_run_group_tests_name("streams", tests, start, stop);
+    daemon_share(&d, (const char *const[]){"--log-level", "info", "--stall", "600", NULL});
+    return cmocka_run_group_tests_name("streams", tests, start_shared_daemon, end_shared_daemon);
 }
