@@ -144,6 +144,11 @@ graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, c
  * Returns the number of terms, 0 without memory. */
 size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
 
+/* --- turns.c ----------------------------------------------------------------------------------------------------- */
+
+/* Rewrites the roots: sines and cosines of u ± v by those of u and v, where these are wanted anyway or by other sums, too. */
+hamel_status graph_turn(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
+
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */
 
 /* Values of symbols by kind and index (NULL: zeros), and how far those of a kind are off, relative to max(1, |value|). */
