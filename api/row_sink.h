@@ -7,6 +7,8 @@
 
 #include "engine/base/text_buffer.h"
 
+#include <stdint.h>
+
 /* Where bytes go. Returns false when nothing more can be taken (the client is gone, the disk is full). */
 typedef struct byte_sink {
     void *context;
@@ -45,6 +47,11 @@ struct row_writer {
     text_buffer line; /* reused for each line */
     size_t column_count;
     const char *reason; /* why a call returned false when it was not the sink that refused; else NULL */
+
+    /* Of a format that numbers its objects (sse). The header, rows, events and the last word of a result always have the
+     * same numbers, from 1; what comes and goes has none. Set by the caller after opening. */
+    uint64_t seen; /* so many the reader has had: they are counted, and not written */
+    bool interim;  /* the summary or problem is not the last word of the result */
 };
 
 /* By name ("csv") or media type; NULL when unknown. row_format_at enumerates; NULL past the end. */

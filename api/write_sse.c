@@ -1,16 +1,20 @@
-/* write_sse.c — server-sent events (HTML Living Standard 9.2): the objects of NDJSON, each as an event of its own name
- * with an increasing id. A heartbeat is a comment line, which clients ignore. */
+/* write_sse.c — server-sent events (HTML Living Standard 9.2): the objects of NDJSON, each as an event of its own name.
+ * The id of an event is the number of its object, so that a reader can say up to where it has come; progress has none.
+ * A heartbeat is a comment line, which clients ignore. */
 #include "api/json_text.h"
 #include "api/write_formats.h"
 
 typedef struct sse_writer {
     row_writer base;
-    unsigned long long id;
+    uint64_t id;
 } sse_writer;
 
-static void open_event(row_writer *w, const char *name) {
+/* False when the reader has had this one. */
+static bool open_numbered(row_writer *w, const char *name) {
     sse_writer *sse = (sse_writer *)w;
-    text_buffer_printf(&w->line, "event: %s\nid: %llu\ndata: {\"%s\":", name, ++sse->id, name);
+    if (++sse->id <= w->seen) return false;
+    text_buffer_printf(&w->line, "event: %s\nid: %llu\ndata: {\"%s\":", name, (unsigned long long)sse->id, name);
+    return true;
 }
 
 static bool close_event(row_writer *w) {
@@ -18,18 +22,24 @@ static bool close_event(row_writer *w) {
     return row_writer_flush(w);
 }
 
-static bool event(row_writer *w, const char *name, const char *json) {
-    open_event(w, name);
+static bool numbered(row_writer *w, const char *name, const char *json) {
+    if (!open_numbered(w, name)) return true;
+    text_buffer_puts(&w->line, json);
+    return close_event(w);
+}
+
+static bool unnumbered(row_writer *w, const char *name, const char *json) {
+    text_buffer_printf(&w->line, "event: %s\ndata: {\"%s\":", name, name);
     text_buffer_puts(&w->line, json);
     return close_event(w);
 }
 
 static bool sse_begin(row_writer *w, const row_header *header) {
-    return event(w, "header", header->json);
+    return numbered(w, "header", header->json);
 }
 
 static bool sse_row(row_writer *w, const double *values, size_t count) {
-    open_event(w, "row");
+    if (!open_numbered(w, "row")) return true;
     text_buffer_puts(&w->line, "[");
     for (size_t k = 0; k < count; k++) {
         if (k > 0) text_buffer_add(&w->line, ",", 1);
@@ -40,19 +50,23 @@ static bool sse_row(row_writer *w, const double *values, size_t count) {
 }
 
 static bool sse_event(row_writer *w, const char *json) {
-    return event(w, "event", json);
+    return numbered(w, "event", json);
 }
 
 static bool sse_progress(row_writer *w, const char *json) {
-    return event(w, "progress", json);
+    return unnumbered(w, "progress", json);
+}
+
+static bool last_word(row_writer *w, const char *name, const char *json) {
+    return w->interim ? unnumbered(w, name, json) : numbered(w, name, json);
 }
 
 static bool sse_summary(row_writer *w, const char *json) {
-    return event(w, "summary", json);
+    return last_word(w, "summary", json);
 }
 
 static bool sse_problem(row_writer *w, const char *json) {
-    return event(w, "problem", json);
+    return last_word(w, "problem", json);
 }
 
 static bool sse_heartbeat(row_writer *w) {

@@ -64,6 +64,13 @@ const char *request_query(const request *r, const char *name) {
     return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+int64_t request_last_event(const request *r) {
+    const char *text = request_header(r, "Last-Event-ID");
+    char *end;
+    long long number = text ? strtoll(text, &end, 10) : 0;
+    return text && *text && *end == '\0' && number > 0 ? number : 0;
+}
+
 const char *request_owner_filter(const request *r) {
     return access_may(r->holder, SCOPE_ADMIN) ? NULL : r->holder->name;
 }

@@ -86,6 +86,9 @@ bool request_stream(request *r, const char *media_type);
 const char *request_header(const request *r, const char *name);
 const char *request_query(const request *r, const char *name);
 
+/* Last-Event-ID (HTML standard, 9.2), up to which a client has heard; 0: from the beginning. */
+int64_t request_last_event(const request *r);
+
 /* Whose jobs this request may see: a name, or NULL for everyone's. */
 const char *request_owner_filter(const request *r);
 

@@ -91,13 +91,6 @@ static bool tell_until_the_end(watch *w) {
     }
 }
 
-static int64_t last_event(const request *r) {
-    const char *text = request_header(r, "Last-Event-ID");
-    char *end;
-    long long number = text ? strtoll(text, &end, 10) : 0;
-    return text && *text && *end == '\0' && number > 0 ? number : 0;
-}
-
 static handled reply_find_failed(request *r, store_status status) {
     if (status != STORE_ABSENT) return reply_storage_failed(r);
     return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
@@ -105,7 +98,7 @@ static handled reply_find_failed(request *r, store_status status) {
 
 handled jobs_get_events(request *r) {
     static const char *const offers[] = {media_type};
-    watch w = {.services = r->services, .stream = r->stream, .told = last_event(r)};
+    watch w = {.services = r->services, .stream = r->stream, .told = request_last_event(r)};
     if (accept_choose(request_header(r, "Accept"), offers, 1, 0) == 1) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable", "events come as %s", media_type);
     }

@@ -279,6 +279,7 @@ static bool write_end(results *x) {
         "{\"type\":\"/problems/canceled\",\"title\":\"the run was canceled\",\"status\":409}";
     char json[160];
     x->events_read = false;
+    x->writer->interim = !job_ended(x->job.status);
     if (x->has_events && !write_events(x, INT64_MAX)) return false;
     if (x->job.problem || x->job.status == JOB_CANCELED) {
         const char *problem = x->job.problem ? x->job.problem : canceled;
@@ -306,10 +307,14 @@ static handled write_all(results *x) {
     if (whole) {
         whole = write_end(x);
     } else if (stopped && !x->r && x->format->problem) {
+        x->writer->interim = true;
         whole = row_writer_problem(x->writer, "{\"type\":\"/problems/shutting-down\",\"title\":\"Shutting down\","
                                               "\"status\":503,\"detail\":\"the server ends; ask again later\"}");
     }
-    if (x->r) return whole ? reply_static(x->r, 200, x->format->media_type, NULL, 0) : reply_cut(x);
+    if (x->r && !whole) return reply_cut(x);
+    /* Who has heard all of it is told by 204 not to come back. */
+    if (x->r && x->writer->seen) return reply_static(x->r, 204, NULL, NULL, 0);
+    if (x->r) return reply_static(x->r, 200, x->format->media_type, NULL, 0);
     stream_end(x->stream, whole);
     return REPLY_STREAMED;
 }
@@ -340,6 +345,11 @@ static handled wait_for_header(results *x) {
                          job_status_name(x->job.status));
 }
 
+/* How many objects the client has had of the same result in the same format. */
+static uint64_t resumed(const results *x) {
+    return x->format == row_format_named("sse") ? (uint64_t)request_last_event(x->r) : 0;
+}
+
 static handled serve(results *x) {
     handled early = wait_for_header(x);
     if (early == REPLY_READY) return early;
@@ -352,13 +362,14 @@ static handled serve(results *x) {
     x->has_events = x->format->event != NULL;
     x->writer = row_writer_open(x->format, (byte_sink){x, write_result});
     if (!x->writer) return reply_no_memory(x->r);
+    x->writer->seen = resumed(x);
     return write_all(x);
 }
 
 /* What an ended job answers to one URL in one format never changes. */
 static bool known_to_client(const results *x) {
     reply *a = &x->r->reply;
-    if (!job_ended(x->job.status)) return false;
+    if (!job_ended(x->job.status) || resumed(x) > 0) return false;
     snprintf(a->etag, sizeof a->etag, "\"%llx-%llx-%.10s\"", (unsigned long long)x->job.number,
              (unsigned long long)x->job.revision, x->format->name);
     return etag_matches(request_header(x->r, "If-None-Match"), a->etag);

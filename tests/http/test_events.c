@@ -24,7 +24,9 @@ static answer events_of(const char *id, const char *last) {
 /* The last id in the stream, as text. */
 static void last_id(const answer *a, char *out, size_t room) {
     const char *found = NULL;
-    for (const char *at = a->body; (at = strstr(at, "\nid: ")) != NULL; at += 5) found = at + 5;
+    for (const char *at = a->body; (at = strstr(at, "\nid: ")) != NULL; at += 5) {
+        if (strchr(at + 5, '\n')) found = at + 5; /* whole */
+    }
     assert_non_null(found);
     snprintf(out, room, "%.*s", (int)strcspn(found, "\n"), found);
 }
@@ -107,6 +109,79 @@ static void a_deleted_job_says_so(void **state) {
     free(id);
 }
 
+/* ---- rows as events ---- */
+
+static answer rows_of(const char *id, const char *last) {
+    char path[PATH_BYTES], header[64];
+    snprintf(path, sizeof path, "/v1/jobs/%s/results", id);
+    snprintf(header, sizeof header, "Last-Event-ID: %s", last);
+    return ask(&d, "GET", path, (const char *const[]){"Accept: text/event-stream", header, NULL}, NULL);
+}
+
+static void rows_are_resumed_behind_the_last_one_seen(void **state) {
+    (void)state;
+    enum { ROWS = 20, LAST = ROWS + 2 }; /* header, rows, summary */
+    char system[512], last[16], marker[32], none[8];
+    char *id = submit(&d, oscillator(system, sizeof system, "rows", 2, ROWS));
+    wait_for_status(&d, id, "completed", 20);
+    answer whole = rows_of(id, "");
+    assert_int_equal(whole.status, 200);
+    for (int k = 1; k < LAST; k += 5) {
+        snprintf(last, sizeof last, "%d", k);
+        snprintf(marker, sizeof marker, "\nid: %d\n", k);
+        const char *seen = strstr(whole.body, marker);
+        assert_non_null(seen);
+        const char *rest = strstr(seen, "\n\n");
+        assert_non_null(rest);
+        answer a = rows_of(id, last);
+        assert_int_equal(a.status, 200);
+        assert_string_equal(a.body, rest + 2);
+        assert_false(answer_header(&a, "ETag", none, sizeof none)); /* another body than that of the whole */
+        answer_clear(&a);
+    }
+    snprintf(last, sizeof last, "%d", LAST);
+    answer a = rows_of(id, last);
+    assert_int_equal(a.status, 204);
+    answer_clear(&a);
+    a = rows_of(id, "what?");
+    assert_string_equal(a.body, whole.body);
+    answer_clear(&a);
+    answer_clear(&whole);
+    free(id);
+}
+
+static void a_live_result_is_resumed_behind_the_last_row_seen(void **state) {
+    (void)state;
+    static char out[1 << 20];
+    char system[512], bytes[300], last[32], marker[64], path[PATH_BYTES];
+    bool closed;
+    char *id = submit(&d, oscillator(system, sizeof system, "live", 1e8, 1e7));
+    wait_for_status(&d, id, "running", 20);
+    static const char form[] = "GET /v1/jobs/%s/results?follow=true&every=1000 HTTP/1.0\r\n" /* no chunks */
+                               "Accept: text/event-stream\r\nLast-Event-ID: %s\r\n\r\n";
+    snprintf(bytes, sizeof bytes, form, id, "");
+    exchange(&d, bytes, strlen(bytes), 1 * slowness(), out, sizeof out, &closed);
+    answer seen = {.body = out};
+    last_id(&seen, last, sizeof last);
+    snprintf(bytes, sizeof bytes, form, id, last);
+    exchange(&d, bytes, strlen(bytes), 3 * slowness(), out, sizeof out, &closed);
+    const char *first = strstr(out, "\nid: ");
+    assert_non_null(first);
+    snprintf(marker, sizeof marker, "\nid: %lld\n", strtoll(last, NULL, 10) + 1);
+    assert_int_equal(strncmp(first, marker, strlen(marker)), 0);
+
+    answer a = ask(&d, "GET", (snprintf(path, sizeof path, "/v1/jobs/%s/results?every=1000000", id), path),
+                   (const char *const[]){"Accept: text/event-stream", NULL}, NULL);
+    const char *so_far = strstr(a.body, "event: summary\n");
+    assert_non_null(so_far);
+    assert_null(strstr(so_far, "\nid: ")); /* a row will have the next number */
+    answer_clear(&a);
+    snprintf(path, sizeof path, "/v1/jobs/%s", id);
+    a = ask(&d, "DELETE", path, NULL, NULL);
+    answer_clear(&a);
+    free(id);
+}
+
 static void what_is_not_there_or_not_wanted_is_refused(void **state) {
     (void)state;
     cJSON_Delete(ask_json(&d, "GET", "/v1/jobs/00000000000000000000000000000000/events", NULL, NULL, 404));
@@ -119,6 +194,8 @@ int main(void) {
         cmocka_unit_test(the_stream_tells_the_life_of_a_job_and_ends_with_it),
         cmocka_unit_test(whoever_comes_back_hears_only_what_is_new),
         cmocka_unit_test(a_deleted_job_says_so),
+        cmocka_unit_test(rows_are_resumed_behind_the_last_one_seen),
+        cmocka_unit_test(a_live_result_is_resumed_behind_the_last_row_seen),
         cmocka_unit_test(what_is_not_there_or_not_wanted_is_refused),
     };
     daemon_share(&d, NULL);
