@@ -23,6 +23,14 @@ double energy_tolerance(const hamel_model *model, const double *M, const double 
     return sum;
 }
 
+double energy_at_rest(const hamel_model *model, const double *M) {
+    const double *atol = model->settings.atol;
+    double sum = 0;
+    for (size_t e = 0; e < model->M.count; e++)
+        if (model->M.row[e] == model->M.column[e]) sum += fabs(M[e]) * atol[model->M.row[e]] * atol[model->M.row[e]];
+    return sum / model->settings.rtol;
+}
+
 bool energy_is_unbalanced(double error, double tolerance) {
     return error > UNBALANCED * tolerance;
 }

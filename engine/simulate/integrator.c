@@ -2,6 +2,8 @@
  * in integrator_rates.c. */
 #include "engine/simulate/integrator_int.h"
 
+#include "engine/simulate/energy.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,12 +78,24 @@ static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the integrator");
 }
 
+/* The kinetics may have evaluated another state last. One that is not finite is told of by the first step. */
+static void note_energy(integrator *w, const double *q, const double *v, double work) {
+    const hamel_model *model = w->model;
+    const double *M = w->kinetics->values + model->at_M, *Q = w->kinetics->values + model->at_Q;
+    if (kinetics_evaluate(w->kinetics, w->t, q, v, NULL) != HAMEL_OK) return;
+    double energy = energy_tolerance(model, M, Q, q, v, work) + energy_at_rest(model, M);
+    w->least_energy = fmax(w->least_energy, energy);
+}
+
 /* y and its tolerances from (q, q'). */
 static hamel_status set_state(integrator *w, const double *q, const double *v, double work) {
     double *y = w->y;
     memcpy(y, q, w->n * sizeof *y);
     memcpy(w->velocity, v, w->n * sizeof *v);
-    if (w->model->energy_rate) y[w->state_count] = work;
+    if (w->model->energy_rate) {
+        y[w->state_count] = work;
+        note_energy(w, q, v, work);
+    }
     memcpy(w->atol, w->model->settings.atol, w->n * sizeof *w->atol);
     hamel_status status = variables_from_velocities(w->variables, w->t, q, v, y + w->n);
     if (status == HAMEL_OK) variables_tolerances(w->variables, w->model->settings.atol, w->atol + w->n);

@@ -1,8 +1,8 @@
 /* integrator.h — one step at a time, on the constraint manifold, with dense output, by a stepper (stepper.h).
  *
  * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most.
- * W = ∫ dh/dt dt is carried along, without a say in error control, when the rate of the Jacobi integral is not identically
- * 0; the work balance of the summary comes from it.
+ * W = ∫ dh/dt dt is carried along, when the rate of the Jacobi integral is not identically 0, and bounds steps where it
+ * varies and the motion does not; the work balance of the summary comes from it.
  *
  * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays at
  * the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with the Runge–Kutta

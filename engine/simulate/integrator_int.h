@@ -31,6 +31,8 @@ struct integrator {
     double safety; /* on tolerances, of the method in force */
     double t, previous;
     double rtol, atol_factor;    /* of the method in force */
+    double least_energy;         /* what the tolerances amount to in the energy, at the starts */
+    double most_work;            /* |W| */
     double alpha, beta;          /* stabilization in force */
     double along_rate;           /* and of the sensitivities, where they have one of their own; else 0 */
     double margin, least_margin; /* kkt_margin at the last evaluation; least since the last step */

@@ -10,6 +10,8 @@
  * not; the part of a step that interpolation across begins with. */
 static const double NEAR = 0.1, ACROSS = 1e-3, REGULAR = 0.015, PART_OF_STEP = 0.15;
 
+static const double WORK = 30; /* times what the tolerances amount to in the energy, of errors of W */
+
 /* --- rates ---------------------------------------------------------------------------------------------------------- */
 
 static int stopped(integrator *w) {
@@ -184,7 +186,7 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
     if (status == HAMEL_OK) status = kinetics_project(w->kinetics, t, q, v, &worst, NULL);
     if (status == HAMEL_OK) status = variables_from_velocities(w->variables, t, q, v, c + n);
     memcpy(c, q, n * sizeof *c);
-    if (status == HAMEL_OK && error && w->margin < APART * w->widest) status = project_change(w, error);
+    if (status == HAMEL_OK && error) status = project_change(w, error);
     if (status != HAMEL_OK) return remember_failure(w, status, t, y);
     if (!(worst < 1e-9)) return 1;
     for (size_t i = 0; i < w->state_count; i++) c[i] -= y[i];
@@ -192,9 +194,18 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
     return 0;
 }
 
-/* W has no say in error control. */
+/* W keeps no step short that the motion would let be longer, but where the motion is far simpler than the work: a few times
+ * what is asked of the motion is asked of it, relative to the largest W so far; nor does rounding. */
+static double work_weight(integrator *w, double work) {
+    static const double ROUNDING = 1e-13;
+    w->most_work = fmax(w->most_work, fabs(work));
+    double asked = fmax(w->least_energy, w->model->settings.rtol * w->most_work);
+    double allowed = WORK * w->rtol / w->model->settings.rtol * asked + ROUNDING * w->most_work;
+    return allowed > 0 ? 1 / allowed : 0;
+}
+
 int integrator_weights(void *user, const double *y, double *weight) {
-    const integrator *w = user;
+    integrator *w = user;
     const double *atol = w->atol, factor = w->atol_factor, rtol = w->rtol;
     double finite = 0; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
     for (size_t i = 0; i < w->state_count; i++) {
@@ -202,6 +213,6 @@ int integrator_weights(void *user, const double *y, double *weight) {
         weight[i] = 1 / allowed;
         finite += 0 * weight[i];
     }
-    if (w->model->energy_rate) weight[w->state_count] = 1e-100;
+    if (w->model->energy_rate) weight[w->state_count] = work_weight(w, y[w->state_count]);
     return finite == 0 ? 0 : -1;
 }

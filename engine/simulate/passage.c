@@ -25,7 +25,7 @@ static double balance(const lane *l) {
     return lane_jacobi(l) - l->work;
 }
 
-/* Else steps are not chosen for W, and what it is off by says nothing. */
+/* Else the power of reactions goes into W, which is as rough as they are there. */
 static bool conserves_energy(const lane *l) {
     return !l->model->energy_rate;
 }

@@ -359,13 +359,11 @@ static double reached(const run *r) {
 static void warn_of_drift(run *r) {
     hamel_summary *s = r->summary;
     if (monitor_unbalanced(s))
-        warn(s,
-             "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: %s; compare with a run at "
-             "smaller "
-             "tolerances",
-             s->max_work_balance_error, s->energy_tolerance,
-             r->model->energy_rate ? "the motion may be wrong, or only the work, which steps are not chosen for"
-                                   : "the motion is wrong in places");
+        warn(
+            s,
+            "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: the motion is wrong in places; "
+            "compare with a run at smaller tolerances",
+            s->max_work_balance_error, s->energy_tolerance);
     if (monitor_adrift(s))
         warn(s, "constraints are off by up to %.3g of their terms, far more than rtol: leave `projection` on",
              s->scaled_residual);
