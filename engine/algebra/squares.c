@@ -150,7 +150,7 @@ static bool survey(group *g, const fmpq_mpoly_t p) {
     bool cosines[2] = {false, false}, sines[2] = {false, false};
     for (slong i = 0; i < fmpq_mpoly_length(p, g->r->context); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, g->r->context);
-        if (exponents[g->cosine] > 2 * SQUARES_MOST) return false;
+        if (exponents[g->cosine] > 2UL * SQUARES_MOST) return false;
         cosines[exponents[g->cosine] % 2] = sines[exponents[g->sine] % 2] = true;
     }
     g->odd_cosines = cosines[0] && cosines[1];

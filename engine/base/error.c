@@ -94,7 +94,7 @@ void hamel_error_clear(hamel_error *error) {
     if (error == NULL) return;
     for (size_t i = 0; i < error->count; i++) fault_free(&error->faults[i]);
     free(error->faults);
-    *error = (hamel_error){0};
+    memset(error, 0, sizeof *error);
 }
 
 static bool make_room(hamel_error *error) {

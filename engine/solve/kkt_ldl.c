@@ -118,7 +118,7 @@ static int rising(const void *one, const void *other) {
 }
 
 /* Adds those of `rows` that come after column j and are not in it yet. */
-static size_t join(builder *b, int j, const int *rows, int count, size_t filled) {
+static size_t join(const builder *b, int j, const int *rows, int count, size_t filled) {
     for (int i = 0; i < count; i++) {
         if (rows[i] <= j || b->mark[rows[i]] == j) continue;
         b->mark[rows[i]] = j;
