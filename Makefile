@@ -54,8 +54,8 @@ flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-stringop-ove
 link_tsan     := -fsanitize=thread
 flags_coverage := -O1 --coverage -Wno-error
 link_coverage  := --coverage
-# The inner loops: vectorized in release.
-hot := engine/compile/% engine/solve/% engine/simulate/%
+# The inner loops, and what they are measured against: vectorized in release.
+hot := engine/compile/% engine/solve/% engine/simulate/% tests/bench/%
 
 # Coverage-guided fuzzing is clang's.
 flags_fuzz := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Wno-unknown-warning-option

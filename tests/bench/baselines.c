@@ -258,6 +258,122 @@ static const char column_text[] =
     "\"potential_energy\":[\"sum(i,1,N,9.81*u[i])\",\"k/2*u[1]^2+k/2*sum(i,2,N,(u[i]-u[i-1])^2)\"],"
     "\"dissipation\":\"c/2*u[1]'^2+c/2*sum(i,2,N,(u[i]'-u[i-1]')^2)\",\"simulation\":{\"stop\":10}}";
 
+/* ---- hamel's coordinates, with multipliers ----
+ *
+ * What a constraint takes if nobody finds fewer variables: M, A, Q and b written out, solved without pivots, and
+ * constraints kept by Baumgarte's method at a rate of 20/s, as in chains.c. */
+
+static const double damping = 20;
+
+/* M (lower triangle) and A below it, in rows of k; x: Q, b, and then the accelerations. Sizes are known where it is
+ * called. */
+static inline __attribute__((always_inline)) void saddle(size_t k, double *restrict a, double *restrict x) {
+    for (size_t j = 0; j < k; j++) {
+        double inverse = 1 / a[k * j + j];
+        for (size_t i = j + 1; i < k; i++) {
+            double factor = a[k * i + j] * inverse;
+            for (size_t l = i; l < k; l++) a[k * l + i] -= factor * a[k * l + j];
+            x[i] -= factor * x[j];
+        }
+        a[k * j + j] = inverse;
+    }
+    for (size_t j = k; j-- > 0;) {
+        for (size_t i = j + 1; i < k; i++) x[j] -= a[k * i + j] * x[i];
+        x[j] *= a[k * j + j];
+    }
+}
+
+static int point_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
+    const double *y = N_VGetArrayPointer_Serial(state);
+    double *f = N_VGetArrayPointer_Serial(rate);
+    double square = y[0] * y[0] + y[1] * y[1], along = y[0] * y[2] + y[1] * y[3];
+    double right = y[2] * y[2] + y[3] * y[3] + 2 * damping * along + damping * damping * 0.5 * (square - 1);
+    double pull = (right - gravity * y[1]) / square;
+    f[0] = y[2];
+    f[1] = y[3];
+    f[2] = -pull * y[0];
+    f[3] = -pull * y[1] - gravity;
+    return 0;
+}
+
+static void point_start(double *y, void *data) {
+    (void)data;
+    y[0] = sin(2.5);
+    y[1] = -cos(2.5);
+    y[2] = y[3] = 0;
+}
+
+static void first_columns(const double *y, double *values, void *data) {
+    const size_t *count = data;
+    for (size_t i = 0; i < *count; i++) values[i] = y[i];
+}
+
+enum { FULL = 5, FULL_ROWS = 2, FULL_ALL = FULL + FULL_ROWS };
+
+static int full_disk_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
+    enum { X, Y, PHI, THETA, PSI, ROLL_X, ROLL_Y };
+    const double *q = N_VGetArrayPointer_Serial(state), *v = q + FULL, r = disk_radius, rr = r * r;
+    double *f = N_VGetArrayPointer_Serial(rate), a[FULL_ALL * FULL_ALL] = {0}, x[FULL_ALL];
+    double s = sin(q[THETA]), c = cos(q[THETA]), sh = sin(q[PHI]), ch = cos(q[PHI]);
+    double turn = v[PHI], tilt = v[THETA], spin = v[PSI];
+#define AT(i, j) a[FULL_ALL * (i) + (j)]
+    AT(X, X) = AT(Y, Y) = 1;
+    AT(PHI, PHI) = rr * (0.5 * c * c + 0.25 * s * s);
+    AT(PSI, PHI) = 0.5 * rr * c;
+    AT(PSI, PSI) = 0.5 * rr;
+    AT(THETA, THETA) = rr * (c * c + 0.25);
+    AT(ROLL_X, X) = AT(ROLL_Y, Y) = 1;
+    AT(ROLL_X, PHI) = r * c * ch, AT(ROLL_X, THETA) = -r * s * sh, AT(ROLL_X, PSI) = r * ch;
+    AT(ROLL_Y, PHI) = r * c * sh, AT(ROLL_Y, THETA) = r * s * ch, AT(ROLL_Y, PSI) = r * sh;
+    x[X] = x[Y] = 0;
+    x[PHI] = 0.5 * rr * s * tilt * (c * turn + spin);
+    x[THETA] = rr * s * (c * tilt * tilt - 0.25 * c * turn * turn - 0.5 * turn * spin) - gravity * r * c;
+    x[PSI] = 0.5 * rr * s * turn * tilt;
+    double along = c * (turn * turn + tilt * tilt) + turn * spin, across = 2 * s * tilt * turn;
+    double slip_x = v[X] + r * (c * ch * turn - s * sh * tilt + ch * spin);
+    double slip_y = v[Y] + r * (c * sh * turn + s * ch * tilt + sh * spin);
+    x[ROLL_X] = r * (sh * along + ch * across) - damping * slip_x;
+    x[ROLL_Y] = -r * (ch * along - sh * across) - damping * slip_y;
+#undef AT
+    saddle(FULL_ALL, a, x);
+    for (int i = 0; i < FULL; i++) f[i] = v[i], f[FULL + i] = x[i];
+    return 0;
+}
+
+static void full_disk_start(double *y, void *data) {
+    (void)data;
+    for (int i = 0; i < 2 * FULL; i++) y[i] = 0;
+    y[3] = 1.3;
+    y[5] = -6 * disk_radius;
+    y[7] = 0.5 / sin(1.3);
+    y[9] = 6 - y[7] * cos(1.3);
+}
+
+enum { EDGE = 3, EDGE_ALL = EDGE + 1 };
+
+static int full_sleigh_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t, (void)data;
+    const double *q = N_VGetArrayPointer_Serial(state), *v = q + EDGE, arm = sleigh_arm;
+    double *f = N_VGetArrayPointer_Serial(rate), s = sin(q[2]), c = cos(q[2]), turn = v[2];
+    double a[EDGE_ALL * EDGE_ALL] = {1, 0, 0, 0, 0, 1, 0, 0, -arm * s, arm * c, sleigh_inertia + arm * arm, 0, -s, c};
+    double x[EDGE_ALL] = {arm * c * turn * turn, arm * s * turn * turn, 0,
+                          turn * (c * v[0] + s * v[1]) - damping * (c * v[1] - s * v[0])};
+    saddle(EDGE_ALL, a, x);
+    for (int i = 0; i < EDGE; i++) f[i] = v[i], f[EDGE + i] = x[i];
+    return 0;
+}
+
+static void full_sleigh_start(double *y, void *data) {
+    (void)data;
+    for (int i = 0; i < 2 * EDGE; i++) y[i] = 0;
+    y[3] = 0.5;
+    y[5] = 3;
+}
+
+static size_t two = 2, three = EDGE, five = FULL;
+
 /* clang-format off */
 const baseline baselines[] = {
     {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns, NULL},
@@ -270,3 +386,12 @@ const baseline baselines[] = {
 };
 /* clang-format on */
 const size_t baseline_count = sizeof baselines / sizeof baselines[0];
+
+/* clang-format off */
+const baseline multiplier_baselines[] = {
+    {"same, x and y", "adams", circle_text, 10, 4, 2, point_rhs, NULL, point_start, first_columns, &two},
+    {"same, rolling disk", "adams", disk_text, 5, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &five},
+    {"same, sleigh", "adams", sleigh_text, 10, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three},
+};
+/* clang-format on */
+const size_t multiplier_baseline_count = sizeof multiplier_baselines / sizeof multiplier_baselines[0];
