@@ -4,6 +4,7 @@
  * operators have kinks. Of a NaN only that it is one is compared. */
 #include "api/simulate.h"
 #include "engine/model/model.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,17 +16,9 @@
 
 enum { POINTS = 20, MOST_SYMBOLS = 20000 };
 
-/* xorshift64*, so that a failure can be repeated. */
-static uint64_t next_random(uint64_t *s) {
-    *s ^= *s >> 12;
-    *s ^= *s << 25;
-    *s ^= *s >> 27;
-    return *s * 2685821657736338717u;
-}
-
 static double random_value(uint64_t *seed) {
     static const double special[] = {0, -0.0, 1, -1, 0.5, 1e200, -1e200};
-    uint64_t r = next_random(seed);
+    uint64_t r = random_bits(seed);
     if (r % 10 == 0) return special[r / 10 % (sizeof special / sizeof *special)];
     return ldexp((double)(int64_t)r, -62); /* -2 to 2 */
 }

@@ -5,6 +5,7 @@
 #include "engine/solve/kinetics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -121,15 +121,6 @@ bool fixture_says(const fixture *f, const char *text) {
     return false;
 }
 
-double random_between(uint64_t *seed, double low, double high) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
-}
-
-void random_fill(uint64_t *seed, double *x, size_t count, double low, double high) {
-    for (size_t i = 0; i < count; i++) x[i] = random_between(seed, low, high);
-}
-
 void assert_near(const char *what, double x, double y, double bound) {
     double size = fmax(1, fmax(fabs(x), fabs(y)));
     if (!isfinite(x) || !isfinite(y) || !(fabs(x - y) <= bound * size))

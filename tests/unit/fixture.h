@@ -42,10 +42,6 @@ double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 /* True when some fault's message or suggestion contains `text`. */
 bool fixture_says(const fixture *f, const char *text);
 
-/* Numbers that are the same in every run. */
-double random_between(uint64_t *seed, double low, double high);
-void random_fill(uint64_t *seed, double *x, size_t count, double low, double high);
-
 /* |x − y| within `bound` of the larger of 1, |x|, |y|. */
 void assert_near(const char *what, double x, double y, double bound);
 

@@ -162,3 +162,21 @@ double motion_difference(const motion *a, const motion *b) {
 void assert_below(const char *what, double value, double bound) {
     if (!(value <= bound)) fail_msg("%s: %.3e is above %.1e", what, value, bound);
 }
+
+void assert_formulations_agree(const char *system, const char *simulation, double work, double difference) {
+    const char *name;
+    motion first = {0};
+    for (size_t i = 0; (name = hamel_formulation_name(i)); i++) {
+        char with_formulation[400];
+        snprintf(with_formulation, sizeof with_formulation, "`formulation`: `%s`, %s", name, simulation);
+        motion m = motion_run(system, with_formulation);
+        assert_below("work balance", m.work_balance_error, work);
+        if (i == 0) {
+            first = m;
+            continue;
+        }
+        assert_below(name, motion_difference(&first, &m), difference);
+        motion_free(&m);
+    }
+    motion_free(&first);
+}

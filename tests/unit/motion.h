@@ -42,6 +42,9 @@ double motion_drift(const motion *m, const char *column);
 /* Largest difference of the columns that both have, row by row. */
 double motion_difference(const motion *a, const motion *b);
 
+/* Runs it in every formulation: the work is balanced within `work`, and the motions differ by `difference` at most. */
+void assert_formulations_agree(const char *system, const char *simulation, double work, double difference);
+
 void assert_below(const char *what, double value, double bound);
 
 #endif

@@ -1,5 +1,6 @@
 /* test_abreast.c — programs for eight members at once against the same programs for one. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <float.h>
 #include <math.h>

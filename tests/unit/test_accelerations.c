@@ -4,6 +4,7 @@
 #include "api/simulate.h"
 #include "engine/solve/kinetics.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* test_arrange.c — engine/algebra: expressions in the form a book would print, equal to what they were. */
 #include "engine/algebra/arrange.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

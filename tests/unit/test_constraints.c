@@ -4,6 +4,7 @@
 
 #include "engine/mechanics/formulation.h"
 #include "engine/solve/initial_values.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
  * the growth of random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorems 9.4, 10.3,
  * 19.4); they hold for any condition number. */
 #include "engine/solve/dense.h"
+#include "tests/unit/random.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,27 +18,10 @@
 
 enum { MOST = 64 };
 
-/* xorshift64*, so that a failure can be repeated. */
-static uint64_t next_random(uint64_t *s) {
-    *s ^= *s >> 12;
-    *s ^= *s << 25;
-    *s ^= *s >> 27;
-    return *s * 2685821657736338717u;
-}
-
-/* Uniform in (-1, 1). */
-static double uniform(uint64_t *s) {
-    return ldexp((double)(next_random(s) >> 11), -52) - 1;
-}
-
-static void fill(double *a, size_t count, uint64_t *seed) {
-    for (size_t i = 0; i < count; i++) a[i] = uniform(seed);
-}
-
 /* G Gᵀ + shift I. */
 static void positive_definite(size_t n, double *a, double shift, uint64_t *seed) {
     static double g[MOST * MOST];
-    fill(g, n * n, seed);
+    random_fill(seed, g, n * n, -1, 1);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
             a[i + n * j] = i == j ? shift : 0;
@@ -70,7 +54,7 @@ static void cholesky_solves_positive_definite_systems(void **state) {
         memcpy(l, a, n * n * sizeof *l);
         for (size_t j = 1; j < n; j++)
             for (size_t i = 0; i < j; i++) l[i + n * j] = NAN; /* the upper triangle is not read */
-        fill(b, n, &seed);
+        random_fill(&seed, b, n, -1, 1);
         memcpy(x, b, sizeof x);
         assert_true(dense_cholesky(n, l));
         dense_forward(n, l, x);
@@ -98,7 +82,7 @@ static void cholesky_refuses_what_is_not_positive_definite(void **state) {
     }
     for (size_t n = 2; n <= 40; n++) { /* rank one: v vᵀ */
         double v[MOST];
-        fill(v, n, &seed);
+        random_fill(&seed, v, n, -1, 1);
         for (size_t i = 0; i < n * n; i++) a[i] = v[i % n] * v[i / n];
         assert_false(dense_cholesky(n, a));
     }
@@ -135,11 +119,11 @@ static void lu_solves_general_and_indefinite_systems(void **state) {
         for (int symmetric = 0; symmetric < 2; symmetric++) {
             double b[MOST], x[MOST], scale[MOST];
             size_t pivot[MOST];
-            fill(a, n * n, &seed);
+            random_fill(&seed, a, n * n, -1, 1);
             for (size_t i = 0; symmetric && i < n * n; i++) a[i] = a[i / n + n * (i % n)];
             for (size_t i = 0; i < n; i++) a[i] *= 1e9; /* a bad column, and below a bad row */
             for (size_t j = 0; j < n; j++) a[n - 1 + n * j] *= 1e-7;
-            fill(b, n, &seed);
+            random_fill(&seed, b, n, -1, 1);
             memcpy(lu, a, n * n * sizeof *lu);
             memcpy(x, b, sizeof x);
             assert_true(dense_lu(n, lu, pivot, scale));
@@ -170,7 +154,7 @@ static void lu_refuses_singular_matrices(void **state) {
     double scale[MOST];
     size_t pivot[MOST];
     for (size_t n = 2; n <= 40; n++) {
-        fill(a, n * n, &seed);
+        random_fill(&seed, a, n * n, -1, 1);
         for (size_t i = 0; i < n; i++) /* last column: the mean of two others, so up to rounding dependent */
             a[i + n * (n - 1)] = n == 2 ? 3 * a[i] : (a[i] + a[i + n]) / 2;
         assert_false(dense_lu(n, a, pivot, scale));
@@ -198,12 +182,12 @@ static void qr_finds_the_rank_of_products(void **state) {
     uint64_t seed = 31;
     static double a[MOST * MOST];
     for (size_t trial = 0; trial < 200; trial++) {
-        size_t rows = 1 + next_random(&seed) % 20, columns = 1 + next_random(&seed) % 20;
-        size_t least = rows < columns ? rows : columns, rank = next_random(&seed) % (least + 1);
+        size_t rows = 1 + random_bits(&seed) % 20, columns = 1 + random_bits(&seed) % 20;
+        size_t least = rows < columns ? rows : columns, rank = random_bits(&seed) % (least + 1);
         double b[400], c[400], tau[20], scratch[40];
         size_t pivot[20];
-        fill(b, rows * rank, &seed);
-        fill(c, rank * columns, &seed);
+        random_fill(&seed, b, rows * rank, -1, 1);
+        random_fill(&seed, c, rank * columns, -1, 1);
         for (size_t i = 0; i < rows; i++) {
             for (size_t j = 0; j < columns; j++) {
                 double sum = 0;
@@ -220,10 +204,10 @@ static void qr_reproduces_the_matrix(void **state) {
     (void)state;
     uint64_t seed = 37;
     for (size_t trial = 0; trial < 100; trial++) {
-        size_t rows = 1 + next_random(&seed) % 20, columns = 1 + next_random(&seed) % 20;
+        size_t rows = 1 + random_bits(&seed) % 20, columns = 1 + random_bits(&seed) % 20;
         double a[400], qr[400], tau[20], scratch[40], x[20];
         size_t pivot[20];
-        fill(a, rows * columns, &seed);
+        random_fill(&seed, a, rows * columns, -1, 1);
         memcpy(qr, a, sizeof qr);
         size_t rank = dense_qr(rows, columns, qr, tau, pivot, 1e-14, scratch);
         assert_int_equal(rank, rows < columns ? rows : columns);
@@ -235,7 +219,7 @@ static void qr_reproduces_the_matrix(void **state) {
         }
         for (size_t k = 1; k < rank; k++) /* column pivoting: a falling diagonal */
             assert_true(fabs(qr[k + rows * k]) <= fabs(qr[k - 1 + rows * (k - 1)]) * (1 + 1e-8));
-        fill(x, rows, &seed);
+        random_fill(&seed, x, rows, -1, 1);
         double y[20];
         memcpy(y, x, sizeof y);
         dense_qr_apply_transpose(rows, rank, qr, tau, y);

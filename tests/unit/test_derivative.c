@@ -1,5 +1,6 @@
 /* test_derivative.c — engine/graph/derivative.c: partial derivatives and rates along the motion. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/graph_fixture.h"
 
 #include <float.h>
 #include <setjmp.h>
@@ -13,33 +14,12 @@
 
 enum { SYMBOLS = 3 };
 
-typedef struct graph_fixture {
-    arena memory;
-    graph *g;
-    graph_node t, q[SYMBOLS], v[SYMBOLS], a[SYMBOLS];
-} graph_fixture;
-
-static int open_graph(void **state) {
-    graph_fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    arena_init(&f->memory, 0);
-    f->g = graph_create(&f->memory, 0);
-    assert_non_null(f->g);
-    f->t = graph_symbol(f->g, SYMBOL_TIME, 0);
-    for (int i = 0; i < SYMBOLS; i++) {
-        f->q[i] = graph_symbol(f->g, SYMBOL_COORDINATE, i);
-        f->v[i] = graph_symbol(f->g, SYMBOL_VELOCITY, i);
-        f->a[i] = graph_symbol(f->g, SYMBOL_ACCELERATION, i);
-    }
-    *state = f;
-    return 0;
+static graph_node t(graph_fixture *f) {
+    return graph_symbol(f->g, SYMBOL_TIME, 0);
 }
 
-static int close_graph(void **state) {
-    graph_fixture *f = *state;
-    arena_free(&f->memory);
-    free(f);
-    return 0;
+static graph_node v(graph_fixture *f, int i) {
+    return graph_symbol(f->g, SYMBOL_VELOCITY, i);
 }
 
 typedef struct motion_point {
@@ -81,7 +61,7 @@ static double slope_along_the_path(const graph *g, graph_node node, const motion
 static graph_node operand_of(graph_fixture *f, graph_op op, int k) {
     graph *g = f->g;
     static const double middle[] = {0.45, 1.35, -0.7};
-    graph_node wave = graph_unary(g, GRAPH_SIN, graph_add(g, f->q[k], graph_mul(g, f->v[k], f->t)));
+    graph_node wave = graph_unary(g, GRAPH_SIN, graph_add(g, q(f, k), graph_mul(g, v(f, k), t(f))));
     graph_node x = graph_add(g, graph_number(g, middle[k]), graph_mul(g, graph_number(g, 0.2), wave));
     return op == GRAPH_ACOSH ? graph_add(g, x, graph_number(g, 1.5)) : x;
 }
@@ -117,10 +97,10 @@ static void partial_derivatives_sum_up_to_the_rate(void **state) {
         random_fill(&seed, p.q, SYMBOLS, -2, 2);
         random_fill(&seed, p.v, SYMBOLS, -2, 2);
         random_fill(&seed, p.a, SYMBOLS, -2, 2);
-        double bias = at_point(g, graph_partial(g, node, f->t), &p), rate = 0;
+        double bias = at_point(g, graph_partial(g, node, t(f)), &p), rate = 0;
         for (int i = 0; i < SYMBOLS; i++) {
-            bias += p.v[i] * at_point(g, graph_partial(g, node, f->q[i]), &p);
-            rate += p.a[i] * at_point(g, graph_partial(g, node, f->v[i]), &p);
+            bias += p.v[i] * at_point(g, graph_partial(g, node, q(f, i)), &p);
+            rate += p.a[i] * at_point(g, graph_partial(g, node, v(f, i)), &p);
         }
         assert_near("bias", at_point(g, graph_rate_bias(g, node), &p), bias, 1e-13);
         assert_near("rate", at_point(g, graph_rate(g, node), &p), bias + rate, 1e-13);
@@ -130,25 +110,26 @@ static void partial_derivatives_sum_up_to_the_rate(void **state) {
 static void second_rates_contain_the_accelerations_once(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
-    graph_node product = graph_mul(g, f->q[0], graph_unary(g, GRAPH_SIN, f->q[1]));
+    graph_node product = graph_mul(g, q(f, 0), graph_unary(g, GRAPH_SIN, q(f, 1)));
     graph_node second = graph_rate(g, graph_rate(g, product));
     motion_point p = {0.3, {0.7, -0.4, 0}, {1.1, 0.9, 0}, {-0.3, 2.1, 0}};
     double x = p.q[0], y = p.q[1], xd = p.v[0], yd = p.v[1], xdd = p.a[0], ydd = p.a[1];
     double expected = xdd * sin(y) + 2 * xd * yd * cos(y) + x * ydd * cos(y) - x * yd * yd * sin(y);
     assert_near("d²/dt² of x sin y", at_point(g, second, &p), expected, 1e-14);
-    assert_near("its slope by y''", at_point(g, graph_partial(g, second, f->a[1]), &p), x * cos(y), 1e-14);
+    assert_near("its slope by y''", at_point(g, graph_partial(g, second, graph_symbol(g, SYMBOL_ACCELERATION, 1)), &p),
+                x * cos(y), 1e-14);
 }
 
 static void what_does_not_contain_the_symbol_has_derivative_zero(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
-    graph_node parameter = graph_symbol(g, SYMBOL_PARAMETER, 0), other = graph_unary(g, GRAPH_SQRT, f->q[1]);
-    assert_true(graph_is_zero(g, graph_partial(g, other, f->q[0])));
+    graph_node parameter = graph_symbol(g, SYMBOL_PARAMETER, 0), other = graph_unary(g, GRAPH_SQRT, q(f, 1));
+    assert_true(graph_is_zero(g, graph_partial(g, other, q(f, 0))));
     assert_true(graph_is_zero(g, graph_rate(g, graph_unary(g, GRAPH_EXP, parameter))));
     assert_true(graph_is_zero(g, graph_rate(g, graph_symbol(g, SYMBOL_MULTIPLIER, 0))));
-    assert_true(graph_is_zero(g, graph_partial(g, graph_number(g, 3), f->t)));
-    assert_int_equal(graph_partial(g, f->q[0], f->q[0]), graph_number(g, 1));
-    assert_int_equal(graph_partial(g, GRAPH_NONE, f->t), GRAPH_NONE);
+    assert_true(graph_is_zero(g, graph_partial(g, graph_number(g, 3), t(f))));
+    assert_int_equal(graph_partial(g, q(f, 0), q(f, 0)), graph_number(g, 1));
+    assert_int_equal(graph_partial(g, GRAPH_NONE, t(f)), GRAPH_NONE);
     assert_int_equal(graph_partial(g, other, GRAPH_NONE), GRAPH_NONE);
 }
 

@@ -3,6 +3,7 @@
  * Energies, forces and places are compared at random states with expressions of the same system, so nothing depends on
  * the integration. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

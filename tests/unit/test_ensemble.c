@@ -1,5 +1,6 @@
 /* test_ensemble.c — members of one model against models of their own. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,6 +3,7 @@
  * Values come from a loop over the graph by the operator table; simplification is judged by them, one operator at a
  * time, so that no expected form has to be written down. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/graph_fixture.h"
 
 #include <float.h>
 #include <setjmp.h>
@@ -15,30 +16,6 @@
 
 enum { SYMBOLS = 4 };
 
-typedef struct graph_fixture {
-    arena memory;
-    graph *g;
-    graph_node x[SYMBOLS];
-} graph_fixture;
-
-static int open_graph(void **state) {
-    graph_fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    arena_init(&f->memory, 0);
-    f->g = graph_create(&f->memory, 0);
-    assert_non_null(f->g);
-    for (int i = 0; i < SYMBOLS; i++) f->x[i] = graph_symbol(f->g, SYMBOL_COORDINATE, i);
-    *state = f;
-    return 0;
-}
-
-static int close_graph(void **state) {
-    graph_fixture *f = *state;
-    arena_free(&f->memory);
-    free(f);
-    return 0;
-}
-
 static double value_at(const graph *g, graph_node node, const double *q) {
     program_inputs in = {{[SYMBOL_COORDINATE] = q}};
     return fixture_value(g, node, &in);
@@ -47,20 +24,20 @@ static double value_at(const graph *g, graph_node node, const double *q) {
 static void equal_expressions_are_one_node(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
-    graph_node a = graph_mul(g, graph_unary(g, GRAPH_SIN, f->x[0]), f->x[1]);
+    graph_node a = graph_mul(g, graph_unary(g, GRAPH_SIN, q(f, 0)), q(f, 1));
     size_t count = graph_count(g);
-    assert_int_equal(a, graph_mul(g, f->x[1], graph_unary(g, GRAPH_SIN, f->x[0])));
+    assert_int_equal(a, graph_mul(g, q(f, 1), graph_unary(g, GRAPH_SIN, q(f, 0))));
     assert_int_equal(graph_count(g), count);
-    assert_int_equal(graph_add(g, f->x[2], a), graph_add(g, a, f->x[2]));
+    assert_int_equal(graph_add(g, q(f, 2), a), graph_add(g, a, q(f, 2)));
     assert_int_equal(graph_number(g, 0.0), graph_number(g, -0.0));
     assert_int_not_equal(graph_number(g, 1), graph_number(g, nextafter(1, 2)));
-    assert_int_not_equal(f->x[0], graph_symbol(g, SYMBOL_VELOCITY, 0));
+    assert_int_not_equal(q(f, 0), graph_symbol(g, SYMBOL_VELOCITY, 0));
 }
 
 static void neutral_elements_and_like_terms_disappear(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
-    graph_node x = f->x[0], y = f->x[1], zero = graph_number(g, 0), one = graph_number(g, 1), two = graph_number(g, 2);
+    graph_node x = q(f, 0), y = q(f, 1), zero = graph_number(g, 0), one = graph_number(g, 1), two = graph_number(g, 2);
     assert_int_equal(graph_add(g, x, zero), x);
     assert_int_equal(graph_mul(g, x, one), x);
     assert_int_equal(graph_mul(g, x, zero), zero);
@@ -83,7 +60,7 @@ static const graph_op smooth[] = {GRAPH_ADD, GRAPH_SUB, GRAPH_MUL, GRAPH_DIV,  G
 static graph_node random_leaf(graph_fixture *f, uint64_t *seed) {
     static const double numbers[] = {0, 1, -1, 2, -2, 3, 0.5, -0.25, 0.7, 1e-3};
     double pick = random_between(seed, 0, 1);
-    if (pick < 0.6) return f->x[(int)random_between(seed, 0, SYMBOLS)];
+    if (pick < 0.6) return q(f, (int)random_between(seed, 0, SYMBOLS));
     return graph_number(f->g, numbers[(int)random_between(seed, 0, 10)]);
 }
 
@@ -122,7 +99,7 @@ static void simplification_keeps_values(void **state) {
                 if (!(fabs(got - expected) <= 1e-13 * size + DBL_MIN))
                     fail_msg("%s of %g, %g: %.17g instead of %.17g", graph_op_get(op)->text, a, b, got, expected);
             }
-            if (!(fabs(value_at(f->g, pool[k], (double[]){0.3, -0.8, 1.7, 0.9})) < 1e3)) pool[k] = f->x[0];
+            if (!(fabs(value_at(f->g, pool[k], (double[]){0.3, -0.8, 1.7, 0.9})) < 1e3)) pool[k] = q(f, 0);
         }
     }
 }
@@ -130,7 +107,7 @@ static void simplification_keeps_values(void **state) {
 static void coefficients_are_not_merged_beyond_the_range_of_numbers(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
-    graph_node x = f->x[0], huge = graph_number(g, 1e308), tiny = graph_number(g, 1e-200);
+    graph_node x = q(f, 0), huge = graph_number(g, 1e308), tiny = graph_number(g, 1e-200);
     double q[SYMBOLS] = {0.1, 1, 1, 1};
     graph_node scaled = graph_mul(g, huge, x);
     assert_near("1e308 x + 1e308 x", value_at(g, graph_add(g, scaled, scaled), q), 2e307, 1e-15);
@@ -174,8 +151,8 @@ static void constants_fold_as_the_operator_table_says(void **state) {
 static void a_sum_is_taken_apart_into_signed_terms(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
-    graph_node product = graph_mul(g, f->x[0], f->x[1]), sine = graph_unary(g, GRAPH_SIN, f->x[2]);
-    graph_node sum = graph_sub(g, graph_add(g, product, f->x[3]), graph_sub(g, sine, graph_mul(g, f->x[2], f->x[3])));
+    graph_node product = graph_mul(g, q(f, 0), q(f, 1)), sine = graph_unary(g, GRAPH_SIN, q(f, 2));
+    graph_node sum = graph_sub(g, graph_add(g, product, q(f, 3)), graph_sub(g, sine, graph_mul(g, q(f, 2), q(f, 3))));
     graph_node *terms;
     signed char *signs;
     size_t count = graph_terms(g, sum, &f->memory, &terms, &signs);
@@ -191,7 +168,7 @@ static void sums_of_a_hundred_thousand_terms_need_no_stack(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     enum { TERMS = 100000 };
-    graph_node sum = f->x[0];
+    graph_node sum = q(f, 0);
     for (int i = 1; i < TERMS; i++)
         sum = graph_add(g, graph_unary(g, GRAPH_SIN, graph_symbol(g, SYMBOL_VELOCITY, i)), sum);
     graph_node *terms;
@@ -270,7 +247,6 @@ static void printed_expressions_are_read_back_with_the_same_value(void **state) 
     fixture_open(&f, FREE_POINTS);
     uint64_t seed = 5;
     graph_fixture random = {.g = f.system->graph};
-    memcpy(random.x, f.system->q, sizeof random.x);
     for (int round = 0; round < 60; round++) {
         graph_node pool[12];
         for (size_t k = 0; k < 12; k++) {

@@ -2,6 +2,7 @@
  * its rules is left alone. */
 #include "engine/algebra/integrate.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

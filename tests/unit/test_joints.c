@@ -3,6 +3,7 @@
  * Equations are compared at random states; NAME.1, NAME.2, ... in their order. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

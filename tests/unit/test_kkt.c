@@ -4,6 +4,7 @@
 
 #include "engine/solve/kinetics.h"
 #include "engine/solve/kkt_int.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

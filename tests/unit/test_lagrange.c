@@ -1,5 +1,6 @@
 /* test_lagrange.c — engine/mechanics/lagrange.c: M, Q and the residuals against equations derived by hand. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
 #include "engine/compile/native.h"
 
 #include "engine/compile/program_int.h"
+#include "tests/unit/graph_fixture.h"
 
 #include <errno.h>
 #include <float.h>
@@ -24,48 +25,6 @@
 #include <cmocka.h>
 
 enum { SYMBOLS = 6 };
-
-typedef struct fixture {
-    arena memory;
-    graph *g;
-    uint64_t seed;
-} fixture;
-
-static int open_graph(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    arena_init(&f->memory, 0);
-    f->g = graph_create(&f->memory, 1000000);
-    assert_non_null(f->g);
-    f->seed = 20240229;
-    *state = f;
-    return 0;
-}
-
-static int close_graph(void **state) {
-    fixture *f = *state;
-    arena_free(&f->memory);
-    free(f);
-    return 0;
-}
-
-/* xorshift64*, so that a failure can be repeated. */
-static uint64_t next_random(uint64_t *s) {
-    *s ^= *s >> 12;
-    *s ^= *s << 25;
-    *s ^= *s >> 27;
-    return *s * 2685821657736338717u;
-}
-
-static graph_node q(fixture *f, int i) {
-    return graph_symbol(f->g, SYMBOL_COORDINATE, i);
-}
-
-static program *compile(fixture *f, const graph_node *nodes, size_t count) {
-    program *p = NULL;
-    assert_int_equal(program_compile(&p, &f->memory, f->g, nodes, count, NULL), HAMEL_OK);
-    return p;
-}
 
 static bool same_bits(double x, double y) {
     return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
@@ -148,7 +107,7 @@ static const double special[] = {0,     -0.0,   1,      -1,       0.5,  -0.5,   
 enum { SPECIAL = sizeof special / sizeof *special };
 
 static void every_operator_gives_the_same_bits(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     static double points[SPECIAL * SPECIAL * SPECIAL][3];
     for (size_t k = 0; k < SPECIAL * SPECIAL * SPECIAL; k++)
         for (size_t i = 0, rest = k; i < 3; i++, rest /= SPECIAL) points[k][i] = special[rest % SPECIAL];
@@ -162,7 +121,7 @@ static void every_operator_gives_the_same_bits(void **state) {
 }
 
 static void powers_give_the_same_bits(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     for (int twice = -34; twice <= 34; twice++) {
         graph_node node = graph_binary(f->g, GRAPH_POW, q(f, 0), graph_number(f->g, 0.5 * twice));
         agrees(compile(f, &node, 1), special, 1, SPECIAL);
@@ -170,7 +129,7 @@ static void powers_give_the_same_bits(void **state) {
 }
 
 static void fused_operations_give_the_same_bits(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph *g = f->g;
     graph_node xy = graph_mul(g, q(f, 0), q(f, 1)), z = q(f, 2), x = graph_mul(g, q(f, 3), q(f, 3));
     graph_node nodes[] = {graph_add(g, xy, z), graph_sub(g, graph_mul(g, q(f, 1), q(f, 2)), q(f, 0)),
@@ -179,12 +138,12 @@ static void fused_operations_give_the_same_bits(void **state) {
     double points[100][SYMBOLS];
     for (size_t k = 0; k < 100; k++)
         for (size_t i = 0; i < SYMBOLS; i++)
-            points[k][i] = ldexp((double)next_random(&f->seed), -60) * (k % 3 == i % 3 ? -1 : 1);
+            points[k][i] = ldexp((double)random_bits(&f->seed), -60) * (k % 3 == i % 3 ? -1 : 1);
     agrees(compile(f, nodes, 5), points[0], SYMBOLS, 100);
 }
 
 static void tables_are_looked_up(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_table table[2] = {{.name = "held", .degree = 3, .hold = true}, {.name = "bounded", .degree = 1}};
     const double x[] = {-1, 0, 0.5, 2, 3}, y[] = {2, -1, 4, 4, 1};
     graph_node nodes[4];
@@ -198,7 +157,7 @@ static void tables_are_looked_up(void **state) {
 }
 
 static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph *g = f->g;
     graph_node x = q(f, 1), sum = graph_add(g, x, q(f, 0)), s = graph_unary(g, GRAPH_SIN, graph_mul(g, sum, x));
     graph_node parameter = graph_symbol(g, SYMBOL_PARAMETER, 2), prepared = graph_unary(g, GRAPH_EXP, parameter);
@@ -222,16 +181,16 @@ static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
 }
 
 /* Any operator on any of the last 100 nodes: many values at once, many calls between their uses. */
-static size_t random_nodes(fixture *f, graph_node *nodes, size_t count) {
+static size_t random_nodes(graph_fixture *f, graph_node *nodes, size_t count) {
     enum { REACH = 100 };
     size_t made = 0;
     for (int i = 0; i < SYMBOLS; i++) nodes[made++] = q(f, i), nodes[made++] = graph_symbol(f->g, SYMBOL_PARAMETER, i);
     while (made < count) {
-        bool plain = next_random(&f->seed) % 4 != 0;
-        graph_op op = (graph_op)(next_random(&f->seed) % (plain ? GRAPH_POW : GRAPH_LISTED_COUNT));
+        bool plain = random_bits(&f->seed) % 4 != 0;
+        graph_op op = (graph_op)(random_bits(&f->seed) % (plain ? GRAPH_POW : GRAPH_LISTED_COUNT));
         size_t reach = made < REACH ? made : REACH;
         graph_node x[3];
-        for (int k = 0; k < 3; k++) x[k] = nodes[made - 1 - next_random(&f->seed) % reach];
+        for (int k = 0; k < 3; k++) x[k] = nodes[made - 1 - random_bits(&f->seed) % reach];
         int arity = graph_op_get(op)->arity;
         graph_node node = graph_apply(f->g, op, x[0], arity > 1 ? x[1] : GRAPH_NONE, arity > 2 ? x[2] : GRAPH_NONE);
         assert_true(node >= 0);
@@ -241,18 +200,18 @@ static size_t random_nodes(fixture *f, graph_node *nodes, size_t count) {
 }
 
 static void random_programs_give_the_same_bits(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     const char *text = getenv("HAMEL_TEST_LONG");
     int rounds = text && *text == '1' ? 2000 : 60;
     graph_node nodes[400];
     double points[8][SYMBOLS];
     for (int round = 0; round < rounds; round++) {
-        size_t size = 20 + next_random(&f->seed) % 380, count = random_nodes(f, nodes, size);
+        size_t size = 20 + random_bits(&f->seed) % 380, count = random_nodes(f, nodes, size);
         for (size_t k = 0; k < 8; k++)
             for (size_t i = 0; i < SYMBOLS; i++)
-                points[k][i] = k == 0 ? special[next_random(&f->seed) % SPECIAL]
-                                      : ldexp((double)(int64_t)next_random(&f->seed), -61);
-        size_t outputs = 1 + next_random(&f->seed) % 40;
+                points[k][i] = k == 0 ? special[random_bits(&f->seed) % SPECIAL]
+                                      : ldexp((double)(int64_t)random_bits(&f->seed), -61);
+        size_t outputs = 1 + random_bits(&f->seed) % 40;
         if (outputs > count) outputs = count;
         agrees(compile(f, nodes + count - outputs, outputs), points[0], SYMBOLS, 8);
     }
@@ -260,7 +219,7 @@ static void random_programs_give_the_same_bits(void **state) {
 
 /* Twice the tape, twice the code: a sum of products of all pairs, of which no two are alike. */
 static void code_grows_as_the_tape_does(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     double per_instruction[2];
     for (int k = 0; k < 2; k++) {
         graph_node sum = q(f, 0);
@@ -278,7 +237,7 @@ static void code_grows_as_the_tape_does(void **state) {
 
 /* The interpreter, which would be asked about lanes that are not finite, has nothing left to run here. */
 static void ordinary_tangents_need_no_interpreter(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph *g = f->g;
     graph_node x = q(f, 0), y = q(f, 2), angle = graph_mul(g, x, y);
     graph_node nodes[] = {graph_add(g, graph_unary(g, GRAPH_SIN, angle), graph_unary(g, GRAPH_COS, angle)),
@@ -301,7 +260,7 @@ static void ordinary_tangents_need_no_interpreter(void **state) {
 
 /* A tape that reads what was never written, or writes a constant, is not translated. */
 static void what_is_not_valid_is_refused(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph *g = f->g;
     graph_node nodes[] = {graph_add(g, graph_unary(g, GRAPH_EXP, q(f, 0)), graph_number(g, 3)),
                           graph_binary(g, GRAPH_POW, q(f, 0), graph_number(g, 7))};
@@ -354,7 +313,7 @@ static int code_mappings(bool *both) {
 }
 
 static void no_page_is_writable_and_executable(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = graph_add(f->g, q(f, 0), q(f, 1));
     program *p = compile(f, &node, 1);
     native_code code;
@@ -409,7 +368,7 @@ static int status_when_denied(program *p, unsigned mapped) {
 }
 
 static void hardening_is_borne(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = graph_add(f->g, q(f, 0), q(f, 1));
     program *p = compile(f, &node, 1);
     assert_true(program_workspace_doubles(p) <= 16);

@@ -4,6 +4,7 @@
 
 #include "engine/solve/kinetics.h"
 #include "engine/solve/newton_matrix.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

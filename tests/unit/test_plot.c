@@ -2,6 +2,7 @@
  * peak. */
 #include "clients/cli/plot_axis.h"
 #include "clients/cli/plot_table.h"
+#include "tests/unit/random.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,14 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* xorshift64* (Vigna 2016): the same numbers everywhere. */
-static double random_part(uint64_t *state) {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (double)(*state * 2685821657736338717u >> 11) / 9007199254740992.0;
-}
 
 /* 1, 2 or 5 times a power of ten. */
 static bool is_round(double step) {
@@ -49,9 +42,9 @@ static void marks_are_round_inside_and_can_be_told_apart(void **state) {
     (void)state;
     uint64_t seed = 11;
     for (int k = 0; k < 20000; k++) {
-        double size = pow(10, 24 * random_part(&seed) - 12), middle = (2 * random_part(&seed) - 1) * size;
-        double span = size * pow(10, -9 * random_part(&seed));
-        check_axis(middle - span, middle + span, 3 + (size_t)(10 * random_part(&seed)));
+        double size = pow(10, random_between(&seed, -12, 12)), middle = random_between(&seed, -1, 1) * size;
+        double span = size * pow(10, random_between(&seed, -9, 0));
+        check_axis(middle - span, middle + span, 3 + (size_t)random_between(&seed, 0, 10));
     }
 }
 
@@ -155,8 +148,8 @@ static void a_line_loses_no_peak(void **state) {
     assert_true(plot_table_begin(&t, &(row_header){.column_count = 2, .columns = two, .json = "{}"}, "x", "t"));
     double row[2] = {0, 0};
     for (size_t k = 0; k < ROWS; k++) {
-        row[0] += (k < ROWS / 2 ? 1 : -1) * random_part(&seed);
-        row[1] += random_part(&seed) - 0.5;
+        row[0] += (k < ROWS / 2 ? 1 : -1) * random_between(&seed, 0, 1);
+        row[1] += random_between(&seed, -0.5, 0.5);
         assert_true(plot_table_add(&t, row));
     }
     size_t count = plot_table_line(&t, 1, stretched, &narrow, points), at = 0;

@@ -3,6 +3,7 @@
  * The oracle is a plain walk over the graph with graph_op_value, one node at a time; a program must give the same bits
  * (fused operations are rounded like the two they stand for) except where powers are lowered to products. */
 #include "engine/compile/program.h"
+#include "tests/unit/graph_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,38 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-typedef struct fixture {
-    arena memory;
-    graph *g;
-    hamel_error error;
-} fixture;
-
-static int open_graph(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    arena_init(&f->memory, 0);
-    f->g = graph_create(&f->memory, 1000000);
-    assert_non_null(f->g);
-    *state = f;
-    return 0;
-}
-
-static int close_graph(void **state) {
-    fixture *f = *state;
-    hamel_error_clear(&f->error);
-    arena_free(&f->memory);
-    free(f);
-    return 0;
-}
-
-static program *compile(fixture *f, const graph_node *nodes, size_t count) {
-    program *p = NULL;
-    assert_int_equal(program_compile(&p, &f->memory, f->g, nodes, count, &f->error), HAMEL_OK);
-    assert_non_null(p);
-    assert_int_equal(program_output_count(p), count);
-    return p;
-}
 
 static double *workspace_of(const program *p) {
     double *w = malloc(program_workspace_doubles(p) * sizeof *w);
@@ -82,26 +51,11 @@ static bool same(double x, double y) {
     return x == y || (isnan(x) && isnan(y));
 }
 
-static graph_node q(fixture *f, int i) {
-    return graph_symbol(f->g, SYMBOL_COORDINATE, i);
-}
-static graph_node parameter(fixture *f, int i) {
+static graph_node parameter(graph_fixture *f, int i) {
     return graph_symbol(f->g, SYMBOL_PARAMETER, i);
 }
-static graph_node number(fixture *f, double v) {
-    return graph_number(f->g, v);
-}
-
-/* xorshift64*, so that a failure can be repeated. */
-static uint64_t next_random(uint64_t *s) {
-    *s ^= *s >> 12;
-    *s ^= *s << 25;
-    *s ^= *s >> 27;
-    return *s * 2685821657736338717u;
-}
-
 static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node x = q(f, 1), nodes[] = {number(f, 2.5), x, x, number(f, 2.5), parameter(f, 0), graph_mul(f->g, x, x)};
     program *p = compile(f, nodes, 6);
     double out[6];
@@ -111,7 +65,7 @@ static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
 }
 
 static void a_program_without_outputs_is_empty(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     program *p = compile(f, NULL, 0);
     assert_int_equal(program_instruction_count(p), 0);
     assert_int_equal(program_depends(p), 0);
@@ -119,7 +73,7 @@ static void a_program_without_outputs_is_empty(void **state) {
 }
 
 static void every_operator_gives_the_value_of_the_table(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     static const double points[][3] = {{0.3, 0.7, -1.1}, {2.5, -0.4, 3}, {-0.6, 2, 0.5}, {1, 1, 1}, {0, 3, -2}};
     for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         int arity = graph_op_get((graph_op)op)->arity;
@@ -136,7 +90,7 @@ static void every_operator_gives_the_value_of_the_table(void **state) {
 
 /* The table of the bounds: an n-fold product has at most n - 1 roundings, the inverse one more; pow itself has 1 ulp. */
 static void powers_with_small_exponents_are_products(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     static const double points[] = {1.7, -0.3, 12.5, 1e-3, 1};
     for (int twice = -33; twice <= 33; twice++) {
         double exponent = 0.5 * twice;
@@ -154,7 +108,7 @@ static void powers_with_small_exponents_are_products(void **state) {
 }
 
 static void powers_of_zero_keep_their_values(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     static const double exponents[] = {2, 3, 5, -1, -2, -3, 0.5, 1.5, -0.5, -1.5};
     double zero = 0;
     for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
@@ -166,7 +120,7 @@ static void powers_of_zero_keep_their_values(void **state) {
 }
 
 static void a_product_used_once_is_fused_and_one_used_twice_is_not(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node product = graph_mul(f->g, q(f, 0), q(f, 1));
     graph_node sum = graph_add(f->g, product, q(f, 2)), difference = graph_sub(f->g, q(f, 3), product);
     assert_int_equal(program_instruction_count(compile(f, &sum, 1)), 1);
@@ -176,7 +130,7 @@ static void a_product_used_once_is_fused_and_one_used_twice_is_not(void **state)
 }
 
 static void sine_and_cosine_of_one_angle_are_one_operation(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node s = graph_unary(f->g, GRAPH_SIN, q(f, 0)), c = graph_unary(f->g, GRAPH_COS, q(f, 0));
     program *p = compile(f, (graph_node[]){c, s}, 2);
     assert_int_equal(program_instruction_count(p), 1);
@@ -186,7 +140,7 @@ static void sine_and_cosine_of_one_angle_are_one_operation(void **state) {
 }
 
 static void what_depends_on_parameters_only_is_evaluated_once(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node a = graph_unary(f->g, GRAPH_SIN, parameter(f, 0));
     graph_node b = graph_mul(f->g, a, parameter(f, 1));
     graph_node node = graph_add(f->g, graph_mul(f->g, b, q(f, 0)), b);
@@ -205,7 +159,7 @@ static void what_depends_on_parameters_only_is_evaluated_once(void **state) {
 }
 
 static void a_later_prepare_takes_the_new_parameters(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = graph_unary(f->g, GRAPH_EXP, parameter(f, 0));
     program *p = compile(f, &node, 1);
     double *w = workspace_of(p), out;
@@ -219,17 +173,17 @@ static void a_later_prepare_takes_the_new_parameters(void **state) {
 }
 
 /* A random graph over 3 coordinates, 3 parameters, time; operations that stay finite and are not lowered. */
-static void grow_random(fixture *f, graph_node *pool, size_t count, uint64_t *seed) {
+static void grow_random(graph_fixture *f, graph_node *pool, size_t count, uint64_t *seed) {
     static const graph_op ops[] = {GRAPH_ADD, GRAPH_SUB, GRAPH_MUL,  GRAPH_ADD, GRAPH_MUL, GRAPH_SUB, GRAPH_NEG,
                                    GRAPH_SIN, GRAPH_COS, GRAPH_TANH, GRAPH_MIN, GRAPH_MAX, GRAPH_IF,  GRAPH_ATAN};
     for (int i = 0; i < 3; i++) pool[i] = q(f, i), pool[3 + i] = parameter(f, i);
     pool[6] = graph_symbol(f->g, SYMBOL_TIME, 0);
     pool[7] = number(f, 1.25);
     for (size_t i = 8; i < count; i++) {
-        graph_op op = ops[next_random(seed) % (sizeof ops / sizeof *ops)];
+        graph_op op = ops[random_bits(seed) % (sizeof ops / sizeof *ops)];
         size_t reach = i < 40 ? i : 40; /* mostly recent operands: deep graphs with some long-lived values */
-        graph_node x = pool[i - 1 - next_random(seed) % reach], y = pool[next_random(seed) % i];
-        graph_node z = pool[i - 1 - next_random(seed) % reach];
+        graph_node x = pool[i - 1 - random_bits(seed) % reach], y = pool[random_bits(seed) % i];
+        graph_node z = pool[i - 1 - random_bits(seed) % reach];
         int arity = graph_op_get(op)->arity;
         if (op == GRAPH_IF) x = graph_binary(f->g, GRAPH_LT, x, y);
         pool[i] = graph_apply(f->g, op, x, arity > 1 ? y : GRAPH_NONE, arity > 2 ? z : GRAPH_NONE);
@@ -237,13 +191,13 @@ static void grow_random(fixture *f, graph_node *pool, size_t count, uint64_t *se
     }
 }
 
-static void check_random(fixture *f, uint64_t seed, size_t count, size_t outputs) {
+static void check_random(graph_fixture *f, uint64_t seed, size_t count, size_t outputs) {
     graph_node *pool = malloc(count * sizeof *pool), *nodes = malloc(outputs * sizeof *nodes);
     double *out = malloc(outputs * sizeof *out);
     assert_true(pool && nodes && out);
     grow_random(f, pool, count, &seed);
     assert_int_equal(graph_status(f->g), HAMEL_OK);
-    for (size_t i = 0; i < outputs; i++) nodes[i] = pool[count - 1 - next_random(&seed) % (count / 2)];
+    for (size_t i = 0; i < outputs; i++) nodes[i] = pool[count - 1 - random_bits(&seed) % (count / 2)];
     program *p = compile(f, nodes, outputs);
     double *w = workspace_of(p);
     double parameters[] = {0.3, -1.2, 2.2}, t = 0.1, x[] = {0.5, -0.25, 1.5};
@@ -262,13 +216,13 @@ static void check_random(fixture *f, uint64_t seed, size_t count, size_t outputs
 }
 
 static void random_graphs_evaluate_as_the_graph_says(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     for (uint64_t seed = 1; seed <= 40; seed++) check_random(f, seed * 7919, 30 + 25 * seed, 1 + seed % 9);
     check_random(f, 99, 30000, 50);
 }
 
 static void a_deep_chain_needs_no_stack_and_few_slots(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = q(f, 0);
     for (int i = 0; i < 100000; i++) node = graph_unary(f->g, i % 2 ? GRAPH_SIN : GRAPH_ATAN, node);
     program *p = compile(f, &node, 1);
@@ -277,7 +231,7 @@ static void a_deep_chain_needs_no_stack_and_few_slots(void **state) {
 }
 
 static void a_small_cone_of_a_large_graph_compiles_small(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = q(f, 0);
     for (int i = 0; i < 50000; i++) node = graph_unary(f->g, i % 2 ? GRAPH_SIN : GRAPH_ATAN, node);
     graph_node small = graph_add(f->g, q(f, 0), q(f, 1));
@@ -285,7 +239,7 @@ static void a_small_cone_of_a_large_graph_compiles_small(void **state) {
 }
 
 static void the_first_fault_is_the_operation_that_lost_finiteness(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0));
     graph_node node = graph_add(f->g, graph_mul(f->g, root, q(f, 1)), graph_unary(f->g, GRAPH_EXP, q(f, 1)));
     program *p = compile(f, &node, 1);
@@ -302,7 +256,7 @@ static void the_first_fault_is_the_operation_that_lost_finiteness(void **state) 
 }
 
 static void a_fault_among_the_parameters_is_found_in_a_prepared_workspace(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node fault = graph_unary(f->g, GRAPH_LOG, parameter(f, 0)), node = graph_mul(f->g, fault, q(f, 0));
     program *p = compile(f, &node, 1);
     double *w = workspace_of(p);
@@ -314,7 +268,7 @@ static void a_fault_among_the_parameters_is_found_in_a_prepared_workspace(void *
 }
 
 static void the_branch_not_taken_is_not_a_fault(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node positive = graph_binary(f->g, GRAPH_GT, q(f, 0), number(f, 0));
     graph_node guarded = graph_apply(f->g, GRAPH_IF, positive, graph_unary(f->g, GRAPH_LOG, q(f, 0)), q(f, 0));
     graph_node fault = graph_unary(f->g, GRAPH_ACOSH, q(f, 1));
@@ -343,7 +297,7 @@ static void a_node_that_could_not_be_built_is_refused_with_its_reason(void **sta
 }
 
 static void a_full_arena_is_reported(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = graph_add(f->g, q(f, 0), q(f, 1));
     arena small;
     arena_init(&small, 1);

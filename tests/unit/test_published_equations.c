@@ -4,6 +4,7 @@
  * The right column is typed from the source, multiplied by what the source has divided by. Of an equation it is left
  * side minus right side. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 #include "tests/unit/written_text.h"
 
 #include <math.h>

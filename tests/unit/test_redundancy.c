@@ -4,6 +4,7 @@
 
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

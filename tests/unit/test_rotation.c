@@ -5,6 +5,7 @@
  * matrices over a small time, and the published components (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
+#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* test_row_space.c — engine/solve/row_space.c: least solutions, free directions and least multipliers of rows of any rank. */
 #include "engine/solve/row_space.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* test_sparse.c — engine/solve/sparse.c against dense_lu and against what is known of the matrices. */
 #include "engine/solve/dense.h"
 #include "engine/solve/sparse.h"
+#include "tests/unit/random.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,19 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* xorshift64*, so that a failure can be repeated. */
-static uint64_t next_random(uint64_t *s) {
-    *s ^= *s >> 12;
-    *s ^= *s << 25;
-    *s ^= *s >> 27;
-    return *s * 2685821657736338717u;
-}
-
-/* Uniform in (-1, 1). */
-static double uniform(uint64_t *s) {
-    return ldexp((double)(next_random(s) >> 11), -52) - 1;
-}
 
 typedef struct entries {
     size_t n, count;
@@ -49,17 +37,17 @@ static void drop(entries *e) {
 
 /* A random pattern with some duplicates; a heavy random permutation keeps it well conditioned without a diagonal. */
 static entries random_entries(size_t n, uint64_t *seed) {
-    size_t extra = 4 * n, shift = next_random(seed) % n;
+    size_t extra = 4 * n, shift = random_bits(seed) % n;
     entries e = make(n, n + extra);
     for (size_t i = 0; i < n; i++) {
         e.rows[i] = (int)i;
         e.columns[i] = (int)((i + shift) % n);
-        e.values[i] = uniform(seed) > 0 ? 8 : -8;
+        e.values[i] = random_between(seed, -1, 1) > 0 ? 8 : -8;
     }
     for (size_t i = n; i < n + extra; i++) {
-        e.rows[i] = (int)(next_random(seed) % n);
-        e.columns[i] = (int)(next_random(seed) % n);
-        e.values[i] = uniform(seed);
+        e.rows[i] = (int)(random_bits(seed) % n);
+        e.columns[i] = (int)(random_bits(seed) % n);
+        e.values[i] = random_between(seed, -1, 1);
     }
     return e;
 }
@@ -84,11 +72,11 @@ static void solutions_agree_with_the_dense_factorization(void **state) {
         entries e = random_entries(n, &seed);
         sparse *s = create(&e);
         for (int round = 0; round < 3; round++) { /* the second and third reuse the pivots */
-            for (size_t i = n; i < e.count; i++) e.values[i] = uniform(&seed);
+            for (size_t i = n; i < e.count; i++) e.values[i] = random_between(&seed, -1, 1);
             double *a = to_dense(&e), *scale = array(n, sizeof *scale), *x = array(n, sizeof *x);
             double *y = array(n, sizeof *y);
             size_t *pivot = array(n, sizeof *pivot);
-            for (size_t i = 0; i < n; i++) x[i] = y[i] = uniform(&seed);
+            for (size_t i = 0; i < n; i++) x[i] = y[i] = random_between(&seed, -1, 1);
             assert_true(dense_lu(n, a, pivot, scale));
             dense_lu_solve(n, a, pivot, scale, y);
             assert_int_equal(sparse_factor(s, e.values), HAMEL_OK);

@@ -1,6 +1,7 @@
 /* test_table.c — engine/graph/table.c, and tables in graph, programs and motions. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
  * Three oracles, independent of each other: closed forms written out here, central differences, and the graph's own
  * symbolic derivative, compiled and evaluated. */
 #include "engine/compile/program.h"
+#include "tests/unit/graph_fixture.h"
 
 #include <float.h>
 #include <setjmp.h>
@@ -14,43 +15,6 @@
 #include <cmocka.h>
 
 enum { LANES = PROGRAM_LANES, SYMBOLS = 3 };
-
-typedef struct fixture {
-    arena memory;
-    graph *g;
-    hamel_error error;
-} fixture;
-
-static int open_graph(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    arena_init(&f->memory, 0);
-    f->g = graph_create(&f->memory, 1000000);
-    assert_non_null(f->g);
-    *state = f;
-    return 0;
-}
-
-static int close_graph(void **state) {
-    fixture *f = *state;
-    hamel_error_clear(&f->error);
-    arena_free(&f->memory);
-    free(f);
-    return 0;
-}
-
-static graph_node q(fixture *f, int i) {
-    return graph_symbol(f->g, SYMBOL_COORDINATE, i);
-}
-static graph_node number(fixture *f, double v) {
-    return graph_number(f->g, v);
-}
-
-static program *compile(fixture *f, const graph_node *nodes, size_t count) {
-    program *p = NULL;
-    assert_int_equal(program_compile(&p, &f->memory, f->g, nodes, count, &f->error), HAMEL_OK);
-    return p;
-}
 
 static double *doubles(size_t n) {
     double *d = malloc((n + 1) * sizeof *d);
@@ -87,7 +51,7 @@ static double value(const program *p, const double *x) {
     return out;
 }
 
-static program *compile_operator(fixture *f, graph_op op) {
+static program *compile_operator(graph_fixture *f, graph_op op) {
     int arity = graph_op_get(op)->arity;
     graph_node x = q(f, 0), y = arity > 1 ? q(f, 1) : GRAPH_NONE, z = arity > 2 ? q(f, 2) : GRAPH_NONE;
     graph_node node = graph_apply(f->g, op, x, y, z);
@@ -105,7 +69,7 @@ static double point_of(graph_op op, size_t point, int s) {
  * functions and points here, but for the third derivatives of asin and acos near 0.9 (about 30) and of log, sqrt and
  * the like near 0.05 (about 2/x³ = 16,000): 1e-6 relative to 1 + |f'| + 1/x³ covers them. */
 static void every_operator_agrees_with_central_differences(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     double h = cbrt(DBL_EPSILON);
     for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         program *p = compile_operator(f, (graph_op)op);
@@ -134,7 +98,7 @@ static void every_operator_agrees_with_central_differences(void **state) {
 /* Closed forms, Abramowitz & Stegun 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42; all well conditioned at x = 0.4
  * (acosh: 1.9), so a few roundings bound the difference. */
 static void unary_operators_agree_with_closed_forms(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     const double u = 0.4, v = 1.9;
     const struct {
         graph_op op;
@@ -171,7 +135,7 @@ static void unary_operators_agree_with_closed_forms(void **state) {
 }
 
 static void powers_agree_with_the_power_rule(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     static const double points[] = {1.7, -0.3, 4.5, 0.01};
     for (int twice = -33; twice <= 33; twice++) {
         double n = 0.5 * twice;
@@ -189,7 +153,7 @@ static void powers_agree_with_the_power_rule(void **state) {
 }
 
 static void integer_powers_have_finite_derivatives_at_zero(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     for (int n = 2; n <= 20; n++) {
         graph_node node = graph_binary(f->g, GRAPH_POW, q(f, 0), number(f, n));
         double x[SYMBOLS] = {0}, d[SYMBOLS];
@@ -199,7 +163,7 @@ static void integer_powers_have_finite_derivatives_at_zero(void **state) {
 }
 
 static void what_does_not_move_contributes_nothing_even_where_its_partial_is_infinite(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0)), node = graph_add(f->g, root, q(f, 1));
     program *p = compile(f, &node, 1);
     double seed[SYMBOLS * LANES] = {0}, x[SYMBOLS] = {0, 2}, out, dot[LANES];
@@ -212,7 +176,7 @@ static void what_does_not_move_contributes_nothing_even_where_its_partial_is_inf
 }
 
 static void a_power_of_a_negative_base_moves_with_its_base_only(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = graph_binary(f->g, GRAPH_POW, q(f, 0), q(f, 1));
     double seed[SYMBOLS * LANES] = {1}, x[SYMBOLS] = {-2, 3}, out, dot[LANES];
     differentiate(compile(f, &node, 1), x, seed, &out, dot);
@@ -220,7 +184,7 @@ static void a_power_of_a_negative_base_moves_with_its_base_only(void **state) {
 }
 
 static void only_the_branch_taken_is_differentiated(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node positive = graph_binary(f->g, GRAPH_GT, q(f, 0), number(f, 0));
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0)), square = graph_mul(f->g, q(f, 0), q(f, 0));
     graph_node nodes[] = {graph_apply(f->g, GRAPH_IF, positive, root, square),
@@ -240,7 +204,7 @@ static void only_the_branch_taken_is_differentiated(void **state) {
 }
 
 static void parameters_may_be_seeded(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node a = graph_symbol(f->g, SYMBOL_PARAMETER, 0), b = graph_symbol(f->g, SYMBOL_PARAMETER, 1);
     graph_node prepared = graph_mul(f->g, graph_unary(f->g, GRAPH_SIN, a), b);
     graph_node node = graph_add(f->g, graph_mul(f->g, prepared, q(f, 0)), graph_mul(f->g, prepared, prepared));
@@ -263,7 +227,7 @@ static void parameters_may_be_seeded(void **state) {
 }
 
 static void without_seeds_the_tangent_is_zero_and_the_value_is_there(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     graph_node node = graph_unary(f->g, GRAPH_EXP, q(f, 0));
     double x[SYMBOLS] = {1.5}, out, dot[LANES];
     differentiate(compile(f, &node, 1), x, NULL, &out, dot);
@@ -271,24 +235,16 @@ static void without_seeds_the_tangent_is_zero_and_the_value_is_there(void **stat
     for (int k = 0; k < LANES; k++) assert_true(dot[k] == 0);
 }
 
-/* xorshift64*, so that a failure can be repeated. */
-static uint64_t next_random(uint64_t *s) {
-    *s ^= *s >> 12;
-    *s ^= *s << 25;
-    *s ^= *s >> 27;
-    return *s * 2685821657736338717u;
-}
-
-static graph_node random_expression(fixture *f, size_t count, uint64_t *seed) {
+static graph_node random_expression(graph_fixture *f, size_t count, uint64_t *seed) {
     static const graph_op ops[] = {GRAPH_ADD, GRAPH_SUB, GRAPH_MUL, GRAPH_MUL,  GRAPH_DIV, GRAPH_NEG,
                                    GRAPH_SIN, GRAPH_COS, GRAPH_POW, GRAPH_TANH, GRAPH_ATAN};
     graph_node pool[64];
     assert_true(count <= 64);
     for (int i = 0; i < SYMBOLS; i++) pool[i] = q(f, i);
     for (size_t i = SYMBOLS; i < count; i++) {
-        graph_op op = ops[next_random(seed) % (sizeof ops / sizeof *ops)];
-        graph_node x = pool[i - 1 - next_random(seed) % 3], y = pool[next_random(seed) % i];
-        if (op == GRAPH_POW) y = number(f, (double)(next_random(seed) % 7) - 3);
+        graph_op op = ops[random_bits(seed) % (sizeof ops / sizeof *ops)];
+        graph_node x = pool[i - 1 - random_bits(seed) % 3], y = pool[random_bits(seed) % i];
+        if (op == GRAPH_POW) y = number(f, (double)(random_bits(seed) % 7) - 3);
         if (op == GRAPH_DIV) y = graph_add(f->g, graph_mul(f->g, y, y), number(f, 1));
         if (op == GRAPH_POW) x = graph_add(f->g, graph_unary(f->g, GRAPH_SIN, x), number(f, 1.5));
         pool[i] = graph_apply(f->g, op, x, graph_op_get(op)->arity > 1 ? y : GRAPH_NONE, GRAPH_NONE);
@@ -299,7 +255,7 @@ static graph_node random_expression(fixture *f, size_t count, uint64_t *seed) {
 
 /* Bound: both follow the same chain rule in another order; the random expressions are 30 deep with factors of order 1. */
 static void the_symbolic_derivative_is_the_tangent(void **state) {
-    fixture *f = *state;
+    graph_fixture *f = *state;
     for (uint64_t trial = 1; trial <= 100; trial++) {
         uint64_t seed = trial * 104729;
         graph_node node = random_expression(f, 12 + trial % 24, &seed), partial[SYMBOLS];

@@ -1,6 +1,7 @@
 /* test_vector_ops.c — engine/simulate/vector_ops.c against SUNDIALS' own serial operations. */
 #include "engine/simulate/vector_ops.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
 #include "engine/solve/kinetics.h"
 #include "tests/reference/child.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 #include "tests/unit/written_text.h"
 
 #include <math.h>
