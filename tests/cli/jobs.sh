@@ -24,7 +24,7 @@ report $? "without a server it says how to name one"
 call status; code_is 2 && grep -q 'status: JOB is missing' err
 report $? "what names a job must be there"
 start_daemon
-export HAMEL_SERVER=http://127.0.0.1:$port
+export HAMEL_SERVER=$url
 call status ../examples; code_is 2 && grep -q 'not the id of a job' err
 report $? "what is no id is not asked for"
 call status nobody; code_is 5 && grep -q "there is no job 'nobody'" err

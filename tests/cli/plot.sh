@@ -134,7 +134,7 @@ call plot line.json --samples 200000 --rtol 1e-3 --output many.svg; code_is 0 &&
 report $? "a drawing of very many rows is small"
 
 start_daemon
-call plot line.json --server "http://127.0.0.1:$port" --output there.svg; code_is 0 && cmp -s there.svg line.svg
+call plot line.json --server "$url" --output there.svg; code_is 0 && cmp -s there.svg line.svg
 report $? "a run on a server gives the same drawing"
 
 finish

@@ -163,7 +163,7 @@ report $? "the README's fault reads as it shows"
 call run system.json --server http://127.0.0.1:1; code_is 5 && grep -q 'http://127.0.0.1:1' err
 report $? "a server that does not answer gives exit code 5"
 start_daemon
-export HAMEL_SERVER=http://127.0.0.1:$port
+export HAMEL_SERVER=$url
 call run system.json; code_is 0 && cmp -s out rows.csv
 report $? "a server's rows are the same bytes"
 call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
@@ -178,7 +178,7 @@ call analyze system.json --verify --format json; code_is 0 && cmp -s out verific
 report $? "a server's comparison of formulations is the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err
 report $? "a server's faults of an analysis read the same"
-call run system.json --server "http://127.0.0.1:$port/" --format npy; cp out remote.npy
+call run system.json --server "$url/" --format npy; cp out remote.npy
 HAMEL_SERVER='' "$hamel" run system.json --format npy >out 2>err; code=$?; code_is 0 && cmp -s out remote.npy
 report $? "a server's rows are the same in another format"
 call run invalid.json; code_is 3; first=$?; cp err remote.err
@@ -188,7 +188,7 @@ call run system.json --set x.initial=5; code_is 3 && grep -q 'miss the constrain
 report $? "overrides are applied before sending"
 call check bad_check.json; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ]
 report $? "check judges what a server found"
-call run system.json --server "http://127.0.0.1:$port/nowhere"; code_is 5 && grep -q '404' err
+call run system.json --server "$url/nowhere"; code_is 5 && grep -q '404' err
 report $? "an address without the API gives exit code 5"
 
 finish

@@ -4,7 +4,7 @@
 #
 # tests/golden/run.sh            compares; TAP
 # tests/golden/run.sh --update   writes the expected files anew: read the difference before you commit it
-set -uo pipefail
+. "$(dirname "$0")/../tap.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 hamel=${HAMEL:-$root/build/hamel}
 cd "$root/tests/golden/bad" || exit 2
@@ -23,18 +23,8 @@ if [ "${1:-}" = --update ]; then
     exit 0
 fi
 
-files=(*.json)
-echo "1..${#files[@]}"
-number=0
-failed=0
-for file in "${files[@]}"; do
-    number=$((number + 1))
-    if difference=$(diff -u --label expected --label found "${file%.json}.expected" <(answer "$file")); then
-        echo "ok $number - ${file%.json}"
-    else
-        echo "not ok $number - ${file%.json}"
-        sed 's/^/# /' <<<"$difference"
-        failed=1
-    fi
+for file in *.json; do
+    difference=$(diff -u --label expected --label found "${file%.json}.expected" <(answer "$file"))
+    outcome $? "${file%.json}" || remarks <<<"$difference"
 done
-exit $failed
+finish

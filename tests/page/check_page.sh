@@ -1,21 +1,8 @@
 #!/usr/bin/env bash
 # The parts of the page: that each is good JavaScript, is served, and takes nothing from elsewhere. TAP.
-set -uo pipefail
+. "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 page=api/page
-number=0
-failed=0
-
-verdict() { # verdict NAME FINDINGS
-    number=$((number + 1))
-    if [ -z "$2" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        sed 's/^/# /' <<<"$2"
-        failed=1
-    fi
-}
 
 verdict "every script is good JavaScript" "$(for f in $page/*.mjs; do node --check "$f" 2>&1; done)"
 # The policy of the page forbids scripts and styles inside it; there they would silently do nothing.
@@ -30,5 +17,4 @@ verdict "every part is used" "$(for f in $page/*.mjs; do grep -qE "[/\"]$(basena
 verdict "what the scripts look for in the page is there" "$(
     grep -ohE '\bids\.[a-z]+' $page/page.mjs $page/motion.mjs | sort -u | sed 's/ids\.//' |
         while read -r id; do grep -q "id=\"$id\"" $page/index.html || echo "$id"; done)"
-echo "1..$number"
-exit $failed
+finish

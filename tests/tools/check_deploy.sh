@@ -1,26 +1,11 @@
 #!/usr/bin/env bash
 # What is shipped beside the programs fits them: the systemd unit shuts out what it can, the list of packages has every
 # library, the programs are built hardened. TAP; needs built programs.
-set -uo pipefail
+. "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 programs=("${HAMEL:-build/hamel}" "${HAMELD:-build/hameld}")
 exposure_most=1.5 # of 10, by systemd-analyze
 
-number=0
-failed=0
-echo 1..3
-
-# verdict NAME FINDINGS: one line of TAP, with what was found.
-verdict() {
-    number=$((number + 1))
-    if [ -z "$2" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        sed 's/^/# /' <<<"$2"
-        failed=1
-    fi
-}
 
 exposure() {
     local level
@@ -55,9 +40,8 @@ hardening() {
 if command -v systemd-analyze >/dev/null; then
     verdict "the unit's exposure is small" "$(exposure)"
 else
-    number=1
-    echo "ok 1 - the unit's exposure is small # SKIP systemd-analyze is not here"
+    outcome 0 "the unit's exposure is small # SKIP systemd-analyze is not here"
 fi
 verdict "each library has its package in the list" "$(libraries_without_package)"
 verdict "the programs are hardened" "$(hardening)"
-exit $failed
+finish

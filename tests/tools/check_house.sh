@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The rules of the house that need no compiler, one test each: which room may include which, banned functions, sizes,
 # paths of a machine, file heads. Reads what git tracks and what it would add.
-set -uo pipefail
+. "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 
 max_function=80  # lines
@@ -9,21 +9,6 @@ max_file=700     # lines
 max_cyclomatic=25
 sources() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && echo "$f"; done; }
 
-number=0
-failed=0
-echo 1..8
-
-# verdict NAME FINDINGS: one line of TAP, with what was found.
-verdict() {
-    number=$((number + 1))
-    if [ -z "$2" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        head -n 40 <<<"$2" | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 # Each room has a floor. A file includes from its own room and from lower floors only, so there can be no circle.
 # The public face hamel.h and the plain description are declarations that every floor above base may know.
@@ -111,4 +96,4 @@ verdict "functions have at most $max_function lines and a complexity of $max_cyc
 verdict "no path of a machine is written down" "$(machine_paths)"
 verdict "each source file begins with what it is for" "$(headless_files)"
 verdict "tests that documents name are there" "$(tests_that_are_not_there)"
-exit $failed
+finish

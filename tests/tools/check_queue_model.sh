@@ -1,28 +1,23 @@
 #!/usr/bin/env bash
 # All states of the model of the shared queue (tests/model/queue.pml), by Spin. TAP.
-set -uo pipefail
+. "$(dirname "$0")/../tap.sh"
 model=$(cd "$(dirname "$0")/../model" && pwd)/queue.pml
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
-echo 1..3
-failed=0
 
 # verify NAME 'FLAGS OF SPIN' 'FLAGS OF CC' 'FLAGS OF THE VERIFIER' PATTERN: the verifier's report has to hold the pattern.
 verify() {
-    number=$((${number:-0} + 1))
     # shellcheck disable=SC2086
     if spin $2 -a "$model" >report 2>&1 && gcc -O2 -w -DCOLLAPSE $3 -o pan pan.c >>report 2>&1 &&
         { ./pan -m1000000 $4 >>report 2>&1; grep -q "$5" report && ! grep -q 'max search depth too small' report; }; then
-        echo "ok $number - $1 ($(sed -n 's/ *\([0-9.e+]*\) states, stored.*/\1/p' report | head -n 1) states)"
+        outcome 0 "$1 ($(sed -n 's/ *\([0-9.e+]*\) states, stored.*/\1/p' report | head -n 1) states)"
     else
-        echo "not ok $number - $1"
-        sed 's/^/# /' report | tail -n 30
-        failed=1
+        outcome 1 "$1" || tail -n 30 report | remarks
     fi
 }
 
 verify "no result is stored twice or late" "" "-DSAFETY -DNOCLAIM" "" "errors: 0"
 verify "every job ends" "" "" "-a" "errors: 0"
 verify "without the fence a late result is found" "-DFENCE=true" "-DSAFETY -DNOCLAIM" "" "assertion violated"
-exit $failed
+finish
