@@ -115,14 +115,14 @@ static bool write_members(table *t) {
     job *members = calloc(MEMBERS_PER_PAGE, sizeof *members);
     size_t count = members ? MEMBERS_PER_PAGE : 0;
     bool good = members != NULL;
-    for (int64_t first = 0; good && count == MEMBERS_PER_PAGE;) {
+    for (int64_t next = 0; good && count == MEMBERS_PER_PAGE;) {
         const store *s = t->services->store;
         good =
-            s->kind->members(t->services->store, t->batch.number, first, MEMBERS_PER_PAGE, members, &count) == STORE_OK;
+            s->kind->members(t->services->store, t->batch.number, next, MEMBERS_PER_PAGE, members, &count) == STORE_OK;
         for (size_t k = 0; k < count; k++) {
-            good = good && members[k].member >= first && members[k].member < INT64_MAX && write_row(t, &members[k]) &&
+            good = good && members[k].number >= next && members[k].number < INT64_MAX && write_row(t, &members[k]) &&
                    !atomic_load(stream_cancel_flag(t->stream));
-            if (good) first = members[k].member + 1;
+            if (good) next = members[k].number + 1;
             job_clear(&members[k]);
         }
     }

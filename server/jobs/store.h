@@ -226,7 +226,7 @@ typedef struct store_kind {
     store_status (*list_batches)(store *s, const job_query *query, job_batch *out,
                                  size_t *count); /* owner, before, limit */
     store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out,
-                            size_t *count); /* in order */
+                            size_t *count); /* in order, from the one with the number `first` */
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
     store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* its number; free() its json */
     store_status (*row_at_time)(store *s, int64_t number, double t,

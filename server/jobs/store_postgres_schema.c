@@ -86,8 +86,13 @@ static const char counting[] =
     "CREATE TRIGGER job_let_go BEFORE UPDATE OF status ON jobs FOR EACH ROW"
     " WHEN (old.status<>new.status AND new.status<>1) EXECUTE FUNCTION job_let_go();";
 
+/* Members are listed by number, in either direction; they were submitted in the order of their batch. */
+static const char by_number[] = "DROP INDEX jobs_by_batch;"
+                                "CREATE INDEX jobs_by_batch ON jobs(batch, number) WHERE batch<>0;";
+
 static const char *const first_release[] = {functions, tables, counting, NULL};
-static const char *const *const steps[] = {first_release};
+static const char *const members_by_number[] = {by_number, NULL};
+static const char *const *const steps[] = {first_release, members_by_number};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(pg_connection *c) {

@@ -75,7 +75,7 @@
     X(LIST_OWN_BATCHES, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE number<?1 AND owner=?3 ORDER BY number "      \
                         "DESC LIMIT ?2")                                                                               \
     X(COUNT_MEMBERS, "SELECT status, count(*) FROM jobs WHERE batch=?1 AND batch<>0 GROUP BY status")                  \
-    X(MEMBERS, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE batch=?1 AND batch<>0 AND member>=?2 ORDER BY member "      \
+    X(MEMBERS, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE batch=?1 AND batch<>0 AND number>=?2 ORDER BY number "      \
                "LIMIT ?3")                                                                                             \
     X(CANCEL_MEMBERS, SQL_CANCEL_THOSE "batch=?1 AND batch<>0")                                                              \
     X(SOME_MEMBERS, "SELECT number FROM jobs WHERE batch=?1 AND batch<>0 LIMIT ?2")                                    \

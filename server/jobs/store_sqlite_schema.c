@@ -62,7 +62,11 @@ static const char events_of_runs[] =
     "CREATE TABLE events(job INTEGER NOT NULL, number INTEGER NOT NULL, row INTEGER NOT NULL, json TEXT NOT NULL,"
     " PRIMARY KEY(job, number)) STRICT, WITHOUT ROWID;"; /* row: how many rows came before it */
 
-static const char *const steps[] = {first_release, owners_and_batches, events_of_runs};
+/* Members are listed by number, in either direction; they were submitted in the order of their batch. */
+static const char members_by_number[] = "DROP INDEX jobs_by_batch;"
+                                        "CREATE INDEX jobs_by_batch ON jobs(batch, number) WHERE batch<>0;";
+
+static const char *const steps[] = {first_release, owners_and_batches, events_of_runs, members_by_number};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(sqlite_connection *c) {
