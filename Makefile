@@ -205,7 +205,7 @@ export HAMEL_TEST_EXCHANGES := $(exchanges)
 
 tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug_fuzz)
 tests_run = tests/run.sh tests/tools/check_house.sh tests/tools/check_deploy.sh tests/tools/check_queue_model.sh tests/golden/run.sh tests/cli/run.sh \
-    tests/cli/jobs.sh tests/cli/plot.sh tests/cli/sweep.sh tests/cli/worked_analysis.sh tests/page/check_page.sh $(wildcard tests/page/test_*.mjs) \
+    tests/cli/jobs.sh tests/cli/plot.sh tests/cli/sweep.sh tests/cli/documents.sh tests/page/check_page.sh $(wildcard tests/page/test_*.mjs) \
     $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
     --alone $(call in_rooms,$(release_tests),http fault) tests/http/check_openapi.py
 
@@ -271,7 +271,8 @@ install: all
 	install -m 755 build/hamel build/hameld $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(wildcard api/examples/*.json) $(DESTDIR)$(PREFIX)/share/hamel/examples
 	install -m 644 $(wildcard api/*.json) $(DESTDIR)$(PREFIX)/share/hamel
-	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hamel
+	install -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/hamel
+	for f in *.md server/*.md api/examples/*.md; do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/doc/hamel/$$f || exit 1; done
 
 clean:
 	rm -rf build

@@ -345,7 +345,7 @@ const cli_command cli_analyze = {
         "  hamel analyze pendulum.json --equilibrium\n"
         "  hamel analyze pendulum.json --linearize --about equilibrium --inputs l,g\n"
         "  hamel analyze disk.json --verify\n"
-        "  hamel examples rolling_disk | hamel analyze - --format json\n",
+        "  hamel examples coin_on_incline | hamel analyze - --format json\n",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

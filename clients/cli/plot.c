@@ -208,8 +208,8 @@ const cli_command cli_plot = {
              "size. Of a run that fails, what there is is drawn.\n\n"
              "Examples:\n"
              "  hamel plot pendulum.json\n"
-             "  hamel plot pendulum.json --columns \"x',y'\" --output velocities.svg\n"
-             "  hamel plot pendulum.json --columns y --over x --output path.png --size 600x600\n",
+             "  hamel plot pendulum.json --columns \"theta,theta'\" --output motion.svg\n"
+             "  hamel plot pendulum.json --columns \"theta'\" --over theta --output phases.png --size 600x600\n",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

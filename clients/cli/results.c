@@ -87,7 +87,7 @@ const cli_command cli_results = {
     .about = "Without --follow, a job that has not ended gives the rows that there are.\n\n"
              "Examples:\n"
              "  hamel results $job > rows.csv\n"
-             "  hamel results $job --follow --format ndjson --columns t,x --every 10\n",
+             "  hamel results $job --follow --format ndjson --columns t,theta --every 10\n",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -340,7 +340,7 @@ const cli_command cli_sweep = {
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"
         "  hamel sweep study.json --output table.csv --resume\n"
-        "  hamel sweep study.json --shard 3/100 --out parts --resume   then: hamel merge parts\n",
+        "  hamel sweep study.json --shard 3/100 --out parts --resume\n",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,
