@@ -259,7 +259,8 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel
     const size_t n = e->n, counts[] = {model->dynamics_count,    e->nonideal ? n : 0,  n + e->m, 1,
                                        e->momentum_rate ? n : 0, e->m - s->ideal_count};
     if (!switches_hold(s, lists, counts, sizeof lists / sizeof *lists, 2)) return equations_status(s);
-    if (!turn(g, dynamics, model->dynamics_count) || !turn(g, e->residual, n + e->m) || !turn(g, &e->jacobi_rate, 1))
+    if (!turn(g, dynamics, model->dynamics_count) || !turn(g, e->residual, n + e->m) || !turn(g, &e->jacobi_rate, 1) ||
+        !turn(g, &e->jacobi, 1))
         return graph_status(g) == HAMEL_OK ? no_memory(model, error) : equations_status(s);
     hamel_status status = model_compile_slips(model, directions, error);
     if (status == HAMEL_OK)

@@ -19,6 +19,16 @@ static void subtract_one(size_t n, double *restrict y, const double *restrict x,
     for (size_t i = 0; i < n; i++) y[i] -= c * x[i];
 }
 
+/* Four sums, in an order that is always the same: one would wait for itself. */
+static double dot(size_t n, const double *x, const double *y) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++) sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 static double largest(size_t n, const double *x) {
     double m = 0;
     for (size_t i = 0; i < n; i++) {
@@ -61,9 +71,7 @@ void dense_forward(size_t n, const double *l, double *x) {
 
 void dense_backward(size_t n, const double *l, double *x) {
     for (size_t j = n; j-- > 0;) {
-        double sum = x[j];
-        for (size_t i = j + 1; i < n; i++) sum -= l[i + n * j] * x[i];
-        x[j] = sum / l[j + n * j];
+        x[j] = (x[j] - dot(n - j - 1, l + j + 1 + n * j, x + j + 1)) / l[j + n * j];
     }
 }
 
@@ -168,12 +176,6 @@ void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, 
 }
 
 /* --- QR ---------------------------------------------------------------------------------------------------------- */
-
-static double dot(size_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
-}
 
 /* Euclidean norm without overflow or underflow on the way. */
 static double norm(size_t n, const double *x) {

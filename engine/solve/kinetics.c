@@ -95,7 +95,7 @@ kinetics *kinetics_create(const hamel_model *model) {
     k->lambda = k->values + model->dynamics_count;
     k->b = k->lambda + model->m;
     k->position_scale = k->b + model->m;
-    k->velocity_scale = k->position_scale + model->m; /* scales() clears both at once */
+    k->velocity_scale = k->position_scale + model->m;
     k->project_step = k->velocity_scale + model->m;
     k->ideal = k->project_step + model->n;
     k->nonideal = k->ideal + model->n;
@@ -318,13 +318,18 @@ hamel_status kinetics_rates(kinetics *k, double t, const double *q, const double
 }
 
 /* Σ |A_ci| max(1, |x_i|): a residual of the size of rounding is ε of it. */
-static void scales(kinetics *k) {
-    const hamel_model *model = k->model;
-    memset(k->position_scale, 0, 2 * model->m * sizeof *k->position_scale);
-    for (size_t e = 0; e < model->A.count; e++) {
-        double a = fabs(k->values[model->at_A + e]);
-        k->position_scale[model->A.row[e]] += a * fmax(1, fabs(k->q[model->A.column[e]]));
-        k->velocity_scale[model->A.row[e]] += a * fmax(1, fabs(k->v[model->A.column[e]]));
+static void find_scales(kinetics *k, bool position) {
+    const model_pattern *A = &k->model->A; /* by rows */
+    const double *values = k->values + k->model->at_A, *x = position ? k->q : k->v;
+    double *scale = position ? k->position_scale : k->velocity_scale;
+    size_t e = 0;
+    for (size_t c = 0; c < k->model->m; c++) {
+        double sum = 0;
+        for (; e < A->count && (size_t)A->row[e] == c; e++) {
+            double size = fabs(x[A->column[e]]);
+            sum += fabs(values[e]) * (size > 1 ? size : 1);
+        }
+        scale[c] = sum;
     }
 }
 
@@ -337,13 +342,19 @@ double kinetics_scaled(const kinetics *k, size_t c, bool position) {
                     : ratio(kinetics_velocity(k)[c], k->velocity_scale[c]);
 }
 
-void kinetics_residuals(kinetics *k, double *position, double *velocity) {
-    *position = *velocity = 0;
-    scales(k);
+static double largest_residual(kinetics *k, bool position) {
+    double largest = 0;
+    find_scales(k, position);
     for (size_t c = 0; c < k->model->m; c++) {
-        *position = fmax(*position, kinetics_scaled(k, c, true));
-        *velocity = fmax(*velocity, kinetics_scaled(k, c, false));
+        double here = kinetics_scaled(k, c, position);
+        if (here > largest) largest = here;
     }
+    return largest;
+}
+
+void kinetics_residuals(kinetics *k, double *position, double *velocity) {
+    *position = largest_residual(k, true);
+    *velocity = largest_residual(k, false);
 }
 
 /* One Newton step of a level; the step in `step`. */
@@ -361,10 +372,9 @@ hamel_status kinetics_approach_positions(kinetics *k, double rate, double *dq) {
 
 static hamel_status project_level(kinetics *k, double t, double *q, double *v, double *step, bool position,
                                   double *worst, hamel_error *error) {
-    double before = INFINITY, residual[2];
+    double before = INFINITY;
     for (int i = 0; i < PROJECT_ITERATIONS; i++) {
-        kinetics_residuals(k, &residual[0], &residual[1]);
-        *worst = residual[position ? 0 : 1];
+        *worst = largest_residual(k, position);
         if (*worst < 4e-16 || (*worst < 1e-11 && *worst > 0.5 * before)) return HAMEL_OK; /* rounding is reached */
         before = *worst;
         double *x = position ? q : v;
@@ -375,8 +385,7 @@ static hamel_status project_level(kinetics *k, double t, double *q, double *v, d
         status = kinetics_evaluate(k, t, q, v, error);
         if (status != HAMEL_OK) return status;
     }
-    kinetics_residuals(k, &residual[0], &residual[1]);
-    *worst = residual[position ? 0 : 1];
+    *worst = largest_residual(k, position);
     return HAMEL_OK;
 }
 
