@@ -76,25 +76,46 @@ void lane_free(lane *l) {
     *l = (lane){0};
 }
 
+static program_inputs observed_inputs(const lane *l) {
+    program_inputs in = model_inputs(l->model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
+    in.values[SYMBOL_IDEAL] = l->kinetics->ideal;
+    in.values[SYMBOL_NONIDEAL] = l->kinetics->nonideal;
+    return in;
+}
+
+/* What is observed at i has to be a number. */
+static hamel_status demand_number(const lane *l, size_t i, hamel_error *error) {
+    const hamel_model *model = l->model;
+    char place[200] = "an invariant, a check or the energy";
+    if (isfinite(l->observed[i])) return HAMEL_OK;
+    if (i < model->output_count) snprintf(place, sizeof place, "the output `%s`", model_output_name(model, i));
+    program_inputs in = observed_inputs(l);
+    return model_not_finite(model, model->observed, &in, l->kinetics->observed_work, l->t, model->observed_pointers[i],
+                            place, error);
+}
+
+hamel_status lane_demand_check(const lane *l, size_t check, hamel_error *error) {
+    return demand_number(l, (size_t)(lane_checks(l) - l->observed) + check, error);
+}
+
+/* Whether it is wanted at each state; checks of one time may have no value at others. */
+static bool is_always_wanted(const hamel_model *model, size_t i) {
+    size_t checks = model->output_count + model->invariant_count;
+    if (i < checks || i >= checks + model->check_count) return true;
+    return model->checks[i - checks].at == HAMEL_CHECK_ALWAYS;
+}
+
 static hamel_status observe(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
+    hamel_status status = HAMEL_OK;
     if (model->needs_free && kinetics_free_accelerations(l->kinetics, l->free) != HAMEL_OK)
         return hamel_fail(error, HAMEL_SINGULAR, "/outputs", 0,
                           "at t = %.9g gauss() needs a mass matrix that is not singular", l->t);
-    program_inputs in = model_inputs(model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
-    in.values[SYMBOL_IDEAL] = l->kinetics->ideal;
-    in.values[SYMBOL_NONIDEAL] = l->kinetics->nonideal;
+    program_inputs in = observed_inputs(l);
     program_evaluate(model->observed, &in, l->kinetics->observed_work, l->observed);
-    for (size_t i = 0; i < model->observed_count; i++) {
-        if (isfinite(l->observed[i])) continue;
-        const char *what =
-            i < model->output_count ? model_output_name(model, i) : "an invariant, a check or the energy";
-        char place[200];
-        snprintf(place, sizeof place, i < model->output_count ? "the output `%s`" : "%s", what);
-        return model_not_finite(model, model->observed, &in, l->kinetics->observed_work, l->t,
-                                model->observed_pointers[i], place, error);
-    }
-    return HAMEL_OK;
+    for (size_t i = 0; i < model->observed_count && status == HAMEL_OK; i++)
+        if (is_always_wanted(model, i)) status = demand_number(l, i, error);
+    return status;
 }
 
 /* No row leaves off the manifold. */

@@ -56,6 +56,10 @@ double lane_reach(const lane *l);
 typedef bool lane_tell(void *context, const hamel_happening *happening);
 hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error);
 
+/* HAMEL_NOT_FINITE with a fault unless a check has a value at the state seen last. Of checks only those that always hold are
+ * looked at when a state is seen. */
+hamel_status lane_demand_check(const lane *l, size_t check, hamel_error *error) HAMEL_CHECKED;
+
 /* The values of the recorded columns at the state seen last. */
 void lane_row(const lane *l, double *row);
 

@@ -24,10 +24,10 @@ bool monitor_adrift(const hamel_summary *summary);
 /* The lane has been through an event: other constraints may act from here on. */
 void monitor_jump(hamel_summary *summary, const lane *l);
 
-/* Values of checks whose time is l->t. */
+/* The value of a check whose time is l->t. */
 void monitor_check_at(hamel_summary *summary, const lane *l, size_t check);
 
 /* Judges invariants and checks at the end; `completed`: final checks count. */
-void monitor_finish(hamel_summary *summary, const hamel_model *model, const lane *l, bool completed);
+void monitor_finish(hamel_summary *summary, const hamel_model *model, bool completed);
 
 #endif

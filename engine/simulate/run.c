@@ -316,6 +316,12 @@ static hamel_status end_there(run *r) {
     return advance(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* to its own end */
 }
 
+static hamel_status check_here(run *r, size_t check) {
+    hamel_status status = lane_demand_check(&r->main, check, r->error);
+    if (status == HAMEL_OK) monitor_check_at(r->summary, &r->main, check);
+    return status;
+}
+
 /* Visits a time: advance to it, see it, and use it as a row, for checks, or both. */
 static hamel_status visit(run *r, double t, bool row) {
     r->target = t;
@@ -325,9 +331,10 @@ static hamel_status visit(run *r, double t, bool row) {
         status = lane_see(&r->main, t, r->error);
     if (status != HAMEL_OK) return status;
     monitor_see(r->summary, &r->main, row);
-    while (r->next_check < r->timed_count && r->model->checks[r->timed_checks[r->next_check]].time == t)
-        monitor_check_at(r->summary, &r->main, r->timed_checks[r->next_check++]);
-    return row ? emit(r, t) : HAMEL_OK;
+    while (status == HAMEL_OK && r->next_check < r->timed_count &&
+           r->model->checks[r->timed_checks[r->next_check]].time == t)
+        status = check_here(r, r->timed_checks[r->next_check++]);
+    return status == HAMEL_OK && row ? emit(r, t) : status;
 }
 
 static hamel_status integrate(run *r) {
@@ -343,8 +350,9 @@ static hamel_status integrate(run *r) {
         if (row) r->next_row++;
         status = visit(r, row ? row_time : check_time, row);
     }
-    if (status == HAMEL_OK && !r->terminated && r->main.t < settings->stop)
-        status = visit(r, settings->stop, false); /* final checks */
+    if (status == HAMEL_OK && !r->terminated && r->main.t < settings->stop) status = visit(r, settings->stop, false);
+    for (size_t i = 0; i < r->model->check_count && status == HAMEL_OK; i++)
+        if (r->model->checks[i].at == HAMEL_CHECK_FINAL) status = check_here(r, i);
     return status;
 }
 
@@ -401,7 +409,7 @@ static hamel_status finish(run *r, hamel_status status) {
             warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
     }
     if (status == HAMEL_OK) warn_of_drift(r);
-    if (s->invariants && r->main.observed) monitor_finish(s, model, &r->main, status == HAMEL_OK);
+    if (s->invariants && r->main.observed) monitor_finish(s, model, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
 }
 

@@ -448,6 +448,33 @@ static void checks_and_invariants_are_judged(void **state) {
     drop(&r);
 }
 
+/* sqrt(1 - t) has no value behind t = 1, and 1/(t - 2) none at t = 2. */
+static void a_check_has_to_have_a_value_where_it_is_asked_for(void **state) {
+    (void)state;
+    static const char fall[] = "`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `checks`: [{`name`: `c`, %s, "
+                               "`equals`: %s, `tolerance`: 1e-12}]";
+    static const struct {
+        const char *check, *equals;
+        hamel_status status;
+    } cases[] = {{"`expression`: `sqrt(1 - t)`, `at`: 0.75", "0.5", HAMEL_OK},
+                 {"`expression`: `sqrt(1 - t)`, `at`: 1.5", "0", HAMEL_NOT_FINITE},
+                 {"`expression`: `sqrt(1 - t)`, `at`: `always`", "0", HAMEL_NOT_FINITE},
+                 {"`expression`: `sqrt(1 - t)`", "0", HAMEL_NOT_FINITE},
+                 {"`expression`: `sqrt(t - 1)`", "1", HAMEL_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char members[400];
+        snprintf(members, sizeof members, fall, cases[i].check, cases[i].equals);
+        hamel_model *model = fixture_model(members, "`stop`: 2, `samples`: 9");
+        record r = {0};
+        run_model(&r, model, NULL);
+        assert_int_equal(r.status, cases[i].status);
+        assert_int_equal(r.summary.passed, cases[i].status == HAMEL_OK);
+        if (r.status != HAMEL_OK) assert_string_equal(r.error.faults[0].pointer, "/checks/0/expression");
+        drop(&r);
+        hamel_model_free(model);
+    }
+}
+
 static void the_estimate_of_the_error_covers_the_error(void **state) {
     (void)state;
     record r =
@@ -509,6 +536,7 @@ int main(void) {
         cmocka_unit_test(a_sink_that_refuses_ends_the_run_as_canceled),
         cmocka_unit_test(the_work_of_forces_balances_the_energy),
         cmocka_unit_test(checks_and_invariants_are_judged),
+        cmocka_unit_test(a_check_has_to_have_a_value_where_it_is_asked_for),
         cmocka_unit_test(the_estimate_of_the_error_covers_the_error),
         cmocka_unit_test(a_singularity_is_told_with_its_expression_and_time),
         cmocka_unit_test(faults_before_the_start_send_no_header),
