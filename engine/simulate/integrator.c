@@ -251,20 +251,31 @@ static void follow_step(integrator *w) {
 void integrator_suggest_passing(const integrator *w, hamel_error *error) {
     if (w->model->formulation->variables != VARIABLES_VELOCITIES)
         hamel_suggest(error,
-                      "a formulation that has velocities as states may pass such places: lagrange, by method auto");
+                      "take formulation lagrange and method auto: what has velocities as states crosses such places");
+    else if (w->kind == &stepper_erk && !w->may_change)
+        hamel_suggest(error, "take method auto: it goes over to adams or bdf before such places, and crosses them");
     else if (w->model->settings.method != HAMEL_METHOD_AUTO)
-        hamel_suggest(error, "method auto may pass such places");
+        hamel_suggest(error, "take method auto: it crosses such places");
     else
         hamel_suggest(error, "another rtol, or other initial values, may pass such places");
 }
 
+/* Stages of an explicit method end well before the instant itself. */
 hamel_status integrator_explain_dependence(integrator *w, double t, double margin, hamel_error *error) {
     char names[400];
     bool named = kinetics_dependent_names(w->kinetics, margin, names, sizeof names);
-    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot go on there by "
-                     "method %s",
-                     t, named ? " " : "", named ? names : "", w->model->formulation->name, integrator_method(w));
+    bool rough = w->kind->rough_stages && w->model->formulation->variables == VARIABLES_VELOCITIES;
+    if (rough)
+        (void)hamel_fail(
+            error, HAMEL_INTEGRATION, "/simulation", 0,
+            "near t = %.9g the constraints%s%s become dependent, and the stages of method %s are too rough "
+            "to cross such a place",
+            t, named ? " " : "", named ? names : "", integrator_method(w));
+    else
+        (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                         "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot go on there by "
+                         "method %s",
+                         t, named ? " " : "", named ? names : "", w->model->formulation->name, integrator_method(w));
     integrator_suggest_passing(w, error);
     return HAMEL_INTEGRATION;
 }
