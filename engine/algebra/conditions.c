@@ -1,8 +1,8 @@
 /* conditions.c — expressions that are known to be 0, and what they make of others.
  *
- * A Gröbner basis of the conditions and of sin² + cos² = 1 for their angles (Buchberger's algorithm; Cox, Little & O'Shea,
- * Ideals, Varieties, and Algorithms, 2.7) takes polynomials to their remainders. It is cut off when it grows: each of its
- * elements is 0 on the conditions, whether all are there or not. */
+ * A Gröbner basis of the conditions, of sin² + cos² = 1 for their angles and of (√x)² = x for their roots (Buchberger's
+ * algorithm; Cox, Little & O'Shea, Ideals, Varieties, and Algorithms, 2.7) takes polynomials to their remainders. It is
+ * cut off when it grows: each of its elements is 0 on the conditions, whether all are there or not. */
 #include "engine/algebra/ring.h"
 
 enum { BASIS_TERMS = 40, REDUCED_TERMS = 300 };
@@ -96,6 +96,25 @@ static void add_angles(ring *r) {
     fmpq_mpoly_clear(p, r->context);
 }
 
+/* (√x)² = x for the roots in the conditions. */
+static void add_roots(ring *r) {
+    fmpq_mpoly_t p;
+    size_t given = r->basis_count;
+    fmpq_mpoly_init(p, r->context);
+    for (slong i = 0; i < r->atom_count && !r->failed; i++) {
+        const graph_cell *cell = graph_at(r->graph, r->atoms[i]);
+        bool occurs = false;
+        for (size_t k = 0; k < given; k++) occurs |= fmpq_mpoly_degree_si(&r->basis[k], i, r->context) > 0;
+        const quotient *x = occurs && cell->op == GRAPH_SQRT ? ring_value(r, cell->as.operand[0]) : NULL;
+        if (!x || !fmpq_mpoly_is_one(&x->denominator, r->context)) continue;
+        fmpq_mpoly_gen(p, i, r->context);
+        fmpq_mpoly_mul(p, p, p, r->context);
+        fmpq_mpoly_sub(p, p, &x->numerator, r->context);
+        keep(r, p);
+    }
+    fmpq_mpoly_clear(p, r->context);
+}
+
 void ring_conditions(ring *r, const graph_node *zero, size_t count) {
     fmpq_mpoly_t p;
     fmpq_mpoly_init(p, r->context);
@@ -107,6 +126,7 @@ void ring_conditions(ring *r, const graph_node *zero, size_t count) {
     }
     fmpq_mpoly_clear(p, r->context);
     add_angles(r);
+    add_roots(r);
     for (size_t j = 1; j < r->basis_count; j++) /* new ones are last: they meet all before them */
         for (size_t i = 0; i < j; i++) add_pair(r, &r->basis[i], &r->basis[j]);
 }

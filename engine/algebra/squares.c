@@ -17,6 +17,13 @@ typedef struct cost {
     double size;          /* of the coefficients, without what they have in common */
 } cost;
 
+/* Roots and other functions are long, sines and cosines as good as symbols. */
+static slong weight(const ring *r, slong variable, ulong power) {
+    uint8_t op = graph_at(r->graph, r->atoms[variable])->op;
+    slong once = op == GRAPH_IS_SYMBOL || op == GRAPH_SIN || op == GRAPH_COS ? 1 : 3;
+    return power == 0 ? 0 : power == 1 ? once : once + 1;
+}
+
 static cost cost_of(const ring *r, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     cost c = {fmpq_mpoly_length(p, r->context), 0, 0};
@@ -26,7 +33,7 @@ static cost cost_of(const ring *r, const fmpq_mpoly_t p) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
         fmpz_mpoly_get_term_coeff_fmpz(size, p->zpoly, i, r->context->zctx);
         slong factors = fmpz_is_pm1(size) ? 0 : 1;
-        for (slong k = 0; k < r->atom_count; k++) factors += exponents[k] > 1 ? 2 : (slong)exponents[k];
+        for (slong k = 0; k < r->atom_count; k++) factors += weight(r, k, exponents[k]);
         c.factors += factors > 0 ? factors : 1; /* the number 1 */
         c.size += fabs(fmpz_get_d(size));
     }

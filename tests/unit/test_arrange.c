@@ -141,6 +141,11 @@ static void conditions_are_used(void **state) {
     text_of(&f, arrange_where(f.system->graph, node, zero, 2, &f.memory), &text);
     assert_string_equal(text.bytes, "l^2*x'' + x*b''");
     text_buffer_free(&text);
+    graph_node rod = fixture_node(&f, "sqrt(x^2 + y^2) - l");
+    node = fixture_node(&f, "(x^2 + y^2)*x'' + y*y''/sqrt(x^2 + y^2)");
+    text_of(&f, arrange_where(f.system->graph, node, &rod, 1, &f.memory), &text);
+    assert_string_equal(text.bytes, "l^2*x'' + y*y''/l");
+    text_buffer_free(&text);
     fixture_close(&f);
 }
 

@@ -300,6 +300,21 @@ static void brackets_of_brackets_are_faster_than_one_after_the_other(void **stat
                  "4, 3, 2, 0", "2, 3, 4, 5, 6", true);
 }
 
+/* Papastavridis 2.13.4: the centre of a ball that rolls without pivoting at constant nutation runs on a circle of radius
+ * r tan th0. The angle is put in by an integral that has a product in it. */
+static void a_ball_runs_on_a_circle(void **state) {
+    (void)state;
+    expect_integrals("`parameters`: {`r`: 0.3, `h`: 0.7},"
+                     "`coordinates`: [`X`, `Y`, {`name`: `ph`, `initial`: 0.2}, {`name`: `th`, `initial`: `h`}, `ps`],"
+                     "`kinetic_energy`: `X'^2 + Y'^2 + ph'^2 + th'^2 + ps'^2`, `constraints`: ["
+                     "{`name`: `a`, `equation`: `X' = r*(sin(ph)*th' - sin(th)*cos(ph)*ps')`},"
+                     "{`name`: `b`, `equation`: `Y' = -r*(cos(ph)*th' + sin(th)*sin(ph)*ps')`},"
+                     "{`name`: `pivot`, `equation`: `ph' + cos(th)*ps' = 0`}, {`name`: `held`, `equation`: `th = h`}]",
+                     "ph + ps*cos(h): (1)*pivot; X - r*sin(h)*sin(ph)/cos(h): (1)*a (-r*sin(h)*cos(ph)/cos(h))*pivot "
+                     "(r*sin(ph))*held; Y + r*sin(h)*cos(ph)/cos(h): (1)*b (-r*sin(h)*sin(ph)/cos(h))*pivot "
+                     "(-r*cos(ph))*held");
+}
+
 /* cosh² = 1 + sinh² is no relation that algebra knows: w − z is an integral that only the states show. */
 static void what_expressions_do_not_show_is_found_at_random_states(void **state) {
     (void)state;
@@ -405,6 +420,7 @@ int main(void) {
         cmocka_unit_test(a_long_train_is_decided_rightly_or_not_at_all),
         cmocka_unit_test(groups_add_up),
         cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(a_ball_runs_on_a_circle),
         cmocka_unit_test(an_integral_that_does_not_stand_its_test_is_not_shown),
         cmocka_unit_test(what_is_constant_is_put_into_the_rest),
         cmocka_unit_test(brackets_of_brackets_are_faster_than_one_after_the_other),
