@@ -80,23 +80,84 @@ static void add(writer *w, graph_node node, bool negative) {
         w->sum = graph_literal(g, negative ? GRAPH_SUB : GRAPH_ADD, w->sum, node);
 }
 
-/* The terms of p one by one. */
-static void add_terms(writer *w, const fmpq_mpoly_t p) {
-    ring *r = w->r;
-    ulong exponents[RING_ATOMS];
+static bool is_monomial(const ring *r, const fmpq_mpoly_t p) {
+    return fmpq_mpoly_length(p, r->context) == 1;
+}
+
+/* No variable before `first`. */
+static bool is_free_of(const ring *r, const fmpq_mpoly_t p, slong first) {
+    for (slong k = 0; k < first; k++)
+        if (fmpq_mpoly_degree_si(p, k, r->context) > 0) return false;
+    return true;
+}
+
+/* Terms from `from` on that differ only in variables from `first` on: their sum without the others, whose exponents are
+ * given. Returns where they end. */
+static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fmpq_mpoly_t sum, ulong *exponents) {
+    ulong at[RING_ATOMS];
     fmpq_t c;
+    slong length = fmpq_mpoly_length(p, r->context), i = from;
+    size_t shared = (size_t)first * sizeof *at;
     fmpq_init(c);
-    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
-        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+    fmpq_mpoly_zero(sum, r->context);
+    fmpq_mpoly_get_term_exp_ui(exponents, p, from, r->context);
+    for (; i < length; i++) {
+        fmpq_mpoly_get_term_exp_ui(at, p, i, r->context);
+        if (memcmp(exponents, at, shared) != 0) break;
+        memset(at, 0, shared);
         fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
-        add(w, scaled(r->graph, c, monomial(r, exponents, 0, r->atom_count)), fmpq_sgn(c) < 0);
+        fmpq_mpoly_push_term_fmpq_ui(sum, c, at, r->context);
     }
     fmpq_clear(c);
+    return i;
+}
+
+static bool is_sum(const graph *g, graph_node node) {
+    return node >= 0 && (graph_at(g, node)->op == GRAPH_ADD || graph_at(g, node)->op == GRAPH_SUB);
+}
+
+static bool is_unit(const fmpq_t c) {
+    return fmpz_is_one(fmpq_denref(c)) && fmpz_is_pm1(fmpq_numref(c));
+}
+
+static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside);
+
+/* The terms of p, those that differ only in variables from `first` on together: (m1 + m2)*g*l*cos(x). Where the first is
+ * negative, positive ones come before it. */
+static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
+    ring *r = w->r;
+    ulong exponents[RING_ATOMS];
+    fmpq_mpoly_t run;
+    fmpq_t c;
+    bool turned = false;
+    fmpq_mpoly_init(run, r->context);
+    fmpq_init(c);
+    for (int pass = 0; pass < (turned ? 2 : 1); pass++)
+        for (slong i = 0; i < fmpq_mpoly_length(p, r->context);) {
+            bool begins = pass == 0 && i == 0;
+            i = take_run(r, p, i, first, run, exponents);
+            graph_node body = factored(r, run, c, 1);
+            bool negative = fmpq_sgn(c) < 0;
+            if (begins) turned = negative;
+            if (turned && negative != (pass == 1)) continue;
+            graph_node varying = monomial(r, exponents, 0, first);
+            if (varying < 0 && is_sum(r->graph, body) && is_unit(c))
+                add_terms(w, run, r->atom_count); /* each on its own */
+            else
+                add(w, scaled(r->graph, c, times(r->graph, body, varying)), negative);
+        }
+    fmpq_clear(c);
+    fmpq_mpoly_clear(run, r->context);
+}
+
+/* A sum of parameters as it is, any other by what varies. */
+static slong collected_from(const ring *r, const fmpq_mpoly_t p) {
+    return is_free_of(r, p, r->varying) ? r->atom_count : r->varying;
 }
 
 static graph_node sum_of(ring *r, const fmpq_mpoly_t p) {
     writer w = {r, GRAPH_NONE};
-    add_terms(&w, p);
+    add_terms(&w, p, collected_from(r, p));
     return w.sum;
 }
 
@@ -115,28 +176,48 @@ static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_
     fmpq_clear(content);
 }
 
-static bool is_monomial(const ring *r, const fmpq_mpoly_t p) {
-    return fmpq_mpoly_length(p, r->context) == 1;
+/* A sum half of whose terms at least are negative, to an odd power: −(C − A) reads better as A − C. */
+static bool can_turn(const ring *r, const fmpq_mpoly_t p, const fmpz_t exponent) {
+    slong negative = 0, length = fmpq_mpoly_length(p, r->context);
+    fmpq_t c;
+    fmpq_init(c);
+    for (slong i = 0; i < length; i++) {
+        fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
+        negative += fmpq_sgn(c) < 0;
+    }
+    fmpq_clear(c);
+    return fmpz_is_odd(exponent) && negative > 0 && 2 * negative >= length;
 }
 
-/* Π of the factors: monomials gathered in front, sums behind; the constant apart. GRAPH_NONE for a constant. */
-static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant) {
-    graph *g = r->graph;
-    fmpq_mpoly_factor_t factors;
-    graph_node sums = GRAPH_NONE;
-    ulong gathered[RING_ATOMS] = {0}, exponents[RING_ATOMS];
-    fmpq_mpoly_factor_init(factors, r->context);
-    bool whole = fmpq_mpoly_length(p, r->context) > FACTOR_TERMS || !fmpq_mpoly_factor(factors, p, r->context);
-    if (whole) {
-        fmpq_one(constant);
-        fmpq_mpoly_factor_clear(factors, r->context);
-        return sum_of(r, p);
-    }
-    fmpq_set(constant, factors->constant);
+static void turn_one(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
     for (slong i = 0; i < factors->num; i++) {
-        fmpq_mpoly_struct *base = factors->poly + i;
+        if (!can_turn(r, factors->poly + i, factors->exp + i)) continue;
+        fmpq_mpoly_neg(factors->poly + i, factors->poly + i, r->context);
+        fmpq_neg(constant, constant);
+        return;
+    }
+}
+
+/* m1 + m2: of parameters alone, a mass more often than not. */
+static bool is_plain(const ring *r, const fmpq_mpoly_t p) {
+    ulong exponents[RING_ATOMS];
+    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+        ulong degree = 0;
+        for (slong k = 0; k < r->atom_count; k++) degree += exponents[k];
+        if (degree != 1) return false;
+    }
+    return is_free_of(r, p, r->varying);
+}
+
+/* Plain sums in front, then monomials, then other sums: (m1 + m2)*l^2, m*(l^2 + b^2). */
+static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
+    graph *g = r->graph;
+    graph_node front = GRAPH_NONE, behind = GRAPH_NONE;
+    ulong gathered[RING_ATOMS] = {0}, exponents[RING_ATOMS];
+    for (slong i = 0; i < factors->num; i++) {
+        const fmpq_mpoly_struct *base = factors->poly + i;
         ulong power = fmpz_get_ui(factors->exp + i);
-        make_primitive(r, base, factors->exp + i, constant);
         if (is_monomial(r, base)) {
             fmpq_mpoly_get_term_exp_ui(exponents, base, 0, r->context);
             for (slong k = 0; k < r->atom_count; k++) gathered[k] += power * exponents[k];
@@ -144,18 +225,29 @@ static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant) {
         }
         graph_node sum = sum_of(r, base);
         if (power > 1) sum = graph_literal(g, GRAPH_POW, sum, graph_number(g, (double)power));
-        sums = times(g, sums, sum);
+        graph_node *side = is_plain(r, base) ? &front : &behind;
+        *side = times(g, *side, sum);
+    }
+    return times(g, times(g, front, monomial(r, gathered, 0, r->atom_count)), behind);
+}
+
+/* Π of the factors, the constant apart; GRAPH_NONE for 1. Of a product that is negative by itself or by the sign of what
+ * it is multiplied with a sum is turned; `outside` 0: never. */
+static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside) {
+    fmpq_mpoly_factor_t factors;
+    fmpq_mpoly_factor_init(factors, r->context);
+    graph_node product;
+    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS || !fmpq_mpoly_factor(factors, p, r->context)) {
+        fmpq_one(constant);
+        product = sum_of(r, p);
+    } else {
+        fmpq_set(constant, factors->constant);
+        for (slong i = 0; i < factors->num; i++) make_primitive(r, factors->poly + i, factors->exp + i, constant);
+        if (fmpq_sgn(constant) * outside < 0) turn_one(r, factors, constant);
+        product = product_of(r, factors);
     }
     fmpq_mpoly_factor_clear(factors, r->context);
-    return times(g, monomial(r, gathered, 0, r->atom_count), sums);
-}
-
-static bool is_minus_one(const fmpq_t c) {
-    return fmpz_is_one(fmpq_denref(c)) && fmpz_equal_si(fmpq_numref(c), -1);
-}
-
-static bool is_sum(const graph *g, graph_node node) {
-    return node >= 0 && (graph_at(g, node)->op == GRAPH_ADD || graph_at(g, node)->op == GRAPH_SUB);
+    return product;
 }
 
 /* c = p/q becomes p, and q a factor of the divisor: x/(2*m), not x/2/m. */
@@ -166,21 +258,42 @@ static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
     return under;
 }
 
+/* One sum of what varies with nothing but parameters before it: its terms stand on their own. */
+static bool is_spread(ring *r, const fmpq_mpoly_t p) {
+    fmpq_mpoly_factor_t factors;
+    slong sums = 0, others = 0;
+    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) return true;
+    fmpq_mpoly_factor_init(factors, r->context);
+    if (fmpq_mpoly_factor(factors, p, r->context))
+        for (slong i = 0; i < factors->num; i++) {
+            const fmpq_mpoly_struct *base = factors->poly + i;
+            bool sum = !is_monomial(r, base), varies = !is_free_of(r, base, r->varying);
+            if (sum && varies && fmpz_is_one(factors->exp + i))
+                sums++;
+            else if (sum || varies)
+                others++;
+        }
+    bool alone = factors->num == 1 && fmpz_is_one(factors->exp) && !is_monomial(r, p);
+    fmpq_mpoly_factor_clear(factors, r->context);
+    return alone || (sums == 1 && others == 0);
+}
+
 /* coefficient / below · moving, without common factors, added to the sum. */
 static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_mpoly_t below, graph_node moving) {
     graph *g = w->r->graph;
+    if (moving < 0 && fmpq_mpoly_is_one(below, w->r->context) && is_spread(w->r, coefficient)) {
+        add_terms(w, coefficient, collected_from(w->r, coefficient));
+        return;
+    }
     fmpq_t constant, divisor;
     fmpq_init(constant);
     fmpq_init(divisor);
-    graph_node under = factored(w->r, below, divisor), body = factored(w->r, coefficient, constant);
+    graph_node under = factored(w->r, below, divisor, 0);
+    graph_node body = factored(w->r, coefficient, constant, fmpq_sgn(divisor));
     fmpq_div(constant, constant, divisor);
-    if (moving < 0 && under < 0 && is_sum(g, body) && (fmpq_is_one(constant) || is_minus_one(constant))) {
-        add_terms(w, coefficient);
-    } else {
-        if (under >= 0) under = take_divisor(g, constant, under);
-        body = scaled(g, constant, times(g, body, moving));
-        add(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
-    }
+    if (under >= 0) under = take_divisor(g, constant, under);
+    body = scaled(g, constant, times(g, body, moving));
+    add(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
     fmpq_clear(divisor);
     fmpq_clear(constant);
 }

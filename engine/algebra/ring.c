@@ -58,7 +58,7 @@ static int rank_of(const ring *r, graph_node node) {
     default: return 12;
     }
 }
-enum { MOVING_RANKS = 4 };
+enum { MOVING_RANKS = 4, VARYING_RANKS = 11 };
 
 /* Of the same rank: symbols as declared, angles as the symbols that they are. */
 static bool stands_before(const ring *r, graph_node x, graph_node y) {
@@ -89,6 +89,7 @@ static void add_atom(ring *r, graph_node node) {
     }
     r->atoms[at] = node;
     if (rank < MOVING_RANKS) r->moving++;
+    if (rank < VARYING_RANKS) r->varying++;
 }
 
 static slong variable_of(const ring *r, graph_node atom) {

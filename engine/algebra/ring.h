@@ -44,6 +44,7 @@ typedef struct ring {
     bool *known;
     graph_node atoms[RING_ATOMS]; /* the variables: the first are the most significant */
     slong atom_count, moving;     /* the first `moving` are accelerations, multipliers, velocities */
+    slong varying;                /* the rest after these are time and parameters */
     ring_angle angles[RING_ANGLES];
     int angle_count, angle_given; /* the first are written, the others are made from them */
     ring_angle_pair *pairs;

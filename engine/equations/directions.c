@@ -45,15 +45,26 @@ static bool read_row(written *w, const written_directions *d, size_t constraint,
     return graph_status(g) == HAMEL_OK;
 }
 
+/* The number that the first term of an arranged sum begins with. */
+static double leading_number(const graph *g, graph_node node) {
+    double number = 1;
+    for (;;) {
+        const graph_cell *cell = graph_at(g, node);
+        bool first = cell->op == GRAPH_ADD || cell->op == GRAPH_SUB || cell->op == GRAPH_MUL || cell->op == GRAPH_NEG;
+        if (!first) break;
+        node = cell->as.operand[0];
+    }
+    (void)graph_is_number(g, node, &number);
+    return number;
+}
+
 /* 2 x and 2 y are the direction of x and y. */
-static void take_number(graph *g, graph_node *a, graph_node *b) {
-    const graph_cell *x = graph_at(g, *a), *y = graph_at(g, *b);
-    double p, q;
-    if (x->op != GRAPH_MUL || y->op != GRAPH_MUL) return;
-    graph_node left = x->as.operand[1], right = y->as.operand[1];
-    if (!graph_is_number(g, x->as.operand[0], &p) || !graph_is_number(g, y->as.operand[0], &q) || p != q) return;
-    *a = left;
-    *b = right;
+static void take_number(written *w, graph_node *a, graph_node *b) {
+    graph *g = w->system->graph;
+    double number = leading_number(g, *a);
+    if (number != leading_number(g, *b) || number == 1 || number == 0) return;
+    *a = arrange(g, graph_div(g, *a, graph_number(g, number)), w->memory);
+    *b = arrange(g, graph_div(g, *b, graph_number(g, number)), w->memory);
 }
 
 static graph_node sum_of_squares(graph *g, graph_node a, graph_node b) {
@@ -97,7 +108,7 @@ static bool find_pair(written *w, const row *r, direction *d) {
     d->j = found[1];
     d->a = r->coefficients[d->i];
     d->b = r->coefficients[d->j];
-    take_number(g, &d->a, &d->b);
+    take_number(w, &d->a, &d->b);
     d->squares = length_on_constraints(w, sum_of_squares(g, d->a, d->b));
     return d->squares >= 0;
 }

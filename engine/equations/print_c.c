@@ -147,7 +147,7 @@ static bool body(written *w, graph_node *values, size_t count, const graph_node 
     locals(w, below, below_count, SYMBOL_COORDINATE, w->system->q, w->n, "q", out);
     locals(w, below, below_count, SYMBOL_VELOCITY, velocities, velocity_count, array, out);
     for (size_t k = 0; k < count; k++) places[k] = &values[k];
-    if (!written_share(w, places, count, 0, 2, &definitions, &found)) return false;
+    if (!written_share(w, places, count, false, &definitions, &found)) return false;
     for (size_t k = 0; k < found; k++) {
         text_buffer_printf(out, "    const double z%zu = ", k + 1);
         print_node(w, definitions[k], out);

@@ -4,12 +4,18 @@
 #include <math.h>
 #include <string.h>
 
+/* Symbols and operations: below SHORT nothing is named, below LONG, about two screens, only sums that stand there three
+ * times at least, as a determinant does; what has fewer than WORTH is not named to be
+ * read. */
+enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
+
 typedef struct sharing {
     graph_node *nodes; /* increasing */
     size_t count;
     double *size; /* symbols of the text, named parts counting as one */
     size_t *uses;
     graph_node *to; /* what each node has become */
+    bool sums;      /* only these get names */
 } sharing;
 
 static size_t position(const sharing *s, graph_node node) {
@@ -31,6 +37,13 @@ static void count_uses(const graph *g, sharing *s, graph_node *const *roots, siz
         for (int i = operands(g, s->nodes[k], below); i-- > 0;) s->uses[position(s, below[i])]++;
 }
 
+/* Whether node k gets a name, its size being known. */
+static bool is_named(const graph *g, const sharing *s, size_t k, double worth) {
+    graph_op op = (graph_op)graph_at(g, s->nodes[k])->op;
+    if (s->sums && op != GRAPH_ADD && op != GRAPH_SUB) return false;
+    return s->uses[k] >= (s->sums ? OFTEN : 2) && s->size[k] >= worth;
+}
+
 static void measure(const graph *g, sharing *s, double worth) {
     graph_node below[3];
     for (size_t k = 0; k < s->count; k++) {
@@ -38,8 +51,7 @@ static void measure(const graph *g, sharing *s, double worth) {
         s->size[k] = 1;
         for (int i = 0; i < count; i++) {
             size_t at = position(s, below[i]);
-            bool named = s->uses[at] > 1 && s->size[at] >= worth;
-            s->size[k] = fmin(1e15, s->size[k] + (named ? 1 : s->size[at]));
+            s->size[k] = fmin(1e15, s->size[k] + (is_named(g, s, at, worth) ? 1 : s->size[at]));
         }
     }
 }
@@ -75,8 +87,7 @@ double written_length(written *w, graph_node node) {
     return s.size[position(&s, node)];
 }
 
-bool written_share(written *w, graph_node **nodes, size_t count, double most, double worth, graph_node **definitions,
-                   size_t *found) {
+bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found) {
     graph *g = w->system->graph;
     sharing s = {0};
     graph_node *roots = arena_alloc(w->memory, count, sizeof *roots);
@@ -92,11 +103,13 @@ bool written_share(written *w, graph_node **nodes, size_t count, double most, do
     count_uses(g, &s, nodes, count);
     measure(g, &s, HUGE_VAL);
     for (size_t i = 0; i < count; i++) total += s.size[position(&s, roots[i])];
-    if (total <= most) return true;
+    if (read && total <= SHORT) return true;
+    double worth = read ? WORTH : 2;
+    s.sums = read && total <= LONG;
     measure(g, &s, worth);
     for (size_t k = 0; k < s.count; k++) {
         s.to[k] = rebuilt(g, &s, k);
-        if (s.uses[k] < 2 || s.size[k] < worth) continue;
+        if (!is_named(g, &s, k, worth)) continue;
         *definitions = arena_grow(w->memory, *definitions, &capacity, *found + 1, sizeof **definitions);
         if (!*definitions) return false;
         (*definitions)[*found] = s.to[k];

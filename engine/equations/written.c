@@ -224,7 +224,6 @@ static const char *free_name(const written *w) {
 
 /* Long texts become readable when what recurs has a name. */
 static bool share_lines(written *w) {
-    enum { LONG = 1000, WORTH = 9 }; /* symbols and operations: about two screens; as much as a name must save */
     size_t count = 0, found;
     for (size_t p = 0; p < w->part_count; p++) count += 2 * w->parts[p].count;
     graph_node **nodes = arena_alloc(w->memory, count, sizeof *nodes), *definitions;
@@ -236,7 +235,7 @@ static bool share_lines(written *w) {
             if (line->left >= 0) nodes[count++] = &line->left;
             nodes[count++] = &line->right;
         }
-    if (!written_share(w, nodes, count, LONG, WORTH, &definitions, &found)) return false;
+    if (!written_share(w, nodes, count, true, &definitions, &found)) return false;
     if (found == 0 || w->part_count == WRITTEN_PARTS) return true;
     written_begin(w, "with");
     for (size_t k = 0; k < found; k++) {

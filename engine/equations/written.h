@@ -95,11 +95,11 @@ void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, t
 /* shared.c: symbols and operations of the text of a node, 1e15 at most. */
 double written_length(written *w, graph_node node);
 
-/* shared.c: gives names to subexpressions of nodes[count] that occur more than once and have `worth` symbols and
- * operations, when all together have more than `most`. Nodes are rewritten; the named ones follow as definitions[*found], each made of earlier ones. A name is
- * that of parameter number parameter_count + index. False without memory. */
-bool written_share(written *w, graph_node **nodes, size_t count, double most, double worth, graph_node **definitions,
-                   size_t *found);
+/* shared.c: gives names to subexpressions of nodes[count] that recur: all of them where they are to be computed, those
+ * whose names make the whole easier to take in where it is `read`. Nodes are rewritten; the named ones follow as
+ * definitions[*found], each made of earlier ones. A name is that of parameter number parameter_count + index. False
+ * without memory. */
+bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found);
 
 /* A quasi-velocity: one of the description, or one chosen here. */
 typedef struct quasi_velocity {

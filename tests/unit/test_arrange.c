@@ -50,7 +50,7 @@ static void assert_arranged(const char *from, const char *expected) {
 
 static void terms_are_collected_by_what_moves(void **state) {
     (void)state;
-    assert_arranged("m*l*x'' + M*l*x'' - m*g*sin(x)", "l*(m + M)*x'' - m*g*sin(x)");
+    assert_arranged("m*l*x'' + M*l*x'' - m*g*sin(x)", "(m + M)*l*x'' - m*g*sin(x)");
     assert_arranged("x*(x' + y')*x' - y'*x*x'", "x*x'^2");
 }
 
@@ -78,9 +78,19 @@ static void quotients_cancel_by_sine_and_cosine(void **state) {
     (void)state;
     assert_arranged("(4*sin(a)^2 - 5)^2*x''/(4*cos(a)^2 + 1)^2", "x''");
     assert_arranged("(4*sin(a)^2 - 5)*x''/(4*cos(a)^2 + 1)^2", "-x''/(4*cos(a)^2 + 1)");
-    assert_arranged("x''*sin(a)^2/(1 + cos(a))", "-(cos(a) - 1)*x''");
+    assert_arranged("x''*sin(a)^2/(1 + cos(a))", "(1 - cos(a))*x''");
     assert_arranged("(m*sin(a)^2 + M*sin(b) + J)*y''*x/(J + m - m*cos(a)^2 + M*sin(b))^2",
                     "x*y''/(m*sin(a)^2 + M*sin(b) + J)");
+}
+
+/* (m1 + m2) l², as books have it; differences turned so that they are positive; what does not move by what varies. */
+static void parameters_stand_together(void **state) {
+    (void)state;
+    assert_arranged("m*l*x'' + M*l*x'' - J*sin(a)*cos(a)*a' + m*sin(a)*cos(a)*a'",
+                    "(m + M)*l*x'' + (m - J)*sin(a)*cos(a)*a'");
+    assert_arranged("-g*(m*l*cos(a) + M*l*cos(a) + M*r*cos(b))", "-(m + M)*l*g*cos(a) - M*g*r*cos(b)");
+    assert_arranged("x*((r*t)^2*cos(a) + 2*r*t*J*cos(a) + J^2*cos(a) + g)", "x*((r*t + J)^2*cos(a) + g)");
+    assert_arranged("m*l*(l^2 + r^2)*x''", "m*l*(l^2 + r^2)*x''");
 }
 
 /* A sum with as many terms as the factors together is no gain. */
@@ -155,6 +165,7 @@ int main(void) {
         cmocka_unit_test(squares_of_sine_and_cosine_join),
         cmocka_unit_test(even_powers_take_their_shortest_form),
         cmocka_unit_test(quotients_cancel_by_sine_and_cosine),
+        cmocka_unit_test(parameters_stand_together),
         cmocka_unit_test(products_stay_products),
         cmocka_unit_test(a_product_in_an_angle_has_no_order),
         cmocka_unit_test(sums_of_angles_are_put_together),

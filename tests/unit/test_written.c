@@ -244,6 +244,20 @@ static void a_book_would_print_them_so(void **state) {
     written_close(&e);
 }
 
+/* Papastavridis, example 3.5.8, by momenta: (m1 + m2) in front, potential terms apart, the determinant by a name. */
+static void a_determinant_has_a_name(void **state) {
+    (void)state;
+    written_example e;
+    written_open_example(&e, "papastavridis_3_5_8_double_pendulum", "hamilton");
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
+    assert_non_null(strstr(text, "\nH = p_φ1^2/(2*l1^2*z1) - cos(φ1 - φ2)*p_φ1*p_φ2/(l1*l2*z1) + "
+                                 "(m1 + m2)*p_φ2^2/(2*m2*l2^2*z1) - (m1 + m2)*l1*g*cos(φ1) - m2*l2*g*cos(φ2)\n"));
+    assert_non_null(strstr(text, "\n# with\nz1 = m2*sin(φ1 - φ2)^2 + m1\n"));
+    assert_null(strstr(text, "z2"));
+    free(text);
+    written_close(&e);
+}
+
 /* Neimark & Fufaev, Dynamics of Nonholonomic Systems, ch. 3: with u along the blade, u' = b φ'^2 and
  * (I + m b²) φ'' = −m b u φ'; nothing is divided by. */
 static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
@@ -266,7 +280,7 @@ static void a_wheel_is_written_in_the_velocity_along_it(void **state) {
     written_open_example(&e, "baruh_4_14_vehicle", "kane");
     char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
     assert_non_null(strstr(text, "\nv_wheels: m*v_wheels' - m*L*theta'^2 = FC + FD\n"
-                                 "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = -h*(FC - FD)\n"));
+                                 "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = (FD - FC)*h\n"));
     free(text);
     written_close(&e);
 }
@@ -331,6 +345,7 @@ int main(void) {
         cmocka_unit_test(the_rolling_disk_is_recognized),
         cmocka_unit_test(the_text_read_back_is_what_is_integrated),
         cmocka_unit_test(the_c_gives_the_accelerations),
+        cmocka_unit_test(a_determinant_has_a_name),
         cmocka_unit_test(a_wheel_is_written_in_the_velocity_along_it),
         cmocka_unit_test(a_bead_is_written_in_the_velocity_along_its_circle),
         cmocka_unit_test(a_sleigh_is_written_in_the_velocity_along_its_blade),
