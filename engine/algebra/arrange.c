@@ -176,26 +176,39 @@ static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_
     fmpq_clear(content);
 }
 
-/* A sum half of whose terms at least are negative, to an odd power: −(C − A) reads better as A − C. */
-static bool can_turn(const ring *r, const fmpq_mpoly_t p, const fmpz_t exponent) {
-    slong negative = 0, length = fmpq_mpoly_length(p, r->context);
+static slong negative_terms(const ring *r, const fmpq_mpoly_t p) {
+    slong negative = 0;
     fmpq_t c;
     fmpq_init(c);
-    for (slong i = 0; i < length; i++) {
+    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
         fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
         negative += fmpq_sgn(c) < 0;
     }
     fmpq_clear(c);
-    return fmpz_is_odd(exponent) && negative > 0 && 2 * negative >= length;
+    return negative;
 }
 
+static void turn(ring *r, fmpq_mpoly_factor_t factors, slong i, fmpq_t constant) {
+    fmpq_mpoly_neg(factors->poly + i, factors->poly + i, r->context);
+    if (fmpz_is_odd(factors->exp + i)) fmpq_neg(constant, constant);
+}
+
+/* −(C − A) reads better as A − C: one sum, of whose terms half at least are negative. */
 static void turn_one(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
     for (slong i = 0; i < factors->num; i++) {
-        if (!can_turn(r, factors->poly + i, factors->exp + i)) continue;
-        fmpq_mpoly_neg(factors->poly + i, factors->poly + i, r->context);
-        fmpq_neg(constant, constant);
+        slong negative = negative_terms(r, factors->poly + i);
+        bool wanted = negative > 0 && 2 * negative >= fmpq_mpoly_length(factors->poly + i, r->context);
+        if (!wanted || !fmpz_is_odd(factors->exp + i)) continue;
+        turn(r, factors, i, constant);
         return;
     }
+}
+
+/* Of a divisor each sum has the sign that makes most terms positive, so that it looks the same wherever it stands. */
+static void turn_divisor(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
+    for (slong i = 0; i < factors->num; i++)
+        if (2 * negative_terms(r, factors->poly + i) > fmpq_mpoly_length(factors->poly + i, r->context))
+            turn(r, factors, i, constant);
 }
 
 /* m1 + m2: of parameters alone, a mass more often than not. */
@@ -231,8 +244,8 @@ static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
     return times(g, times(g, front, monomial(r, gathered, 0, r->atom_count)), behind);
 }
 
-/* Π of the factors, the constant apart; GRAPH_NONE for 1. Of a product that is negative by itself or by the sign of what
- * it is multiplied with a sum is turned; `outside` 0: never. */
+/* Π of the factors, the constant apart; GRAPH_NONE for 1. `outside` is the sign of what it is multiplied with: where the
+ * whole is negative a sum is turned. 0: it is a divisor. */
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside) {
     fmpq_mpoly_factor_t factors;
     fmpq_mpoly_factor_init(factors, r->context);
@@ -243,6 +256,7 @@ static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int o
     } else {
         fmpq_set(constant, factors->constant);
         for (slong i = 0; i < factors->num; i++) make_primitive(r, factors->poly + i, factors->exp + i, constant);
+        if (outside == 0) turn_divisor(r, factors, constant);
         if (fmpq_sgn(constant) * outside < 0) turn_one(r, factors, constant);
         product = product_of(r, factors);
     }

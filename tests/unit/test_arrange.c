@@ -90,6 +90,7 @@ static void parameters_stand_together(void **state) {
                     "(m + M)*l*x'' + (m - J)*sin(a)*cos(a)*a'");
     assert_arranged("-g*(m*l*cos(a) + M*l*cos(a) + M*r*cos(b))", "-(m + M)*l*g*cos(a) - M*g*r*cos(b)");
     assert_arranged("x*((r*t)^2*cos(a) + 2*r*t*J*cos(a) + J^2*cos(a) + g)", "x*((r*t + J)^2*cos(a) + g)");
+    assert_arranged("x''/(9*m*cos(a)^2 - 4*M - J)", "-x''/(4*M + J - 9*m*cos(a)^2)");
     assert_arranged("m*l*(l^2 + r^2)*x''", "m*l*(l^2 + r^2)*x''");
 }
 
