@@ -102,6 +102,14 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
     units_check(s);
 }
 
+/* What is known before the run is judged before it; the rest is judged when the event happens. */
+static void check_restitution(hamel_system *s, const system_event *at) {
+    double value;
+    if (at->restitution < 0 || !binder_number(s, at->restitution, &value) || value >= 0) return;
+    (void)hamel_fail(s->error, HAMEL_INVALID, at->described->impulse.restitution.pointer, 0,
+                     "a restitution is not negative, found %.9g", value);
+}
+
 static bool bind_event(hamel_system *s, system_event *at, const system_quantities *quantities) {
     loop_scope scope;
     scope_from(&scope, at->loops, at->loop_count);
@@ -110,6 +118,7 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
     at->restitution =
         system_bind(s, &at->described->impulse.restitution, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+    check_restitution(s, at);
     units_note(s, at->restitution, at->described->impulse.restitution.pointer, UNIT_NUMBER, 0);
     for (size_t k = 0; k < at->set_count; k++) {
         size_t target = (size_t)at->targets[k], n = s->coordinate_count;

@@ -418,6 +418,9 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
     } else if (out->tolerance < 0) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->tolerance.pointer, 0, "a tolerance must not be negative");
     }
+    if (out->has_min && out->has_max && out->min > out->max)
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->max.pointer, 0, "max is %.9g, which lies below min, %.9g",
+                         out->max, out->min);
     if (in->at != HAMEL_CHECK_TIME || !system_number(s, &in->time, NULL, &out->time)) return;
     if (out->time < model->settings.start || out->time > model->settings.stop)
         (void)hamel_fail(s->error, HAMEL_INVALID, in->time.pointer, 0, "%.15g lies outside the span from start to stop",

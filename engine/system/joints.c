@@ -112,6 +112,16 @@ static void coincident(joint_work *w) {
     for (int k = 0; k < w->s->dimension; k++) equation(w, difference(w, k));
 }
 
+/* |r| has no derivative where it is 0. */
+static bool has_length(hamel_system *s, const hamel_joint *j, graph_node length) {
+    double value;
+    if (length < 0 || !binder_number(s, length, &value) || value > 0) return length >= 0;
+    (void)hamel_fail(s->error, HAMEL_INVALID, j->length.pointer, 0,
+                     "the length of a `distance` joint is greater than 0, found %.9g", value);
+    if (value == 0) hamel_suggest(s->error, "a `coincident` joint keeps two places together");
+    return false;
+}
+
 static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
     graph *g = w->s->graph;
     graph_node between[3];
@@ -119,7 +129,7 @@ static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scop
     if (!hamel_expression_given(&j->length))
         (void)hamel_fail(w->s->error, HAMEL_INVALID, j->pointer, 0, "a `distance` joint needs `length`");
     graph_node length = system_bind(w->s, &j->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    if (length >= 0)
+    if (has_length(w->s, j, length))
         equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
 }
 

@@ -463,6 +463,19 @@ static bool emit_sum(parser *p, frame *f) {
     return emit(p, item, 2, false);
 }
 
+/* min, max and hypot take more than two: f(a, b, c) = f(f(a, b), c). */
+static bool takes_more(const frame *f) {
+    return f->kind == FRAME_CALL &&
+           (f->operation == GRAPH_MIN || f->operation == GRAPH_MAX || f->operation == GRAPH_HYPOT);
+}
+
+static bool fold_arguments(parser *p, frame *f) {
+    syntax_item item = {.kind = SYNTAX_OPERATOR, .op = f->operation, .column = f->column};
+    int count = f->count;
+    f->count = 1;
+    return emit(p, item, (size_t)count, false);
+}
+
 static bool parse_comma(parser *p) {
     int32_t column = p->token.column;
     if (!finish_operators(p, OR_LEVEL)) return false;
@@ -472,7 +485,8 @@ static bool parse_comma(parser *p) {
     if (f->kind == FRAME_INDEX) {
         if (f->count >= SYNTAX_INDICES_MAX) return fail(p, column, "more than %d indices", SYNTAX_INDICES_MAX);
     } else if (f->count >= call_arity(f)) {
-        return fail_arity(p, f, column, -1);
+        if (!takes_more(f)) return fail_arity(p, f, column, -1);
+        if (!fold_arguments(p, f)) return false;
     }
     if (f->kind == FRAME_QUANTITY) return begin_quantity_argument(p);
     if (f->kind == FRAME_SUM && f->count == 2 && !emit_sum(p, f)) return false;

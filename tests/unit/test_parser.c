@@ -213,6 +213,7 @@ static void functions_take_their_arguments_in_order(void **state) {
     ASSERT_VALUE("atan2(1, 2)", atan2(1, 2));
     ASSERT_VALUE("max(3, min(7, 5)) - mod(-1, 3)", 3);
     ASSERT_VALUE("hypot(3, 4)*sin(0)", 0);
+    ASSERT_VALUE("min(3, 1 + 1, 4) + 10*max(1, 2, 9, 3) + 100*hypot(2, 3, 6)", 792);
     ASSERT_VALUE("sqrt(16)^2", 16);
     ASSERT_VALUE("sign(0)", 0);
     ASSERT_VALUE("log(exp(1))", 1);
