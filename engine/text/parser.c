@@ -7,9 +7,8 @@
  *
  * Every item of the code comes from a token of its own (a sum's two items from its name and parenthesis), so counting
  * the tokens first gives the size of the code; it is made in a scratch arena that is freed at the end, and copied to
- * the caller's arena at its exact size. C recursion is nowhere used: depth costs scratch memory only.
- *
- * Functions return false after a fault was added; `status` tells why. */
+ * the caller's arena at its exact size. C recursion is nowhere used: depth costs scratch memory only. Functions
+ * return false after a fault was added; `status` tells why. */
 #include "engine/text/parser.h"
 
 #include "engine/text/lexer.h"
@@ -380,7 +379,7 @@ static bool finish_call(parser *p) {
     frame f = pop_frame(p);
     advance(p);
     p->want_value = false;
-    syntax_item item = {.op = f.operation, .count = f.count, .column = f.column};
+    syntax_item item = {.op = f.operation, .count = f.kind == FRAME_CALL ? 0 : f.count, .column = f.column};
     if (f.kind == FRAME_SUM) {
         syntax_item *head = &p->items[f.item];
         head->count = (int32_t)p->count - f.item - 1;
@@ -389,7 +388,6 @@ static bool finish_call(parser *p) {
         return emit(p, item, 2, false); /* the term and the total */
     }
     item.kind = f.kind == FRAME_CALL ? SYNTAX_OPERATOR : SYNTAX_QUANTITY;
-    if (f.kind == FRAME_CALL) item.count = 0;
     return emit(p, item, (size_t)f.count, false);
 }
 
@@ -463,17 +461,12 @@ static bool emit_sum(parser *p, frame *f) {
     return emit(p, item, 2, false);
 }
 
-/* min, max and hypot take more than two: f(a, b, c) = f(f(a, b), c). */
-static bool takes_more(const frame *f) {
-    return f->kind == FRAME_CALL &&
-           (f->operation == GRAPH_MIN || f->operation == GRAPH_MAX || f->operation == GRAPH_HYPOT);
-}
-
-static bool fold_arguments(parser *p, frame *f) {
-    syntax_item item = {.kind = SYNTAX_OPERATOR, .op = f->operation, .column = f->column};
-    int count = f->count;
+/* After both arguments: min, max and hypot take more, f(a, b, c) = f(f(a, b), c). */
+static bool fold_arguments(parser *p, frame *f, int32_t column) {
+    bool takes_more = f->operation == GRAPH_MIN || f->operation == GRAPH_MAX || f->operation == GRAPH_HYPOT;
+    if (f->kind != FRAME_CALL || !takes_more) return fail_arity(p, f, column, -1);
     f->count = 1;
-    return emit(p, item, (size_t)count, false);
+    return emit(p, (syntax_item){.kind = SYNTAX_OPERATOR, .op = f->operation, .column = f->column}, 2, false);
 }
 
 static bool parse_comma(parser *p) {
@@ -482,12 +475,9 @@ static bool parse_comma(parser *p) {
     frame *f = top(p);
     if (f == NULL || f->kind == FRAME_GROUP) return fail(p, column, "a \",\" can stand only between arguments");
     if (!finish_argument(p, f)) return false;
-    if (f->kind == FRAME_INDEX) {
-        if (f->count >= SYNTAX_INDICES_MAX) return fail(p, column, "more than %d indices", SYNTAX_INDICES_MAX);
-    } else if (f->count >= call_arity(f)) {
-        if (!takes_more(f)) return fail_arity(p, f, column, -1);
-        if (!fold_arguments(p, f)) return false;
-    }
+    if (f->kind == FRAME_INDEX && f->count >= SYNTAX_INDICES_MAX)
+        return fail(p, column, "more than %d indices", SYNTAX_INDICES_MAX);
+    if (f->kind != FRAME_INDEX && f->count >= call_arity(f) && !fold_arguments(p, f, column)) return false;
     if (f->kind == FRAME_QUANTITY) return begin_quantity_argument(p);
     if (f->kind == FRAME_SUM && f->count == 2 && !emit_sum(p, f)) return false;
     advance(p);
