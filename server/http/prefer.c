@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 /* Seconds; and how long at most the client's going is not noticed. */
 static const double wait_most = 120, look_every = 0.5;
@@ -23,6 +24,15 @@ static double seconds_asked(const char *header) {
     return 0;
 }
 
+/* `ended`, and then a pause of ten times what it took: a store that changes all the time is not asked all the time. */
+static bool look(const request *r, bool (*ended)(const request *r, void *context), void *context) {
+    double begin = stamp_seconds();
+    if (ended(r, context)) return true;
+    double pause = fmin(10 * (stamp_seconds() - begin), look_every);
+    nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
+    return false;
+}
+
 void prefer_wait(request *r, bool (*ended)(const request *r, void *context), void *context) {
     store *s = r->services->store;
     const atomic_bool *cancel = stream_cancel_flag(r->stream);
@@ -30,7 +40,7 @@ void prefer_wait(request *r, bool (*ended)(const request *r, void *context), voi
     uint64_t seen = 0;
     if (asked <= 0) return;
     r->reply.waited = true;
-    while (!ended(r, context) && !atomic_load(cancel)) {
+    while (!look(r, ended, context) && !atomic_load(cancel)) {
         double left = until - stamp_seconds();
         if (left <= 0) return;
         s->kind->wait(s, &seen, fmin(left, look_every));
