@@ -27,7 +27,7 @@ void json_fault_at(json_reader *r, const char *pointer, const char *format, ...)
     (void)hamel_fail(r->error, HAMEL_INVALID, pointer, 0, "%s", message);
 }
 
-const char *json_type_name(const cJSON *value) {
+static const char *type_name(const cJSON *value) {
     if (cJSON_IsString(value)) return "a text";
     if (cJSON_IsNumber(value)) return "a number";
     if (cJSON_IsArray(value)) return "a list";
@@ -37,7 +37,7 @@ const char *json_type_name(const cJSON *value) {
 }
 
 void json_expected(json_reader *r, const cJSON *value, const char *pointer, const char *what) {
-    json_fault_at(r, pointer, "expected %s, found %s", what, json_type_name(value));
+    json_fault_at(r, pointer, "expected %s, found %s", what, type_name(value));
 }
 
 void *json_alloc(json_reader *r, size_t count, size_t size) {
@@ -94,7 +94,8 @@ size_t json_child_count(const cJSON *value) {
     return count;
 }
 
-void json_suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
+/* Suggests the nearest of `names` to the fault added last. */
+static void suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
     size_t length = strlen(name);
     const char *nearest = length <= SUGGEST_MAX ? nearest_name(names, count, name, length) : NULL;
     if (nearest != NULL) hamel_suggest(r->error, "%s", nearest);
@@ -114,7 +115,7 @@ static void unknown_key(json_reader *r, const char *pointer, const json_kind *ki
     const char *names[KEYS_MAX];
     for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
     json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown(name), name);
-    json_suggest_nearest(r, names, kind->count, name);
+    suggest_nearest(r, names, kind->count, name);
 }
 
 static const json_key *find_key(const json_kind *kind, const char *name) {
@@ -306,7 +307,7 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
         if (strcmp(names[k], value->valuestring) == 0) return (int)k;
     }
     json_fault_at(r, pointer, "expected %s, found `%.*s`", list, shown(value->valuestring), value->valuestring);
-    json_suggest_nearest(r, names, count, value->valuestring);
+    suggest_nearest(r, names, count, value->valuestring);
     return -1;
 }
 

@@ -39,7 +39,6 @@ void json_fault_at(json_reader *r, const char *pointer, const char *format, ...)
 
 /* "expected WHAT, found a list" */
 void json_expected(json_reader *r, const cJSON *value, const char *pointer, const char *what);
-const char *json_type_name(const cJSON *value);
 
 /* Arena memory; on failure notes no_memory and returns NULL. */
 void *json_alloc(json_reader *r, size_t count, size_t size);
@@ -76,8 +75,5 @@ bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, d
 
 /* The index of the text in `names`, or -1 with a fault that suggests the nearest. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
-
-/* Suggests the nearest of `names` to the fault added last. */
-void json_suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name);
 
 #endif

@@ -487,7 +487,6 @@ hamel_status hamel_write_equations(char **text, const hamel_description *d, hame
 
 /* Facts of a model that need no run. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
-double hamel_model_derive_seconds(const hamel_model *model);
 size_t hamel_model_bytes(const hamel_model *model);
 
 /* The formulations and their one-line descriptions, in a fixed order; NULL past the end. */

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
 double stamp_cpu_seconds(void) {
@@ -59,8 +58,4 @@ bool stamp_id(char out[STAMP_ID_BYTES]) {
     }
     out[32] = '\0';
     return true;
-}
-
-bool stamp_is_id(const char *text, size_t length) {
-    return length == STAMP_ID_BYTES - 1 && strspn(text, "0123456789abcdef") == length;
 }

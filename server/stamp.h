@@ -23,6 +23,5 @@ void stamp_text(char out[STAMP_TIME_BYTES], int64_t wall_ms);
 
 /* 128 random bits as 32 lower-case hexadecimal digits. False when the kernel gives no random bytes. */
 bool stamp_id(char out[STAMP_ID_BYTES]);
-bool stamp_is_id(const char *text, size_t length);
 
 #endif

@@ -34,7 +34,7 @@ GRAPH_OPERATOR_LIST(OP)
 PROGRAM_EXTRA_LIST(OP)
 #undef OP
 
-const native_environment native_surroundings = {
+static const native_environment surroundings = {
     .one = {1, 1},
     .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63},
     .magnitude = {INT64_MAX, INT64_MAX},
@@ -279,7 +279,7 @@ void native_call(native_translation *t, int base, size_t offset) {
 
 static void write_call(native_translation *t, const native_reading *r) {
     const double *constants = t->p->constants;
-    size_t function = offsetof(native_environment, value) + r->op * sizeof native_surroundings.value[0];
+    size_t function = offsetof(native_environment, value) + r->op * sizeof surroundings.value[0];
     native_leave(t, r, true);
     if (r->op == GRAPH_TABLE) {
         function = offsetof(native_environment, table);
@@ -358,7 +358,7 @@ static void write_function(native_translation *t) {
     asm_enter(t->out);
     asm_move(t->out, RBX, RDI);
     asm_move(t->out, RBP, RDX);
-    asm_constant(t->out, R14, (uint64_t)(uintptr_t)&native_surroundings);
+    asm_constant(t->out, R14, (uint64_t)(uintptr_t)&surroundings);
     for (int i = 0; i < NATIVE_REGISTERS; i++) t->held[i].slot = NONE;
     memset(t->reg, NOWHERE, t->p->slot_count);
     write_inputs(t);

@@ -26,8 +26,6 @@ typedef struct native_environment {
     double (*table)(const graph_table *table, double x, int order);
 } native_environment;
 
-extern const native_environment native_surroundings;
-
 /* One instruction with what is known of its values: `next` is the position of the instruction that reads one next. */
 typedef struct native_reading {
     uint8_t op, reads, writes; /* operands and results */

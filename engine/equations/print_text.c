@@ -73,7 +73,7 @@ static void latex_name(const char *name, text_buffer *out) {
     text_buffer_puts(out, "}");
 }
 
-void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
+static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     const written *w = context;
     text_buffer plain;
     bool extra = (size_t)index >= w->n;
@@ -132,9 +132,9 @@ void print_latex(const written *w, text_buffer *out) {
             if (line->defines)
                 latex_defined(line, out);
             else
-                graph_print_latex(g, line->left, written_latex_namer, (void *)w, out);
+                graph_print_latex(g, line->left, latex_namer, (void *)w, out);
             text_buffer_puts(out, " &= ");
-            graph_print_latex(g, line->right, written_latex_namer, (void *)w, out);
+            graph_print_latex(g, line->right, latex_namer, (void *)w, out);
             text_buffer_puts(out, k + 1 < part->count ? " \\\\\n" : "\n");
         }
         text_buffer_puts(out, "\\end{align}\n");

@@ -90,7 +90,6 @@ bool written_cannot(written *w, const char *why, const char *hint);
 
 /* Names symbols as the description does, and the new ones: a graph_namer whose context is the written. */
 void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
-void written_latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
 /* shared.c: symbols and operations of the text of a node, 1e15 at most. */
 double written_length(written *w, graph_node node);

@@ -568,9 +568,6 @@ void hamel_model_free(hamel_model *model) {
 const hamel_header *hamel_model_header(const hamel_model *model) {
     return &model->header;
 }
-double hamel_model_derive_seconds(const hamel_model *model) {
-    return model->derive_seconds;
-}
 size_t hamel_model_bytes(const hamel_model *model) {
     return model->memory.used + model->native.size;
 }

@@ -181,7 +181,8 @@ static hamel_status settle_across(lane *l, hamel_error *error) {
     return fmax(residual[0], residual[1]) < ROW_RESIDUAL ? HAMEL_OK : fail_projection(l, error);
 }
 
-hamel_status lane_settle(lane *l, hamel_error *error) {
+/* Sees the state in q, v at l->t as it is: projected, and so on. */
+static hamel_status settle(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
     double worst = 0;
@@ -216,7 +217,7 @@ hamel_status lane_see(lane *l, double t, hamel_error *error) {
         status = integrator_interpolate_sensitivities(l->integrator, t, l->along, error);
     if (status == HAMEL_OK) status = keep_constants(l, error);
     l->work += l->gained;
-    return status == HAMEL_OK ? lane_settle(l, error) : status;
+    return status == HAMEL_OK ? settle(l, error) : status;
 }
 
 void lane_row(const lane *l, double *row) {
@@ -263,7 +264,7 @@ static hamel_status begin(lane *l, bool changed, hamel_error *error) {
 /* What sticks from the state in q, v on; that is seen. */
 static hamel_status decide(lane *l, hamel_error *error) {
     hamel_status status = l->sticking ? sticking_decide(l->sticking, l->t, l->q, l->v, error) : HAMEL_OK;
-    return status == HAMEL_OK ? lane_settle(l, error) : status;
+    return status == HAMEL_OK ? settle(l, error) : status;
 }
 
 static hamel_status keep_pace(lane *l, hamel_error *error) {
@@ -274,7 +275,7 @@ static hamel_status keep_pace(lane *l, hamel_error *error) {
 hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error) {
     hamel_status status = HAMEL_OK;
     if (l->roots) {
-        status = lane_settle(l, error); /* branches are those of this state: they are held from here on */
+        status = settle(l, error); /* branches are those of this state: they are held from here on */
         l->kinetics->held = true;
         roots_state at = here(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
@@ -338,7 +339,7 @@ static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_err
         status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to switch constraints");
     if (status == HAMEL_OK) status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
     if (status == HAMEL_OK && changes) status = roots_follow_jump(l->roots, &at, error);
-    if (status == HAMEL_OK) status = changes ? decide(l, error) : lane_settle(l, error);
+    if (status == HAMEL_OK) status = changes ? decide(l, error) : settle(l, error);
     l->gained += lane_jacobi(l) - energy;
     l->work += lane_jacobi(l) - energy;
     lane_row(l, l->after);

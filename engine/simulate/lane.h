@@ -41,9 +41,6 @@ void lane_free(lane *l);
  * the constraints, accelerations and multipliers solved for, outputs evaluated. */
 hamel_status lane_see(lane *l, double t, hamel_error *error);
 
-/* Sees the state in q, v at l->t as it is: projected, and so on. */
-hamel_status lane_settle(lane *l, hamel_error *error);
-
 /* Takes the integrator on by one step and looks for events in it. Statuses as of integrator_step. */
 hamel_status lane_step(lane *l, hamel_error *error);
 

@@ -266,13 +266,3 @@ hamel_status newton_solve(newton_matrix *w, double *x) {
 const double *newton_multipliers(const newton_matrix *w) {
     return w->x + w->n;
 }
-
-hamel_status newton_multiply(newton_matrix *w, const double *x, double *y) {
-    right_side(w, x, 0, x + w->n);
-    hamel_status status = solve_right_side(w);
-    for (size_t j = 0; status == HAMEL_OK && j < w->n; j++) {
-        y[j] = x[w->n + j];
-        y[w->n + j] = w->x[j];
-    }
-    return status;
-}

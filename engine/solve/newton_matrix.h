@@ -37,8 +37,4 @@ hamel_status newton_solve(newton_matrix *w, double *x) HAMEL_CHECKED;
 /* After newton_solve: δλ, m, the change of the multipliers along the x that it gave. Valid until the next call. */
 const double *newton_multipliers(const newton_matrix *w);
 
-/* y := J x, by the same linearization (two solves less accurate than none: for tests and stiffness estimates). Needs
- * newton_factor with γ = 0 before. */
-hamel_status newton_multiply(newton_matrix *w, const double *x, double *y) HAMEL_CHECKED;
-
 #endif

@@ -178,8 +178,9 @@ bool sensitivities_finite(const double *x, size_t count) {
 
 /* --- accelerations --------------------------------------------------------------------------------------------------- */
 
-hamel_status sensitivities_solve_state(sensitivities *w, double t, const double *q, const double *v, double alpha,
-                                       double beta, hamel_error *error) {
+/* w->a, w->lambda and the factored matrix of a state. */
+static HAMEL_CHECKED hamel_status solve_state(sensitivities *w, double t, const double *q, const double *v,
+                                              double alpha, double beta, hamel_error *error) {
     kinetics *k = w->kinetics;
     hamel_status status = kinetics_evaluate(k, t, q, v, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(k, alpha, beta, w->a, w->lambda, error);
@@ -288,7 +289,7 @@ hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, dou
 
 hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, const double *v, double alpha,
                                  double beta, const double *const *s, double *const *ds) {
-    hamel_status status = sensitivities_solve_state(w, t, q, v, alpha, beta, NULL);
+    hamel_status status = solve_state(w, t, q, v, alpha, beta, NULL);
     for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++) {
         directions d = directions_of(w, batch, s);
         status = sensitivities_accelerate(w, &d, alpha, beta);
@@ -391,7 +392,7 @@ hamel_status sensitivities_see(sensitivities *w, double t, const double *q, cons
                                double *out, hamel_error *error) {
     hamel_status status = kinetics_evaluate(w->kinetics, t, q, v, error);
     if (status == HAMEL_OK) status = project(w, s);
-    if (status == HAMEL_OK) status = sensitivities_solve_state(w, t, q, v, 0, 0, error);
+    if (status == HAMEL_OK) status = solve_state(w, t, q, v, 0, 0, error);
     if (status == HAMEL_OK) status = check_unique(w, t, error);
     for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++)
         status = observe(w, batch, s, out);

@@ -58,12 +58,8 @@ program_inputs sensitivities_seeds(sensitivities *w, const directions *d);
 /* w->dynamics := the dynamics program's tangents at the state evaluated last. */
 void sensitivities_dynamics(sensitivities *w, const directions *d);
 
-/* w->a, w->lambda and the factored matrix of a state. */
-hamel_status sensitivities_solve_state(sensitivities *w, double t, const double *q, const double *v, double alpha,
-                                       double beta, hamel_error *error) HAMEL_CHECKED;
-
 /* w->a_seeds, w->lambda_seeds (and, where they differ, w->ideal_seeds, w->nonideal_seeds) := what accelerations and
- * multipliers do along the directions, at the state that sensitivities_solve_state solved last. Seeds of d stay. */
+ * multipliers do along the directions, at the state that was solved last. Seeds of d stay. */
 hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, double alpha, double beta) HAMEL_CHECKED;
 
 /* Lets a program see what was solved for, and its tangent what that does. */

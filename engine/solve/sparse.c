@@ -34,7 +34,6 @@ struct sparse {
     klu_symbolic *symbolic;
     klu_numeric *numeric;
     double growth; /* reciprocal growth of U when the pivots were chosen */
-    int singular_column;
     bool factored; /* the last factorization succeeded */
 };
 
@@ -109,7 +108,6 @@ sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t coun
     if (!s) return NULL;
     s->n = (int)n;
     s->count = count;
-    s->singular_column = -1;
     klu_defaults(&s->common);
     s->common.scale = 0;
     if (n == 0) return s;
@@ -130,10 +128,6 @@ void sparse_free(sparse *s) {
     free(s->value);
     free(s->scale);
     free(s);
-}
-
-int sparse_singular_column(const sparse *s) {
-    return s->singular_column;
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
@@ -168,14 +162,11 @@ static void equilibrate(sparse *s) {
     }
 }
 
-/* Column of the first pivot that is no pivot, or -1. */
-static int find_bad_pivot(const sparse *s) {
+static bool has_bad_pivot(const sparse *s) {
     const double *pivot = s->numeric->Udiag;
-    for (int k = 0; k < s->n; k++) {
-        int column = s->symbolic->Q[k];
-        if (!(fabs(pivot[k]) > SINGULAR * s->most[column])) return column;
-    }
-    return -1;
+    for (int k = 0; k < s->n; k++)
+        if (!(fabs(pivot[k]) > SINGULAR * s->most[s->symbolic->Q[k]])) return true;
+    return false;
 }
 
 static hamel_status status_of(const sparse *s) {
@@ -190,19 +181,15 @@ static double reciprocal_growth(sparse *s) {
 /* True when the old pivots still serve. */
 static bool refactor(sparse *s) {
     if (!klu_refactor(s->start, s->row, s->value, s->symbolic, s->numeric, &s->common)) return false;
-    if (s->common.status != KLU_OK || find_bad_pivot(s) >= 0) return false;
+    if (s->common.status != KLU_OK || has_bad_pivot(s)) return false;
     return reciprocal_growth(s) >= GROWTH * s->growth;
 }
 
 static hamel_status factor_afresh(sparse *s) {
     klu_free_numeric(&s->numeric, &s->common);
     s->numeric = klu_factor(s->start, s->row, s->value, s->symbolic, &s->common);
-    if (!s->numeric) {
-        if (s->common.status == KLU_SINGULAR) s->singular_column = s->common.singular_col;
-        return status_of(s);
-    }
-    s->singular_column = find_bad_pivot(s);
-    if (s->singular_column >= 0) {
+    if (!s->numeric) return status_of(s);
+    if (has_bad_pivot(s)) {
         klu_free_numeric(&s->numeric, &s->common);
         return HAMEL_SINGULAR;
     }
@@ -212,7 +199,6 @@ static hamel_status factor_afresh(sparse *s) {
 }
 
 hamel_status sparse_factor(sparse *s, const double *values) {
-    s->singular_column = -1;
     s->factored = false;
     if (s->n == 0) return HAMEL_OK;
     if (!assemble(s, values)) return HAMEL_NOT_FINITE;

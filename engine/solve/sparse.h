@@ -23,7 +23,4 @@ hamel_status sparse_factor(sparse *s, const double *values) HAMEL_CHECKED;
  * factorization failed, HAMEL_NOT_FINITE when the result is not finite. */
 hamel_status sparse_solve(sparse *s, double *x) HAMEL_CHECKED;
 
-/* After HAMEL_SINGULAR: the column without a pivot, or -1. */
-int sparse_singular_column(const sparse *s);
-
 #endif

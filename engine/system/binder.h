@@ -66,9 +66,6 @@ static inline int32_t entry_make(entry_kind kind, size_t index) {
 /* Whether a name has the form of one; an index may follow. False with a fault. */
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer);
 
-/* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
-bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer);
-
 /* Adds a slot; returns its index or −1. */
 int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value,
                         system_place place, const loop_scope *scope);

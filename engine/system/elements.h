@@ -42,7 +42,6 @@ void located_carried(hamel_system *s, const system_located *e, const graph_node 
 bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9],
                  graph_node omega[3], graph_node omega_body[3]);
 
-void node_matrix_identity(graph *g, graph_node m[9]);
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]);
 void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]);            /* m x */
 void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]); /* mᵀ x */

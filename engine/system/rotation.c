@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-void node_matrix_identity(graph *g, graph_node m[9]) {
+static void identity(graph *g, graph_node m[9]) {
     for (int k = 0; k < 9; k++) m[k] = graph_number(g, k % 4 == 0);
 }
 
@@ -49,7 +49,7 @@ void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], g
 static void elementary(graph *g, int k, graph_node angle, graph_node out[9]) {
     int i = (k + 1) % 3, j = (k + 2) % 3;
     graph_node c = graph_unary(g, GRAPH_COS, angle), s = graph_unary(g, GRAPH_SIN, angle);
-    node_matrix_identity(g, out);
+    identity(g, out);
     out[3 * i + i] = out[3 * j + j] = c;
     out[3 * i + j] = graph_neg(g, s);
     out[3 * j + i] = s;
@@ -136,7 +136,7 @@ bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *
     bool extrinsic;
     switch (o->kind) {
     case HAMEL_PARALLEL:
-        node_matrix_identity(g, rotation);
+        identity(g, rotation);
         unit(g, 0, graph_number(g, 0), omega);
         unit(g, 0, graph_number(g, 0), omega_body);
         return true;

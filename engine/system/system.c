@@ -54,7 +54,8 @@ static bool name_is_free(hamel_system *s, const char *name, const char *pointer)
     return true;
 }
 
-bool binder_declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer) {
+/* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
+static bool declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer) {
     if (!name_is_free(s, name, pointer)) return false;
     hamel_status status = symbol_add(&s->binder->quantities, name, strlen(name), entry_make(kind, index), NULL);
     return status == HAMEL_OK || binder_graph_fault(s, pointer);
@@ -116,7 +117,7 @@ static void declare_parameters(hamel_system *s) {
         if (strchr(p->name, '['))
             (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
         else
-            binder_declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
+            declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
         if (binder_add_slot(s, p->name, p->value.pointer, &values[i], PLACE_PARAMETERS, NULL) < 0) return;
     }
     s->parameter_count = n;
@@ -140,8 +141,7 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
     const char *name = family_member(s, c->name, c->pointer, scope);
     if (!name) return false;
     if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
-    if (!binder_declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer))
-        return false; /* speaks for the family */
+    if (!declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer)) return false; /* speaks for the family */
     if (!binder_declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates"))
         return false;
     system_coordinate *all =
@@ -193,7 +193,7 @@ static void declare_quasi_velocities(hamel_system *s) {
         if (!u->name || !u->definition.count) continue;
         const char *name = family_name(s, u->name, u->pointer, NULL);
         int32_t slot = name ? binder_add_slot(s, name, u->definition.pointer, &u->definition, PLACE_ENERGY, NULL) : -1;
-        if (slot < 0 || !binder_declare(s, name, ENTRY_QUASI, s->quasi_count, u->pointer)) continue;
+        if (slot < 0 || !declare(s, name, ENTRY_QUASI, s->quasi_count, u->pointer)) continue;
         s->binder->quasi_slots[s->quasi_count] = slot;
         system_quasi_velocity *at = &s->quasi[s->quasi_count++];
         *at = (system_quasi_velocity){.name = name, .pointer = u->pointer, .initial_node = GRAPH_NONE};
@@ -239,7 +239,7 @@ static void declare_definitions(hamel_system *s) {
             if (!name) break;
             int32_t slot = binder_add_slot(s, name, d->pointer, &d->value, PLACE_DEFINITION, &f.scope);
             if (slot < 0) return;
-            if (!binder_declare(s, name, ENTRY_SLOT, (size_t)slot, d->pointer)) break;
+            if (!declare(s, name, ENTRY_SLOT, (size_t)slot, d->pointer)) break;
         }
     }
 }

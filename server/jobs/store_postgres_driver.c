@@ -56,13 +56,14 @@ void pg_disconnect(pg_connection *c) {
     memset(c->prepared, 0, sizeof c->prepared);
 }
 
-bool pg_broken(const pg_connection *c) {
+/* The connection has gone, rather than a statement failed. */
+static bool is_broken(const pg_connection *c) {
     return !c->link || PQstatus(c->link) != CONNECTION_OK;
 }
 
 static void note_failure(pg_connection *c, const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    size_t length = state && !pg_broken(c) ? strnlen(state, PG_STATE_BYTES - 1) : 0;
+    size_t length = state && !is_broken(c) ? strnlen(state, PG_STATE_BYTES - 1) : 0;
     if (length) memcpy(c->state, state, length);
     c->state[length] = '\0';
     keep_message(c, c->link ? PQerrorMessage(c->link) : "not connected");
@@ -113,13 +114,13 @@ static const char session[] = "SET standard_conforming_strings=on; SET statement
                               "SET synchronous_commit=on;";
 
 bool pg_connected(pg_connection *c) {
-    if (c->link && !pg_broken(c)) return true;
+    if (c->link && !is_broken(c)) return true;
     pg_disconnect(c);
     if (!may_try(c->store)) return false;
     c->link = PQconnectdbParams((const char *const *)c->store->keywords, (const char *const *)c->store->values, 0);
     c->base.driver = &pg_driver;
     c->state[0] = '\0';
-    bool good = !pg_broken(c) && pg_execute(c, session);
+    bool good = !is_broken(c) && pg_execute(c, session);
     if (!good) keep_message(c, c->link ? PQerrorMessage(c->link) : "out of memory");
     if (!good) pg_disconnect(c);
     note_reach(c->store, c, good);
@@ -197,7 +198,7 @@ static sql_step first(sql_connection *base, unsigned name, const sql_value *valu
     end(base);
     sql_step step = run_once(c, name, values, count);
     /* The server may have been started again since this connection was used last: a question may be asked twice. */
-    if (step == SQL_STEP_FAILED && pg_broken(c) && !c->in_transaction && c != &c->store->writer) {
+    if (step == SQL_STEP_FAILED && is_broken(c) && !c->in_transaction && c != &c->store->writer) {
         end(base);
         step = run_once(c, name, values, count);
     }
@@ -251,7 +252,7 @@ static int64_t changed(sql_connection *base) {
 
 static void complain(sql_store *s, sql_connection *base, const char *what) {
     const pg_connection *c = (pg_connection *)base;
-    if (pg_broken(c)) return; /* told when it was noticed, once */
+    if (is_broken(c)) return; /* told when it was noticed, once */
     log_write(s->log, LOG_ERROR, "store",
               LOG_FIELDS(log_text("operation", what), log_text("message", c->message), log_text("code", c->state)));
 }
@@ -278,7 +279,7 @@ bool pg_commit(pg_connection *c) {
 
 void pg_undo(pg_connection *c) {
     end(&c->base);
-    if (c->in_transaction && !pg_broken(c)) pg_execute(c, "ROLLBACK");
+    if (c->in_transaction && !is_broken(c)) pg_execute(c, "ROLLBACK");
     c->in_transaction = false;
 }
 
@@ -322,9 +323,9 @@ static void make_alone(postgres_store *s, sql_operation *o) {
     for (int tries = 0; tries < TRIES; tries++) {
         if (!pg_connected(c)) break;
         if (make(c, o, o->next)) return;
-        if (pg_broken(c) || !in_the_way(c)) break;
+        if (is_broken(c) || !in_the_way(c)) break;
     }
-    if (pg_broken(c)) {
+    if (is_broken(c)) {
         postpone(s, o);
         return;
     }

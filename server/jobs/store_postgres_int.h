@@ -121,8 +121,7 @@ bool pg_execute(pg_connection *c, const char *sql); /* any number of statements 
 bool pg_begin(pg_connection *c, bool durable);
 bool pg_commit(pg_connection *c);
 void pg_undo(pg_connection *c);
-bool pg_broken(const pg_connection *c); /* the connection has gone, rather than a statement failed */
-double pg_fraction(void);               /* a random number in [0, 1) */
+double pg_fraction(void); /* a random number in [0, 1) */
 
 /* store_postgres_url.c */
 
@@ -144,6 +143,5 @@ void pg_work_may_wait(postgres_store *s); /* something was submitted */
 bool pg_keeper_start(postgres_store *s);
 void pg_keeper_stop(postgres_store *s);
 bool pg_enter(postgres_store *s); /* takes a lease */
-double pg_lease_ends(postgres_store *s);
 
 #endif

@@ -156,7 +156,7 @@ static bool is_closing(postgres_store *s) {
     return closing;
 }
 
-double pg_lease_ends(postgres_store *s) {
+static double lease_ends(postgres_store *s) {
     pthread_mutex_lock(&s->state_lock);
     double ends = s->lease_ends;
     pthread_mutex_unlock(&s->state_lock);
@@ -206,7 +206,7 @@ static void *keep(void *context) {
         } else {
             listening = NULL;
         }
-        if (stamp_seconds() > pg_lease_ends(s)) lose_lease(s);
+        if (stamp_seconds() > lease_ends(s)) lose_lease(s);
     }
     return NULL;
 }
