@@ -46,12 +46,8 @@ model_cache *model_cache_open(const api_limits *limits, metrics *counters, size_
     c->limits = *limits;
     c->metrics = counters;
     c->bytes_max = bytes;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->derived, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    stamp_condition_init(&c->derived);
     return c;
 }
 

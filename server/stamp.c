@@ -31,6 +31,14 @@ struct timespec stamp_deadline(double seconds) {
     return at;
 }
 
+void stamp_condition_init(pthread_cond_t *out) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(out, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
 int64_t stamp_wall_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

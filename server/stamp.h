@@ -2,6 +2,7 @@
 #ifndef HAMEL_SERVER_STAMP_H
 #define HAMEL_SERVER_STAMP_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +14,9 @@ double stamp_seconds(void); /* CLOCK_MONOTONIC: for intervals and deadlines */
 
 double stamp_cpu_seconds(void); /* processor time of this thread */
 
-/* `seconds` from now on CLOCK_MONOTONIC, for pthread_cond_timedwait. */
+/* `seconds` from now on CLOCK_MONOTONIC, for pthread_cond_timedwait; and a condition that waits by that clock. */
 struct timespec stamp_deadline(double seconds);
+void stamp_condition_init(pthread_cond_t *out);
 
 int64_t stamp_wall_ms(void); /* milliseconds since 1970, UTC */
 

@@ -67,12 +67,8 @@ static void *keep(void *context) {
 sockets *sockets_open(double stall_seconds) {
     sockets *set = calloc(1, sizeof *set);
     if (!set) return NULL;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&set->lock, NULL);
-    pthread_cond_init(&set->closing_signal, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    stamp_condition_init(&set->closing_signal);
     set->stall_seconds = stall_seconds;
     if (pthread_create(&set->keeper, NULL, keep, set) == 0) return set;
     pthread_mutex_destroy(&set->lock);

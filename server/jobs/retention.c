@@ -62,12 +62,8 @@ retention *retention_start(store *s, server_log *log, double days, double bytes)
     double tenth = days > 0 ? days * DAY_SECONDS / 10 : ROUND_MOST_SECONDS;
     if (bytes > 0) tenth = fmin(tenth, 5);
     r->round_seconds = fmax(ROUND_LEAST_SECONDS, fmin(tenth, ROUND_MOST_SECONDS));
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->closing_signal, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    stamp_condition_init(&r->closing_signal);
     if (pthread_create(&r->thread, NULL, keep_tidy, r) == 0) return r;
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->closing_signal);

@@ -172,15 +172,11 @@ void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driv
     s->driver = driver;
     s->log = log;
     s->metrics = counters;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->given, &monotonic);
+    stamp_condition_init(&s->given);
     pthread_cond_init(&s->done, NULL);
-    pthread_cond_init(&s->changed, &monotonic);
+    stamp_condition_init(&s->changed);
     pthread_cond_init(&s->reader_free, NULL);
-    pthread_condattr_destroy(&monotonic);
 }
 
 void sql_store_destroy(sql_store *s) {

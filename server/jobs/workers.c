@@ -435,12 +435,8 @@ workers *workers_start(const worker_services *services, size_t count) {
         return NULL;
     }
     *w = (workers){.services = *services, .places = places, .busy_until = stamp_seconds()};
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->woken, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    stamp_condition_init(&w->woken);
     size_t started = 0;
     for (; started < count; started++) {
         places[started].owner = w;
