@@ -41,7 +41,7 @@ static hamel_status derive_again(analysis *a, const atomic_bool *cancel) {
     s->error = a->error;
     s->cancel = cancel;
     a->equations = (hamel_equations){.system = s, .n = a->n, .m = a->m};
-    return formulation_lagrange.derive(&a->equations);
+    return lagrange_derive(&a->equations);
 }
 
 static const char *const kinds[] = {"holonomic", "velocity", "acceleration"};

@@ -27,7 +27,7 @@ static hamel_status compile_inputs(local_equations *l, const hamel_argument *inp
     graph_node *nodes = arena_alloc(&l->memory, count, sizeof *nodes), *at = nodes;
     graph_node *rates = arena_alloc(&l->memory, s->parameter_count, sizeof *rates);
     if (!nodes || !rates) return no_memory(error);
-    if (formulation_lagrange.derive(&e) != HAMEL_OK) return error->status;
+    if (lagrange_derive(&e) != HAMEL_OK) return error->status;
     for (size_t k = 0; k < l->inputs; k++) {
         int32_t input = inputs_find_parameter(s, inputs[k].name);
         if (input < 0) return no_parameter(s, inputs[k], error);

@@ -83,7 +83,7 @@ static bool add_constraints(hamel_equations *e) {
 
 static hamel_status derive(hamel_equations *e) {
     hamel_system *s = e->system;
-    hamel_status status = formulation_lagrange.derive(e);
+    hamel_status status = lagrange_derive(e);
     if (status == HAMEL_OK) status = quasi_velocities_derive(e);
     if (status != HAMEL_OK) return status;
     transitivity_nodes *t = e->transitivity = arena_alloc(s->memory, 1, sizeof *t);

@@ -52,6 +52,9 @@ typedef struct formulation {
 extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_gauss, formulation_maggi,
     formulation_kane, formulation_gibbs_appell, formulation_boltzmann_hamel, formulation_hamilton, formulation_routh;
 
+/* M, Q, A, b, residuals and energies, from which the other formulations set out. */
+hamel_status lagrange_derive(hamel_equations *e);
+
 const formulation *formulation_at(size_t index); /* NULL past the end */
 
 /* By name; "auto" and NULL give what suits the system. NULL when there is none of that name. */

@@ -8,15 +8,11 @@
  * occur. Acceleration constraints are what the principle was made for. */
 #include "engine/mechanics/formulation.h"
 
-static hamel_status derive(hamel_equations *e) {
-    return formulation_lagrange.derive(e);
-}
-
 const formulation formulation_gauss = {
     "gauss",
     "Gauss's principle of least constraint: accelerations as a least-squares problem",
     SOLVER_LEAST_CONSTRAINT,
     VARIABLES_VELOCITIES,
     NEED_ANY & ~NEED_SIZE,
-    derive,
+    lagrange_derive,
 };

@@ -25,7 +25,7 @@ static bool add_rotors(hamel_equations *e) {
 }
 
 static hamel_status derive(hamel_equations *e) {
-    hamel_status status = formulation_lagrange.derive(e);
+    hamel_status status = lagrange_derive(e);
     if (status == HAMEL_OK) status = inertia_replace(e, add_others, add_rotors);
     return status == HAMEL_OK ? quasi_velocities_derive(e) : status;
 }

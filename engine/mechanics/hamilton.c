@@ -9,7 +9,7 @@
 #include "engine/mechanics/formulation.h"
 
 static hamel_status derive(hamel_equations *e) {
-    hamel_status status = formulation_lagrange.derive(e);
+    hamel_status status = lagrange_derive(e);
     if (status != HAMEL_OK) return status;
     e->momentum_rate = energies_slopes(e);
     for (size_t i = 0; e->momentum_rate && i < e->n; i++)

@@ -94,7 +94,7 @@ static bool add_acceleration_energy(hamel_equations *e) {
     return e->system->acceleration_energy < 0 || appell_add_term(e, e->system->acceleration_energy);
 }
 
-static hamel_status derive(hamel_equations *e) {
+hamel_status lagrange_derive(hamel_equations *e) {
     hamel_system *s = e->system;
     size_t count;
     if (!allocate(e)) return equations_status(s);
@@ -116,5 +116,5 @@ const formulation formulation_lagrange = {
     SOLVER_MULTIPLIERS,
     VARIABLES_VELOCITIES,
     NEED_ANY,
-    derive,
+    lagrange_derive,
 };

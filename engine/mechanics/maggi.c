@@ -9,7 +9,7 @@
 #include "engine/mechanics/formulation.h"
 
 static hamel_status derive(hamel_equations *e) {
-    hamel_status status = formulation_lagrange.derive(e);
+    hamel_status status = lagrange_derive(e);
     return status == HAMEL_OK ? quasi_velocities_derive(e) : status;
 }
 

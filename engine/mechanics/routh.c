@@ -169,7 +169,7 @@ static hamel_status find_cyclic(hamel_equations *e) {
 }
 
 static hamel_status derive(hamel_equations *e) {
-    hamel_status status = formulation_lagrange.derive(e);
+    hamel_status status = lagrange_derive(e);
     return status == HAMEL_OK ? find_cyclic(e) : status;
 }
 

@@ -7,15 +7,11 @@
  * Any square root of M serves: with M = L Lᵀ the pseudo-inverse is taken of A L⁻ᵀ (engine/solve/kkt.c). */
 #include "engine/mechanics/formulation.h"
 
-static hamel_status derive(hamel_equations *e) {
-    return formulation_lagrange.derive(e);
-}
-
 const formulation formulation_udwadia_kalaba = {
     "udwadia-kalaba",
     "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
     SOLVER_LEAST_REACTION,
     VARIABLES_VELOCITIES,
     NEED_ANY,
-    derive,
+    lagrange_derive,
 };
