@@ -4,6 +4,7 @@
 #include "api/read_system.h"
 #include "api/strict_json.h"
 #include "engine/mechanics/formulation.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,6 +112,52 @@ double fixture_value(const graph *g, graph_node node, const program_inputs *in) 
     double result = values[node];
     free(values);
     return result;
+}
+
+fixture_point fixture_point_anywhere(uint64_t *seed) {
+    fixture_point p = {.t = random_between(seed, -1, 1)};
+    random_fill(seed, p.q, FIXTURE_MOST, -2, 2);
+    random_fill(seed, p.v, FIXTURE_MOST, -2, 2);
+    random_fill(seed, p.a, FIXTURE_MOST, -3, 3);
+    random_fill(seed, p.lambda, FIXTURE_MOST, -3, 3);
+    return p;
+}
+
+double fixture_value_at(const fixture *f, graph_node node, const fixture_point *p) {
+    program_inputs in = {{0}};
+    in.values[SYMBOL_PARAMETER] = f->system->parameter_values;
+    in.values[SYMBOL_TIME] = &p->t;
+    in.values[SYMBOL_COORDINATE] = p->q;
+    in.values[SYMBOL_VELOCITY] = p->v;
+    in.values[SYMBOL_ACCELERATION] = p->a;
+    in.values[SYMBOL_MULTIPLIER] = p->lambda;
+    return fixture_value(f->system->graph, node, &in);
+}
+
+double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int column, const fixture_point *p) {
+    for (size_t k = 0; k < m->count; k++)
+        if (m->entries[k].row == row && m->entries[k].column == column)
+            return fixture_value_at(f, m->entries[k].node, p);
+    return 0;
+}
+
+void assert_same_value(const fixture *f, const char *what, graph_node found, graph_node expected) {
+    enum { ROUNDS = 8 };
+    uint64_t seed = 21;
+    assert_true(found >= 0 && expected >= 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        fixture_point p = fixture_point_anywhere(&seed);
+        assert_near(what, fixture_value_at(f, found, &p), fixture_value_at(f, expected, &p), 1e-12);
+    }
+}
+
+void assert_fault(const char *members, const char *text) {
+    fixture f;
+    fixture_read(&f, members, "`stop`: 1");
+    assert_int_not_equal(fixture_bind(&f), HAMEL_OK);
+    if (!fixture_says(&f, text)) fail_msg("no `%s`; first: %s", text, f.error.faults[0].message);
+    if (f.error.count != 1) fail_msg("%zu faults; second: %s", f.error.count, f.error.faults[1].message);
+    fixture_close(&f);
 }
 
 bool fixture_says(const fixture *f, const char *text) {

@@ -39,6 +39,21 @@ graph_node fixture_node(fixture *f, const char *text);
 /* The value of a node by a loop over the graph, independent of compiled programs. Missing arrays are zeros. */
 double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 
+/* A state, and what nodes and entries of a matrix are there; parameters are those of the description. */
+enum { FIXTURE_MOST = 12 };
+typedef struct fixture_point {
+    double t, q[FIXTURE_MOST], v[FIXTURE_MOST], a[FIXTURE_MOST], lambda[FIXTURE_MOST];
+} fixture_point;
+fixture_point fixture_point_anywhere(uint64_t *seed);
+double fixture_value_at(const fixture *f, graph_node node, const fixture_point *p);
+double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int column, const fixture_point *p);
+
+/* Both nodes have the same value at random states. */
+void assert_same_value(const fixture *f, const char *what, graph_node found, graph_node expected);
+
+/* Binding fails with exactly one fault, which says `text`. */
+void assert_fault(const char *members, const char *text);
+
 /* True when some fault's message or suggestion contains `text`. */
 bool fixture_says(const fixture *f, const char *text);
 

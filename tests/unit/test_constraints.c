@@ -15,38 +15,6 @@
 
 #include <cmocka.h>
 
-enum { MOST = 4 };
-
-typedef struct point {
-    double t, q[MOST], v[MOST], lambda[MOST];
-} point;
-
-static point random_point(uint64_t *seed) {
-    point p;
-    p.t = random_between(seed, -1, 1);
-    random_fill(seed, p.q, MOST, 0.3, 1.5);
-    random_fill(seed, p.v, MOST, -2, 2);
-    random_fill(seed, p.lambda, MOST, -3, 3);
-    return p;
-}
-
-static double value(const fixture *f, graph_node node, const point *p) {
-    program_inputs in = {{0}};
-    in.values[SYMBOL_PARAMETER] = f->system->parameter_values;
-    in.values[SYMBOL_TIME] = &p->t;
-    in.values[SYMBOL_COORDINATE] = p->q;
-    in.values[SYMBOL_VELOCITY] = p->v;
-    in.values[SYMBOL_MULTIPLIER] = p->lambda;
-    return fixture_value(f->system->graph, node, &in);
-}
-
-static double entry(const fixture *f, int row, int column, const point *p) {
-    const matrix_pattern *m = &f->equations.A;
-    for (size_t k = 0; k < m->count; k++)
-        if (m->entries[k].row == row && m->entries[k].column == column) return value(f, m->entries[k].node, p);
-    return 0;
-}
-
 #define PLANE "`coordinates`: [`x`, `y`, `f`], `kinetic_energy`: `(x'^2 + y'^2 + f'^2)/2`,"
 
 static void a_holonomic_constraint_is_differentiated_twice(void **state) {
@@ -54,13 +22,13 @@ static void a_holonomic_constraint_is_differentiated_twice(void **state) {
     fixture f;
     fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = (1 + t)^2`}]");
     uint64_t seed = 1;
-    point p = random_point(&seed);
+    fixture_point p = fixture_point_anywhere(&seed);
     double x = p.q[0], y = p.q[1], u = p.v[0], w = p.v[1];
-    assert_near("phi", value(&f, f.equations.position[0], &p), x * x + y * y - (1 + p.t) * (1 + p.t), 1e-14);
-    assert_near("rate", value(&f, f.equations.velocity[0], &p), 2 * (x * u + y * w - (1 + p.t)), 1e-14);
-    assert_near("A_x", entry(&f, 0, 0, &p), 2 * x, 1e-14);
-    assert_near("A_y", entry(&f, 0, 1, &p), 2 * y, 1e-14);
-    assert_near("b", value(&f, f.equations.b[0], &p), 2 - 2 * (u * u + w * w), 1e-14);
+    assert_near("phi", fixture_value_at(&f, f.equations.position[0], &p), x * x + y * y - (1 + p.t) * (1 + p.t), 1e-14);
+    assert_near("rate", fixture_value_at(&f, f.equations.velocity[0], &p), 2 * (x * u + y * w - (1 + p.t)), 1e-14);
+    assert_near("A_x", fixture_entry_at(&f, &f.equations.A, 0, 0, &p), 2 * x, 1e-14);
+    assert_near("A_y", fixture_entry_at(&f, &f.equations.A, 0, 1, &p), 2 * y, 1e-14);
+    assert_near("b", fixture_value_at(&f, f.equations.b[0], &p), 2 - 2 * (u * u + w * w), 1e-14);
     fixture_close(&f);
 }
 
@@ -69,13 +37,13 @@ static void a_knife_edge_is_differentiated_once(void **state) {
     fixture f;
     fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `-x'*sin(f) + y'*cos(f) = 0`}]");
     uint64_t seed = 2;
-    point p = random_point(&seed);
+    fixture_point p = fixture_point_anywhere(&seed);
     double phi = p.q[2], rate = p.v[2];
     assert_int_equal(f.equations.position[0], GRAPH_NONE);
-    assert_near("A_x", entry(&f, 0, 0, &p), -sin(phi), 1e-15);
-    assert_near("A_y", entry(&f, 0, 1, &p), cos(phi), 1e-15);
-    assert_near("A_f", entry(&f, 0, 2, &p), 0, 0);
-    assert_near("b", value(&f, f.equations.b[0], &p), rate * (p.v[0] * cos(phi) + p.v[1] * sin(phi)), 1e-14);
+    assert_near("A_x", fixture_entry_at(&f, &f.equations.A, 0, 0, &p), -sin(phi), 1e-15);
+    assert_near("A_y", fixture_entry_at(&f, &f.equations.A, 0, 1, &p), cos(phi), 1e-15);
+    assert_near("A_f", fixture_entry_at(&f, &f.equations.A, 0, 2, &p), 0, 0);
+    assert_near("b", fixture_value_at(&f, f.equations.b[0], &p), rate * (p.v[0] * cos(phi) + p.v[1] * sin(phi)), 1e-14);
     fixture_close(&f);
 }
 
@@ -86,9 +54,10 @@ static void a_nonlinear_constraint_pushes_along_chetaevs_direction(void **state)
     fixture_derive(&f, PLANE
                    "`parameters`: {`k`: 1.5}, `constraints`: [{`name`: `c`, `equation`: `f'^2 = k^2*(x'^2 + y'^2)`}]");
     uint64_t seed = 3;
-    point p = random_point(&seed);
-    for (int j = 0; j < 3; j++) assert_near("A", entry(&f, 0, j, &p), (j == 2 ? 2 : -4.5) * p.v[j], 1e-14);
-    assert_near("b", value(&f, f.equations.b[0], &p), 0, 0);
+    fixture_point p = fixture_point_anywhere(&seed);
+    for (int j = 0; j < 3; j++)
+        assert_near("A", fixture_entry_at(&f, &f.equations.A, 0, j, &p), (j == 2 ? 2 : -4.5) * p.v[j], 1e-14);
+    assert_near("b", fixture_value_at(&f, f.equations.b[0], &p), 0, 0);
     fixture_close(&f);
 }
 
@@ -97,11 +66,11 @@ static void an_acceleration_constraint_stands_as_it_is(void **state) {
     fixture f;
     fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x''*y - 2*y''*x' = t*f'`}]");
     uint64_t seed = 4;
-    point p = random_point(&seed);
+    fixture_point p = fixture_point_anywhere(&seed);
     assert_int_equal(f.equations.velocity[0], GRAPH_NONE);
-    assert_near("A_x", entry(&f, 0, 0, &p), p.q[1], 0);
-    assert_near("A_y", entry(&f, 0, 1, &p), -2 * p.v[0], 1e-15);
-    assert_near("b", value(&f, f.equations.b[0], &p), p.t * p.v[2], 1e-15);
+    assert_near("A_x", fixture_entry_at(&f, &f.equations.A, 0, 0, &p), p.q[1], 0);
+    assert_near("A_y", fixture_entry_at(&f, &f.equations.A, 0, 1, &p), -2 * p.v[0], 1e-15);
+    assert_near("b", fixture_value_at(&f, f.equations.b[0], &p), p.t * p.v[2], 1e-15);
     fixture_close(&f);
 }
 
@@ -194,8 +163,8 @@ static void the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0(void **state) {
     fixture f;
     fixture_derive(
         &f, "`coordinates`: [`r`], `particles`: [{`name`: `b`, `mass`: 2, `position`: [`r*cos(3*t)`, `r*sin(3*t)`]}]");
-    point p = {.t = 0.2, .q = {0.7}, .v = {-1.3}};
-    assert_near("h", value(&f, f.equations.jacobi, &p), 1.3 * 1.3 - 9 * 0.49, 1e-14);
+    fixture_point p = {.t = 0.2, .q = {0.7}, .v = {-1.3}};
+    assert_near("h", fixture_value_at(&f, f.equations.jacobi, &p), 1.3 * 1.3 - 9 * 0.49, 1e-14);
     fixture_close(&f);
 }
 

@@ -54,12 +54,8 @@ static void a_reaction_is_not_known_where_no_force_stands(void **state) {
                                         "`definitions`: {`N`: `reaction(floor, y)`}"};
     for (size_t i = 0; i < 2; i++) {
         char text[2000];
-        fixture f;
         snprintf(text, sizeof text, "%s%s", BLOCK, wrong[i]);
-        fixture_read(&f, text, "`stop`: 1");
-        assert_int_equal(fixture_bind(&f), HAMEL_INVALID);
-        assert_true(fixture_says(&f, "reaction() may not be used here"));
-        fixture_close(&f);
+        assert_fault(text, "reaction() may not be used here");
     }
 }
 

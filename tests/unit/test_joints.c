@@ -3,7 +3,6 @@
  * Equations are compared at random states; NAME.1, NAME.2, ... in their order. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
-#include "tests/unit/random.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,8 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { ROUNDS = 8, COORDINATES = 12 };
 
 /* Two free bodies A and B in the plane, and in space. */
 #define PLANE(joint)                                                                                  \
@@ -47,23 +44,6 @@ enum { ROUNDS = 8, COORDINATES = 12 };
 #define DOT(p, q) p "[1]*" q "[1] + " p "[2]*" q "[2] + " p "[3]*" q "[3]"
 #define ALONG(p) "(x - u)*" p "[1] + (y - v)*" p "[2] + (z - w)*" p "[3]"
 
-static void assert_same(fixture *f, const char *what, graph_node found, const char *text) {
-    graph_node expected = fixture_node(f, text);
-    uint64_t seed = 31;
-    double t = 0.5, q[COORDINATES], v[COORDINATES];
-    program_inputs in = {{0}};
-    in.values[SYMBOL_TIME] = &t;
-    in.values[SYMBOL_COORDINATE] = q;
-    in.values[SYMBOL_VELOCITY] = v;
-    assert_true(found >= 0);
-    for (int round = 0; round < ROUNDS; round++) {
-        random_fill(&seed, q, COORDINATES, -2, 2);
-        random_fill(&seed, v, COORDINATES, -2, 2);
-        const graph *g = f->system->graph;
-        assert_near(what, fixture_value(g, found, &in), fixture_value(g, expected, &in), 1e-12);
-    }
-}
-
 /* The joint stands for exactly these equations, J.1, J.2, ..., of this order. */
 static void expect_equations(const char *members, constraint_order order, const char *const *texts, size_t count) {
     fixture f;
@@ -75,7 +55,7 @@ static void expect_equations(const char *members, constraint_order order, const 
         snprintf(name, sizeof name, "J.%zu", i + 1);
         assert_string_equal(c->name, name);
         assert_int_equal(c->order, order);
-        assert_same(&f, name, c->equation, texts[i]);
+        assert_same_value(&f, name, c->equation, fixture_node(&f, texts[i]));
     }
     fixture_close(&f);
 }
@@ -178,34 +158,26 @@ static void joints_come_in_families(void **state) {
                      "`for`: `i = 2..3`}]");
     assert_int_equal(f.system->constraint_count, 2);
     assert_string_equal(f.system->constraints[1].name, "rod[3].1");
-    assert_same(&f, "rod", f.system->constraints[1].equation, "hypot(x[3] - x[2], y[3] - y[2]) - 3");
-    fixture_close(&f);
-}
-
-static void expect_fault(const char *members, const char *text) {
-    fixture f;
-    fixture_read(&f, members, "`stop`: 1");
-    assert_int_not_equal(fixture_bind(&f), HAMEL_OK);
-    if (!fixture_says(&f, text)) fail_msg("no `%s`; first: %s", text, f.error.faults[0].message);
-    if (f.error.count != 1) fail_msg("%zu faults; second: %s", f.error.count, f.error.faults[1].message);
+    assert_same_value(&f, "rod", f.system->constraints[1].equation,
+                      fixture_node(&f, "hypot(x[3] - x[2], y[3] - y[2]) - 3"));
     fixture_close(&f);
 }
 
 static void joints_that_cannot_be_are_refused(void **state) {
     (void)state;
-    expect_fault(PLANE("`type`: `hinge`, `between`: [`A`, `B`]"), "no joint of type `hinge`");
-    expect_fault(PLANE("`type`: `distance`, `between`: [`A`, `B`]"), "needs `length`");
-    expect_fault(PLANE("`type`: `rolling`, `normal`: [0, 1], `between`: [`A`, `B`]"), "needs `radius`");
-    expect_fault(PLANE("`type`: `rolling`, `radius`: 1, `between`: [`A`, `B`]"), "needs `normal`");
-    expect_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 1], `between`: [[0, 0], [1, 1]]"), "neither end");
-    expect_fault(PLANE("`type`: `knife_edge`, `between`: [`A`]"), "needs `direction`");
-    expect_fault(PLANE("`type`: `prismatic`, `between`: [`A`, `B`]"), "needs `axis`");
-    expect_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 0], `between`: [`A`, `B`]"), "not zero");
-    expect_fault(PLANE("`type`: `prismatic`, `axis`: [0, 0], `between`: [`A`, `B`]"), "not zero");
-    expect_fault(SPACE("`type`: `revolute`, `axis`: [0, 0, 0], `between`: [`A`, `B`]"), "not zero");
-    expect_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "no coordinate");
-    expect_fault(PLANE("`type`: `fixed`, `between`: [`A`]"), "between two");
-    expect_fault(PLANE("`type`: `revolute`, `between`: [`A`, `C`]"), "named `C`");
+    assert_fault(PLANE("`type`: `hinge`, `between`: [`A`, `B`]"), "no joint of type `hinge`");
+    assert_fault(PLANE("`type`: `distance`, `between`: [`A`, `B`]"), "needs `length`");
+    assert_fault(PLANE("`type`: `rolling`, `normal`: [0, 1], `between`: [`A`, `B`]"), "needs `radius`");
+    assert_fault(PLANE("`type`: `rolling`, `radius`: 1, `between`: [`A`, `B`]"), "needs `normal`");
+    assert_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 1], `between`: [[0, 0], [1, 1]]"), "neither end");
+    assert_fault(PLANE("`type`: `knife_edge`, `between`: [`A`]"), "needs `direction`");
+    assert_fault(PLANE("`type`: `prismatic`, `between`: [`A`, `B`]"), "needs `axis`");
+    assert_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 0], `between`: [`A`, `B`]"), "not zero");
+    assert_fault(PLANE("`type`: `prismatic`, `axis`: [0, 0], `between`: [`A`, `B`]"), "not zero");
+    assert_fault(SPACE("`type`: `revolute`, `axis`: [0, 0, 0], `between`: [`A`, `B`]"), "not zero");
+    assert_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "no coordinate");
+    assert_fault(PLANE("`type`: `fixed`, `between`: [`A`]"), "between two");
+    assert_fault(PLANE("`type`: `revolute`, `between`: [`A`, `C`]"), "named `C`");
 }
 
 /* --- motions -------------------------------------------------------------------------------------------------------- */

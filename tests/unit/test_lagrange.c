@@ -1,6 +1,5 @@
 /* test_lagrange.c — engine/mechanics/lagrange.c: M, Q and the residuals against equations derived by hand. */
 #include "tests/unit/fixture.h"
-#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,39 +8,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { MOST = 8 };
-
-typedef struct point {
-    double t, q[MOST], v[MOST], a[MOST], lambda[MOST];
-} point;
-
-static point random_point(uint64_t *seed) {
-    point p;
-    p.t = random_between(seed, -1, 1);
-    random_fill(seed, p.q, MOST, -1.5, 1.5);
-    random_fill(seed, p.v, MOST, -2, 2);
-    random_fill(seed, p.a, MOST, -3, 3);
-    random_fill(seed, p.lambda, MOST, -3, 3);
-    return p;
-}
-
-static double value(const fixture *f, graph_node node, const point *p) {
-    program_inputs in = {{0}};
-    in.values[SYMBOL_PARAMETER] = f->system->parameter_values;
-    in.values[SYMBOL_TIME] = &p->t;
-    in.values[SYMBOL_COORDINATE] = p->q;
-    in.values[SYMBOL_VELOCITY] = p->v;
-    in.values[SYMBOL_ACCELERATION] = p->a;
-    in.values[SYMBOL_MULTIPLIER] = p->lambda;
-    return fixture_value(f->system->graph, node, &in);
-}
-
-static double entry(const fixture *f, const matrix_pattern *m, int row, int column, const point *p) {
-    for (size_t k = 0; k < m->count; k++)
-        if (m->entries[k].row == row && m->entries[k].column == column) return value(f, m->entries[k].node, p);
-    return 0;
-}
 
 /* Two rods with masses at their ends, angles from the vertical: Greenwood, Principles of Dynamics, ch. 6, or any. */
 static void the_double_pendulum_is_that_of_the_textbooks(void **state) {
@@ -54,16 +20,17 @@ static void the_double_pendulum_is_that_of_the_textbooks(void **state) {
     double m = 2, n = 3, l = 0.7, k = 1.1, g = 9.81;
     uint64_t seed = 1;
     for (int i = 0; i < 10; i++) {
-        point p = random_point(&seed);
+        fixture_point p = fixture_point_anywhere(&seed);
         double a = p.q[0], b = p.q[1], u = p.v[0], w = p.v[1], s = sin(a - b), c = cos(a - b);
-        assert_near("M11", entry(&f, &f.equations.M, 0, 0, &p), (m + n) * l * l, 1e-14);
-        assert_near("M21", entry(&f, &f.equations.M, 1, 0, &p), n * l * k * c, 1e-14);
-        assert_near("M22", entry(&f, &f.equations.M, 1, 1, &p), n * k * k, 1e-14);
-        assert_near("Q1", value(&f, f.equations.Q[0], &p),
+        assert_near("M11", fixture_entry_at(&f, &f.equations.M, 0, 0, &p), (m + n) * l * l, 1e-14);
+        assert_near("M21", fixture_entry_at(&f, &f.equations.M, 1, 0, &p), n * l * k * c, 1e-14);
+        assert_near("M22", fixture_entry_at(&f, &f.equations.M, 1, 1, &p), n * k * k, 1e-14);
+        assert_near("Q1", fixture_value_at(&f, f.equations.Q[0], &p),
                     -n * l * k * w * w * s - (m + n) * g * l * sin(a) + sin(p.t) + (w - u) / 2, 1e-13);
-        assert_near("Q2", value(&f, f.equations.Q[1], &p), n * l * k * u * u * s - n * g * k * sin(b) - (w - u) / 2,
-                    1e-13);
-        assert_near("p1", value(&f, f.equations.momentum[0], &p), (m + n) * l * l * u + n * l * k * w * c, 1e-14);
+        assert_near("Q2", fixture_value_at(&f, f.equations.Q[1], &p),
+                    n * l * k * u * u * s - n * g * k * sin(b) - (w - u) / 2, 1e-13);
+        assert_near("p1", fixture_value_at(&f, f.equations.momentum[0], &p), (m + n) * l * l * u + n * l * k * w * c,
+                    1e-14);
     }
     fixture_close(&f);
 }
@@ -74,10 +41,10 @@ static void terms_linear_in_the_velocities_turn_and_do_no_work(void **state) {
     fixture f;
     fixture_derive(&f, "`coordinates`: [`x`, `y`], `lagrangian`: `1.5*(x'^2 + y'^2) + 0.8*(x*y' - y*x')`");
     uint64_t seed = 2;
-    point p = random_point(&seed);
-    assert_near("Q_x", value(&f, f.equations.Q[0], &p), 1.6 * p.v[1], 1e-14);
-    assert_near("Q_y", value(&f, f.equations.Q[1], &p), -1.6 * p.v[0], 1e-14);
-    assert_near("M", entry(&f, &f.equations.M, 0, 0, &p), 3, 1e-14);
+    fixture_point p = fixture_point_anywhere(&seed);
+    assert_near("Q_x", fixture_value_at(&f, f.equations.Q[0], &p), 1.6 * p.v[1], 1e-14);
+    assert_near("Q_y", fixture_value_at(&f, f.equations.Q[1], &p), -1.6 * p.v[0], 1e-14);
+    assert_near("M", fixture_entry_at(&f, &f.equations.M, 0, 0, &p), 3, 1e-14);
     assert_int_equal(f.equations.M.count, 2);
     fixture_close(&f);
 }
@@ -87,9 +54,9 @@ static void a_relativistic_particle_has_the_longitudinal_mass(void **state) {
     (void)state;
     fixture f;
     fixture_derive(&f, "`coordinates`: [`x`], `lagrangian`: `-9*sqrt(1 - x'^2/9) - 2*x*t`");
-    point p = {.t = 0.4, .q = {0.3}, .v = {1.7}};
-    assert_near("M", entry(&f, &f.equations.M, 0, 0, &p), pow(1 - 1.7 * 1.7 / 9, -1.5), 1e-14);
-    assert_near("Q", value(&f, f.equations.Q[0], &p), -0.8, 1e-14);
+    fixture_point p = {.t = 0.4, .q = {0.3}, .v = {1.7}};
+    assert_near("M", fixture_entry_at(&f, &f.equations.M, 0, 0, &p), pow(1 - 1.7 * 1.7 / 9, -1.5), 1e-14);
+    assert_near("Q", fixture_value_at(&f, f.equations.Q[0], &p), -0.8, 1e-14);
     fixture_close(&f);
 }
 
@@ -102,9 +69,9 @@ static void a_rheonomic_bead_feels_the_centrifugal_force(void **state) {
         "`coordinates`: [`r`], `particles`: [{`name`: `bead`, `mass`: 2, `position`: [`r*cos(t^2)`, `r*sin(t^2)`]}]");
     uint64_t seed = 4;
     for (int i = 0; i < 5; i++) {
-        point p = random_point(&seed);
-        assert_near("M", entry(&f, &f.equations.M, 0, 0, &p), 2, 1e-14);
-        assert_near("Q", value(&f, f.equations.Q[0], &p), 2 * p.q[0] * 4 * p.t * p.t, 1e-13);
+        fixture_point p = fixture_point_anywhere(&seed);
+        assert_near("M", fixture_entry_at(&f, &f.equations.M, 0, 0, &p), 2, 1e-14);
+        assert_near("Q", fixture_value_at(&f, f.equations.Q[0], &p), 2 * p.q[0] * 4 * p.t * p.t, 1e-13);
     }
     fixture_close(&f);
 }
@@ -116,9 +83,9 @@ static void forces_may_be_linear_in_multipliers(void **state) {
                        "`equation`: `y = x^2`}],"
                        "`generalized_forces`: {`x`: `3*lambda(c)*x + reaction(c, x)`}");
     uint64_t seed = 5;
-    point p = random_point(&seed);
+    fixture_point p = fixture_point_anywhere(&seed);
     assert_int_equal(f.equations.W.count, 1);
-    assert_near("W", entry(&f, &f.equations.W, 0, 0, &p), 3 * p.q[0] - 2 * p.q[0], 1e-14);
+    assert_near("W", fixture_entry_at(&f, &f.equations.W, 0, 0, &p), 3 * p.q[0] - 2 * p.q[0], 1e-14);
     fixture_close(&f);
 }
 
@@ -130,27 +97,28 @@ static void expect_same_equations(const char *members) {
     const hamel_equations *e = &f.equations;
     uint64_t seed = 9;
     for (int round = 0; round < 6; round++) {
-        point p = random_point(&seed);
-        double left[2 * MOST] = {0};
-        assert_true(e->n <= MOST && e->m <= MOST);
+        fixture_point p = fixture_point_anywhere(&seed);
+        double left[2 * FIXTURE_MOST] = {0};
+        assert_true(e->n <= FIXTURE_MOST && e->m <= FIXTURE_MOST);
         for (size_t k = 0; k < e->M.count; k++) {
             const matrix_entry *m = &e->M.entries[k];
-            double x = value(&f, m->node, &p);
+            double x = fixture_value_at(&f, m->node, &p);
             assert_true(m->row >= m->column);
             left[m->row] += x * p.a[m->column];
             if (m->row != m->column) left[m->column] += x * p.a[m->row];
         }
         for (size_t k = 0; k < e->A.count; k++) {
             const matrix_entry *a = &e->A.entries[k];
-            double x = value(&f, a->node, &p);
+            double x = fixture_value_at(&f, a->node, &p);
             left[a->column] -= x * p.lambda[a->row];
             left[e->n + (size_t)a->row] += x * p.a[a->column];
         }
         for (size_t i = 0; i < e->n; i++)
-            assert_near("M a - Q - A^T l", value(&f, e->residual[i], &p), left[i] - value(&f, e->Q[i], &p), 1e-12);
+            assert_near("M a - Q - A^T l", fixture_value_at(&f, e->residual[i], &p),
+                        left[i] - fixture_value_at(&f, e->Q[i], &p), 1e-12);
         for (size_t c = 0; c < e->m; c++)
-            assert_near("A a - b", value(&f, e->residual[e->n + c], &p), left[e->n + c] - value(&f, e->b[c], &p),
-                        1e-12);
+            assert_near("A a - b", fixture_value_at(&f, e->residual[e->n + c], &p),
+                        left[e->n + c] - fixture_value_at(&f, e->b[c], &p), 1e-12);
     }
     fixture_close(&f);
 }

@@ -25,7 +25,7 @@ static double value_of(fixture *f, const char *text) {
     return fixture_value(f->system->graph, fixture_node(f, text), &in);
 }
 
-/* Binding fails, and one of the faults says `text`. */
+/* Binding fails, and one of the faults, which may follow from each other, says `text`. */
 static void expect_fault(const char *members, const char *text) {
     fixture f;
     fixture_read(&f, members, "`stop`: 1");
