@@ -63,14 +63,15 @@ static void latex_name(const char *name, text_buffer *out) {
     while (*index == '_' || *index == '[' || *index == '.') index++;
     size_t length = strcspn(index, "]'");
     if (length == 0) return;
-    text_buffer_puts(out, "_{");
+    bool word = length > 1 && strcspn(index, "0123456789") >= length;
+    text_buffer_puts(out, word ? "_{\\mathrm{" : "_{");
     for (size_t k = 0; k < length; k++) {
         if (index[k] == '_' || index[k] == '[' || index[k] == ']')
             text_buffer_puts(out, ",");
         else
             text_buffer_add(out, index + k, 1);
     }
-    text_buffer_puts(out, "}");
+    text_buffer_puts(out, word ? "}}" : "}");
 }
 
 static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {

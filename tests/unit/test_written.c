@@ -282,6 +282,9 @@ static void a_wheel_is_written_in_the_velocity_along_it(void **state) {
     assert_non_null(strstr(text, "\nv_wheels: m*v_wheels' - m*L*theta'^2 = FC + FD\n"
                                  "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = (FD - FC)*h\n"));
     free(text);
+    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* an index that is a word stands upright */
+    assert_non_null(strstr(text, "\nv_{\\mathrm{wheels}} &= \\cos"));
+    free(text);
     written_close(&e);
 }
 
