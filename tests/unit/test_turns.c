@@ -1,5 +1,6 @@
 /* test_turns.c — engine/graph/turns.c: sines and cosines of sums, from those of the terms where these are at hand. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #include <float.h>
 #include <math.h>
