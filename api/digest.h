@@ -6,6 +6,7 @@
 
 enum { DIGEST_HEX = 64 };
 
+/* hex: 64 digits in lower case and a NUL. */
 void api_digest(const char *bytes, size_t length, char hex[DIGEST_HEX + 1]);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct json_builder {
 /* `item` itself; notes a failure when it is NULL. */
 cJSON *json_kept(json_builder *b, cJSON *item);
 
-/* Members of an object; a text that is NULL becomes null. */
+/* Members of an object; a text that is NULL becomes null. What is returned is part of the tree; NULL after a failure. */
 void json_add_text(json_builder *b, cJSON *object, const char *key, const char *value);
 void json_add_number(json_builder *b, cJSON *object, const char *key, double value);
 void json_add_truth(json_builder *b, cJSON *object, const char *key, bool value);

@@ -7,8 +7,7 @@
 
 #include <cjson/cJSON.h>
 
-/* HTTP status of a failed request, exit code of a failed command (2-http-api-and-cli: 3 invalid description, 4 the
- * integration failed or is incomplete, ...). */
+/* HTTP status of a failed request, exit code of a failed command (hamel --help lists them). */
 int api_status_http(hamel_status status);
 int api_status_exit(hamel_status status);
 

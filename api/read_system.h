@@ -10,8 +10,8 @@
 
 #include <cjson/cJSON.h>
 
-/* Fills *out. Returns HAMEL_OK, or HAMEL_INVALID with all faults added to `error`. Also sets out->hash (hex SHA-256 or
- * the like of the canonical form). */
+/* Fills *out. Returns HAMEL_OK, or HAMEL_INVALID with all faults added to `error`. Also sets out->hash
+ * (api_hash). */
 hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory,
                              hamel_error *error) HAMEL_CHECKED;
 

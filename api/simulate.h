@@ -24,7 +24,7 @@ typedef struct api_failure {
     int http; /* status code; 0: no failure */
     int exit_code;
     cJSON *problem;
-    char *text; /* for a terminal, without the file's name resolved: see api_error_text */
+    char *text; /* for a terminal: see api_error_text */
 } api_failure;
 void api_failure_clear(api_failure *failure);
 
@@ -34,14 +34,14 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
                          const api_limits *limits, const atomic_bool *cancel, const char *file, api_failure *failure);
 
 /* Receives a run. Any callback may be NULL; one that returns false ends the run as canceled. The JSON texts are the
- * objects of format section 11 and valid during the call only. Exactly one of `summary` and `problem` is called last,
+ * objects of openapi.json and valid during the call only. Exactly one of `summary` and `problem` is called last,
  * `problem` also when the run fails before it begins (then `header` was never called and no row was sent). */
 typedef struct api_observer {
     void *context;
     bool (*header)(void *context, const row_header *header);
-    bool (*row)(void *context, const double *values, size_t count);
+    bool (*row)(void *context, const double *values, size_t count); /* column_count of the header */
     bool (*event)(void *context, const char *json);
-    bool (*progress)(void *context, const char *json, double fraction);
+    bool (*progress)(void *context, const char *json, double fraction); /* of the time span, 0 to 1 */
     bool (*summary)(void *context, const char *json, const hamel_summary *summary);
     bool (*problem)(void *context, const char *json, const api_failure *failure, const char *summary_json);
     bool model_known; /* an earlier run has paid for the derivation: derive_seconds is 0 */
@@ -54,11 +54,11 @@ hamel_status api_run(const hamel_model *model, double time_limit, const atomic_b
 /* An observer that writes to a row writer; `writer` is its context. */
 api_observer api_observer_of(row_writer *writer);
 
-/* The summary of format section 11. The caller deletes it. */
+/* Schemas Summary and Header of openapi.json. The caller deletes them. NULL without memory. */
 cJSON *api_summary_json(const hamel_summary *summary);
 cJSON *api_header_json(const hamel_header *header);
 
-/* An event of format section 11 as compact text: name, t, the values of the columns before and after, and the impulse
+/* Adds an event as compact text: name, t, the values of the columns before and after, and the impulse
  * where there was one. */
 void api_event_text(text_buffer *out, const hamel_happening *event);
 

@@ -41,8 +41,8 @@ typedef struct sweep {
     size_t collect_count;
 } sweep;
 
-/* Reads a sweep into `out`, in the reader's arena; `members_max` bounds its members; 0: only look for faults. Faults are added to the reader's
- * error. */
+/* Reads a sweep into `out`, in the reader's arena; `members_max` bounds its members; 0: only look for faults. Faults are
+ * added to the reader's error. */
 void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t members_max, sweep *out);
 
 /* The overrides of a member as a JSON list of "TARGET=VALUE". False without memory. */

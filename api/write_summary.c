@@ -1,4 +1,4 @@
-/* write_summary.c — header, events and summary of a run as JSON (format section 11). */
+/* write_summary.c — header, events and summary of a run as JSON, as openapi.json has them. */
 #include "api/json_builder.h"
 #include "api/json_text.h"
 #include "api/simulate.h"

@@ -19,7 +19,7 @@
 typedef struct hamel_model hamel_model;
 
 /* What one description may cost. hamel_limits_default gives generous values for a person's own machine; a server
- * lowers them. 0 means no limit where it makes sense. */
+ * lowers them. 0 means no limit, except of memory and nodes. */
 typedef struct hamel_limits {
     size_t memory; /* bytes of one model */
     size_t nodes;  /* of the expression graph */
@@ -43,7 +43,7 @@ void hamel_model_free(hamel_model *model);
  * bit. AUTO: where a run repays it. */
 typedef enum hamel_jit { HAMEL_JIT_AUTO, HAMEL_JIT_ON, HAMEL_JIT_OFF } hamel_jit;
 
-/* "auto", "on" or "off". */
+/* "auto", "on" or "off"; false when it is none of them. */
 bool hamel_jit_named(const char *name, hamel_jit *out);
 
 /* Translates what runs of a new model evaluate, before anyone else has it. Without such a processor or memory the model
@@ -120,9 +120,8 @@ typedef enum hamel_outcome {
 const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", ... */
 
 typedef struct hamel_residual {
-    const char *name; /* of the constraint */
-    double position,
-        velocity; /* largest over all rows, in the equation's own units; NaN-free; 0 where it has no such level */
+    const char *name;          /* of the constraint */
+    double position, velocity; /* largest over all rows, in the equation's units; 0 without such a level */
     bool holonomic;
 } hamel_residual;
 
@@ -172,7 +171,7 @@ typedef struct hamel_summary {
     hamel_residual *residuals;
     size_t residual_count;
     double max_work_balance_error; /* |E - E0 - ∫ energy_rate dt|, E the Jacobi integral; largest over all rows */
-    int rank_changes;
+    int rank_changes;              /* how often the rank of the constraints changed, for an instant or for good */
     hamel_invariant_result *invariants;
     size_t invariant_count;
     hamel_check_result *checks;
@@ -375,7 +374,7 @@ void hamel_verification_free(hamel_verification *verification);
 
 /* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). Of a conjugate pair the one with imaginary part > 0. */
 typedef struct hamel_mode {
-    double eigenvalue[2];      /* real, imaginary; rad/s in the system's unit of time */
+    double eigenvalue[2];      /* real, imaginary; per second */
     double frequency, damping; /* |eigenvalue|, and −real/|eigenvalue| (0 for the eigenvalue 0) */
     const double *shape;       /* 2n: real and imaginary part of each coordinate; the largest is 1 */
 } hamel_mode;
@@ -412,8 +411,9 @@ typedef struct hamel_argument {
 } hamel_argument;
 
 /* Linearizes the motion of `d` on its constraint manifold about the initial state, made consistent, or about `at` (an
- * equilibrium of the same description; NULL for the former); the state's independent coordinates are those that the constraints determine worst. `inputs`: names of parameters (may be none).
- * HAMEL_LIMIT for more than 600 coordinates and constraints. Freed by hamel_linearization_free. */
+ * equilibrium of the same description; NULL for the former); the independent coordinates are those that the constraints
+ * determine worst. `inputs`: names of parameters (may be none). HAMEL_LIMIT for more than 600 coordinates and
+ * constraints. On success *out is owned by the caller: hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
@@ -427,8 +427,9 @@ typedef struct hamel_generalized_force {
 } hamel_generalized_force;
 
 typedef struct hamel_action {
-    const char *
-        origin; /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation", "nonideal", "friction on floor" */
+    /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation", "nonideal",
+     * "friction on floor" */
+    const char *origin;
     hamel_generalized_force *on;
     size_t count;
 } hamel_action;
@@ -449,12 +450,14 @@ typedef struct hamel_relaxation {
 } hamel_relaxation;
 
 /* Generalized forces at the initial state, element by element. Arguments as for hamel_analyze; `error` is not NULL. Of
- * Coulomb friction the value is what really acts, also while it sticks; the expression is that of slipping. HAMEL_NOT_FINITE names a force
- * without a value. Freed by hamel_forces_free, hamel_relaxation_free. HAMEL_INVALID when there is no such constraint, or it
- * does not act at the start. */
+ * Coulomb friction the value is what really acts, also while it sticks; the expression is that of slipping.
+ * HAMEL_NOT_FINITE names a force without a value. On success *out is owned by the caller: hamel_forces_free. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
                                const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);
+
+/* The reaction of `constraint` at the initial state; the rest as for hamel_find_forces. HAMEL_INVALID when there is no such
+ * constraint, or it does not act at the start. On success *out is owned by the caller: hamel_relaxation_free. */
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 void hamel_relaxation_free(hamel_relaxation *relaxation);
@@ -468,7 +471,8 @@ typedef struct hamel_equilibria {
 } hamel_equilibria;
 
 /* Finds equilibria of `d` at its start time from the initial values and from `starts` random configurations around them.
- * Cyclic coordinates with an initial velocity keep it (steady motions). Freed by hamel_equilibria_free. */
+ * Cyclic coordinates with an initial velocity keep it (steady motions). On success *out is owned by the caller:
+ * hamel_equilibria_free; that there are none is no failure. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, const atomic_bool *cancel,
                                    hamel_error *error) HAMEL_CHECKED;

@@ -1,4 +1,4 @@
-/* outputs.h — what outputs, invariants, checks and events ask for, as nodes (format section 6). */
+/* outputs.h — what outputs, invariants, checks and events ask for, as nodes. */
 #ifndef HAMEL_MECHANICS_OUTPUTS_H
 #define HAMEL_MECHANICS_OUTPUTS_H
 

@@ -11,7 +11,7 @@
 #include "engine/mechanics/outputs.h"
 #include "engine/mechanics/switches.h"
 
-/* Format section 9, checked and with defaults. */
+/* `simulation` of a description, checked and with defaults. */
 typedef struct model_settings {
     double start, stop;
     size_t row_count;    /* output times, both ends included */

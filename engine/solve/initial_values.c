@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { ITERATIONS = 60, SHOWN = 12 };
-static const double STRICT = 1e-6;   /* format section 9 */
+static const double STRICT = 1e-6;   /* scaled residual of given values that count as consistent */
 static const double REACHED = 1e-12; /* scaled residual of a state that counts as consistent */
 
 typedef struct nearest {

@@ -28,7 +28,7 @@ typedef struct hamel_expressions {
     size_t count;
 } hamel_expressions;
 
-/* "for": the families (format section 8), outermost first. `text` is "i = 1..N"; the object form is given as several. */
+/* "for": the families, outermost first. `text` is "i = 1..N"; the object form is given as several. */
 typedef struct hamel_family {
     const char *pointer;
     const char **ranges;
@@ -173,7 +173,7 @@ typedef struct hamel_impulse {
     hamel_expression constraint, restitution;
 } hamel_impulse;
 
-/* What happens where `when` crosses zero in this direction (format section 5). */
+/* What happens where `when` crosses zero in this direction. */
 typedef struct hamel_event {
     const char *pointer, *name;
     hamel_expression when;
@@ -230,7 +230,7 @@ typedef enum hamel_projection {
 } hamel_projection;
 typedef enum hamel_initialization { HAMEL_INITIALIZATION_STRICT, HAMEL_INITIALIZATION_PROJECT } hamel_initialization;
 
-/* Format section 9. Fields that may be expressions are expressions of parameters. */
+/* Fields that may be expressions are expressions of parameters. */
 typedef struct hamel_simulation {
     const char *pointer;
     hamel_expression start, stop, step;
@@ -258,7 +258,7 @@ typedef struct hamel_simulation {
 typedef enum hamel_table_kind { HAMEL_TABLE_LINEAR, HAMEL_TABLE_CUBIC } hamel_table_kind;
 typedef enum hamel_table_outside { HAMEL_TABLE_ERROR, HAMEL_TABLE_HOLD } hamel_table_outside;
 
-/* Format section 7. */
+/* y over x, by lines or a spline. */
 typedef struct hamel_table {
     const char *pointer, *name;
     hamel_expressions x, y; /* of parameters */

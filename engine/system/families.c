@@ -1,4 +1,4 @@
-/* families.c — elements that stand for their repetitions (format section 8).
+/* families.c — elements that stand for their repetitions.
  *
  * Ranges are evaluated outermost first, inner ends may use outer variables; an odometer walks the members without
  * recursion. Names such as "x[i-1]" are expanded to the canonical "x[3]", "u[1,2]" that columns bear. */

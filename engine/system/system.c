@@ -360,7 +360,7 @@ static void declare_inactive_constraints(hamel_system *s) {
     declare_those(s, true);
 }
 
-/* What a constraint is follows from what it contains (format section 4). */
+/* What a constraint is follows from what it contains. */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     const unsigned moving =
         GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);

@@ -58,7 +58,7 @@ typedef struct system_quasi_velocity {
 typedef struct system_constraint {
     const char *name, *pointer;
     bool inactive;                            /* at the start */
-    constraint_order order;                   /* by what the equation contains (format section 4) */
+    constraint_order order;                   /* by what the equation contains */
     graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
     const hamel_expression *written;          /* what f is bound from, in the scope of these loops */
     const struct hamel_constraint *described; /* NULL for an element's own */
@@ -215,7 +215,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
 
 /* --- bind.c: expressions to nodes ---------------------------------------------------------------------------------- */
 
-/* Where an expression stands decides what it may use (format section 1). */
+/* Where an expression stands decides what it may use. */
 #define SYSTEM_PLACE_LIST(X)                                                                        \
     X(PARAMETERS, "parameters only", 0x01)                                                          \
     X(POSITION, "parameters, time and coordinates", 0x07)                                           \

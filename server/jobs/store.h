@@ -112,7 +112,7 @@ void row_chunk_clear(row_chunk *chunk);
 /* What happened between rows: after `row` rows had come. */
 typedef struct job_event {
     int64_t row;
-    char *json; /* format section 11 */
+    char *json; /* the object, as in NDJSON */
 } job_event;
 
 /* Rows and what happened among them, in order; either may be empty. */

@@ -1,4 +1,4 @@
-/* test_forces.c — multipliers and reactions in each place where a force may stand (format section 1): a block of mass 2 on
+/* test_forces.c — multipliers and reactions in each place where a force may stand: a block of mass 2 on
  * a floor, with N = 2 · 9.81 the reaction that it causes. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
