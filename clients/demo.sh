@@ -86,5 +86,5 @@ say "The server is stopped again. Where to look next:"
 cat <<'T'
   README.md                        the first system of your own, in five lines
   build/hamel examples             more systems; hamel run, hamel check and hamel new at the command line
-  make run                         serve on 127.0.0.1:8080; the API is described at /openapi.json
+  make run                         a page to work in at http://127.0.0.1:8080/, the API to try at /docs
 T

@@ -18,7 +18,8 @@ static void print_usage(FILE *out) {
     fprintf(out, "\nhamel COMMAND --help tells more of one command, with examples.\n"
                  "First steps: hamel new > system.json, then hamel run system.json\n\n"
                  "Exit codes: 0 success, 1 a check failed, 2 usage, 3 invalid description, 4 the integration failed\n"
-                 "or is incomplete, 5 server or network, 6 files and memory.\n");
+                 "or is incomplete, 5 server or network, 6 files and memory.\n\n"
+                 "Environment: HAMEL_SERVER, HAMEL_TOKEN: the daemon that is asked, and the token for it.\n");
 }
 
 static int unknown_command(const char *name) {

@@ -35,7 +35,7 @@ void cli_print_linearization(const cJSON *linearization);
 /* The options of commands that run: one text for each. */
 /* clang-format off */
 #define CLI_SETTING_OPTIONS                                                                                            \
-    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial or COORDINATE.velocity; may be repeated"},              \
+    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial, COORDINATE.velocity or simulation.KEY; repeatable"},   \
     {"stop", "TIME", "simulation.stop", "when the run ends"},                                                          \
     {"samples", "N", "simulation.samples", "number of rows, both ends included; replaces step or times"},              \
     {"rtol", "X", "simulation.rtol", "relative tolerance"},                                                            \
