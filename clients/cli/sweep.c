@@ -333,8 +333,8 @@ const cli_command cli_sweep = {
     .summary = "run the sweep of a description; one row a member",
     .about =
         "Columns: member (from 0), what the sweep is over, status (completed, terminated, incomplete, failed), what\n"
-        "it collects, and problem: why a member is incomplete or failed. The others go on. The table does not depend on\n"
-        "--jobs and --shard. Members run in this process.\n\n"
+        "it collects, and problem: why a member is incomplete or failed. The others go on. The table does not depend\n"
+        "on --jobs and --shard. Members run in this process.\n\n"
         "Exit codes: 4 when a member failed or is incomplete; 3 when the description is invalid.\n\n"
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"
