@@ -141,7 +141,7 @@ double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int 
     return 0;
 }
 
-void assert_same_value(const fixture *f, const char *what, graph_node found, graph_node expected) {
+void assert_same(const fixture *f, const char *what, graph_node found, graph_node expected) {
     enum { ROUNDS = 8 };
     uint64_t seed = 21;
     assert_true(found >= 0 && expected >= 0);

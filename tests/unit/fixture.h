@@ -49,7 +49,7 @@ double fixture_value_at(const fixture *f, graph_node node, const fixture_point *
 double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int column, const fixture_point *p);
 
 /* Both nodes have the same value at random states. */
-void assert_same_value(const fixture *f, const char *what, graph_node found, graph_node expected);
+void assert_same(const fixture *f, const char *what, graph_node found, graph_node expected);
 
 /* Binding fails with exactly one fault, which says `text`. */
 void assert_fault(const char *members, const char *text);

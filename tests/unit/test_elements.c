@@ -28,23 +28,22 @@ static graph_node sum_of(fixture *f, const graph_node *terms, size_t count) {
 }
 
 static void expect_kinetic(fixture *f, const char *text) {
-    assert_same_value(f, "kinetic energy", sum_of(f, f->system->kinetic, f->system->kinetic_count),
-                      fixture_node(f, text));
+    assert_same(f, "kinetic energy", sum_of(f, f->system->kinetic, f->system->kinetic_count), fixture_node(f, text));
 }
 
 static void expect_potential(fixture *f, const char *text) {
-    assert_same_value(f, "potential energy", sum_of(f, f->system->potential, f->system->potential_count),
-                      fixture_node(f, text));
+    assert_same(f, "potential energy", sum_of(f, f->system->potential, f->system->potential_count),
+                fixture_node(f, text));
 }
 
 static void expect_force(fixture *f, const char *coordinate, const char *text) {
     int32_t i = system_coordinate_index(f->system, coordinate);
     assert_true(i >= 0);
-    assert_same_value(f, coordinate, f->system->coordinates[i].force, fixture_node(f, text));
+    assert_same(f, coordinate, f->system->coordinates[i].force, fixture_node(f, text));
 }
 
 static void expect_same(fixture *f, const char *found, const char *expected) {
-    assert_same_value(f, found, fixture_node(f, found), fixture_node(f, expected));
+    assert_same(f, found, fixture_node(f, found), fixture_node(f, expected));
 }
 
 /* --- bodies -------------------------------------------------------------------------------------------------------- */
