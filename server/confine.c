@@ -74,7 +74,8 @@ static int allow_conditional(scmp_filter_ctx filter) {
         {SCMP_SYS(prctl), 0, word, PR_SET_NAME},
         {SCMP_SYS(prctl), 0, word, PR_SET_VMA},
         {SCMP_SYS(ioctl), 1, word, FIONBIO},
-        {SCMP_SYS(prlimit64), 2, whole, 0}, /* looking */
+        {SCMP_SYS(ioctl), 1, word, FIONREAD}, /* the resolver of names */
+        {SCMP_SYS(prlimit64), 2, whole, 0},   /* looking */
     };
     int failed = 0;
     for (size_t k = 0; !failed && k < sizeof conditions / sizeof conditions[0]; k++) {
