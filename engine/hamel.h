@@ -123,6 +123,7 @@ typedef struct hamel_residual {
     const char *name;          /* of the constraint */
     double position, velocity; /* largest over all rows, in the equation's units; 0 without such a level */
     bool holonomic;
+    double steepest; /* largest length of its row of A; only where A depends on velocities */
 } hamel_residual;
 
 typedef struct hamel_invariant_result {
@@ -192,6 +193,9 @@ typedef struct hamel_summary {
     double initial_energy;        /* Jacobi integral at the start; NaN before it is known */
     double energy_tolerance;      /* what rtol and atol amount to in E, to first order; largest of all states seen */
     double scaled_residual; /* largest of all rows that are not projected, relative to the terms of the constraint */
+    double *gradients;      /* A at the state seen last; NULL where it does not depend on velocities */
+    const char *turned;     /* the constraint whose row turned round near its zero, or NULL, and */
+    double turned_at;       /* when */
     size_t last_rank, met_rank; /* of A, as it has settled and at the state seen last */
 } hamel_summary;
 

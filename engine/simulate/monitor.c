@@ -10,12 +10,15 @@
 /* Of residuals and rtol, as of energies (energy.c): Baumgarte's constants keep them near it, no stabilization at all does
  * not for long. */
 static const double ADRIFT = 1e3;
+/* A gradient this part of its largest is near its zero: there no step is so long that a regular motion turns it round. */
+static const double FLAT = 0.1;
 
 bool monitor_start(hamel_summary *s, const hamel_model *model) {
     s->residuals = calloc(model->m + 1, sizeof *s->residuals);
     s->invariants = calloc(model->invariant_count + 1, sizeof *s->invariants);
     s->checks = calloc(model->check_count + 1, sizeof *s->checks);
     if (!s->residuals || !s->invariants || !s->checks) return false;
+    if (!model->linear_velocities && !(s->gradients = calloc(model->A.count + 1, sizeof *s->gradients))) return false;
     s->residual_count = model->named_count;
     s->invariant_count = model->invariant_count;
     s->check_count = model->check_count;
@@ -117,7 +120,28 @@ static void see_rank(hamel_summary *s, size_t rank) {
     s->last_rank = rank;
 }
 
-void monitor_see(hamel_summary *s, const lane *l, bool row) {
+/* The gradient of a nonlinear velocity constraint may pass through 0, as that of a cone at rest. Nothing tells there which
+ * way the motion goes on: the row comes out of it in another direction, within one step. */
+static void see_gradients(hamel_summary *s, const lane *l, bool follows) {
+    const model_pattern *pattern = &l->model->A;
+    const double *A = l->kinetics->values + l->model->at_A;
+    size_t e = 0;
+    for (size_t c = 0; s->gradients && c < s->residual_count; c++) {
+        double now = 0, before = 0, along = 0;
+        for (; e < pattern->count && (size_t)pattern->row[e] == c; e++) {
+            now += A[e] * A[e];
+            before += s->gradients[e] * s->gradients[e];
+            along += A[e] * s->gradients[e];
+            s->gradients[e] = A[e];
+        }
+        s->residuals[c].steepest = fmax(s->residuals[c].steepest, sqrt(now));
+        if (!follows || s->turned || along >= 0 || sqrt(fmax(now, before)) > FLAT * s->residuals[c].steepest) continue;
+        s->turned = s->residuals[c].name;
+        s->turned_at = l->t;
+    }
+}
+
+static void see(hamel_summary *s, const lane *l, bool row, bool follows) {
     bool first = isnan(s->initial_energy);
     if (first) {
         s->initial_energy = lane_jacobi(l);
@@ -127,8 +151,13 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
     s->energy_tolerance = fmax(s->energy_tolerance, lane_energy_tolerance(l));
     see_rank(s, motion_rank(&l->kinetics->motion));
     if (row) see_residuals(s, l);
+    see_gradients(s, l, follows && !first);
     see_invariants(s, l, first);
     see_always(s, l);
+}
+
+void monitor_see(hamel_summary *s, const lane *l, bool row) {
+    see(s, l, row, true);
 }
 
 bool monitor_unbalanced(const hamel_summary *s) {
@@ -141,7 +170,7 @@ bool monitor_adrift(const hamel_summary *s) {
 
 void monitor_jump(hamel_summary *s, const lane *l) {
     s->last_rank = kkt_rank(l->kinetics->all);
-    monitor_see(s, l, false);
+    see(s, l, false, false);
 }
 
 void monitor_check_at(hamel_summary *s, const lane *l, size_t check) {

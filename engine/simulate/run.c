@@ -96,7 +96,7 @@ static bool collect_checks(run *r) {
     const hamel_model *model = r->model;
     r->timed_checks = calloc(model->check_count + 1, sizeof *r->timed_checks);
     if (!r->timed_checks) return false;
-    r->watched = model->invariant_count > 0;
+    r->watched = model->invariant_count > 0 || !model->linear_velocities;
     for (size_t i = 0; i < model->check_count; i++) {
         if (model->checks[i].at == HAMEL_CHECK_TIME) r->timed_checks[r->timed_count++] = i;
         if (model->checks[i].at == HAMEL_CHECK_ALWAYS) r->watched = true;
@@ -377,6 +377,16 @@ static void warn_of_drift(run *r) {
              s->scaled_residual);
 }
 
+static void warn_of_gradient(run *r) {
+    const hamel_summary *s = r->summary;
+    if (s->turned)
+        warn(r->summary,
+             "near t = %.6g the gradient of `%s` passes through 0: the velocity constraint does not determine the "
+             "motion "
+             "behind; another tolerance may give another one",
+             s->turned_at, s->turned);
+}
+
 static void warn_of_tolerance(run *r) {
     double least = integrator_least_rtol(r->main.integrator), asked = r->model->settings.rtol;
     if (asked < least)
@@ -408,7 +418,10 @@ static hamel_status finish(run *r, hamel_status status) {
         else
             warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
     }
-    if (status == HAMEL_OK) warn_of_drift(r);
+    if (status == HAMEL_OK) {
+        warn_of_drift(r);
+        warn_of_gradient(r);
+    }
     if (s->invariants && r->main.observed) monitor_finish(s, model, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
 }

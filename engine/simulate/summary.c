@@ -19,5 +19,6 @@ void hamel_summary_free(hamel_summary *s) {
     free(s->redundant);
     free(s->redundancy);
     free(s->error_estimate);
+    free(s->gradients);
     *s = (hamel_summary){0};
 }

@@ -227,6 +227,41 @@ static void a_tolerance_beyond_double_precision_is_told(void **state) {
     }
 }
 
+/* Thrown up along a cone in velocity space, a particle comes to rest, where the cone has no tangent plane; falling from
+ * the start it never does. Circles at a given speed turn the gradient round, too, but in many steps. */
+static void a_gradient_that_passes_through_zero_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *members;
+        int warnings;
+    } cases[] = {
+        {"`coordinates`: [{`name`: `x`, `velocity`: 0.6}, {`name`: `y`, `velocity`: 0.8}, {`name`: `z`, `velocity`: "
+         "1}],"
+         "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `5*z + x^2`,"
+         "`constraints`: [{`name`: `cone`, `equation`: `x'^2 + y'^2 = z'^2`}]",
+         1},
+        {"`coordinates`: [{`name`: `x`, `velocity`: 0.6}, {`name`: `y`, `velocity`: 0.8}, {`name`: `z`, `velocity`: "
+         "1}],"
+         "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `x^2 - 5*z`,"
+         "`constraints`: [{`name`: `cone`, `equation`: `x'^2 + y'^2 = z'^2`}]",
+         0},
+        {"`coordinates`: [`x`, {`name`: `y`, `velocity`: 2}], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
+         "`generalized_forces`: {`x`: `9*y'`, `y`: `-9*x'`},"
+         "`constraints`: [{`name`: `speed`, `equation`: `x'^2 + y'^2 = 4`}]",
+         0},
+    };
+    static const char *const methods[] = {"adams", "bdf", "erk"};
+    for (size_t i = 0; i < 9; i++) {
+        char simulation[100];
+        snprintf(simulation, sizeof simulation, "`stop`: 1, `samples`: 2, `method`: `%s`", methods[i / 3]);
+        record r = run(cases[i % 3].members, simulation);
+        assert_int_equal(r.status, HAMEL_OK);
+        assert_int_equal(r.summary.warning_count, cases[i % 3].warnings);
+        if (r.summary.warning_count) assert_non_null(strstr(r.summary.warnings[0], "`cone` passes through 0"));
+        drop(&r);
+    }
+}
+
 /* x oscillates twenty times as fast as y; where its error is allowed to be of its own size, steps are those of y. */
 static void a_tolerance_of_its_own_frees_a_coordinate(void **state) {
     (void)state;
@@ -526,6 +561,7 @@ int main(void) {
         cmocka_unit_test(auto_changes_to_bdf_on_a_stiff_chain),
         cmocka_unit_test(a_mass_that_only_constraints_complete_runs_by_bdf),
         cmocka_unit_test(a_tolerance_beyond_double_precision_is_told),
+        cmocka_unit_test(a_gradient_that_passes_through_zero_is_told),
         cmocka_unit_test(a_tolerance_of_its_own_frees_a_coordinate),
         cmocka_unit_test(stiffer_springs_take_no_more_steps),
         cmocka_unit_test(memory_grows_with_the_length_of_a_chain),
