@@ -11,8 +11,9 @@ typedef struct junit {
 } junit;
 
 void junit_init(junit *report);
+/* Adds a verdict on a file, or what kept the file from being judged. */
 void junit_case(junit *report, const char *file, const api_verdict *verdict);
-void junit_error(junit *report, const char *file, const char *message); /* the file could not be judged */
+void junit_error(junit *report, const char *file, const char *message);
 
 /* The whole report, and frees it. free() it; NULL when it is too long or there is no memory. */
 char *junit_take(junit *report, size_t *length);

@@ -13,6 +13,7 @@ typedef struct table_row {
     size_t cells; /* so far */
 } table_row;
 
+/* Add a cell. */
 void table_text(table_row *r, const char *text);
 void table_number(table_row *r, double value); /* empty or null where it is not finite */
 void table_index(table_row *r, size_t value);

@@ -17,7 +17,7 @@ typedef struct api_limits {
     hamel_limits engine;
     hamel_jit jit; /* of the models that api_prepare makes */
 } api_limits;
-api_limits api_limits_default(void);
+api_limits api_limits_default(void); /* those of json_limits and hamel_limits; machine code AUTO */
 
 /* Why something failed, ready to be sent. Zero-initialize; api_failure_clear. */
 typedef struct api_failure {
@@ -62,12 +62,12 @@ cJSON *api_header_json(const hamel_header *header);
  * where there was one. */
 void api_event_text(text_buffer *out, const hamel_happening *event);
 
-/* The shipped systems, compiled into the library from api/examples/. NULL past the end. */
+/* The shipped systems, compiled into the library from api/examples/, by name. */
 typedef struct api_example {
     const char *name; /* file name without .json */
     const char *json;
     size_t length;
 } api_example;
-const api_example *api_example_at(size_t index);
+const api_example *api_example_at(size_t index); /* NULL past the end */
 
 #endif

@@ -12,11 +12,13 @@ case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A list of its own for source packages: the machine's lists stay as they are.
+# A list of its own for source packages, from where the machine has its packages: its own lists stay as they are.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1)
+[ -n "$mirror" ] || { echo "sundials.sh: apt knows no archive of Debian 12 (apt-get update)" >&2; exit 1; }
 mkdir -p "$work/lists/partial" "$work/parts"
 cat > "$work/parts/source.sources" <<END
 Types: deb-src
-URIs: http://deb.debian.org/debian
+URIs: $mirror
 Suites: bookworm
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg

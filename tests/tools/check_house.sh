@@ -88,6 +88,21 @@ tests_that_are_not_there() {
     done
 }
 
+# A README names files that are there, and one of a room of the engine all of the room's.
+readmes_out_of_step() {
+    local readme room name
+    sources '*README.md' | while read -r readme; do
+        room=$(dirname "$readme")
+        grep -oE '`[a-z0-9_/]+\.(c|h|sh|py|mjs)`' "$readme" | tr -d '`' | sort -u | while read -r name; do
+            [ -n "$(sources "$room/$name" "*/${name##*/}")" ] || echo "$readme: $name is not there"
+        done
+        case $room in engine/*) ;; *) continue ;; esac
+        for name in "$room"/*.c; do
+            grep -q "\b${name##*/}" "$readme" || echo "$readme: ${name##*/} is missing"
+        done
+    done
+}
+
 verdict "includes run downward only" "$(includes_that_run_upward)"
 verdict "private headers stay in their room" "$(private_headers_outside_their_room)"
 verdict "banned functions are not called" "$(banned_functions)"
@@ -96,4 +111,5 @@ verdict "functions have at most $max_function lines and a complexity of $max_cyc
 verdict "no path of a machine is written down" "$(machine_paths)"
 verdict "each source file begins with what it is for" "$(headless_files)"
 verdict "tests that documents name are there" "$(tests_that_are_not_there)"
+verdict "READMEs name the files that are there" "$(readmes_out_of_step)"
 finish
