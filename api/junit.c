@@ -2,7 +2,6 @@
 #include "api/junit.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { REPORT_MAX = 64 * 1024 * 1024 };
 

@@ -4,7 +4,6 @@
 #include "api/describe.h"
 #include "api/json_text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error) {

@@ -5,7 +5,6 @@
 #include "api/write_formats.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* One line of output: a row of a wide system or a header. */

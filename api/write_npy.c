@@ -6,7 +6,6 @@
 #include "api/write_formats.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SEND_AT = 64 * 1024, ALIGNMENT = 64, VERSION_1_MAX = 65535 };

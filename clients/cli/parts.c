@@ -6,7 +6,6 @@
  *     {"completed": .., "terminated": .., "incomplete": .., "failed": .., "sha256": SEAL OF ALL BEFORE} */
 #include "clients/cli/parts.h"
 
-#include "api/json_text.h"
 #include "api/strict_json.h"
 
 #include <dirent.h>

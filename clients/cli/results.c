@@ -4,7 +4,6 @@
 #include "clients/cli/rows_out.h"
 #include "clients/cli/simulation.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { PATH_MAX_BYTES = 1600 };

@@ -7,7 +7,6 @@
 #include "engine/solve/initial_values.h"
 #include "engine/solve/redundancy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static hamel_status report(analysis *a, const kinetics *k) {

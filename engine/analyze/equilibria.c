@@ -7,7 +7,6 @@
 #include "engine/analyze/linear.h"
 #include "engine/base/memory_left.h"
 #include "engine/base/random.h"
-#include "engine/solve/initial_values.h"
 
 #include <kinsol/kinsol.h>
 #include <lapacke.h>

@@ -3,7 +3,6 @@
  * Every entry is arranged (engine/algebra), so that what vanishes identically is 0. What is not seen to vanish counts as
  * different from it: dimensions found here are never too small, those found at a configuration never too large, and where
  * the two agree they are certain. Parameters are symbols, but pivots are chosen that do not vanish at their values. */
-#include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/analyze/flag.h"
 

@@ -14,7 +14,6 @@
 #include "engine/analyze/growth.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH_MAX = 1000, TRANSPORT_WIDTH_MAX = 96 };
 

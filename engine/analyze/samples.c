@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 static const double RADIUS = 0.6;                      /* relative to an initial value above 1 */

@@ -7,8 +7,6 @@
  * make up for it. S knows no velocities' energy: momenta and energies cannot be had from it. */
 #include "engine/mechanics/equations.h"
 
-#include "engine/system/binder.h"
-
 static bool add_row(hamel_equations *e, graph_node term, int32_t i, const int32_t *list, size_t count) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -1,8 +1,6 @@
 /* inertia.c — forms of the equations of motion that take masses by another way than the kinetic energy. */
 #include "engine/mechanics/equations.h"
 
-#include "engine/system/binder.h"
-
 bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (graph_depends(s->graph, inertia[i]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;

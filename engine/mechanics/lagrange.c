@@ -10,8 +10,6 @@
  * with local coupling cost O(N). The two mixed derivatives together are the rate of ∂L/∂q' with accelerations left out. */
 #include "engine/mechanics/formulation.h"
 
-#include "engine/system/binder.h"
-
 static bool add_momentum(hamel_equations *e, graph_node term, int32_t j) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -18,7 +18,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { POINTS = 2, NEAREST = 3 };
 static const double RADIUS = 0.1; /* of the random states around the initial values */

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { RETRY_MOST = 86400 };
 

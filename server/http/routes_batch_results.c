@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MEMBERS_PER_PAGE = 100, LINE_MAX_BYTES = 16 * 1024 * 1024 };
 static const char *const forms[TABLE_FORMS] = {"application/x-ndjson", "text/csv", "application/json"};

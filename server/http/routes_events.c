@@ -9,7 +9,6 @@
 #include "server/stamp.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0

@@ -5,7 +5,6 @@
 #include "server/http/job_json.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
-#include "server/stamp.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -4,9 +4,6 @@
  * answer. From then on the answer is a stream, and a failure is its last line. */
 #include "server/http/routes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Longest silence on a stream whose format has a way to say nothing. */
 #define HEARTBEAT_SECONDS 5.0
 

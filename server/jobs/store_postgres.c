@@ -8,7 +8,6 @@
  * Who holds a job is known by its attempt, which grows with every start: every write of a run names it and locks the
  * job's row until it is committed. So a node that was given up for dead cannot write over what another has made. */
 #include "server/jobs/store_postgres_int.h"
-#include "server/stamp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

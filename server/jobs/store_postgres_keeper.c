@@ -15,8 +15,6 @@
 #include "server/stamp.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

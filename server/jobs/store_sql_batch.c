@@ -4,8 +4,6 @@
 
 #include "server/stamp.h"
 
-#include <stdlib.h>
-
 enum { SLICE_MOST = 1000 };
 
 typedef struct batch_change {

@@ -6,8 +6,6 @@
 #include "server/jobs/store_sqlite_int.h"
 #include "server/stamp.h"
 
-#include <string.h>
-
 enum { BUSY_MS = 10000 };
 
 static const char *const own_texts[] = {

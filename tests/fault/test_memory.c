@@ -7,9 +7,6 @@
  * The loop is SQLite's: let allocation 1 fail, then 2, ... until one has not been reached; once so that only this one
  * fails, and once so that all after it fail too. The short form leaves out more and more of those that come late. */
 #include "api/analyze.h"
-#include "server/jobs/store.h"
-#include "server/log.h"
-#include "server/metrics.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { WORKERS = 1, PATIENCE_MS = 20000, QUIET_MS = 5, ALIVE_EVERY = 256, HEAD = 16, ENDED_JOBS_BYTES = 50000000 };

@@ -4,7 +4,6 @@
 #include "server/http/routes.h"
 #include "tests/http/daemon.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

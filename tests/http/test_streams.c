@@ -3,7 +3,6 @@
  * Bounds on time are generous: they tell "works" from "hangs", not fast from slow. */
 #include "tests/http/daemon.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <setjmp.h>

@@ -6,7 +6,6 @@
  * with the degrees of freedom and ends with what can be reached, so that the three counts that an analysis gives must
  * fit it. The growth that an analysis finds is the same. `integrals` are those known, as an analysis writes them; it must find no more than there are. */
 #include "api/analyze.h"
-#include "api/strict_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,12 +2,10 @@
 #include "tests/unit/fixture.h"
 #include "tests/unit/graph_fixture.h"
 
-#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>

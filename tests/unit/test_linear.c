@@ -1,14 +1,11 @@
 /* test_linear.c — engine/analyze: equilibria, linearizations, modes. Expected values are closed forms. */
 #include "tests/unit/fixture.h"
 
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 

@@ -6,7 +6,6 @@
 #include "engine/simulate/passage.h"
 #include "tests/unit/fixture.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

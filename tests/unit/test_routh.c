@@ -5,7 +5,6 @@
 
 #include "engine/solve/variables.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

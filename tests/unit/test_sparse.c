@@ -3,13 +3,11 @@
 #include "engine/solve/sparse.h"
 #include "tests/unit/random.h"
 
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 

@@ -1,5 +1,4 @@
 /* test_sticking_in_space.c — friction that holds or turns with its slip on surfaces in space, against closed forms. */
-#include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
 #include <math.h>
@@ -7,8 +6,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 

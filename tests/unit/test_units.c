@@ -1,14 +1,12 @@
 /* test_units.c — engine/system/unit.c, unit_parse.c and units.c: units as powers of base units, and equations that are
  * homogeneous in them. Faults are in tests/golden/bad/units_*. */
 #include "engine/system/unit.h"
-#include "engine/system/units.h"
 #include "tests/unit/fixture.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -2,7 +2,6 @@
 #include "tests/unit/written_text.h"
 
 #include "api/strict_json.h"
-#include "engine/system/binder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
