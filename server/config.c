@@ -56,7 +56,7 @@ static const option options[] = {
     {"max-members", "N",         OPTION_COUNT,  AT(max_members),    1, 1e6,  "10000",          "members of a batch"},
     {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "models kept for descriptions that come again; 0: none"},
     {"jit",         "WHEN",      OPTION_TEXT,   AT(jit_text),       0, 0,    "auto",           "translate equations to machine code: auto (where a run repays it), on or off"},
-    {"seccomp",     "WHEN",      OPTION_TEXT,   AT(seccomp_text),   0, 0,    "off",            "keep only the system calls that are needed: off, on, or kill (others end the daemon)"},
+    {"seccomp",     "WHEN",      OPTION_TEXT,   AT(seccomp_text),   0, 0,    "off",            "keep only the system calls needed: off, on, or kill (others end the daemon)"},
     {"stall",       "SECONDS",   OPTION_NUMBER, AT(stall),        0.1, 1e6,  "60",             "end a stream whose reader takes nothing for so long"},
     {"grace",       "SECONDS",   OPTION_NUMBER, AT(grace),          0, 3600, "10",             "time to end in after SIGTERM"},
     {"log-level",   "LEVEL",     OPTION_TEXT,   AT(log_level_text), 0, 0,    "info",           "debug, info, warning, error or silent"},

@@ -34,6 +34,7 @@ typedef struct cli_command {
     const char *synopsis; /* after the name: "FILE [OPTIONS]" */
     const char *summary;  /* one line */
     const char *about;    /* what --help says after the options: examples */
+    bool lists_formulations;
     const cli_option *options;
     size_t operands_min, operands_max;
     int (*run)(const cli_arguments *arguments);

@@ -155,7 +155,6 @@ static void print_formulations(void) {
 }
 
 void cli_command_help(const cli_command *command) {
-    bool formulations = false;
     printf("usage: hamel %s %s\n\n%s\n", command->name, command->synopsis, command->summary);
     if (command->options[0].name != NULL) printf("\nOptions:\n");
     for (size_t k = 0; command->options[k].name != NULL; k++) {
@@ -163,8 +162,7 @@ void cli_command_help(const cli_command *command) {
         char left[60];
         snprintf(left, sizeof left, "--%s %s", option->name, option->value != NULL ? option->value : "");
         printf("  %-22s %s\n", left, option->help);
-        if (strcmp(option->name, "formulation") == 0) formulations = true;
     }
-    if (formulations) print_formulations();
+    if (command->lists_formulations) print_formulations();
     printf("\n%s", command->about);
 }

@@ -26,6 +26,7 @@ const cli_command cli_run = {
     .name = "run",
     .synopsis = "FILE [OPTIONS]",
     .summary = "simulate a system; rows to standard output",
+    .lists_formulations = true,
     .about = "FILE may be - for standard input. A VALUE is a number or an expression of the parameters.\n\n"
              "Examples:\n"
              "  hamel run pendulum.json > rows.csv\n"

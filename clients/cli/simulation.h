@@ -41,7 +41,7 @@ void cli_print_linearization(const cJSON *linearization);
     {"rtol", "X", "simulation.rtol", "relative tolerance"},                                                            \
     {"atol", "X", "simulation.atol", "absolute tolerance"},                                                            \
     {"method", "NAME", "simulation.method", "auto, adams, bdf or erk"},                                                \
-    {"formulation", "NAME", "simulation.formulation", "auto or one of those below"}
+    {"formulation", "NAME", "simulation.formulation", "auto or another: hamel run --help lists them"}
 #define CLI_RUN_OPTIONS                                                                                                \
     CLI_SETTING_OPTIONS,                                                                                               \
     {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"},                 \
