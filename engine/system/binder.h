@@ -108,9 +108,6 @@ void binder_note_judged(hamel_system *s, graph_node node);
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 
-/* The node of a force, which may ask for multipliers and reactions: constraints have their equations. */
-graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
-
 /* Copies the variables of a scope into the arena. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
@@ -129,6 +126,15 @@ void tables_resolve(hamel_system *s); /* makes those that nothing needs */
 /* True when the table is made. False when its slots have to be bound first, which are then noted, or with a fault told
  * where the table stands. */
 bool binder_need_table(hamel_system *s, int32_t table);
+
+/* --- applied_forces.c --------------------------------------------------------------------------------------------- */
+
+void forces_dissipation(hamel_system *s);
+void forces_given(hamel_system *s); /* generalized_forces */
+void forces_nonideal(hamel_system *s);
+
+/* The node of a force, which may ask for multipliers and reactions: constraints have their equations. */
+graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
 
 /* --- families.c -------------------------------------------------------------------------------------------------- */
 

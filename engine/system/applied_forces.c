@@ -1,0 +1,109 @@
+/* applied_forces.c — forces that a description gives: on coordinates and quasi-velocities, by a dissipation function, and
+ * what a constraint that is not ideal exerts beyond its reaction.
+ *
+ * Constraints have their equations by then: a force may ask for their multipliers and reactions. */
+#include "engine/system/binder.h"
+#include "engine/system/units.h"
+
+#include <string.h>
+
+/* lambda(c) and reaction(c, x) inside forces: the true multipliers, solved for together with the accelerations. */
+static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    hamel_system *s = context;
+    const system_constraint *c = &s->constraints[arguments[0]];
+    graph_node lambda = graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
+    if (quantity == QUANTITY_LAMBDA) return lambda;
+    const graph_node *symbols = c->order == CONSTRAINT_HOLONOMIC ? s->q : c->order == CONSTRAINT_VELOCITY ? s->v : s->a;
+    return graph_mul(s->graph, lambda, graph_partial(s->graph, c->equation, symbols[arguments[1]]));
+}
+
+graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
+    system_quantities quantities = {s, force_quantity};
+    return system_bind(s, e, PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
+}
+
+/* Rayleigh's function is a place of forces: it may contain reactions. */
+void forces_dissipation(hamel_system *s) {
+    const hamel_expression *e = &s->description->dissipation;
+    s->dissipation = binder_force(s, e, NULL);
+    units_note(s, s->dissipation, e->pointer, UNIT_POWER, 0);
+    if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
+}
+
+/* The coordinate that a force is given for; -1 with a fault. */
+static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *name) {
+    int32_t index = system_coordinate_index(s, name);
+    if (index >= 0) return index;
+    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate",
+                     name);
+    const char *nearest = system_nearest_coordinate(s, name);
+    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
+    return -1;
+}
+
+/* ideal(x) inside C; lambda(c) there is the ideal part, too (Udwadia 2000, eq. 28: C is evaluated for the ideal reaction). */
+static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
+    hamel_system *s = context;
+    return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;
+}
+
+static void bind_nonideal(hamel_system *s, const system_constraint *c) {
+    const hamel_named_list *list = &c->described->nonideal;
+    system_quantities quantities = {s, ideal_quantity};
+    loop_scope scope;
+    scope_from(&scope, c->loops, c->loop_count);
+    for (size_t k = 0; k < list->count; k++) {
+        const hamel_named *item = &list->items[k];
+        const char *name = item->name && item->value.count ? family_name(s, item->name, item->pointer, &scope) : NULL;
+        if (!name) continue;
+        int32_t index = force_coordinate(s, item, name);
+        graph_node C = system_bind(s, &item->value.items[0], PLACE_NONIDEAL, &scope, SYNTAX_EXPRESSION, &quantities);
+        if (index < 0 || C < 0) continue;
+        units_note(s, C, item->value.items[0].pointer, UNIT_FORCE, (size_t)index);
+        s->coordinates[index].nonideal = graph_add(s->graph, s->coordinates[index].nonideal, C);
+    }
+}
+
+static int32_t quasi_velocity_index(const hamel_system *s, const char *name) {
+    for (size_t i = 0; i < s->quasi_count; i++)
+        if (strcmp(s->quasi[i].name, name) == 0) return (int32_t)i;
+    return -1;
+}
+
+/* A force on a quasi-velocity u adds Q_u ∂u/∂q'_i (Papastavridis A70). */
+static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, graph_node Q) {
+    for (size_t i = 0; i < s->coordinate_count; i++) {
+        graph_node slope = graph_partial(s->graph, u->definition, s->v[i]);
+        if (!graph_is_zero(s->graph, slope)) binder_add_force(s, (int32_t)i, graph_mul(s->graph, Q, slope));
+    }
+}
+
+static bool bind_force(hamel_system *s, const hamel_named *force, const loop_scope *scope) {
+    const char *name = family_name(s, force->name, force->pointer, scope);
+    if (!name) return false;
+    int32_t quasi = quasi_velocity_index(s, name), index = quasi >= 0 ? -1 : force_coordinate(s, force, name);
+    graph_node Q = binder_force(s, &force->value.items[0], scope);
+    if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
+    if (quasi >= 0) units_note(s, Q, force->pointer, UNIT_QUASI_FORCE, (size_t)quasi);
+    if (quasi >= 0) return true;
+    if (index < 0) return false;
+    units_note(s, Q, force->pointer, UNIT_FORCE, (size_t)index);
+    if (Q >= 0) binder_add_force(s, index, Q);
+    return true;
+}
+
+void forces_given(hamel_system *s) {
+    const hamel_named_list *list = &s->description->generalized_forces;
+    family_iterator f;
+    s->origin = "generalized_forces";
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->items[i].name || !list->items[i].value.count) continue;
+        for (family_begin(&f, s, &list->items[i].family); family_next(&f);)
+            if (!bind_force(s, &list->items[i], &f.scope)) break;
+    }
+}
+
+void forces_nonideal(hamel_system *s) {
+    for (size_t c = 0; c < s->constraint_count; c++)
+        if (s->constraints[c].described) bind_nonideal(s, &s->constraints[c]);
+}
