@@ -92,6 +92,12 @@ static void consider(group *g, const fmpq_poly_t P, slong written, slong taken, 
     fmpq_mpoly_clear(form, r->context);
 }
 
+/* 1 − x: the square of a sine by that of the cosine, and the other way round. */
+static void set_to_other_square(fmpq_poly_t p) {
+    fmpq_poly_set_coeff_si(p, 0, 1);
+    fmpq_poly_set_coeff_si(p, 1, -1);
+}
+
 /* P in the square of one of the two, and with powers of the other's square, 1 − x, taken out. */
 static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong taken) {
     fmpq_poly_t left, rest, other, divided;
@@ -99,7 +105,7 @@ static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong 
     fmpq_poly_init(rest);
     fmpq_poly_init(other);
     fmpq_poly_init(divided);
-    fmpq_poly_set_str(other, "2  1 -1");
+    set_to_other_square(other);
     fmpq_poly_set(divided, P);
     for (ulong power = 0; fmpq_poly_is_zero(rest); power++) { /* ends: P is not 0 */
         consider(g, divided, written, taken, power);
@@ -116,7 +122,7 @@ static void choose_form(group *g, const fmpq_poly_t in_cosines) {
     fmpq_poly_t in_sines, other;
     fmpq_poly_init(in_sines);
     fmpq_poly_init(other);
-    fmpq_poly_set_str(other, "2  1 -1");
+    set_to_other_square(other);
     fmpq_poly_compose(in_sines, in_cosines, other);
     bool sines_first = g->odd_sines && !g->odd_cosines;
     g->any = false;
