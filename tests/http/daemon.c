@@ -317,7 +317,8 @@ answer ask_bytes(const test_daemon *d, const char *method, const char *path, con
     a.length = rest.length;
     curl_slist_free_all(list);
     curl_easy_cleanup(c);
-    if (code == CURLE_OK) {
+    a.whole = code == CURLE_OK;
+    if (a.whole) {
         check_answer(d, &a);
         record(method, path, body, length, &a);
     }

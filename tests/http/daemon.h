@@ -42,6 +42,7 @@ typedef struct answer {
     long status; /* 0: no answer */
     char *headers, *body;
     size_t length;
+    bool whole; /* it came to its end */
 } answer;
 
 /* `headers`: lines like "Accept: text/csv", NULL-terminated or NULL. `body` NULL: none. */
