@@ -92,11 +92,11 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
     bool news = s->unreachable == reached;
     s->unreachable = !reached;
     if (reached) {
-        s->backoff = 0;
+        s->backoff = s->retry_at = 0; /* for the other connections, too */
     } else {
         s->backoff = s->backoff < BACKOFF_LEAST ? BACKOFF_LEAST : 2 * s->backoff;
         if (s->backoff > BACKOFF_MOST) s->backoff = BACKOFF_MOST;
-        s->retry_at = stamp_seconds() + s->backoff * (0.5 + pg_fraction());
+        s->retry_at = stamp_seconds() + s->backoff * (0.5 + 0.5 * pg_fraction());
     }
     pthread_mutex_unlock(&s->reach_lock);
     if (!news) return;

@@ -60,6 +60,10 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         if (known == STORE_OK) return sql_same_body(c, -change->out->number, &submission->whole);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
+    if (change->operation.again) { /* has the try before been committed, and only the answer been lost? */
+        store_status made = find_by_id(c, change->id, NULL, change->out);
+        if (made != STORE_ABSENT) return made;
+    }
     store_status quota = sql_check_quota(c, &submission->whole, submission->count);
     if (quota != STORE_OK) return quota;
     int64_t number = 0, member;

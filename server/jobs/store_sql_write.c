@@ -63,6 +63,11 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         if (known == STORE_OK) return sql_same_body(c, change->out->number, sent);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
+    if (self->again) { /* has the try before been committed, and only the answer been lost? */
+        store_status made =
+            sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(change->id), sql_text(NULL)), change->out);
+        if (made != STORE_ABSENT) return made;
+    }
     store_status quota = sql_check_quota(c, sent, 1);
     if (quota != STORE_OK) return quota;
     int64_t number = 0;
