@@ -2,6 +2,7 @@
 #include "api/describe.h"
 
 #include "api/read_system.h"
+#include "api/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,8 @@ hamel_status api_describe(api_description *out, cJSON *tree, const char *const *
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = api_read_system(&out->description, tree, &out->memory, error);
+    hamel_status targets = status == HAMEL_NO_MEMORY ? status : sweep_check_targets(tree, error);
+    if (status == HAMEL_OK) status = targets;
     if (status == HAMEL_INVALID) add_faults_of_meaning(&out->description, limits, cancel, error);
     return status;
 }

@@ -58,20 +58,6 @@ static hamel_status vary(api_ensemble *e, hamel_error *error) {
     return hamel_fail(error, status, "", 0, "memory could not be allocated");
 }
 
-/* A target that is none is a fault of the sweep, and not of each member. */
-static hamel_status check_targets(const api_ensemble *e, hamel_error *error) {
-    text_buffer first;
-    text_buffer_init(&first, TEXT_MOST);
-    hamel_status status = HAMEL_NO_MEMORY;
-    cJSON *tree = cJSON_Duplicate(e->sweep.tree, 1);
-    cJSON *list = sweep_assignments(&e->sweep.sweep, 0, &first) ? cJSON_Parse(first.bytes) : NULL;
-    if (tree && list) status = sweep_apply(tree, &e->sweep.sweep, list, error);
-    cJSON_Delete(list);
-    cJSON_Delete(tree);
-    text_buffer_free(&first);
-    return status;
-}
-
 static hamel_status name_columns(api_ensemble *e, hamel_error *error) {
     const hamel_header *header = hamel_model_header(e->model);
     const sweep *s = &e->sweep.sweep;
@@ -100,8 +86,7 @@ static hamel_status prepare(api_ensemble *e, hamel_error *error) {
     snprintf(e->hash, sizeof e->hash, "%s", hash);
     e->last_rows = true;
     for (size_t k = 0; k < s->collect_count; k++) e->last_rows = e->last_rows && s->collect[k].reduce == REDUCE_FINAL;
-    hamel_status status = check_targets(e, error);
-    if (status == HAMEL_OK) status = derive(e, NULL, &e->model, error);
+    hamel_status status = derive(e, NULL, &e->model, error);
     if (status == HAMEL_OK) status = name_columns(e, error);
     return status == HAMEL_OK ? vary(e, error) : status;
 }

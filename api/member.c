@@ -51,6 +51,23 @@ void api_sweep_close(api_sweep *s) {
     *s = (api_sweep){0};
 }
 
+bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *failure) {
+    hamel_error error = {0};
+    api_description d = {0};
+    cJSON *tree = cJSON_Duplicate(s->tree, 1);
+    hamel_status status = tree ? api_describe(&d, tree, NULL, 0, limits, NULL, &error) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK) hamel_description_check(&d.description, &limits->engine, NULL, &error);
+    if (status == HAMEL_OK) status = error.status;
+    if (status != HAMEL_OK) {
+        api_ensure_fault(&error, status);
+        api_failure_of_error(failure, status, &error, "request");
+    }
+    api_description_free(&d);
+    cJSON_Delete(tree);
+    hamel_error_clear(&error);
+    return status == HAMEL_OK;
+}
+
 static hamel_status apply(cJSON *tree, const api_sweep *s, const char *assignments, hamel_error *error) {
     json_limits limits = json_limits_default();
     json_fault fault;

@@ -20,6 +20,10 @@ bool api_sweep_open(api_sweep *out, const char *body, size_t length, const char 
                     api_failure *failure);
 void api_sweep_close(api_sweep *s);
 
+/* Looks for faults of the description with its sweep before any member is made, as far as they show without deriving
+ * equations. False with *failure filled. */
+bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *failure);
+
 /* The description of the member with these overrides (JSON list) as text; free() it. NULL with *failure filled. */
 char *api_sweep_member(const api_sweep *s, const char *assignments, size_t *length, api_failure *failure);
 

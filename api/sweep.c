@@ -262,10 +262,41 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
     if (members_max > 0 && out->mode == SWEEP_LATIN_HYPERCUBE && !make_orders(r, out, pointer)) out->count = 0;
 }
 
+/* Whether values of the target are expressions of parameters alone: those of a family also contain its index, and those
+ * of the simulation may be words. */
+static bool takes_parameters(const char *target) {
+    return strchr(target, '[') == NULL && strncmp(target, "simulation.", 11) != 0;
+}
+
+/* The expressions that are listed for one target. */
+static void add_alternatives(json_reader *r, const cJSON *axis, const char *pointer, hamel_expressions *out) {
+    size_t k = 0;
+    for (const cJSON *item = axis->child; item; item = item->next, k++) {
+        if (!cJSON_IsString(item)) continue;
+        const char *place = json_pointer_of_index(r, pointer, k);
+        json_read_expression(r, item, place, &out->items[out->count++]);
+    }
+}
+
+/* That they name what there is can be told once the system is known. */
+static void read_alternatives(json_reader *r, const cJSON *over, const char *pointer, hamel_expressions *out) {
+    size_t most = 0;
+    for (const cJSON *axis = over->child; axis; axis = axis->next) most += json_child_count(axis);
+    *out = (hamel_expressions){.pointer = pointer, .items = json_alloc(r, most, sizeof *out->items)};
+    for (const cJSON *axis = over->child; axis && out->items; axis = axis->next) {
+        if (!cJSON_IsArray(axis) || !takes_parameters(axis->string)) continue;
+        add_alternatives(r, axis, json_pointer_of_key(r, pointer, axis->string), out);
+    }
+}
+
 void read_sweep(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_description *d = field;
+    size_t before = faults_of(r);
     sweep unused;
-    (void)field;
     sweep_read(r, value, pointer, 0, &unused);
+    if (faults_of(r) > before || r->no_memory) return;
+    read_alternatives(r, cJSON_GetObjectItemCaseSensitive(value, "over"), json_pointer_of_key(r, pointer, "over"),
+                      &d->alternatives);
 }
 
 /* Which point of the axis a member of a grid has: the last target changes fastest. */
@@ -369,12 +400,12 @@ static hamel_status add_outputs(cJSON *tree, const sweep *s, hamel_error *error)
     return HAMEL_OK;
 }
 
-/* The override of target number k; a fault is told where the target stands. */
-static hamel_status apply_one(cJSON *tree, const sweep *s, size_t k, const char *assignment, hamel_error *error) {
+/* The override of a target; a fault is told where the target stands. */
+static hamel_status apply_one(cJSON *tree, const char *target, const char *assignment, hamel_error *error) {
     hamel_error found = {0};
     char pointer[256];
     hamel_status status = api_override(tree, assignment, &found);
-    snprintf(pointer, sizeof pointer, "/sweep/over/%s", k < s->axis_count ? s->axes[k].target : "");
+    snprintf(pointer, sizeof pointer, "/sweep/over/%s", target);
     for (size_t i = 0; i < found.count; i++) {
         (void)hamel_fail(error, status, pointer, 0, "%s", found.faults[i].message);
         if (found.faults[i].suggestion) hamel_suggest(error, "%s", found.faults[i].suggestion);
@@ -385,12 +416,32 @@ static hamel_status apply_one(cJSON *tree, const sweep *s, size_t k, const char 
 
 hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, hamel_error *error) {
     hamel_status status = HAMEL_OK;
-    cJSON_DeleteItemFromObjectCaseSensitive(tree, "sweep");
+    if (assignments) cJSON_DeleteItemFromObjectCaseSensitive(tree, "sweep");
     size_t k = 0;
     for (const cJSON *item = assignments ? assignments->child : NULL; item && status == HAMEL_OK; item = item->next) {
-        if (cJSON_IsString(item)) status = apply_one(tree, s, k++, item->valuestring, error);
+        const char *target = k < s->axis_count ? s->axes[k].target : "";
+        if (cJSON_IsString(item)) status = apply_one(tree, target, item->valuestring, error);
+        k++;
     }
     return status == HAMEL_OK ? add_outputs(tree, s, error) : status;
+}
+
+hamel_status sweep_check_targets(const cJSON *tree, hamel_error *error) {
+    const cJSON *over = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(tree, "sweep"), "over");
+    cJSON *tried = cJSON_IsObject(over) ? cJSON_Duplicate(tree, 1) : NULL;
+    if (cJSON_IsObject(over) && !tried) return no_memory(error);
+    hamel_status status = HAMEL_OK;
+    for (const cJSON *axis = tried ? over->child : NULL; axis && status != HAMEL_NO_MEMORY; axis = axis->next) {
+        text_buffer assignment;
+        text_buffer_init(&assignment, ASSIGNMENTS_MAX);
+        text_buffer_printf(&assignment, "%s=0", axis->string);
+        hamel_status one =
+            assignment.failed ? HAMEL_NO_MEMORY : apply_one(tried, axis->string, assignment.bytes, error);
+        text_buffer_free(&assignment);
+        if (one != HAMEL_OK) status = one;
+    }
+    cJSON_Delete(tried);
+    return status;
 }
 
 bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_t size) {

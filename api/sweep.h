@@ -51,7 +51,8 @@ bool sweep_assignments(const sweep *s, size_t member, text_buffer *out);
 /* The number that a member gives a target. False for one that is an expression. */
 bool sweep_number(const sweep *s, size_t target, size_t member, double *value);
 
-/* Makes the tree of a description that of a member. Faults carry pointers into the description as it was sent. */
+/* Makes the tree of a description that of a member; without assignments: adds what is collected, and no more. Faults
+ * carry pointers into the description as it was sent. */
 hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, hamel_error *error) HAMEL_CHECKED;
 
 /* The place in the sweep of what is collected under this pointer to an output, into place[size]. False: not collected. */
@@ -59,7 +60,10 @@ bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_
 
 extern const json_kind sweep_kind, sweep_range_kind, sweep_collect_kind; /* for the test of the schema */
 
-/* A reader of the key `sweep` where only its faults matter. */
+/* A reader of the key `sweep` of a hamel_description, to which its listed expressions are alternatives. */
 json_read_function read_sweep;
+
+/* Adds a fault for each target that the description `tree`, whose sweep it is, does not have. */
+hamel_status sweep_check_targets(const cJSON *tree, hamel_error *error) HAMEL_CHECKED;
 
 #endif

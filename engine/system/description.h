@@ -307,6 +307,7 @@ typedef struct hamel_description {
     size_t scene_count;
     bool has_scene; /* the list is given; else the scene is what the elements are drawn as */
     hamel_simulation simulation;
+    hamel_expressions alternatives; /* of parameters: what inputs may be in other runs; only their names are checked */
 } hamel_description;
 
 #endif

@@ -521,6 +521,13 @@ static bool create_binder(hamel_system *s) {
            symbol_table_init(&b->table_names, s->memory) == HAMEL_OK;
 }
 
+/* Last, so that they leave no trace in the order of nodes that the equations are made of. */
+static void check_alternatives(hamel_system *s) {
+    const hamel_expressions *all = &s->description->alternatives;
+    for (size_t i = 0; i < all->count && !system_interrupted(s); i++)
+        (void)system_bind(s, &all->items[i], PLACE_PARAMETERS, NULL, SYNTAX_EXPRESSION, NULL);
+}
+
 static void resolve_slots(hamel_system *s) {
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
@@ -535,7 +542,7 @@ static system_step *const steps[] = {
     bind_energies,        joints_lower,        bind_constraints,         elements_lower,
     forces_dissipation,   forces_given,        forces_nonideal,          bind_initial_values,
     frictions_lower,      events_declare,      frictions_add_rows,       declare_outputs,
-    scene_lower,          units_check,
+    scene_lower,          units_check,         check_alternatives,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

@@ -1,7 +1,7 @@
 /* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
  *
  * All that can be wrong is found before anything is stored: each listed description is derived, and of a sweep, whose
- * members differ in numbers only, the first member. The table of results is in routes_batch_results.c. */
+ * members differ in numbers only, the first member, once the names in all of them are known. The table of results is in routes_batch_results.c. */
 #include "api/json_text.h"
 #include "api/member.h"
 #include "server/http/job_json.h"
@@ -210,7 +210,7 @@ static bool draft_sweep(draft *d, const char *body, size_t length) {
     api_sweep s;
     size_t most = (size_t)d->r->services->config->max_members;
     if (!api_sweep_open(&s, body, length, NULL, 0, &d->r->services->limits, most, "request", &d->failure)) return false;
-    bool good = draft_members(d, &s);
+    bool good = api_sweep_check(&s, &d->r->services->limits, &d->failure) && draft_members(d, &s);
     api_sweep_close(&s);
     return good;
 }

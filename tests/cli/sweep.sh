@@ -114,6 +114,12 @@ sed 's/"sweep"/"name"/; s/"name": "study"/"source": "none"/' study.json >none.js
 report $? "a description needs a sweep"
 sed 's/"l": {/"L": {/' study.json >wrong.json; call sweep wrong.json; code_is 3 && [ ! -s out ] && grep -q '/sweep/over/L: the system has no parameter `L`' err
 report $? "a target that is none is refused at once"
+sed 's/"1\/2", "sqrt(2)"/"1\/2", "sqrt(G)"/' own.json >wrong.json
+for command in sweep run check; do
+    call $command wrong.json; grep -q '/sweep/over/l/1:6: unknown name `G`' err && grep -q 'did you mean `g`' err || break
+    [ $command = check ] || { code_is 3 && [ ! -s out ]; } || break
+done; [ $command = check ] && ! code_is 0
+report $? "a value that names what is not there is refused by every command"
 sed 's/abs(a)/abs(z)/' study.json >wrong.json; call sweep wrong.json; code_is 3 && grep -q '/sweep/collect/1/expression:5: unknown name `z`' err
 report $? "a fault of what is collected stands where it is written"
 "$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]

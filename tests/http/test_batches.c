@@ -187,7 +187,8 @@ static void faults_come_before_anything_is_stored(void **state) {
         {"{\"over\":{\"k\":[1]},\"collect\":[{\"name\":\"z\"}]}", "/sweep/collect/0/name", 422},
         {"{\"over\":{\"k\":[1]},\"collect\":[{\"name\":\"z\",\"expression\":\"x+q\"}]}", "/sweep/collect/0/expression",
          422},
-        {"{\"over\":{\"k\":[\"1+\"]}}", "/parameters/k", 422},
+        {"{\"over\":{\"k\":[\"1+\"]}}", "/sweep/over/k/0", 422},
+        {"{\"over\":{\"x.initial\":[1,\"2*kk\"]}}", "/sweep/over/x.initial/1", 422},
     };
     char body[2000], one[512];
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
