@@ -18,6 +18,10 @@ enum {
     TEXT_MAX = 4 * 1024 * 1024
 };
 
+const char api_problem_no_memory[] =
+    "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\","
+    "\"status\":503,\"detail\":\"try again later\"}";
+
 typedef struct meaning {
     int http, exit_code;
 } meaning;

@@ -17,6 +17,9 @@ cJSON *api_problem(const hamel_error *error, const char *instance);
 cJSON *api_problem_json(const json_fault *fault, const char *instance); /* malformed JSON: 400 or 413 */
 cJSON *api_problem_plain(int http, const char *slug, const char *title, const char *detail, const char *instance);
 
+/* The document for when there is no memory for one. */
+extern const char api_problem_no_memory[];
+
 /* The faults as a person reads them at a terminal:
  *     hamel: FILE: /constraints/0/equation:12: message
  *         x'*sin(phi = 0

@@ -112,9 +112,7 @@ static void report_problem(const api_observer *observer, hamel_status status, co
     api_failure failure = {0};
     api_failure_of_error(&failure, status, error, file);
     char *json = json_text(failure.problem);
-    /* Without memory for the document a fixed one still tells what happened. */
-    const char *fallback = "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\"}";
-    (void)observer->problem(observer->context, json != NULL ? json : fallback, &failure, summary_json);
+    (void)observer->problem(observer->context, json != NULL ? json : api_problem_no_memory, &failure, summary_json);
     free(json);
     api_failure_clear(&failure);
 }

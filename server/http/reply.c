@@ -7,8 +7,6 @@
 #include <string.h>
 
 static const char problem_type[] = "application/problem+json";
-static const char no_memory[] = "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\","
-                                "\"status\":503,\"detail\":\"try again later\"}";
 
 static void forget(reply *answer) {
     if (!answer->is_static) free(answer->bytes);
@@ -40,7 +38,7 @@ handled reply_bytes(request *r, int status, const char *media_type, char *bytes,
 
 handled reply_no_memory(request *r) {
     r->reply.retry_after = 5;
-    return reply_static(r, 503, problem_type, no_memory, sizeof no_memory - 1);
+    return reply_static(r, 503, problem_type, api_problem_no_memory, strlen(api_problem_no_memory));
 }
 
 handled reply_storage_failed(request *r) {

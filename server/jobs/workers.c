@@ -210,12 +210,10 @@ static void hand_back(job_run *run) {
 
 /* `problem` NULL: there was not even memory for it. */
 static void finish_failed(job_run *run, const char *problem, const char *summary) {
-    static const char starved[] = "{\"type\":\"/problems/out-of-memory\",\"title\":\"Out of memory\",\"status\":503,"
-                                  "\"detail\":\"memory could not be allocated\"}";
     finish(run, &(job_end){.status = JOB_FAILED,
                            .progress = run->progress,
                            .summary = summary,
-                           .problem = problem ? problem : starved});
+                           .problem = problem ? problem : api_problem_no_memory});
 }
 
 static void finish_plain(job_run *run, int http, const char *slug, const char *title, const char *detail) {
