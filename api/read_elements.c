@@ -233,22 +233,10 @@ void read_constraints(json_reader *r, const cJSON *value, const char *pointer, v
                                     &d->constraint_count);
 }
 
-static void read_invariant_tolerance(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_invariant *invariant = field;
-    double tolerance;
-    if (!json_read_double(r, value, pointer, &tolerance)) return;
-    if (tolerance < 0) {
-        json_fault_at(r, pointer, "a tolerance must not be negative, found %g", tolerance);
-        return;
-    }
-    invariant->tolerance = tolerance;
-    invariant->has_tolerance = true;
-}
-
 static const json_key invariant_keys[] = {
     {"name", json_read_name, offsetof(hamel_invariant, name), false},
     {"expression", json_read_expression, offsetof(hamel_invariant, expression), true},
-    {"tolerance", read_invariant_tolerance, 0, false},
+    {"tolerance", json_read_expression, offsetof(hamel_invariant, tolerance), false},
 };
 const json_kind invariant_kind = {"an invariant", invariant_keys, COUNT(invariant_keys)};
 

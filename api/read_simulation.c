@@ -5,17 +5,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static void read_samples(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_simulation *s = field;
-    double number;
-    if (!json_read_double(r, value, pointer, &number)) return;
-    if (number >= 2 && number <= 1e15 && number == (double)(size_t)number) {
-        s->samples = (size_t)number;
-    } else {
-        json_fault_at(r, pointer, "expected a whole number of samples, 2 or more, found %.17g", number);
-    }
-}
-
 static void read_times(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
     if (cJSON_IsArray(value) && value->child == NULL) {
@@ -116,7 +105,7 @@ static void read_sensitivities(json_reader *r, const cJSON *value, const char *p
 static const json_key simulation_keys[] = {
     {"start", json_read_expression, offsetof(hamel_simulation, start), false},
     {"stop", json_read_expression, offsetof(hamel_simulation, stop), true},
-    {"samples", read_samples, 0, false},
+    {"samples", json_read_expression, offsetof(hamel_simulation, samples), false},
     {"step", json_read_expression, offsetof(hamel_simulation, step), false},
     {"times", read_times, 0, false},
     {"rtol", json_read_expression, offsetof(hamel_simulation, rtol), false},
@@ -125,9 +114,9 @@ static const json_key simulation_keys[] = {
     {"formulation", read_formulation, 0, false},
     {"projection", read_projection, 0, false},
     {"initialization", read_initialization, 0, false},
-    {"max_steps", json_read_positive, offsetof(hamel_simulation, max_steps), false},
-    {"max_step", json_read_positive, offsetof(hamel_simulation, max_step), false},
-    {"time_limit", json_read_positive, offsetof(hamel_simulation, time_limit), false},
+    {"max_steps", json_read_expression, offsetof(hamel_simulation, max_steps), false},
+    {"max_step", json_read_expression, offsetof(hamel_simulation, max_step), false},
+    {"time_limit", json_read_expression, offsetof(hamel_simulation, time_limit), false},
     {"record", read_record, 0, false},
     {"sensitivities", read_sensitivities, 0, false},
     {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
@@ -139,6 +128,6 @@ void read_simulation(json_reader *r, const cJSON *value, const char *pointer, vo
     hamel_simulation *s = field;
     s->pointer = pointer;
     json_read_object(r, value, pointer, &simulation_kind, s);
-    int ways = (s->samples != 0) + (hamel_expression_given(&s->step) ? 1 : 0) + (s->times.count != 0);
+    int ways = hamel_expression_given(&s->samples) + hamel_expression_given(&s->step) + (s->times.count != 0);
     if (ways > 1) json_fault_at(r, pointer, "give only one of `samples`, `step` and `times`");
 }

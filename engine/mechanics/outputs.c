@@ -89,7 +89,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     }
 }
 
-/* What a check compares its expression with is in that expression's unit. */
+/* What an expression is compared with is in its unit. */
 static void check_units(hamel_system *s, const hamel_observed *o) {
     const hamel_description *d = s->description;
     for (size_t i = 0; i < d->check_count; i++) {
@@ -99,6 +99,9 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
             units_note_number(s, against[k], NULL, UNIT_LIKE, (size_t)o->checks[i]);
         units_note_number(s, &d->checks[i].time, NULL, UNIT_TIME, 0);
     }
+    for (size_t i = 0; i < d->invariant_count; i++)
+        if (o->invariants[i] >= 0)
+            units_note_number(s, &d->invariants[i].tolerance, NULL, UNIT_LIKE, (size_t)o->invariants[i]);
     units_check(s);
 }
 

@@ -396,6 +396,16 @@ static const char *name_or_text(hamel_model *model, const char *name, const hame
     return arena_text(&model->memory, name, strlen(name));
 }
 
+static void resolve_tolerance(hamel_system *s, const hamel_expression *e, double *value) {
+    if (!hamel_expression_given(e) || !system_number(s, e, NULL, value)) return;
+    if (*value < 0) (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "a tolerance must not be negative");
+}
+
+static void resolve_invariant(hamel_model *model, const hamel_invariant *in, model_invariant *out) {
+    *out = (model_invariant){name_or_text(model, in->name, &in->expression), hamel_expression_given(&in->tolerance), 0};
+    resolve_tolerance(model->system, &in->tolerance, &out->tolerance);
+}
+
 static void resolve_check(hamel_model *model, const hamel_check *in, model_check *out) {
     hamel_system *s = model->system;
     out->name = name_or_text(model, in->name, &in->expression);
@@ -409,14 +419,13 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
         return;
     }
     bool good = (!out->has_equals || system_number(s, &in->equals, NULL, &out->equals)) &&
-                (!hamel_expression_given(&in->tolerance) || system_number(s, &in->tolerance, NULL, &out->tolerance)) &&
                 (!out->has_min || system_number(s, &in->min, NULL, &out->min)) &&
                 (!out->has_max || system_number(s, &in->max, NULL, &out->max));
     if (!good) return;
     if (out->has_equals && !hamel_expression_given(&in->tolerance)) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check with `equals` needs a `tolerance`");
-    } else if (out->tolerance < 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->tolerance.pointer, 0, "a tolerance must not be negative");
+    } else {
+        resolve_tolerance(s, &in->tolerance, &out->tolerance);
     }
     if (out->has_min && out->has_max && out->min > out->max)
         (void)hamel_fail(s->error, HAMEL_INVALID, in->max.pointer, 0, "max is %.9g, which lies below min, %.9g",
@@ -432,9 +441,7 @@ static hamel_status resolve_observed(hamel_model *model, const hamel_description
     model->checks = arena_alloc(&model->memory, d->check_count, sizeof *model->checks);
     if (!model->invariants || !model->checks) return no_memory(model, error);
     for (size_t i = 0; i < d->invariant_count; i++) {
-        const hamel_invariant *in = &d->invariants[i];
-        model->invariants[i] =
-            (model_invariant){name_or_text(model, in->name, &in->expression), in->has_tolerance, in->tolerance};
+        resolve_invariant(model, &d->invariants[i], &model->invariants[i]);
     }
     for (size_t i = 0; i < d->check_count; i++) resolve_check(model, &d->checks[i], &model->checks[i]);
     return error->status;

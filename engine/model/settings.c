@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double RTOL_DEFAULT = 1e-6, ATOL_DEFAULT = 1e-9, STEPS_DEFAULT = 1e6;
+static const double RTOL_DEFAULT = 1e-6, ATOL_DEFAULT = 1e-9, STEPS_DEFAULT = 1e6, ROWS_MOST = 1e18;
 enum { SAMPLES_DEFAULT = 101 };
 
 double settings_time(const model_settings *s, size_t i) {
@@ -29,6 +29,30 @@ static bool time_of(hamel_system *s, const hamel_expression *e, double *value) {
 
 static hamel_status bad(hamel_system *s, const hamel_expression *e, const char *message) {
     return hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
+}
+
+/* A time above 0; what *value holds stays where none is given. */
+static void positive_time(hamel_system *s, const hamel_expression *e, double *value) {
+    double found;
+    if (!hamel_expression_given(e) || !time_of(s, e, &found)) return;
+    if (found > 0)
+        *value = found;
+    else
+        (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "expected a number above 0, found %.15g", found);
+}
+
+/* A whole number; what *value holds stays where none is given. */
+static void count_of(hamel_system *s, const hamel_expression *e, const char *what, double least, double *value) {
+    double found;
+    if (!hamel_expression_given(e) || !system_number(s, e, NULL, &found)) return;
+    units_note_number(s, e, NULL, UNIT_NUMBER, 0);
+    if (found >= least && found == floor(found)) {
+        *value = found;
+        return;
+    }
+    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "expected a whole number of %s, %.0f or more, found %.17g",
+                     what, least, found);
+    if (found > least && e->text) hamel_suggest(s->error, "`floor` and `ceil` give whole numbers");
 }
 
 static void resolve_span(hamel_system *s, const hamel_simulation *in, model_settings *out) {
@@ -68,7 +92,7 @@ static void resolve_times(hamel_system *s, const hamel_simulation *in, model_set
 }
 
 static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_settings *out) {
-    int ways = (in->samples > 0) + hamel_expression_given(&in->step) + (in->times.pointer != NULL);
+    int ways = hamel_expression_given(&in->samples) + hamel_expression_given(&in->step) + (in->times.pointer != NULL);
     if (ways > 1) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "samples, step and times exclude each other");
         return;
@@ -84,12 +108,11 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
         double count =
             floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is none */
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
-        out->row_count = count < 1e18 ? (size_t)count : (size_t)1e18;
+        out->row_count = (size_t)fmin(count, ROWS_MOST);
     } else {
-        out->row_count = in->samples ? in->samples : SAMPLES_DEFAULT;
-        if (out->row_count < 2)
-            (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/samples", 0,
-                             "samples must be at least 2: both ends are included");
+        double count = SAMPLES_DEFAULT;
+        count_of(s, &in->samples, "samples", 2, &count); /* both ends are included */
+        out->row_count = (size_t)fmin(count, ROWS_MOST);
     }
     if (s->limits->max_rows > 0 && (double)out->row_count > s->limits->max_rows)
         (void)hamel_fail(s->error, HAMEL_LIMIT, in->pointer, 0,
@@ -127,10 +150,11 @@ static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, mode
 
 static void resolve_budgets(hamel_system *s, const hamel_simulation *in, model_settings *out) {
     const hamel_limits *limits = s->limits;
-    out->max_steps = in->max_steps > 0 ? in->max_steps : STEPS_DEFAULT;
+    out->max_steps = STEPS_DEFAULT;
+    count_of(s, &in->max_steps, "steps", 1, &out->max_steps);
     if (limits->max_steps > 0 && out->max_steps > limits->max_steps) out->max_steps = limits->max_steps;
-    out->max_step = in->max_step;
-    out->time_limit = in->time_limit;
+    positive_time(s, &in->max_step, &out->max_step);
+    positive_time(s, &in->time_limit, &out->time_limit);
     if (limits->run_seconds > 0 && (out->time_limit <= 0 || out->time_limit > limits->run_seconds))
         out->time_limit = limits->run_seconds;
 }

@@ -68,28 +68,30 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
 static hamel_status no_consistent_values(nearest *w, bool position, hamel_error *error) {
     kinetics *k = w->k;
     const hamel_model *model = k->model;
+    const system_constraint *constraints = model->system->constraints;
     const char *what = position ? "coordinates" : "velocities";
     const double *f = position ? kinetics_position(k) : kinetics_velocity(k);
     size_t worst = 0;
-    char names[400];
-    double contradiction;
+    kinetics_contradiction found;
     bool *taken = calloc(model->m, sizeof *taken);
     for (size_t c = 0; taken && c < model->m; c++) {
         taken[c] = position ? model->order[c] == CONSTRAINT_HOLONOMIC : model->order[c] != CONSTRAINT_ACCELERATION;
         if (kinetics_scaled(k, c, position) > kinetics_scaled(k, worst, position)) worst = c;
     }
-    double off = f[worst];
-    bool together = taken && kinetics_contradicting(k, taken, f, names, sizeof names, &worst, &contradiction) &&
-                    contradiction > 0.1 * fabs(off);
+    bool named = taken && kinetics_contradicting(k, taken, f, &found) && found.off > 0.1 * fabs(f[worst]);
     free(taken);
-    if (together)
-        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, model->system->constraints[worst].pointer, 0,
-                         "no %s near the initial values satisfy the constraints %s together: they are %.3g apart", what,
-                         names, contradiction);
-    else
-        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, model->system->constraints[worst].pointer, 0,
+    if (!named)
+        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, constraints[worst].pointer, 0,
                          "no %s near the initial values satisfy all constraints: `%s` is off by %.3g", what,
-                         model->system->constraints[worst].name, off);
+                         constraints[worst].name, f[worst]);
+    else if (found.count == 1)
+        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, constraints[found.last].pointer, 0,
+                         "no %s near the initial values satisfy the constraint %s: it is off by %.3g", what,
+                         found.names, found.off);
+    else
+        (void)hamel_fail(error, HAMEL_INCOMPATIBLE, constraints[found.last].pointer, 0,
+                         "no %s near the initial values satisfy the constraints %s together: they are %.3g apart", what,
+                         found.names, found.off);
     hamel_suggest(error, "start nearer to the constraints, or check that they do not contradict each other");
     return HAMEL_INCOMPATIBLE;
 }

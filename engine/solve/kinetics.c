@@ -443,21 +443,21 @@ double kinetics_energy_rate(kinetics *k, double t, const double *q, const double
     return rate;
 }
 
-bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, char *names, size_t size, size_t *last,
-                            double *contradiction) {
+bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, kinetics_contradiction *out) {
     const hamel_model *model = k->model;
     redundancy r;
-    *contradiction = 0;
+    *out = (kinetics_contradiction){0};
     if (redundancy_find(&r, model, k->values, taken, REDUNDANCY_TOLERANCE) == HAMEL_OK)
         for (size_t set = 0; set < r.count; set++) {
-            double here = redundancy_contradiction(&r, set, right);
-            if (!(here > *contradiction)) continue;
-            *contradiction = here;
-            *last = r.dependent[set];
-            redundancy_names(&r, model, set, names, size);
+            double off = redundancy_contradiction(&r, set, right);
+            if (!(off > out->off)) continue;
+            out->off = off;
+            out->last = r.dependent[set];
+            out->count = r.first[set + 1] - r.first[set];
+            redundancy_names(&r, model, set, out->names, sizeof out->names);
         }
     redundancy_free(&r);
-    return *contradiction > 0;
+    return out->off > 0;
 }
 
 double kinetics_margin(kinetics *k) {
@@ -481,16 +481,18 @@ bool kinetics_dependent_names(const kinetics *k, double margin, char *names, siz
 }
 
 static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {
-    char names[400];
-    size_t last = 0;
-    double contradiction;
-    if (!kinetics_contradicting(k, k->mode.active, k->b, names, sizeof names, &last, &contradiction))
+    kinetics_contradiction found;
+    if (!kinetics_contradicting(k, k->mode.active, k->b, &found))
         return hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
                           "at t = %.9g the constraints contradict each other", k->t);
-    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, k->model->system->constraints[last].pointer, 0,
-                     "at t = %.9g the constraints %s contradict each other: their accelerations are %.3g apart", k->t,
-                     names, contradiction);
-    hamel_suggest(error, "remove one of them, or make them agree");
+    const char *pointer = k->model->system->constraints[found.last].pointer;
+    bool one = found.count == 1;
+    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, pointer, 0,
+                     one ? "at t = %.9g no accelerations satisfy the constraint %s: it is off by %.3g"
+                         : "at t = %.9g the constraints %s contradict each other: their accelerations are %.3g apart",
+                     k->t, found.names, found.off);
+    hamel_suggest(error, one ? "its coefficients are all 0 here: start elsewhere, or write it otherwise"
+                             : "remove one of them, or make them agree");
     return HAMEL_INCOMPATIBLE;
 }
 

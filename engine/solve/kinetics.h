@@ -97,10 +97,15 @@ hamel_status kinetics_free_accelerations(kinetics *k, double *out);
 /* dh/dt at (t, q, v) with multipliers lambda; 0 when it is identically 0. */
 double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda);
 
-/* The dependent set of constraints (of the rows taken; m, NULL: all) whose right sides contradict each other most, at the
- * state evaluated last: its names, its last constraint, and by how much. False when none does. */
-bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, char *names, size_t size, size_t *last,
-                            double *contradiction);
+/* A dependent set of constraints whose right sides disagree; one alone where its row vanishes. */
+typedef struct kinetics_contradiction {
+    char names[400];
+    size_t count, last; /* how many; the last of them */
+    double off;         /* by how much */
+} kinetics_contradiction;
+
+/* The set (of the rows taken; m, NULL: all) that is off most, at the state evaluated last. False when none is. */
+bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, kinetics_contradiction *out);
 
 /* kkt_margin of all active rows at the state evaluated last, whatever the formulation solves with; 1 where not known. */
 double kinetics_margin(kinetics *k);

@@ -187,9 +187,7 @@ typedef struct hamel_event {
 
 typedef struct hamel_invariant {
     const char *pointer, *name; /* name NULL: the expression's text */
-    hamel_expression expression;
-    double tolerance;
-    bool has_tolerance;
+    hamel_expression expression, tolerance;
 } hamel_invariant;
 
 typedef enum hamel_shape_kind {
@@ -233,8 +231,7 @@ typedef enum hamel_initialization { HAMEL_INITIALIZATION_STRICT, HAMEL_INITIALIZ
 /* Fields that may be expressions are expressions of parameters. */
 typedef struct hamel_simulation {
     const char *pointer;
-    hamel_expression start, stop, step;
-    size_t samples; /* 0: absent */
+    hamel_expression start, stop, step, samples;
     hamel_expressions times;
     hamel_expression rtol, atol;
     hamel_named_list atol_by_name; /* coordinate → value; atol is then absent */
@@ -244,7 +241,7 @@ typedef struct hamel_simulation {
     hamel_projection projection;
     hamel_expression baumgarte[2]; /* alpha, beta of Φ'' + 2αΦ' + β²Φ = 0 */
     hamel_initialization initialization;
-    double max_steps, max_step, time_limit; /* 0: absent */
+    hamel_expression max_steps, max_step, time_limit;
     const char **record;
     const char **record_pointers;
     size_t record_count; /* 0: all */

@@ -552,6 +552,21 @@ static void faults_before_the_start_send_no_header(void **state) {
     hamel_model_free(model);
 }
 
+static void settings_are_expressions_of_parameters(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model("`parameters`: {`T`: 2, `N`: 5, `h`: `T/N`}, `coordinates`: [`x`],"
+                                       "`kinetic_energy`: `x'^2/2`,"
+                                       "`invariants`: [{`expression`: `x'`, `tolerance`: `h/1000`}]",
+                                       "`stop`: `N*h`, `samples`: `2*N + 1`, `max_steps`: `100*N`, `max_step`: `h/4`,"
+                                       "`time_limit`: `3*T`, `projection`: {`baumgarte`: [`N`, `T`]}");
+    const model_settings *s = &model->settings;
+    assert_int_equal(s->row_count, 11);
+    assert_true(s->max_steps == 500 && s->max_step == 0.1 && s->time_limit == 6);
+    assert_true(s->baumgarte[0] == 5 && s->baumgarte[1] == 2);
+    assert_true(model->invariants[0].has_tolerance && model->invariants[0].tolerance == 0.4 / 1000);
+    hamel_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_do_not_influence_the_steps),
@@ -565,6 +580,7 @@ int main(void) {
         cmocka_unit_test(a_tolerance_of_its_own_frees_a_coordinate),
         cmocka_unit_test(stiffer_springs_take_no_more_steps),
         cmocka_unit_test(memory_grows_with_the_length_of_a_chain),
+        cmocka_unit_test(settings_are_expressions_of_parameters),
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
