@@ -48,11 +48,7 @@ static hamel_status vary(api_ensemble *e, hamel_error *error) {
     const sweep *s = &e->sweep.sweep;
     hamel_error reason = {0};
     if (!has_numbers(s)) return HAMEL_OK;
-    const char **targets = calloc(s->axis_count, sizeof *targets);
-    if (!targets) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
-    for (size_t k = 0; k < s->axis_count; k++) targets[k] = s->axes[k].target;
-    hamel_status status = hamel_variation_create(&e->variation, e->model, targets, s->axis_count, &reason);
-    free(targets);
+    hamel_status status = hamel_variation_create(&e->variation, e->model, e->inputs, s->axis_count, &reason);
     hamel_error_clear(&reason);
     if (status != HAMEL_NO_MEMORY) return HAMEL_OK; /* unfit targets are told by the members' own models */
     return hamel_fail(error, status, "", 0, "memory could not be allocated");
@@ -62,6 +58,9 @@ static hamel_status name_columns(api_ensemble *e, hamel_error *error) {
     const hamel_header *header = hamel_model_header(e->model);
     const sweep *s = &e->sweep.sweep;
     size_t unknown;
+    e->inputs = arena_alloc(&e->sweep.memory, s->axis_count, sizeof *e->inputs);
+    if (!e->inputs) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
+    for (size_t k = 0; k < s->axis_count; k++) e->inputs[k] = s->axes[k].target;
     collector *c = collector_open(s, header->columns, header->column_count, &unknown);
     if (!c && unknown < s->collect_count) {
         char pointer[64];
@@ -132,20 +131,16 @@ void api_ensemble_close(api_ensemble *e) {
 
 /* ---- the table ----------------------------------------------------------------------------------------------------- */
 
+static member_columns columns_of(const api_ensemble *e) {
+    return (member_columns){.inputs = e->inputs,
+                            .collected = (const char *const *)e->collected,
+                            .input_count = e->sweep.sweep.axis_count,
+                            .collected_count = e->collected_count};
+}
+
 void api_ensemble_begin(const api_ensemble *e, table_form form, text_buffer *out) {
-    table_row row = {.out = out, .form = form};
-    if (form != TABLE_CSV) text_buffer_puts(out, "{\"header\":{\"columns\":[");
-    table_text(&row, "member");
-    for (size_t k = 0; k < e->sweep.sweep.axis_count; k++) table_text(&row, e->sweep.sweep.axes[k].target);
-    table_text(&row, "status");
-    for (size_t k = 0; k < e->collected_count; k++) table_text(&row, e->collected[k]);
-    table_text(&row, "problem");
-    if (form != TABLE_CSV) {
-        text_buffer_puts(out, "],\"name\":");
-        json_text_string(out, hamel_model_header(e->model)->name);
-        text_buffer_puts(out, "}}");
-    }
-    text_buffer_puts(out, "\n");
+    member_columns columns = columns_of(e);
+    member_table_begin(&columns, form, hamel_model_header(e->model)->name, out);
 }
 
 void api_ensemble_end(const api_member_counts *counts, table_form form, text_buffer *out) {
@@ -273,17 +268,22 @@ static double collected(const member_result *r, const char *name, size_t guess) 
     return (double)NAN;
 }
 
-static void add_row(const block *b, size_t i, const cJSON *assignments, table_form form, text_buffer *out) {
+/* False without memory. */
+static bool add_row(const block *b, size_t i, const cJSON *assignments, table_form form, text_buffer *out) {
     const api_ensemble *e = b->ensemble;
     const member_result *r = &b->results[i];
-    table_row row = {.out = out, .form = form};
-    if (form != TABLE_CSV) text_buffer_puts(out, "{\"row\":[");
-    table_index(&row, b->first + i);
-    for (const cJSON *c = assignments->child; c; c = c->next) table_input(&row, c->valuestring);
-    table_text(&row, hamel_outcome_name(r->outcome));
-    for (size_t k = 0; k < e->collected_count; k++) table_number(&row, collected(r, e->collected[k], k));
-    table_text(&row, r->problem ? r->problem : "");
-    text_buffer_puts(out, form != TABLE_CSV ? "]}\n" : "\n");
+    member_columns columns = columns_of(e);
+    double *values = calloc(e->collected_count + 1, sizeof *values);
+    if (!values) return false;
+    for (size_t k = 0; k < e->collected_count; k++) values[k] = collected(r, e->collected[k], k);
+    member_cells cells = {.member = b->first + i,
+                          .assignments = assignments,
+                          .status = hamel_outcome_name(r->outcome),
+                          .collected = values,
+                          .problem = r->problem ? r->problem : ""};
+    member_table_row(&columns, form, &cells, out);
+    free(values);
+    return true;
 }
 
 static void tell(const member_result *r, size_t member, const cJSON *assignments, api_member_told *told,
@@ -291,8 +291,7 @@ static void tell(const member_result *r, size_t member, const cJSON *assignments
     text_buffer inputs;
     if (!r->problem || !told) return;
     text_buffer_init(&inputs, TEXT_MOST);
-    for (const cJSON *c = assignments->child; c; c = c->next)
-        text_buffer_printf(&inputs, "%s%s", c == assignments->child ? "" : ", ", c->valuestring);
+    member_inputs_text(assignments, &inputs);
     told(context, member, inputs.bytes ? inputs.bytes : "", r->problem);
     text_buffer_free(&inputs);
 }
@@ -312,11 +311,11 @@ static hamel_status finish_member(block *b, size_t i, table_form form, text_buff
         if (status != HAMEL_OK) r->outcome = HAMEL_FAILED;
         if (status != HAMEL_OK && !r->problem) r->problem = problem_of(&error);
     }
-    if (assignments && status != HAMEL_NO_MEMORY) {
-        add_row(b, i, assignments, form, out);
+    if (assignments && status != HAMEL_NO_MEMORY) status = HAMEL_OK;
+    if (status == HAMEL_OK && !add_row(b, i, assignments, form, out)) status = HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK) {
         tell(r, b->first + i, assignments, told, context);
         counts->outcomes[r->outcome]++;
-        status = HAMEL_OK;
     }
     collector_close(r->collector);
     r->collector = NULL;

@@ -1,9 +1,7 @@
 /* ensemble.h — the members of a sweep, run in this process: one row of a table for each.
  *
  * Members share one model where their numbers allow it, and each has its own where they do not; the rows are the same. Any
- * number of threads may run members of one ensemble. Columns: `member` (from 0), the targets, `status` ("completed",
- * "terminated", "incomplete", "failed"), what the sweep collects, and `problem`, which says why a run is incomplete or
- * failed. */
+ * number of threads may run members of one ensemble. `status` is "completed", "terminated", "incomplete" or "failed". */
 #ifndef HAMEL_API_ENSEMBLE_H
 #define HAMEL_API_ENSEMBLE_H
 
@@ -16,6 +14,7 @@ typedef struct api_ensemble {
     api_limits limits;
     hamel_model *model;         /* of the description as it stands, with what is collected */
     hamel_variation *variation; /* NULL: each member has a model of its own */
+    const char **inputs;        /* the targets */
     char **collected;           /* names of these columns */
     size_t collected_count;
     bool last_rows;            /* nothing else is collected */

@@ -1,10 +1,14 @@
 /* job_json.c — see job_json.h. Pure functions. */
 #include "server/http/job_json.h"
 
+#include "engine/hamel.h"
 #include "server/stamp.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { PROBLEM_MAX = 1024 * 1024 };
 
 static bool add_time(cJSON *object, const char *key, int64_t ms) {
     char text[STAMP_TIME_BYTES];
@@ -77,6 +81,41 @@ cJSON *batch_json(const job_batch *b) {
 
 void job_etag(const job *j, char *out, size_t room) {
     snprintf(out, room, "\"%llx-%llx\"", (unsigned long long)j->number, (unsigned long long)j->revision);
+}
+
+static const char *text_of(const cJSON *object, const char *key) {
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+    return text ? text : "";
+}
+
+/* The first fault, or what the problem is as a whole. */
+static void add_problem(const cJSON *problem, text_buffer *out) {
+    const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
+    const cJSON *first = errors ? errors->child : NULL;
+    const char *detail = text_of(problem, "detail");
+    if (first && text_of(first, "pointer")[0]) text_buffer_printf(out, "%s: ", text_of(first, "pointer"));
+    text_buffer_puts(out, first ? text_of(first, "message") : *detail ? detail : text_of(problem, "title"));
+}
+
+void job_outcome_read(job_outcome *out, const job *j) {
+    cJSON *summary = j->summary ? cJSON_Parse(j->summary) : NULL,
+          *problem = j->problem ? cJSON_Parse(j->problem) : NULL;
+    const char *terminated = hamel_outcome_name(HAMEL_TERMINATED);
+    out->status = job_status_name(j->status);
+    text_buffer_init(&out->problem, PROBLEM_MAX);
+    if (j->status == JOB_COMPLETED && strcmp(text_of(summary, "status"), terminated) == 0) out->status = terminated;
+    if (j->status == JOB_FAILED) add_problem(problem, &out->problem);
+    if (j->status == JOB_INCOMPLETE) { /* the last warning tells */
+        const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary, "warnings");
+        const char *why = cJSON_GetStringValue(cJSON_GetArrayItem(warnings, cJSON_GetArraySize(warnings) - 1));
+        text_buffer_puts(&out->problem, why ? why : "");
+    }
+    cJSON_Delete(summary);
+    cJSON_Delete(problem);
+}
+
+void job_outcome_clear(job_outcome *outcome) {
+    text_buffer_free(&outcome->problem);
 }
 
 bool json_is_texts(const cJSON *list) {

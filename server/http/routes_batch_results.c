@@ -1,10 +1,9 @@
 /* routes_batch_results.c — GET /v1/batches/{id}/results: one table with a row for each member: its number, its job, its
- * inputs, its status and what was collected of its run. Members that have not ended have no numbers yet.
+ * inputs, its status, what was collected of its run and what went wrong. Members that have not ended have no numbers yet.
  *
- * Rows hold texts as well as numbers, so the table is written here and not by the writers of runs. Members are read
- * page by page and leave through the stream's ring: the table may be long. */
+ * The format is that of sweeps elsewhere (api/member_table.h). Members are read page by page and leave through the
+ * stream's ring: the table may be long. */
 #include "api/accept.h"
-#include "api/json_text.h"
 #include "api/member_table.h"
 #include "server/http/job_json.h"
 #include "server/http/routes.h"
@@ -22,6 +21,9 @@ typedef struct table {
     table_form form;
     job_batch batch;
     cJSON *plan;
+    const char **names; /* the columns' own array */
+    member_columns columns;
+    double *collected; /* of one row */
     text_buffer line;
     bool first; /* no row has been written */
 } table;
@@ -43,59 +45,60 @@ static const cJSON *list_in(const table *t, const char *key) {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-static void add_names(table *t) {
-    static const char *const fixed[] = {"member", "job", "name"};
-    table_row row = {.out = &t->line, .form = t->form};
-    for (size_t k = 0; k < 3; k++) table_text(&row, fixed[k]);
+static const char **add_names(const cJSON *list, const char **out) {
+    for (const cJSON *c = list->child; c; c = c->next) *out++ = c->valuestring;
+    return out;
+}
+
+/* False without memory. */
+static bool name_columns(table *t) {
     const cJSON *inputs = list_in(t, "inputs"), *collected = list_in(t, "collected");
-    for (const cJSON *c = inputs ? inputs->child : NULL; c; c = c->next) table_text(&row, c->valuestring);
-    table_text(&row, "status");
-    for (const cJSON *c = collected ? collected->child : NULL; c; c = c->next) table_text(&row, c->valuestring);
+    size_t input_count = (size_t)cJSON_GetArraySize(inputs), collected_count = (size_t)cJSON_GetArraySize(collected);
+    t->names = calloc(input_count + collected_count + 1, sizeof *t->names);
+    t->collected = calloc(collected_count + 1, sizeof *t->collected);
+    if (!t->names || !t->collected) return false;
+    (void)add_names(collected, add_names(inputs, t->names));
+    t->columns = (member_columns){.jobs = true,
+                                  .inputs = t->names,
+                                  .collected = t->names + input_count,
+                                  .input_count = input_count,
+                                  .collected_count = collected_count};
+    return true;
 }
 
 static bool write_begin(table *t) {
-    if (t->form == TABLE_CSV) {
-        add_names(t);
-        text_buffer_puts(&t->line, "\n");
-        return flush(t);
-    }
-    text_buffer_puts(&t->line, "{\"header\":{\"columns\":[");
-    add_names(t);
-    text_buffer_puts(&t->line, "],\"name\":");
-    json_text_string(&t->line, t->batch.name);
-    text_buffer_puts(&t->line, t->form == TABLE_NDJSON ? "}}\n" : "},\"rows\":[");
+    member_table_begin(&t->columns, t->form, t->batch.name, &t->line);
     return flush(t);
 }
 
-static void add_cells(table *t, const job *j) {
-    table_row row = {.out = &t->line, .form = t->form};
-    table_index(&row, (size_t)j->member);
-    table_text(&row, j->id);
-    table_text(&row, j->name);
-    cJSON *inputs = j->assignments ? cJSON_Parse(j->assignments) : NULL;
-    for (const cJSON *c = inputs ? inputs->child : NULL; c; c = c->next) {
-        if (cJSON_IsString(c)) table_input(&row, c->valuestring);
-    }
-    cJSON_Delete(inputs);
-    table_text(&row, job_status_name(j->status));
-    cJSON *collected = j->collected ? cJSON_Parse(j->collected) : NULL;
-    const cJSON *value = collected ? collected->child : NULL;
-    const cJSON *names = list_in(t, "collected");
-    for (const cJSON *c = names ? names->child : NULL; c; c = c->next) {
-        table_number(&row, cJSON_IsNumber(value) ? value->valuedouble : (double)NAN);
+static void take_collected(table *t, const job *j) {
+    cJSON *list = j->collected ? cJSON_Parse(j->collected) : NULL;
+    const cJSON *value = list ? list->child : NULL;
+    for (size_t k = 0; k < t->columns.collected_count; k++) {
+        t->collected[k] = cJSON_IsNumber(value) ? value->valuedouble : (double)NAN;
         if (value) value = value->next;
     }
-    cJSON_Delete(collected);
+    cJSON_Delete(list);
 }
 
 static bool write_row(table *t, const job *j) {
-    static const char *const before[TABLE_FORMS] = {"{\"row\":[", "", "["}, *const after[TABLE_FORMS] = {"]}\n", "\n",
-                                                                                                         "]"};
+    job_outcome outcome;
+    cJSON *assignments = j->assignments ? cJSON_Parse(j->assignments) : NULL;
+    take_collected(t, j);
+    job_outcome_read(&outcome, j);
     if (t->form == TABLE_JSON && !t->first) text_buffer_puts(&t->line, ",");
     t->first = false;
-    text_buffer_puts(&t->line, before[t->form]);
-    add_cells(t, j);
-    text_buffer_puts(&t->line, after[t->form]);
+    member_cells cells = {.member = (size_t)j->member,
+                          .job = j->id,
+                          .name = j->name,
+                          .assignments = assignments,
+                          .status = outcome.status,
+                          .collected = t->collected,
+                          .problem = outcome.problem.bytes ? outcome.problem.bytes : ""};
+    member_table_row(&t->columns, t->form, &cells, &t->line);
+    t->line.failed = t->line.failed || outcome.problem.failed;
+    job_outcome_clear(&outcome);
+    cJSON_Delete(assignments);
     return flush(t);
 }
 
@@ -154,8 +157,11 @@ handled batches_get_results(request *r) {
     t.plan = cJSON_Parse(t.batch.plan);
     bool sound = json_is_texts(list_in(&t, "inputs")) && json_is_texts(list_in(&t, "collected"));
     handled replied =
-        sound ? write_table(&t)
-              : reply_problem(r, 500, "storage", "Storage failed", "the stored plan of this batch cannot be read");
+        !sound ? reply_problem(r, 500, "storage", "Storage failed", "the stored plan of this batch cannot be read")
+        : name_columns(&t) ? write_table(&t)
+                           : reply_no_memory(r);
+    free(t.names);
+    free(t.collected);
     cJSON_Delete(t.plan);
     text_buffer_free(&t.line);
     batch_clear(&t.batch);

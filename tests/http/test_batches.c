@@ -66,9 +66,10 @@ static void a_sweep_becomes_a_table_of_its_members(void **state) {
     cJSON *table = table_of(id);
     const cJSON *columns =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(table, "header"), "columns");
-    static const char *const expected[] = {"member", "job", "name", "k", "x.initial", "status", "t", "x", "x'", "top"};
-    assert_int_equal(cJSON_GetArraySize(columns), 10);
-    for (int k = 0; k < 10; k++) assert_string_equal(cJSON_GetArrayItem(columns, k)->valuestring, expected[k]);
+    static const char *const expected[] = {"member", "job", "name", "k",   "x.initial", "status",
+                                           "t",      "x",   "x'",   "top", "problem"};
+    assert_int_equal(cJSON_GetArraySize(columns), 11);
+    for (int k = 0; k < 11; k++) assert_string_equal(cJSON_GetArrayItem(columns, k)->valuestring, expected[k]);
     const cJSON *rows = cJSON_GetObjectItemCaseSensitive(table, "rows");
     assert_int_equal(cJSON_GetArraySize(rows), 6);
     static const double stiffness[] = {1, 1, 4, 4, 9, 9};
@@ -97,7 +98,7 @@ static void the_table_comes_as_csv_and_lines_too(void **state) {
     cJSON_Delete(ended_batch(id));
     snprintf(path, sizeof path, "/v1/batches/%s/results", id);
     answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
-    assert_int_equal(strncmp(a.body, "member,job,name,k,status,x\n0,", 29), 0);
+    assert_int_equal(strncmp(a.body, "member,job,name,k,status,x,problem\n0,", 37), 0);
     assert_non_null(strstr(a.body, ",swept,\"max(2,3)\",completed,-0.16"));
     answer_clear(&a);
     a = ask(&d, "GET", path, NULL, NULL);
