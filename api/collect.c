@@ -123,11 +123,13 @@ double collector_value(const collector *c, size_t k) {
 }
 
 bool collector_text(const collector *c, text_buffer *out) {
-    text_buffer_puts(out, "[");
+    text_buffer_puts(out, "{");
     for (size_t k = 0; k < c->count; k++) {
         if (k > 0) text_buffer_puts(out, ",");
+        json_text_string(out, collector_name(c, k));
+        text_buffer_puts(out, ":");
         json_text_number(out, collector_value(c, k));
     }
-    text_buffer_puts(out, "]");
+    text_buffer_puts(out, "}");
     return !out->failed;
 }

@@ -21,7 +21,7 @@ const char *collector_name(const collector *c, size_t k);
 
 double collector_value(const collector *c, size_t k); /* NaN where there was no row */
 
-/* The numbers as a JSON list, null where there was no row. False without memory. */
+/* The numbers by their names as a JSON object, null where there was no row. False without memory. */
 bool collector_text(const collector *c, text_buffer *out);
 
 #endif

@@ -258,8 +258,10 @@ static cJSON *assignments_of(const api_ensemble *e, size_t member) {
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------- */
 
+/* Of a run that came to its end; what others have collected until then depends on which rows they gave. */
 static double collected(const member_result *r, const char *name, size_t guess) {
-    if (!r->collector) return (double)NAN;
+    bool whole = r->outcome == HAMEL_COMPLETED || r->outcome == HAMEL_TERMINATED;
+    if (!r->collector || !whole) return (double)NAN;
     size_t count = collector_count(r->collector);
     if (guess < count && strcmp(collector_name(r->collector, guess), name) == 0)
         return collector_value(r->collector, guess);

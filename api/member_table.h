@@ -24,7 +24,7 @@ typedef struct member_cells {
     const char *job, *name;
     const cJSON *assignments; /* list of "TARGET=VALUE": values as they were set, numbers or expressions; NULL: none */
     const char *status;
-    const double *collected; /* one for each column; empty or null where it is not finite */
+    const double *collected; /* one for each column, not finite where the run did not end: empty or null then */
     const char *problem;     /* why the run is incomplete or failed; "" when it is neither */
 } member_cells;
 

@@ -42,11 +42,13 @@ void cli_print_linearization(const cJSON *linearization);
     {"atol", "X", "simulation.atol", "absolute tolerance"},                                                            \
     {"method", "NAME", "simulation.method", "auto, adams, bdf or erk"},                                                \
     {"formulation", "NAME", "simulation.formulation", "auto or another: hamel run --help lists them"}
+#define CLI_SERVER_OPTION                                                                                              \
+    {"server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"}
 #define CLI_RUN_OPTIONS                                                                                                \
     CLI_SETTING_OPTIONS,                                                                                               \
     {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"},                 \
     {"jit", "WHEN", NULL, "machine code for the equations: auto (default; where it repays), on or off"},               \
-    {"server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"}
+    CLI_SERVER_OPTION
 /* clang-format on */
 
 #endif

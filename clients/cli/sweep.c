@@ -2,10 +2,12 @@
  *
  * Threads take blocks of members one after the other. What a member gives does not depend on its block, so neither their
  * size nor the number of threads and shares shows in the table. Blocks go to standard output in the order of members, or
- * become parts in a directory (parts.h), from which an interrupted sweep goes on. */
+ * become parts in a directory (parts.h), from which an interrupted sweep goes on. On a server: remote_sweep.c. */
 #include "clients/cli/input.h"
+#include "clients/cli/member_problems.h"
 #include "clients/cli/options.h"
 #include "clients/cli/parts.h"
+#include "clients/cli/remote_sweep.h"
 #include "clients/cli/simulation.h"
 
 #include <errno.h>
@@ -23,7 +25,6 @@ enum {
     BLOCK_MOST = 512,
     PART_MOST = 4096,
     PARTS_OF_SHARE = 64,
-    TOLD_MOST = 20,
     BLOCK_BYTES_MAX = 512 * 1024 * 1024
 };
 
@@ -38,7 +39,6 @@ typedef struct sweep_plan {
 typedef struct sweep_run {
     const sweep_plan *plan;
     const api_ensemble *ensemble;
-    const char *file;
     part_span span; /* of the whole sweep */
     text_buffer begin;
     size_t first, last, block; /* members first..last - 1 in blocks */
@@ -50,7 +50,7 @@ typedef struct sweep_run {
     bool *done;
     size_t written; /* blocks on standard output */
     api_member_counts counts;
-    size_t told;
+    member_problems problems;
     int status; /* of what makes an end to everything */
 } sweep_run;
 
@@ -115,10 +115,7 @@ static int read_plan(sweep_plan *p, const cli_arguments *a) {
 static void tell(void *context, size_t member, const char *inputs, const char *problem) {
     sweep_run *r = context;
     pthread_mutex_lock(&r->lock);
-    if (r->told++ < TOLD_MOST)
-        cli_say("%s: member %zu (%s): %s", r->file, member, inputs, problem);
-    else if (r->told == TOLD_MOST + 1)
-        cli_say("%s: what went wrong with others stands in the column `problem`", r->file);
+    member_problems_say(&r->problems, member, inputs, problem);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -214,7 +211,7 @@ static bool open_run(sweep_run *r, const sweep_plan *p, const api_ensemble *e, c
     size_t members = e->sweep.sweep.count;
     *r = (sweep_run){.plan = p,
                      .ensemble = e,
-                     .file = file,
+                     .problems = {.file = file},
                      .span = {.members = members, .form = p->form},
                      .first = (p->share - 1) * members / p->shares,
                      .last = p->share * members / p->shares,
@@ -294,24 +291,43 @@ static int run_plan(sweep_plan *p, const api_ensemble *e, const char *file) {
     return status;
 }
 
+static int sweep_here(sweep_plan *plan, const cli_input *input, const cli_arguments *arguments) {
+    api_ensemble ensemble;
+    api_failure failure = {0};
+    int status;
+    if (api_ensemble_open(&ensemble, input->bytes, input->length, (const char *const *)arguments->assignments,
+                          arguments->assignment_count, input->file, &failure)) {
+        status = run_plan(plan, &ensemble, input->file);
+        api_ensemble_close(&ensemble);
+    } else {
+        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
+        status = failure.exit_code;
+    }
+    api_failure_clear(&failure);
+    return status;
+}
+
+static int refuse_what_is_local(const cli_arguments *arguments) {
+    static const char *const local[] = {"jobs", "resume", "shard", "out"};
+    for (size_t k = 0; k < sizeof local / sizeof local[0]; k++) {
+        if (cli_option_value(arguments, local[k]) == NULL) continue;
+        cli_say("--%s is for sweeps in this process; a server shares and keeps the members itself", local[k]);
+        return CLI_USAGE;
+    }
+    return CLI_OK;
+}
+
 static int sweep_file(const cli_arguments *arguments) {
     sweep_plan plan;
     cli_input input;
-    api_ensemble ensemble;
-    api_failure failure = {0};
-    int status = read_plan(&plan, arguments);
+    cli_place place = cli_place_of(arguments);
+    int status = place.server != NULL ? refuse_what_is_local(arguments) : CLI_OK;
+    if (status == CLI_OK) status = read_plan(&plan, arguments);
     if (status != CLI_OK) return status;
     status = cli_input_read(&input, arguments->operands[0]);
-    if (status == CLI_OK &&
-        !api_ensemble_open(&ensemble, input.bytes, input.length, (const char *const *)arguments->assignments,
-                           arguments->assignment_count, input.file, &failure)) {
-        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
-        status = failure.exit_code;
-    } else if (status == CLI_OK) {
-        status = run_plan(&plan, &ensemble, input.file);
-        api_ensemble_close(&ensemble);
-    }
-    api_failure_clear(&failure);
+    if (status == CLI_OK)
+        status = place.server != NULL ? cli_sweep_remote(&place, &input, arguments, plan.form, plan.output)
+                                      : sweep_here(&plan, &input, arguments);
     cli_input_free(&input);
     return status;
 }
@@ -324,6 +340,7 @@ static const cli_option options[] = {
     {"shard", "K/N", NULL, "only the K-th of N shares; needs --out"},
     {"out", "DIR", NULL, "write parts there, which hamel merge joins"},
     CLI_SETTING_OPTIONS,
+    CLI_SERVER_OPTION,
     {0},
 };
 
@@ -333,13 +350,16 @@ const cli_command cli_sweep = {
     .summary = "run the sweep of a description; one row a member",
     .about =
         "Columns: member (from 0), what the sweep is over, status (completed, terminated, incomplete, failed), what\n"
-        "it collects, and problem: why a member is incomplete or failed. The others go on. The table does not depend\n"
-        "on --jobs and --shard. Members run in this process.\n\n"
+        "it collects, and problem: why a member is incomplete or failed, which then has no numbers. The others go on.\n"
+        "The table does not depend on --jobs and --shard. On a server the sweep is a batch of jobs, which stays there; "
+        "the\n"
+        "table is the same but for the last digits of members that share one model here.\n\n"
         "Exit codes: 4 when a member failed or is incomplete; 3 when the description is invalid.\n\n"
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"
         "  hamel sweep study.json --output table.csv --resume\n"
-        "  hamel sweep study.json --shard 3/100 --out parts --resume\n",
+        "  hamel sweep study.json --shard 3/100 --out parts --resume\n"
+        "  hamel sweep study.json --server http://127.0.0.1:8080 > table.csv\n",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

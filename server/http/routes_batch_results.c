@@ -1,5 +1,5 @@
 /* routes_batch_results.c — GET /v1/batches/{id}/results: one table with a row for each member: its number, its job, its
- * inputs, its status, what was collected of its run and what went wrong. Members that have not ended have no numbers yet.
+ * inputs, its status, what was collected of its run and what went wrong. Members that have not come to their end have no numbers.
  *
  * The format is that of sweeps elsewhere (api/member_table.h). Members are read page by page and leave through the
  * stream's ring: the table may be long. */
@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MEMBERS_PER_PAGE = 100, LINE_MAX_BYTES = 16 * 1024 * 1024 };
 static const char *const forms[TABLE_FORMS] = {"application/x-ndjson", "text/csv", "application/json"};
@@ -71,14 +72,18 @@ static bool write_begin(table *t) {
     return flush(t);
 }
 
+/* Of a run that came to its end. A member may have other columns than the batch: where they agree, the next value is the one that is looked for. */
 static void take_collected(table *t, const job *j) {
-    cJSON *list = j->collected ? cJSON_Parse(j->collected) : NULL;
-    const cJSON *value = list ? list->child : NULL;
+    cJSON *object = j->collected && j->status == JOB_COMPLETED ? cJSON_Parse(j->collected) : NULL;
+    const cJSON *next = object ? object->child : NULL;
     for (size_t k = 0; k < t->columns.collected_count; k++) {
+        const char *name = t->columns.collected[k];
+        bool there = next && next->string && strcmp(next->string, name) == 0;
+        const cJSON *value = there ? next : cJSON_GetObjectItemCaseSensitive(object, name);
         t->collected[k] = cJSON_IsNumber(value) ? value->valuedouble : (double)NAN;
-        if (value) value = value->next;
+        next = value ? value->next : next;
     }
-    cJSON_Delete(list);
+    cJSON_Delete(object);
 }
 
 static bool write_row(table *t, const job *j) {

@@ -1,7 +1,8 @@
 /* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
  *
  * All that can be wrong is found before anything is stored: each listed description is derived, and of a sweep, whose
- * members differ in numbers only, the first member, once the names in all of them are known. The table of results is in routes_batch_results.c. */
+ * members differ in numbers only, the description as it stands, once the names in all members are known. The columns of
+ * the table are those of its run. The table of results is in routes_batch_results.c. */
 #include "api/json_text.h"
 #include "api/member.h"
 #include "server/http/job_json.h"
@@ -187,12 +188,8 @@ static void point_to_collect(api_failure *failure, const sweep *s) {
 }
 
 static bool draft_members(draft *d, const api_sweep *s) {
-    text_buffer first;
     size_t length = 0;
-    text_buffer_init(&first, ASSIGNMENTS_MAX);
-    char *text =
-        sweep_assignments(&s->sweep, 0, &first) ? api_sweep_member(s, first.bytes, &length, &d->failure) : NULL;
-    text_buffer_free(&first);
+    char *text = api_sweep_member(s, "[]", &length, &d->failure);
     model_lease lease = {0};
     bool derived = text && request_model(d->r, text, length, &lease, &d->failure);
     free(text);

@@ -49,7 +49,7 @@ typedef struct job {
     char batch[JOB_ID_BYTES];         /* "": none */
     int64_t member;                   /* position in the batch, from 0 */
     char *assignments;                /* of a member that shares its batch's description: JSON list of overrides */
-    char *collected;                  /* JSON list of what the batch collects, once the run has ended */
+    char *collected;                  /* JSON object of what the batch collects, once the run has ended */
 } job;
 void job_clear(job *j);
 

@@ -125,4 +125,49 @@ report $? "a fault of what is collected stands where it is written"
 "$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, said once"
 
+
+# On a server. The numbers of members that share one model here have other last digits there.
+"$hamel" sweep family.json >family.csv
+call sweep study.json --server http://127.0.0.1:9; code_is 5 && [ ! -s out ] && grep -q '127.0.0.1:9: ' err
+report $? "a server that is not there is told"
+"$hameld" --new-token one >token 2>entry
+echo "{\"tokens\": [$(grep '^{' entry)]}" >tokens.json
+start_daemon --max-members 100 --tokens tokens.json
+call sweep study.json --server "$url"; code_is 5 && [ ! -s out ] && grep -q 'HTTP status 401' err
+report $? "a missing token is told"
+HAMEL_TOKEN=$(cat token)
+export HAMEL_TOKEN
+call sweep study.json --server "$url"; code_is 0 && [ ! -s err ] && cmp -s <(cut -d, -f1-6 out) <(cut -d, -f1-6 table.csv) &&
+    [ "$(head -1 out)" = "$(head -1 table.csv)" ] && paste -d, table.csv out |
+    awk -F, 'NR > 1 {n++; for (i = 6; i <= 11; i++) {d = $i - $(i + 12); if (d < 0) d = -d; if (d > 1e-5) exit 1}} END {exit n != 100}'
+report $? "a sweep on a server gives the table of a sweep here"
+for file in own partly family; do
+    call sweep $file.json --server "$url"; code_is $([ $file = partly ] && echo 4 || echo 0) && cmp -s out $file.csv || break
+done; [ $file = family ] && cmp -s out $file.csv
+report $? "the same bytes where a member has a model of its own: expressions, failures, families of different size"
+for wrong in "" --set\ simulation.max_steps=2; do
+    "$hamel" sweep partly.json $wrong --jobs 1 >here 2>here.err; here=$?
+    call sweep partly.json $wrong --server "$url" --output there; code_is $here && cmp -s here there && cmp -s here.err err && [ ! -s out ] || break
+done; code_is $here && cmp -s here there && grep -q incomplete there && [ ! -e there.draft ]
+report $? "what goes wrong with members is told in the same words, and the table goes to a file"
+"$hamel" examples shot | sed '2i "sweep": {"over": {"x.velocity": ["4*2", 12], "y.velocity": [10]}},' >shot.json
+"$hamel" sweep shot.json >here; call sweep shot.json --server "$url"; code_is 0 && grep -q '^1,12,10,terminated,' out && cmp -s out here
+report $? "an event that ends a run is told, too"
+"$hamel" sweep own.json --format ndjson --set g=10 >here; call sweep own.json --format ndjson --set g=10 --server "$url"; code_is 0 && cmp -s out here
+report $? "in NDJSON, too, with what is set"
+for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/"sqrt(2)"/"sqrt(G)"/' own.json)" "$(sed 's/abs(a)/abs(z)/' study.json)" '{"hamel": 1}' '{"hamel": 1,'; do
+    echo "$wrong" >wrong.json; "$hamel" sweep wrong.json 2>here.err
+    call sweep wrong.json --server "$url"; code_is 3 && [ ! -s out ] && cmp -s err here.err || break
+done; code_is 3 && [ "$wrong" = '{"hamel": 1,' ] && cmp -s err here.err
+report $? "faults of the description read the same"
+call sweep study.json --set 'simulation.stop=2' --server "$url" --shard 1/2; code_is 2 && grep -q -- '--shard is for sweeps in this process' err
+report $? "what divides a sweep here is refused"
+sed 's/"count": 100/"count": 101/' study.json >many.json
+call sweep many.json --server "$url"; code_is 3 && grep -q 'many.json: /sweep: the sweep has 101 members, at most 100 are taken' err
+report $? "more members than the server takes are refused"
+"$hamel" sweep own.json --server "$url" >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
+report $? "a full disk is an I/O failure there, too"
+call sweep own.json --server "$url" --output nowhere/table.csv; code_is 6 && grep -q 'nowhere/table.csv: No such file' err
+report $? "so is a place that is none"
+
 finish

@@ -163,11 +163,12 @@ static void numbers_are_collected_as_asked(void **state) {
     text_buffer out;
     text_buffer_init(&out, 1000);
     assert_true(collector_text(c, &out));
-    assert_string_equal(out.bytes, "[null,null,null,null,null,null]");
+    assert_string_equal(out.bytes, "{\"t\":null,\"x\":null,\"x\":null,\"x\":null,\"x\":null,\"E\":null}");
     for (size_t k = 0; k < 3; k++) collector_row(c, rows[k]);
     text_buffer_reset(&out);
     assert_true(collector_text(c, &out));
-    assert_string_equal(out.bytes, "[3,-1,3,-1,1.3333333333333333,6]"); /* mean: ((1+3)/2 + 2 (3-1)/2)/3 */
+    /* mean: ((1+3)/2 + 2 (3-1)/2)/3 */
+    assert_string_equal(out.bytes, "{\"t\":3,\"x\":-1,\"x\":3,\"x\":-1,\"x\":1.3333333333333333,\"E\":6}");
     text_buffer_free(&out);
     collector_close(c);
     api_sweep_close(&s);
