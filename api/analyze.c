@@ -133,7 +133,7 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
                             const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
                             hamel_error *error) {
     api_description d;
-    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, cancel, error);
+    hamel_status status = api_describe_timeless(&d, tree, assignments, assignment_count, limits, cancel, error);
     for (size_t k = 0; k < COUNT(known_analyses) && status == HAMEL_OK; k++)
         if ((options->analyses & known_analyses[k].bit) != 0)
             status = known_analyses[k].add(answer, &d.description, options, &limits->engine, cancel, error);

@@ -104,16 +104,30 @@ void api_ensure_fault(hamel_error *error, hamel_status status) {
     if (error->status == HAMEL_OK) (void)hamel_fail(error, status, "", 0, "%s", hamel_status_meaning(status));
 }
 
-hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                          const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+typedef hamel_status tree_reader(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error);
+
+static hamel_status describe(api_description *out, cJSON *tree, tree_reader *read, const char *const *assignments,
+                             size_t assignment_count, const api_limits *limits, const atomic_bool *cancel,
+                             hamel_error *error) {
     arena_init(&out->memory, 0); /* bounded by the body, whose size has been checked */
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
-    status = api_read_system(&out->description, tree, &out->memory, error);
+    status = read(&out->description, tree, &out->memory, error);
     hamel_status targets = status == HAMEL_NO_MEMORY ? status : sweep_check_targets(tree, error);
     if (status == HAMEL_OK) status = targets;
     if (status == HAMEL_INVALID) add_faults_of_meaning(&out->description, limits, cancel, error);
     return status;
+}
+
+hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
+                          const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+    return describe(out, tree, api_read_system, assignments, assignment_count, limits, cancel, error);
+}
+
+hamel_status api_describe_timeless(api_description *out, cJSON *tree, const char *const *assignments,
+                                   size_t assignment_count, const api_limits *limits, const atomic_bool *cancel,
+                                   hamel_error *error) {
+    return describe(out, tree, api_read_timeless, assignments, assignment_count, limits, cancel, error);
 }
 
 void api_description_free(api_description *d) {

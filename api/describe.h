@@ -19,6 +19,11 @@ hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_
  * faults that can be found added to `error`. api_description_free in both cases. */
 hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
                           const api_limits *limits, const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+
+/* The same where nothing will be integrated: `simulation` and its `stop` may be absent. */
+hamel_status api_describe_timeless(api_description *out, cJSON *tree, const char *const *assignments,
+                                   size_t assignment_count, const api_limits *limits, const atomic_bool *cancel,
+                                   hamel_error *error) HAMEL_CHECKED;
 void api_description_free(api_description *d);
 
 /* Fills *failure: HTTP status, exit code, problem document, text for a terminal. `file` may be NULL. */

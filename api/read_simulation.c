@@ -104,7 +104,7 @@ static void read_sensitivities(json_reader *r, const cJSON *value, const char *p
 
 static const json_key simulation_keys[] = {
     {"start", json_read_expression, offsetof(hamel_simulation, start), false},
-    {"stop", json_read_expression, offsetof(hamel_simulation, stop), true},
+    {"stop", json_read_expression, offsetof(hamel_simulation, stop), false},
     {"samples", json_read_expression, offsetof(hamel_simulation, samples), false},
     {"step", json_read_expression, offsetof(hamel_simulation, step), false},
     {"times", read_times, 0, false},

@@ -58,7 +58,7 @@ static const json_key system_keys[] = {
     {"invariants",         read_invariants,       0,                         false},
     {"checks",             read_checks,           0,                         false},
     {"scene",              read_scene,            0,                         false},
-    {"simulation",         read_simulation,       FIELD(simulation),         true},
+    {"simulation",         read_simulation,       FIELD(simulation),         false},
     {"sweep",              read_sweep,            0,                         false},
 };
 /* clang-format on */
@@ -73,12 +73,22 @@ const char *api_hash(const cJSON *tree, arena *memory) {
     return hex;
 }
 
-hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) {
-    *out = (hamel_description){0};
+/* What is integrated has a span. */
+static void need_stop(json_reader *r, const cJSON *tree) {
+    const cJSON *simulation = cJSON_GetObjectItemCaseSensitive(tree, "simulation");
+    if (cJSON_IsObject(tree) && simulation == NULL)
+        json_fault_at(r, "", "%s needs the key `simulation`", system_kind.name);
+    if (cJSON_IsObject(simulation) && cJSON_GetObjectItemCaseSensitive(simulation, "stop") == NULL)
+        json_fault_at(r, "/simulation", "%s needs the key `stop`", simulation_kind.name);
+}
+
+static hamel_status read(hamel_description *out, const cJSON *tree, bool timeless, arena *memory, hamel_error *error) {
+    *out = (hamel_description){.simulation.timeless = timeless};
     hamel_error faults = {0}; /* counted apart, as the caller may pass no list or one that holds faults already */
     json_reader reader = {.memory = memory, .error = error != NULL ? error : &faults};
     size_t before = reader.error->count + reader.error->omitted;
     json_read_object(&reader, tree, "", &system_kind, out);
+    if (!timeless) need_stop(&reader, tree);
     bool faulty = reader.error->count + reader.error->omitted > before;
     hamel_error_clear(&faults);
     if (reader.no_memory) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
@@ -86,4 +96,12 @@ hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *m
     out->hash = api_hash(tree, memory);
     if (out->hash == NULL) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
     return HAMEL_OK;
+}
+
+hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) {
+    return read(out, tree, false, memory, error);
+}
+
+hamel_status api_read_timeless(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) {
+    return read(out, tree, true, memory, error);
 }

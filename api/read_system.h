@@ -15,6 +15,10 @@
 hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory,
                              hamel_error *error) HAMEL_CHECKED;
 
+/* The same where nothing will be integrated: `simulation` and its `stop` may be absent. */
+hamel_status api_read_timeless(hamel_description *out, const cJSON *tree, arena *memory,
+                               hamel_error *error) HAMEL_CHECKED;
+
 /* Hexadecimal SHA-256 of the canonical form, in `memory`; NULL without memory. */
 const char *api_hash(const cJSON *tree, arena *memory);
 

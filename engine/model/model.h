@@ -13,7 +13,7 @@
 
 /* `simulation` of a description, checked and with defaults. */
 typedef struct model_settings {
-    double start, stop;
+    double start, stop;  /* stop: INFINITY for a model that does not run */
     size_t row_count;    /* output times, both ends included */
     double step;         /* > 0: every step; 0: evenly spaced, or `times` */
     const double *times; /* as given, or NULL */

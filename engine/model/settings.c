@@ -56,12 +56,14 @@ static void count_of(hamel_system *s, const hamel_expression *e, const char *wha
 }
 
 static void resolve_span(hamel_system *s, const hamel_simulation *in, model_settings *out) {
+    out->stop = INFINITY;
+    if (hamel_expression_given(&in->start) && !time_of(s, &in->start, &out->start)) return;
     if (!hamel_expression_given(&in->stop)) {
+        if (in->timeless) return;
         (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/stop", 0,
                          "the time at which the simulation stops is missing");
         return;
     }
-    if (hamel_expression_given(&in->start) && !time_of(s, &in->start, &out->start)) return;
     if (!time_of(s, &in->stop, &out->stop)) return;
     if (!(out->stop > out->start))
         (void)hamel_fail(s->error, HAMEL_INVALID, in->stop.pointer, 0,
@@ -165,7 +167,7 @@ hamel_status settings_resolve(hamel_model *model, const hamel_description *d) {
     model_settings *out = &model->settings;
     size_t faults = s->error->count;
     resolve_span(s, in, out);
-    if (s->error->count == faults) resolve_rows(s, in, out);
+    if (s->error->count == faults && isfinite(out->stop)) resolve_rows(s, in, out);
     resolve_tolerances(s, in, out);
     resolve_budgets(s, in, out);
     out->method = in->method;

@@ -121,6 +121,9 @@ static hamel_status start_lane(run *r, lane *l, double factor) {
 static hamel_status start(run *r) {
     const hamel_model *model = r->model;
     hamel_summary *s = r->summary;
+    if (!isfinite(model->settings.stop))
+        return hamel_fail(r->error, HAMEL_INVALID, "/simulation/stop", 0,
+                          "a model without a time to stop does not run");
     if (!lane_create(&r->main, model, r->error)) return r->error->status;
     r->row = calloc(2 * model->header.column_count + 4 * model->n + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);

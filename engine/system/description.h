@@ -250,6 +250,7 @@ typedef struct hamel_simulation {
     const char **sensitivity_pointers;
     size_t sensitivity_count;
     bool certify, scene;
+    bool timeless; /* nothing will be integrated: `stop` may be absent; hamel_run then refuses the model */
 } hamel_simulation;
 
 typedef enum hamel_table_kind { HAMEL_TABLE_LINEAR, HAMEL_TABLE_CUBIC } hamel_table_kind;

@@ -127,6 +127,13 @@ call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial
 report $? "a place to linearize about that is none is named"
 call analyze system.json --linearize --inputs gg; code_is 3 && grep -q 'input `gg` is no parameter' err
 report $? "an input that is no parameter is named"
+printf '{"hamel":1,"coordinates":["x"],"kinetic_energy":"x'"'"'^2/2","potential_energy":"x^2/2"}' >timeless.json
+call analyze timeless.json --verify --equilibrium --linearize --forces; code_is 0 && grep -q '^degrees of freedom  *1$' out
+report $? "analyses need no span of time"
+call equations timeless.json --format c --set simulation.formulation=kane; code_is 0 && grep -q '^int rates(' out
+report $? "equations need no span of time"
+call check timeless.json; code_is 3 && grep -q 'a system needs the key `simulation`' err
+report $? "a check needs one"
 call equations system.json; code_is 0 && grep -q "^rod: " out && cp out equations.txt
 report $? "equations are written out"
 call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}' out

@@ -38,6 +38,16 @@ static void a_system_is_classified(void **state) {
     cJSON_Delete(found);
 }
 
+static void nothing_is_integrated_and_no_time_to_stop_is_needed(void **state) {
+    (void)state;
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
+                            "{\"system\": {\"hamel\": 1, \"coordinates\": [\"x\"], \"kinetic_energy\": \"x'^2/2\"},"
+                            "\"analyses\": [\"structure\", \"equations\", \"verification\"]}",
+                            200);
+    assert_true(json_number_of(found, "degrees_of_freedom") == 1);
+    cJSON_Delete(found);
+}
+
 static void structure_is_what_is_asked_for_when_nothing_is(void **state) {
     (void)state;
     char body[2000];
@@ -118,6 +128,7 @@ static void malformed_json_is_400(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_system_is_classified),
+        cmocka_unit_test(nothing_is_integrated_and_no_time_to_stop_is_needed),
         cmocka_unit_test(structure_is_what_is_asked_for_when_nothing_is),
         cmocka_unit_test(the_answer_has_what_is_asked_for),
         cmocka_unit_test(a_constraint_is_relaxed),
