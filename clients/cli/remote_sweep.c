@@ -190,17 +190,18 @@ static bool take_line(void *context, const char *bytes, size_t length) {
     json_fault fault;
     cJSON *object = length > 0 ? json_parse(bytes, length, &limits, &fault) : NULL;
     const char *kind = cJSON_IsObject(object) && object->child != NULL ? object->child->string : "";
+    bool last = strcmp(kind, "summary") == 0;
     if (strcmp(kind, "row") == 0) {
         take_row(t, object->child);
     } else if (strcmp(kind, "header") == 0) {
         take_header(t, cJSON_DetachItemFromObjectCaseSensitive(object, "header"));
-    } else if (strcmp(kind, "summary") == 0) {
+    } else if (last) {
         take_end(t);
     } else {
         t->broken = "a line of the batch's table cannot be read";
     }
     cJSON_Delete(object);
-    return t->broken == NULL && t->status == CLI_OK && strcmp(kind, "summary") != 0;
+    return t->broken == NULL && t->status == CLI_OK && !last;
 }
 
 static int judge(const remote_table *t) {
