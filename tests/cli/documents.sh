@@ -63,6 +63,10 @@ mkdir systems && cp a.json pendulum.json systems
 cd .. || exit 2
 for command in $("$hamel" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     [ "$command" != worker ] || continue # wants a database
+    case $command in
+    sweep | merge) HAMEL_SERVER= ;; # shares are made in this process
+    *) HAMEL_SERVER=$url ;;
+    esac
     { echo '```' && "$hamel" "$command" --help | sed -n '/^Examples\{0,1\}:$/,$s/^  /$ /p'; } >help
     follow "hamel $command --help" <help
 done
