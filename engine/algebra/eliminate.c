@@ -35,8 +35,9 @@ static bool evaluate(const graph *g, table_view *t, const graph_point *near) {
     return true;
 }
 
+static const double VANISHING = 1e-6; /* entries are direction cosines and lever arms: of the size of 1 */
+
 static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {
-    static const double VANISHING = 1e-6; /* entries are direction cosines and lever arms: of the size of 1 */
     int best = -1;
     double largest = 0;
     for (size_t i = 0; i < t->rows; i++) {
@@ -89,4 +90,49 @@ bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const g
             if (i != row) subtract(g, table + i * width, at, columns, column, memory);
     }
     return graph_status(g) == HAMEL_OK;
+}
+
+/* Index of the largest of the numbers in rows `from` and below. */
+static size_t largest_of(const double *a, size_t rows, size_t columns, size_t from) {
+    size_t best = from * columns;
+    for (size_t k = best; k < rows * columns; k++)
+        if (fabs(a[k]) > fabs(a[best])) best = k;
+    return best;
+}
+
+/* Elimination with the largest of all as pivot. */
+static size_t rank_of(double *a, size_t rows, size_t columns) {
+    double scale = 0;
+    for (size_t done = 0; done < rows; done++) {
+        size_t best = largest_of(a, rows, columns, done), row = best / columns, column = best % columns;
+        double pivot = a[best];
+        if (done == 0) scale = fabs(pivot);
+        if (!(fabs(pivot) > VANISHING * scale)) return done;
+        for (size_t j = 0; j < columns; j++) {
+            double moved = a[done * columns + j];
+            a[done * columns + j] = a[row * columns + j];
+            a[row * columns + j] = moved;
+        }
+        for (size_t i = done + 1; i < rows; i++) {
+            double factor = a[i * columns + column] / pivot;
+            for (size_t j = 0; j < columns; j++) a[i * columns + j] -= factor * a[done * columns + j];
+            a[i * columns + column] = 0;
+        }
+    }
+    return rows;
+}
+
+bool table_rank(const graph *g, const graph_node *table, size_t rows, size_t columns, const graph_point *near,
+                size_t *rank) {
+    table_view view = {.entries = table, .rows = rows, .columns = columns};
+    *rank = 0;
+    if (rows == 0 || columns == 0) return true;
+    double *a = malloc(rows * columns * sizeof *a);
+    bool good = a && evaluate(g, &view, near);
+    for (size_t k = 0; good && k < rows * columns; k++)
+        a[k] = view.value[table[k / columns * (columns + 1) + k % columns]];
+    if (good) *rank = rank_of(a, rows, columns);
+    if (good) free(view.value);
+    free(a);
+    return good;
 }

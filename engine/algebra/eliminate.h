@@ -12,4 +12,9 @@
 bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near, int *pivot_column,
                arena *memory);
 
+/* The rank that the coefficients of such a table have at `near`, where pivots below 1e-6 of the largest entry count as 0.
+ * False without memory. */
+bool table_rank(const graph *g, const graph_node *table, size_t rows, size_t columns, const graph_point *near,
+                size_t *rank);
+
 #endif

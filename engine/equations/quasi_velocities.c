@@ -182,7 +182,13 @@ static bool solve(written *w, freedoms *f) {
     size_t count = all_velocities(w, f);
     graph_node *table = arena_alloc(w->memory, w->m * (count + 1), sizeof *table);
     if (!table || !fill_constraints(w, f, used, table)) return false;
+    size_t rank, solved = 0;
+    if (!table_rank(g, table, w->m, count, &w->start, &rank)) return false;
     if (!eliminate(g, table, w->m, count, &w->start, pivots, w->memory)) return false;
+    for (size_t r = 0; r < w->m; r++) solved += pivots[r] >= 0;
+    if (solved > rank) /* by dividing by what is 0 where the constraints hold */
+        return written_cannot(w, "some constraints depend on others there, though not by their form",
+                              "write the equations with multipliers: --formulation lagrange");
     read_solution(w, f, table, pivots, w->m);
     if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
     close_velocities(w, f);

@@ -140,6 +140,9 @@ call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}'
 report $? "equations are written as LaTeX"
 call equations system.json --format c; code_is 0 && grep -q '^int rates(' out
 report $? "equations are written as C"
+"$hamel" examples redundant_parallelogram >redundant.json
+call equations redundant.json --formulation kane; code_is 3 && grep -q 'constraints depend on others' err
+report $? "velocities are not solved for by what vanishes wherever the constraints hold"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
 report $? "a format that equations do not have is named"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
