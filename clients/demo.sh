@@ -21,7 +21,8 @@ show() { printf '\033[2m$ %s\033[0m\n' "$*"; }
 
 say "1. A server of its own: loopback, free port, SQLite in a temporary directory"
 show "hameld --listen 127.0.0.1:0 --data DIR"
-build/hameld --listen 127.0.0.1:0 --data "$scratch/data" 2>"$scratch/log" &
+: >"$scratch/log" # there before the daemon is, to be looked into
+build/hameld --listen 127.0.0.1:0 --data "$scratch/data" 2>>"$scratch/log" &
 daemon=$!
 url=
 for _ in $(seq 100); do

@@ -13,7 +13,8 @@ cd "$scratch" || exit 2
 
 # start_daemon OPTIONS...: at $url on a free port, with its data in the scratch directory. Ends the script when it cannot.
 start_daemon() {
-    "$hameld" --listen 127.0.0.1:0 --data "$scratch/data" "$@" >/dev/null 2>daemon.log &
+    : >daemon.log # there before the daemon is, to be looked into
+    "$hameld" --listen 127.0.0.1:0 --data "$scratch/data" "$@" >/dev/null 2>>daemon.log &
     daemon=$!
     for _ in $(seq 200); do
         url=$(sed -n 's/.*"event":"listening","url":"\([^"]*\)".*/\1/p' daemon.log | head -n 1)
