@@ -1,7 +1,8 @@
 /* forms.c — see forms.h. */
 #include "engine/analyze/forms.h"
 
-#include <math.h>
+#include "engine/base/finite.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,12 +103,6 @@ void forms_free(forms *f) {
 void forms_configuration(const forms *f, const sample *s, double *x) {
     for (size_t i = 0; i < f->coordinate_count; i++) x[i] = s->q[f->coordinates[i]];
     if (f->timed) x[f->coordinate_count] = s->t;
-}
-
-static bool all_finite(const double *x, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
 }
 
 /* The program's inputs at x; *t must live as long. */

@@ -1,9 +1,9 @@
 /* local.c — see local.h. */
 #include "engine/analyze/local.h"
 
+#include "engine/base/finite.h"
 #include "engine/model/inputs.h"
 
-#include <math.h>
 #include <string.h>
 
 static hamel_status no_memory(hamel_error *error) {
@@ -180,12 +180,6 @@ static void rest_constraints(local_equations *l, const double *lambda) {
         memset(l->psi_p + c * l->inputs, 0, l->inputs * sizeof(double));
         l->R_l[row * l->m + c] = 1;
     }
-}
-
-static bool all_finite(const double *x, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
 }
 
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) {

@@ -5,6 +5,7 @@
  * so what vanishes at such states vanishes identically but for a set of measure zero. */
 #include "engine/analyze/analysis_int.h"
 
+#include "engine/base/finite.h"
 #include "engine/solve/mode.h"
 
 #include <math.h>
@@ -109,9 +110,7 @@ static void follow_constraints(sampler *p, sample *s) {
 /* All values of the dynamics program finite: the state lies where the system is defined. */
 static bool is_regular(sampler *p, const sample *s) {
     evaluate(p, s);
-    for (size_t i = 0; i < p->a->model->dynamics_count; i++)
-        if (!isfinite(p->values[i])) return false;
-    return true;
+    return all_finite(p->values, p->a->model->dynamics_count);
 }
 
 static size_t rank_of_group(sampler *p, size_t group, double tolerance) {

@@ -19,16 +19,6 @@ static void subtract_one(size_t n, double *restrict y, const double *restrict x,
     for (size_t i = 0; i < n; i++) y[i] -= c * x[i];
 }
 
-/* Four sums, in an order that is always the same: one would wait for itself. */
-static double dot(size_t n, const double *x, const double *y) {
-    double sum[4] = {0, 0, 0, 0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
-    for (; i < n; i++) sum[0] += x[i] * y[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 static double largest(size_t n, const double *x) {
     double m = 0;
     for (size_t i = 0; i < n; i++) {
@@ -71,7 +61,7 @@ void dense_forward(size_t n, const double *l, double *x) {
 
 void dense_backward(size_t n, const double *l, double *x) {
     for (size_t j = n; j-- > 0;) {
-        x[j] = (x[j] - dot(n - j - 1, l + j + 1 + n * j, x + j + 1)) / l[j + n * j];
+        x[j] = (x[j] - dense_dot(n - j - 1, l + j + 1 + n * j, x + j + 1)) / l[j + n * j];
     }
 }
 
@@ -187,7 +177,7 @@ static double norm(size_t n, const double *x) {
 
 /* x := (I - tau v vᵀ) x with v[0] = 1 not stored. */
 static void reflect(size_t n, const double *v, double tau, double *x) {
-    double s = tau * (x[0] + dot(n - 1, v + 1, x + 1));
+    double s = tau * (x[0] + dense_dot(n - 1, v + 1, x + 1));
     x[0] -= s;
     subtract_one(n - 1, x + 1, v + 1, s);
 }

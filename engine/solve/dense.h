@@ -8,6 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Σ x_i y_i by four sums that need not wait for each other; always in the same order. */
+static inline double dense_dot(size_t n, const double *x, const double *y) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++) sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* a = L Lᵀ, lower triangle read and overwritten (GVL alg. 4.2.1). False when a pivot is not above
  * n·ε·max|a_ii| (not positive definite to working accuracy). */
 bool dense_cholesky(size_t n, double *a);

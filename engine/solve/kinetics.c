@@ -1,6 +1,7 @@
 /* kinetics.c — one evaluation of the dynamics program serves accelerations, residuals and projections alike. */
 #include "engine/solve/kinetics.h"
 
+#include "engine/base/finite.h"
 #include "engine/solve/redundancy.h"
 
 #include <math.h>
@@ -129,15 +130,6 @@ void kinetics_free(kinetics *k) {
     mode_free(&k->mode);
     free(k->masked);
     free(k);
-}
-
-static bool all_finite(const double *x, size_t count) {
-    double sum[4] = {0, 0, 0, 0}; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (size_t k = 0; k < 4; k++) sum[k] += 0 * x[i + k];
-    for (; i < count; i++) sum[0] += 0 * x[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]) == 0;
 }
 
 static hamel_status evaluate(kinetics *k, hamel_error *error) {

@@ -1,6 +1,7 @@
 /* kkt.c — which rows, which representation; the sparse one. kkt_ldl.c is tried first each time. */
 #include "engine/solve/kkt_int.h"
 
+#include "engine/base/finite.h"
 #include "engine/solve/redundancy.h"
 
 #include <math.h>
@@ -230,9 +231,7 @@ hamel_status kkt_solve(kkt *k, const double *g, const double *r, double toleranc
         status = kkt_dense_solve(k, k->dense, g, r, tolerance, x, lambda);
     else
         status = solve_sparse(k, g, r, tolerance, x, lambda);
-    for (size_t i = 0; status == HAMEL_OK && i < k->n; i++)
-        if (!isfinite(x[i])) status = HAMEL_SINGULAR;
-    return status;
+    return status == HAMEL_OK && !all_finite(x, k->n) ? HAMEL_SINGULAR : status;
 }
 
 size_t kkt_rank(const kkt *k) {

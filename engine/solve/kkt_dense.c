@@ -49,16 +49,6 @@ void kkt_dense_forget(kkt_dense *d) {
     d->augment = false;
 }
 
-/* Four partial sums, so that additions need not wait for each other; always in the same order. */
-static double dot(size_t n, const double *x, const double *y) {
-    double sum[4] = {0, 0, 0, 0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
-    for (; i < n; i++) sum[0] += x[i] * y[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 static void axpy(size_t n, double a, const double *x, double *y) {
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];
 }
@@ -85,7 +75,7 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     double mass = 0, rows = 0;
     fill_mass(k, d->L, values);
     for (size_t i = 0; i < k->n; i++) mass = fmax(mass, fabs(d->L[i + k->n * i]));
-    for (size_t c = 0; c < k->k; c++) rows = fmax(rows, dot(k->n, d->A + k->n * c, d->A + k->n * c));
+    for (size_t c = 0; c < k->k; c++) rows = fmax(rows, dense_dot(k->n, d->A + k->n * c, d->A + k->n * c));
     if (rows == 0) return false;
     d->sigma = (mass > 0 ? mass : 1) / rows;
     for (size_t c = 0; c < k->k; c++)
@@ -161,7 +151,7 @@ static void make_directions(const kkt *k, kkt_dense *d) {
     for (size_t c = 0; c < k->k; c++) {
         double *y = d->Y + k->n * c;
         mass_forward(k, d, y);
-        double length = sqrt(dot(k->n, y, y));
+        double length = sqrt(dense_dot(k->n, y, y));
         d->scale[c] = length > 0 ? 1 / length : 1;
         for (size_t i = 0; i < k->n; i++) y[i] *= d->scale[c];
     }
@@ -171,7 +161,7 @@ static bool factor_schur(const kkt *k, kkt_dense *d) {
     size_t c = k->k;
     if (c > k->n) return false;
     for (size_t j = 0; j < c; j++)
-        for (size_t i = j; i < c; i++) d->S[i + c * j] = dot(k->n, d->Y + k->n * i, d->Y + k->n * j);
+        for (size_t i = j; i < c; i++) d->S[i + c * j] = dense_dot(k->n, d->Y + k->n * i, d->Y + k->n * j);
     if (!dense_cholesky(c, d->S)) return false;
     d->margin = 1;
     for (size_t j = 0; j < c; j++) d->margin = fmin(d->margin, d->S[j + c * j]);
@@ -266,7 +256,7 @@ hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const 
         for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
         for (size_t c = 0; d->sigma != 0 && c < k->k; c++) axpy(n, d->sigma * r[k->taken[c]], d->A + n * c, d->w);
         mass_forward(k, d, d->w);
-        for (size_t c = 0; c < k->k; c++) d->rho[c] = d->scale[c] * r[k->taken[c]] - dot(n, d->Y + n * c, d->w);
+        for (size_t c = 0; c < k->k; c++) d->rho[c] = d->scale[c] * r[k->taken[c]] - dense_dot(n, d->Y + n * c, d->w);
         if (d->mode == DENSE_SCHUR) {
             solve_schur(k, d);
             memcpy(d->rho, d->z, k->k * sizeof *d->rho);

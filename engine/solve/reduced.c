@@ -1,6 +1,7 @@
 /* reduced.c — see the header for the equations. */
 #include "engine/solve/reduced.h"
 
+#include "engine/base/finite.h"
 #include "engine/solve/transitivity.h"
 
 #include <math.h>
@@ -296,9 +297,7 @@ static hamel_status finish(reduced *r, const double *g, double *x, double *lambd
         for (size_t c = 0; c < m; c++)
             for (size_t i = 0; i < n; i++) x[i] += r->X[i + n * c] * lambda[c];
     }
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return HAMEL_SINGULAR;
-    return HAMEL_OK;
+    return all_finite(x, n) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
 hamel_status reduced_solve(reduced *r, const double *g, const double *b, double tolerance, double *x, double *lambda) {
