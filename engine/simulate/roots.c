@@ -15,6 +15,7 @@ static const double START_PART = 1e-13;
  * little for looks twice as far apart; and how many of them a step may take. */
 static const double FIRST_LOOK = 1e-6, UNFORESEEN = 0.2, FORESEEN = 0.05, LOOKS = 10;
 static const double UNCERTAIN = 10; /* what a state is off by between projections, in tolerances */
+static const double EXACT = 1e-3;   /* of that, what initial values are off by at most, which are given or projected */
 
 struct roots {
     const hamel_model *model;
@@ -243,10 +244,16 @@ static bool counts(const roots *w, size_t i) {
     return direction == HAMEL_BOTH || (direction == HAMEL_RISING) == (w->side[i] < 0);
 }
 
-/* Any other function, or at the start. An event may have moved it across its zero: that is a crossing, too. */
+/* Any other function, or at the start. An event may have moved it across its zero: that is a crossing, too. One that rests
+ * at its zero at the start, as where a constraint holds it there, has no side before it has moved away. */
 static void place(roots *w, size_t i, double rate, bool start, bool changed) {
     const model_settings *s = &w->model->settings;
     double value = w->first[i];
+    if (start && fabs(value) <= EXACT * w->noise[i] && fabs(rate) <= w->slack[i]) {
+        w->touching[i] = true;
+        w->side[i] = 0;
+        return;
+    }
     w->jumped[i] = changed && !start && !w->touching[i] && sign(value) * w->side[i] < 0 && counts(w, i);
     w->touching[i] = value == 0 || (start && fabs(value) <= fabs(rate) * START_PART * (s->stop - s->start));
     w->side[i] = w->touching[i] ? sign(rate) : sign(value);
@@ -259,9 +266,9 @@ hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *ag
     if (status != HAMEL_OK) return status;
     memset(w->jumped, 0, w->count * sizeof *w->jumped);
     bool any = false, start = at->t == w->model->settings.start;
-    for (size_t i = 0; i < w->model->event_count; i++) any = any || w->passed[i] || w->touching[i];
+    for (size_t i = 0; i < w->model->event_count; i++) any = any || start || w->passed[i] || w->touching[i];
     memcpy(w->last_noise, w->noise, w->count * sizeof *w->noise);
-    if (any && changed) find_uncertainty(w, &in, at->q, at->v, at->a);
+    if (any && (changed || start)) find_uncertainty(w, &in, at->q, at->v, at->a);
     for (size_t i = w->model->event_count; i < w->count; i++) place_switch(w, i);
     for (size_t i = 0; i < w->model->event_count; i++) {
         double rate = isfinite(at->rates[i]) ? at->rates[i] : 0;

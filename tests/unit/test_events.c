@@ -332,6 +332,34 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
     }
 }
 
+/* A weight swings up on a string that acts from the start, where the event's function is 0 and stays so. At α above the
+ * pivot, v² = g l sin α, the string slackens: 3.4 g l - 2 g l (1 + sin α) = g l sin α, sin α = 1.4/3. The parabola meets the
+ * circle after 4 v cos α/g, by the coefficients of t³ and t⁴ in x² + y² - l² (those before vanish). */
+static void a_string_that_is_taut_slackens_and_is_taut_again(void **state) {
+    (void)state;
+    const double g = 9.81, sine = 1.4 / 3, cosine = sqrt(1 - sine * sine), v = sqrt(g * sine);
+    const char *methods[] = {"adams", "bdf", "erk"};
+    for (size_t i = 0; i < 3; i++) {
+        char simulation[80];
+        snprintf(simulation, sizeof simulation, "`stop`: 2, `rtol`: 1e-9, `atol`: 1e-11, `method`: `%s`", methods[i]);
+        record *r =
+            run_well("`coordinates`: [{`name`: `x`, `velocity`: `sqrt(3.4*9.81)`}, {`name`: `y`, `initial`: -1}],"
+                     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
+                     "`constraints`: [{`name`: `string`, `equation`: `x^2 + y^2 = 1`}],"
+                     "`events`: [{`name`: `slack`, `when`: `lambda(string)`, `direction`: `rising`,"
+                     "            `deactivate`: [`string`]},"
+                     "           {`name`: `taut`, `when`: `x^2 + y^2 - 1`, `direction`: `rising`,"
+                     "            `impulse`: {`constraint`: `string`, `restitution`: 0}, `activate`: [`string`]}]",
+                     simulation);
+        assert_int_equal(r->count, 2);
+        assert_string_equal(r->happenings[0].name, "slack");
+        assert_near("height where it slackens", r->happenings[0].after[2], sine, 1e-7);
+        assert_string_equal(r->happenings[1].name, "taut");
+        assert_near("time of flight", r->happenings[1].t - r->happenings[0].t, 4 * v * cosine / g, 1e-7);
+        drop(r);
+    }
+}
+
 static void activation_needs_positions_and_velocities(void **state) {
     (void)state;
     record *r = run("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
@@ -540,6 +568,7 @@ int main(void) {
         cmocka_unit_test(all_new_values_are_made_of_those_before),
         cmocka_unit_test(values_that_miss_a_constraint_are_refused),
         cmocka_unit_test(a_string_becomes_taut_and_is_cut),
+        cmocka_unit_test(a_string_that_is_taut_slackens_and_is_taut_again),
         cmocka_unit_test(activation_needs_positions_and_velocities),
         cmocka_unit_test(an_impulse_keeps_the_constraints_that_act),
         cmocka_unit_test(a_force_that_jumps_in_time_is_integrated_exactly),
