@@ -332,8 +332,13 @@ static void stop_running(request *r) {
 }
 
 handled batches_cancel(request *r) {
-    job_batch b;
-    store_status status = kind_of(r)->cancel_batch(r->services->store, r->parameter, request_owner_filter(r), &b);
+    job_batch b = {0};
+    int64_t from = 0;
+    store_status status;
+    do {
+        batch_clear(&b);
+        status = kind_of(r)->cancel_batch(r->services->store, r->parameter, request_owner_filter(r), SLICE, &from, &b);
+    } while (status == STORE_EXISTS);
     if (status != STORE_OK) {
         batch_clear(&b);
         return reply_store(r, status);

@@ -208,9 +208,10 @@ typedef struct store_kind {
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
     store_status (*forget)(store *s, const char *id, const char *owner, int64_t *number); /* durable; any status */
 
-    /* The same for all members of a batch. forget_batch removes `most` members at a time, in the end the batch itself:
-     * STORE_OK when that is gone, STORE_EXISTS while there is more to do. */
-    store_status (*cancel_batch)(store *s, const char *id, const char *owner, job_batch *out);
+    /* The same for all members of a batch, `most` at a time: STORE_EXISTS while there is more to do, STORE_OK when all is
+     * done. cancel_batch goes on from *from, 0 at first; forget_batch ends with the batch itself. */
+    store_status (*cancel_batch)(store *s, const char *id, const char *owner, size_t most, int64_t *from,
+                                 job_batch *out);
     store_status (*forget_batch)(store *s, const char *id, const char *owner, size_t most);
 
     /* Forgets up to `most` jobs that ended at least `age` ago (ms; negative: none), and of the rest the oldest while

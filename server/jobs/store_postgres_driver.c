@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { VALUES_MOST = 16, TRIES = 4, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25, OID_FLOAT8 = 701 };
+enum { TRIES = 4, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25, OID_FLOAT8 = 701 };
 #define BACKOFF_LEAST 0.1
 #define BACKOFF_MOST 5.0
 
@@ -141,10 +141,10 @@ static Oid type_of(const sql_value *value) {
 /* Statements are written with ?1 for what PostgreSQL calls $1; a question mark has no other use in them. */
 static bool prepare(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
     char room[SQL_TEXT_BYTES], text[2 * SQL_TEXT_BYTES], label[16];
-    Oid types[VALUES_MOST] = {0};
+    Oid types[SQL_VALUES_MOST] = {0};
     const char *from = name >= SQL_TOTAL ? own_texts[name - SQL_TOTAL] : sql_statement(name, room);
     size_t length = strlen(from);
-    if (length >= sizeof text || count > VALUES_MOST) return false;
+    if (length >= sizeof text || count > SQL_VALUES_MOST) return false;
     for (size_t k = 0; k <= length; k++) text[k] = from[k] == '?' ? '$' : from[k];
     for (size_t k = 0; k < count; k++) types[k] = type_of(&values[k]);
     snprintf(label, sizeof label, "s%u", name);
@@ -163,9 +163,9 @@ static uint64_t network_order(const sql_value *value) {
 }
 
 static PGresult *execute(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
-    const char *pointers[VALUES_MOST];
-    int lengths[VALUES_MOST], formats[VALUES_MOST];
-    uint64_t numbers[VALUES_MOST];
+    const char *pointers[SQL_VALUES_MOST];
+    int lengths[SQL_VALUES_MOST], formats[SQL_VALUES_MOST];
+    uint64_t numbers[SQL_VALUES_MOST];
     char label[16];
     for (size_t k = 0; k < count; k++) {
         bool number = values[k].type == SQL_INTEGER || values[k].type == SQL_REAL;

@@ -5,7 +5,11 @@
  * changed.
  *
  * How much of each kind an owner has is counted by triggers, so that no change can forget it, and apart for each node:
- * nodes that work for the same owner would otherwise wait for each other at every change. */
+ * nodes that work for the same owner would otherwise wait for each other at every change. Members of a batch are counted in
+ * the same way, but in a fixed number of slots that nodes share: batches are many, and nobody has to clear up after nodes.
+ *
+ * A row that one transaction changes n times costs it n^2: so inserts are counted by statement, and what concerns many
+ * members at once is done in slices. */
 #include "server/jobs/store_postgres_int.h"
 
 #include <stdio.h>
@@ -90,9 +94,50 @@ static const char counting[] =
 static const char by_number[] = "DROP INDEX jobs_by_batch;"
                                 "CREATE INDEX jobs_by_batch ON jobs(batch, number) WHERE batch<>0;";
 
+/* A trigger keeps other nodes from changing jobs until all of this is committed. */
+static const char counts[] =
+    "CREATE TABLE member_counts("
+    " batch BIGINT NOT NULL, status BIGINT NOT NULL, slot BIGINT NOT NULL, members BIGINT NOT NULL,"
+    " PRIMARY KEY(batch, status, slot)) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02);"
+    "CREATE FUNCTION hamel_slot() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT hamel_node() % 64';"
+    "CREATE FUNCTION jobs_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " PERFORM hamel_count(owner, count(*) FILTER (WHERE status=0), count(*) FILTER (WHERE status=1),"
+    " CAST(sum(bytes) AS BIGINT)) FROM made GROUP BY owner;"
+    " INSERT INTO member_counts SELECT batch, status, hamel_slot(), count(*) FROM made WHERE batch<>0 GROUP BY batch,"
+    " status ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;"
+    /* A hint to nodes that have nothing to do. Commits with one wait for each other, so only where nothing waited. */
+    " IF NOT EXISTS (SELECT 1 FROM jobs WHERE status=0 AND node=0 AND number NOT IN (SELECT number FROM made)) THEN"
+    " PERFORM pg_notify('hamel_jobs', ''); END IF;"
+    " RETURN NULL; END $$;"
+    "CREATE FUNCTION member_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " INSERT INTO member_counts VALUES(old.batch, old.status, hamel_slot(), -1),"
+    " (new.batch, new.status, hamel_slot(), 1)"
+    " ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;"
+    " RETURN NULL; END $$;"
+    "CREATE FUNCTION member_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " INSERT INTO member_counts VALUES(old.batch, old.status, hamel_slot(), -1)"
+    " ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;"
+    " RETURN NULL; END $$;"
+    "CREATE FUNCTION batch_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " DELETE FROM member_counts WHERE batch=old.number;"
+    " DELETE FROM descriptions WHERE job=-old.number;"
+    " RETURN NULL; END $$;"
+    "DROP TRIGGER job_made ON jobs;"
+    "DROP FUNCTION job_made();"
+    "CREATE TRIGGER jobs_made AFTER INSERT ON jobs REFERENCING NEW TABLE AS made FOR EACH STATEMENT"
+    " EXECUTE FUNCTION jobs_made();"
+    "CREATE TRIGGER member_changed AFTER UPDATE OF status ON jobs FOR EACH ROW"
+    " WHEN (old.status<>new.status AND new.batch<>0) EXECUTE FUNCTION member_changed();"
+    "CREATE TRIGGER member_gone AFTER DELETE ON jobs FOR EACH ROW"
+    " WHEN (old.batch<>0) EXECUTE FUNCTION member_gone();"
+    "CREATE TRIGGER batch_gone AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_gone();"
+    "INSERT INTO member_counts SELECT batch, status, 0, count(*) FROM jobs WHERE batch<>0 GROUP BY batch, status;"
+    "CREATE INDEX jobs_by_batch_and_status ON jobs(batch, status, number) WHERE batch<>0;";
+
 static const char *const first_release[] = {functions, tables, counting, NULL};
 static const char *const members_by_number[] = {by_number, NULL};
-static const char *const *const steps[] = {first_release, members_by_number};
+static const char *const counted_members[] = {counts, NULL};
+static const char *const *const steps[] = {first_release, members_by_number, counted_members};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(pg_connection *c) {

@@ -18,8 +18,20 @@ static const char *const texts[] = {
 #undef X
 };
 
+static const char *insert_members(char room[SQL_TEXT_BYTES]) {
+    int at = snprintf(room, SQL_TEXT_BYTES,
+                      "INSERT INTO jobs(owner, batch, status, created, id, name, bytes, member, assignments) VALUES");
+    for (int k = 0, v = 3; k < SQL_GROUP; k++, v += SQL_MEMBER_VALUES) {
+        at += snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?%d)",
+                       k ? "," : "", v, v + 1, v + 2, v + 3, v + 4);
+    }
+    snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), " RETURNING number, member");
+    return room;
+}
+
 const char *sql_statement(unsigned name, char room[SQL_TEXT_BYTES]) {
-    if (name < SQL_JOB_LISTS) return texts[name];
+    if (name < SQL_INSERT_MEMBERS) return texts[name];
+    if (name == SQL_INSERT_MEMBERS) return insert_members(room);
     unsigned filters = name - SQL_JOB_LISTS;
     snprintf(room, SQL_TEXT_BYTES,
              "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE number<?1%s%s%s%s ORDER BY number DESC LIMIT ?2",

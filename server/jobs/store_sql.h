@@ -59,7 +59,7 @@
     X(ENDED, "SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3")                                        \
     X(HAND_BACK, "UPDATE jobs SET status=0, fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, "             \
                  "revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1")                                    \
-    X(CANCEL, SQL_CANCEL_THOSE "number=?1")                                                                                  \
+    X(CANCEL, SQL_CANCEL_THOSE "number=?1")                                                                            \
     X(CHUNK, "SELECT first, rows, columns, data FROM chunks WHERE job=?1 AND first<=?2 ORDER BY first DESC LIMIT 1")   \
     X(CHUNK_AT_TIME, "SELECT first FROM chunks WHERE job=?1 AND t_last>=?2 ORDER BY first LIMIT 1")                    \
     X(STORED_EVENTS, "SELECT count(*) FROM events WHERE job=?1")                                                       \
@@ -74,15 +74,16 @@
     X(LIST_BATCHES, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE number<?1 ORDER BY number DESC LIMIT ?2")         \
     X(LIST_OWN_BATCHES, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE number<?1 AND owner=?3 ORDER BY number "      \
                         "DESC LIMIT ?2")                                                                               \
-    X(COUNT_MEMBERS, "SELECT status, count(*) FROM jobs WHERE batch=?1 AND batch<>0 GROUP BY status")                  \
+    X(COUNT_MEMBERS, "SELECT status, CAST(sum(members) AS BIGINT) FROM member_counts WHERE batch=?1 GROUP BY status")  \
     X(MEMBERS, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE batch=?1 AND batch<>0 AND number>=?2 ORDER BY number "      \
                "LIMIT ?3")                                                                                             \
-    X(CANCEL_MEMBERS, SQL_CANCEL_THOSE "batch=?1 AND batch<>0")                                                              \
+    X(MEMBER_BEYOND, "SELECT number FROM jobs WHERE batch=?1 AND batch<>0 AND number>=?2 ORDER BY number LIMIT 1 "     \
+                     "OFFSET ?3")                                                                                      \
+    X(CANCEL_MEMBERS, SQL_CANCEL_THOSE "batch=?1 AND batch<>0 AND number>=?2 AND number<?3")                           \
     X(SOME_MEMBERS, "SELECT number FROM jobs WHERE batch=?1 AND batch<>0 LIMIT ?2")                                    \
     X(DROP_BATCH, "DELETE FROM batches WHERE number=?1")                                                               \
-    X(DROP_EMPTY_BATCHES, "DELETE FROM batches WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE "                            \
-                          "jobs.batch=batches.number AND jobs.batch<>0)")                                              \
-    X(DROP_BATCH_BODIES, "DELETE FROM descriptions WHERE job<0 AND -job NOT IN (SELECT number FROM batches)")          \
+    X(DROP_EMPTY_BATCHES, "DELETE FROM batches WHERE number NOT IN (SELECT batch FROM member_counts GROUP BY batch "   \
+                          "HAVING sum(members)>0)")                                                                    \
     X(OLDEST_ENDED, "SELECT number, hamel_now()-finished, bytes FROM jobs WHERE status>=2 ORDER BY finished LIMIT ?1") \
     X(COUNT_JOBS, "SELECT CAST(coalesce(sum(queued), 0) AS BIGINT), CAST(coalesce(sum(running), 0) AS BIGINT), "       \
                   "CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM owners")                                               \
@@ -93,14 +94,19 @@
 /* Lists filter by any of four things: a statement for each combination. */
 enum { SQL_BY_STATUS = 1, SQL_BY_NAME = 2, SQL_BY_OWNER = 4, SQL_BY_BATCH = 8, SQL_FILTERS = 16 };
 
+/* Members of a batch are inserted so many at a time, by one statement: its values are owner and batch, then of each
+ * member the id, name, bytes, position and assignments; it gives the number and position of each. */
+enum { SQL_GROUP = 64, SQL_MEMBER_VALUES = 5, SQL_VALUES_MOST = 2 + SQL_GROUP * SQL_MEMBER_VALUES };
+
 typedef enum sql_name {
 #define X(name, text) SQL_##name,
     SQL_LIST(X)
 #undef X
-        SQL_JOB_LISTS,
+        SQL_INSERT_MEMBERS,
+    SQL_JOB_LISTS,
     SQL_TOTAL = SQL_JOB_LISTS + SQL_FILTERS /* a driver numbers its own ones from here */
 } sql_name;
-enum { SQL_TEXT_BYTES = 1024 };
+enum { SQL_TEXT_BYTES = 4096 };
 
 /* The text of a shared statement. */
 const char *sql_statement(unsigned name, char room[SQL_TEXT_BYTES]);
@@ -223,7 +229,7 @@ bool sql_drop_job(sql_connection *c, int64_t number);
 
 /* store_sql_batch.c */
 store_status sql_submit_batch(store *s, const batch_submission *submission, job_batch *out);
-store_status sql_cancel_batch(store *s, const char *id, const char *owner, job_batch *out);
+store_status sql_cancel_batch(store *s, const char *id, const char *owner, size_t most, int64_t *from, job_batch *out);
 store_status sql_forget_batch(store *s, const char *id, const char *owner, size_t most);
 store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t *count);
 store_status sql_find_batch(store *s, const char *id, const char *owner, job_batch *out);

@@ -11,6 +11,7 @@ typedef struct batch_change {
     const char *id, *owner;
     const batch_submission *submission;
     size_t most;
+    int64_t from, beyond; /* numbers of the first member to look at, and of the first one not to */
     job_batch *out;
 } batch_change;
 
@@ -49,10 +50,51 @@ static store_status insert_batch(sql_connection *c, const batch_change *change, 
     return sql_insert_body(c, -*number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
 }
 
+/* Members `first` and those after it, SQL_GROUP of them. */
+static bool insert_group(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first) {
+    const batch_member *members = submission->members + first;
+    char ids[SQL_GROUP][STAMP_ID_BYTES];
+    int64_t numbers[SQL_GROUP] = {0};
+    sql_value values[SQL_VALUES_MOST] = {sql_text(submission->whole.owner), sql_int(batch)};
+    sql_value *v = values + 2;
+    for (size_t k = 0; k < SQL_GROUP; k++) {
+        if (!stamp_id(ids[k])) return false;
+        *v++ = sql_text(ids[k]);
+        *v++ = sql_text(members[k].name);
+        *v++ = sql_int((int64_t)members[k].length);
+        *v++ = sql_int((int64_t)(first + k));
+        *v++ = sql_text(members[k].assignments);
+    }
+    sql_step step = sql_first(c, SQL_INSERT_MEMBERS, values, SQL_VALUES_MOST);
+    for (; step == SQL_STEP_ROW; step = c->driver->next(c)) {
+        size_t k = (size_t)c->driver->integer(c, 1) - first;
+        if (k < SQL_GROUP) numbers[k] = c->driver->integer(c, 0);
+    }
+    c->driver->end(c);
+    bool good = step == SQL_STEP_END;
+    for (size_t k = 0; good && k < SQL_GROUP; k++) {
+        if (!members[k].assignments) good = sql_insert_body(c, numbers[k], members[k].body, members[k].length);
+    }
+    return good;
+}
+
+static bool insert_members(sql_connection *c, const batch_submission *submission, int64_t batch) {
+    char id[STAMP_ID_BYTES];
+    int64_t number;
+    size_t k = 0;
+    bool good = true;
+    for (; good && submission->count - k >= SQL_GROUP; k += SQL_GROUP) good = insert_group(c, submission, batch, k);
+    for (; good && k < submission->count; k++) {
+        good = stamp_id(id) && sql_insert_job(c, &submission->whole, id, batch, &submission->members[k], (int64_t)k,
+                                              &number) == STORE_OK;
+    }
+    return good;
+}
+
 static store_status run_submit(sql_connection *c, sql_operation *self) {
     const batch_change *change = (batch_change *)self;
     const batch_submission *submission = change->submission;
-    char key[SQL_KEY_BYTES], id[STAMP_ID_BYTES];
+    char key[SQL_KEY_BYTES];
     batch_clear(change->out);
     if (submission->whole.key) {
         store_status known =
@@ -66,14 +108,8 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
     }
     store_status quota = sql_check_quota(c, &submission->whole, submission->count);
     if (quota != STORE_OK) return quota;
-    int64_t number = 0, member;
-    if (insert_batch(c, change, &number) != STORE_OK) return STORE_FAILED;
-    for (size_t k = 0; k < submission->count; k++) {
-        if (!stamp_id(id)) return STORE_FAILED;
-        store_status made =
-            sql_insert_job(c, &submission->whole, id, number, &submission->members[k], (int64_t)k, &member);
-        if (made != STORE_OK) return STORE_FAILED;
-    }
+    int64_t number = 0;
+    if (insert_batch(c, change, &number) != STORE_OK || !insert_members(c, submission, number)) return STORE_FAILED;
     return find_by_id(c, change->id, NULL, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
 }
 
@@ -88,17 +124,25 @@ store_status sql_submit_batch(store *s, const batch_submission *submission, job_
 /* ---- cancel and forget ------------------------------------------------------------------------------------------ */
 
 static store_status run_cancel(sql_connection *c, sql_operation *self) {
-    const batch_change *change = (batch_change *)self;
+    batch_change *change = (batch_change *)self;
     store_status status = find_by_id(c, change->id, change->owner, change->out);
     if (status != STORE_OK) return status;
-    bool canceled = SQL_RUN(c, SQL_CANCEL_MEMBERS, sql_int(change->out->number));
-    return canceled ? count_members(c, change->out) : STORE_FAILED;
+    sql_value batch = sql_int(change->out->number), from = sql_int(change->from);
+    sql_step step = SQL_FIRST(c, SQL_MEMBER_BEYOND, batch, from, sql_int((int64_t)change->most));
+    store_status more = sql_one_int(c, step, &change->beyond);
+    if (more == STORE_FAILED) return STORE_FAILED;
+    if (more == STORE_ABSENT) change->beyond = INT64_MAX;
+    if (!SQL_RUN(c, SQL_CANCEL_MEMBERS, batch, from, sql_int(change->beyond))) return STORE_FAILED;
+    return more == STORE_OK ? STORE_EXISTS : count_members(c, change->out);
 }
 
-store_status sql_cancel_batch(store *s, const char *id, const char *owner, job_batch *out) {
-    batch_change change = {{.run = run_cancel, .durable = true}, .id = id, .owner = owner, .out = out};
+store_status sql_cancel_batch(store *s, const char *id, const char *owner, size_t most, int64_t *from, job_batch *out) {
+    batch_change change = {
+        {.run = run_cancel, .durable = true}, .id = id, .owner = owner, .most = most, .from = *from, .out = out};
     *out = (job_batch){0};
-    return sql_change((sql_store *)s, &change.operation);
+    store_status status = sql_change((sql_store *)s, &change.operation);
+    *from = change.beyond;
+    return status;
 }
 
 /* The numbers are gathered first: rows must not go while a statement walks over them. */
@@ -123,8 +167,7 @@ static store_status run_forget(sql_connection *c, sql_operation *self) {
     int64_t number = change->out->number;
     if (!drop_some_members(c, number, most, &count)) return STORE_FAILED;
     if (count == most) return STORE_EXISTS;
-    bool dropped = SQL_RUN(c, SQL_DROP_BATCH, sql_int(number)) && SQL_RUN(c, SQL_DROP_DESCRIPTION, sql_int(-number));
-    return dropped ? STORE_OK : STORE_FAILED;
+    return SQL_RUN(c, SQL_DROP_BATCH, sql_int(number)) ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_forget_batch(store *s, const char *id, const char *owner, size_t most) {
@@ -174,8 +217,8 @@ static store_status run_expiry(sql_connection *c, sql_operation *self) {
     for (size_t k = 0; k < *e->count; k++) {
         if (!sql_drop_job(c, numbers[k])) return STORE_FAILED;
     }
-    if (*e->count == 0) return STORE_OK;
-    return sql_run(c, SQL_DROP_EMPTY_BATCHES) && sql_run(c, SQL_DROP_BATCH_BODIES) ? STORE_OK : STORE_FAILED;
+    if (*e->count == 0 || *e->count == e->most) return STORE_OK; /* there may be more to do before it is worth a look */
+    return sql_run(c, SQL_DROP_EMPTY_BATCHES) ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t *count) {

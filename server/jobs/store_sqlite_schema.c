@@ -66,7 +66,25 @@ static const char events_of_runs[] =
 static const char members_by_number[] = "DROP INDEX jobs_by_batch;"
                                         "CREATE INDEX jobs_by_batch ON jobs(batch, number) WHERE batch<>0;";
 
-static const char *const steps[] = {first_release, owners_and_batches, events_of_runs, members_by_number};
+/* How many members of a batch have each status, in step by triggers; what else a batch has goes with it. */
+static const char counted_members[] =
+    "CREATE TABLE member_counts(batch INTEGER NOT NULL, status INTEGER NOT NULL, members INTEGER NOT NULL,"
+    " PRIMARY KEY(batch, status)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO member_counts SELECT batch, status, count(*) FROM jobs WHERE batch<>0 GROUP BY batch, status;"
+    "CREATE TRIGGER member_made AFTER INSERT ON jobs WHEN new.batch<>0 BEGIN"
+    " INSERT INTO member_counts VALUES(new.batch, new.status, 1)"
+    " ON CONFLICT(batch, status) DO UPDATE SET members=members+excluded.members; END;"
+    "CREATE TRIGGER member_changed AFTER UPDATE OF status ON jobs WHEN new.batch<>0 AND new.status<>old.status BEGIN"
+    " INSERT INTO member_counts VALUES(old.batch, old.status, -1), (new.batch, new.status, 1)"
+    " ON CONFLICT(batch, status) DO UPDATE SET members=members+excluded.members; END;"
+    "CREATE TRIGGER member_gone AFTER DELETE ON jobs WHEN old.batch<>0 BEGIN"
+    " UPDATE member_counts SET members=members-1 WHERE batch=old.batch AND status=old.status; END;"
+    "CREATE TRIGGER batch_gone AFTER DELETE ON batches BEGIN"
+    " DELETE FROM member_counts WHERE batch=old.number;"
+    " DELETE FROM descriptions WHERE job=-old.number; END;";
+
+static const char *const steps[] = {first_release, owners_and_batches, events_of_runs, members_by_number,
+                                    counted_members};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(sqlite_connection *c) {

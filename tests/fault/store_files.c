@@ -35,13 +35,18 @@ void empty_folder(const char *path) {
     closedir(list);
 }
 
+static void check_answer(sqlite3 *db, const char *question, const char *expected) {
+    sqlite3_stmt *check = NULL;
+    assert_int_equal(sqlite3_prepare_v2(db, question, -1, &check, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(check), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(check, 0), expected);
+    sqlite3_finalize(check);
+}
+
 void check_sound(const char *file) {
     sqlite3 *db = NULL;
-    sqlite3_stmt *check = NULL;
     assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &check, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(check), SQLITE_ROW);
-    assert_string_equal((const char *)sqlite3_column_text(check, 0), "ok");
-    sqlite3_finalize(check);
+    check_answer(db, "PRAGMA integrity_check", "ok");
+    check_answer(db, MISCOUNTED_MEMBERS, "0");
     sqlite3_close(db);
 }

@@ -100,16 +100,37 @@ static const struct {
     const char *table, *column;
     nature nature;
 } places[] = {
-    {"descriptions", "body", BLOB}, {"descriptions", "body", BLOB}, {"jobs", "header", TEXT},
-    {"jobs", "summary", TEXT},      {"jobs", "problem", TEXT},      {"jobs", "assignments", TEXT},
-    {"jobs", "collected", TEXT},    {"jobs", "name", TEXT},         {"jobs", "status", WHOLE},
-    {"jobs", "progress", REAL},     {"jobs", "created", WHOLE},     {"jobs", "finished", WHOLE},
-    {"jobs", "attempt", WHOLE},     {"jobs", "member", WHOLE},      {"jobs", "batch", WHOLE},
-    {"jobs", "owner", TEXT},        {"jobs", "bytes", COUNT},       {"chunks", "first", WHOLE},
-    {"chunks", "rows", WHOLE},      {"chunks", "columns", WHOLE},   {"chunks", "t_last", REAL},
-    {"chunks", "data", BLOB},       {"events", "number", WHOLE},    {"events", "row", WHOLE},
-    {"events", "json", TEXT},       {"batches", "plan", TEXT},      {"batches", "name", TEXT},
-    {"owners", "queued", COUNT},    {"owners", "running", COUNT},   {"owners", "turn", COUNT},
+    {"descriptions", "body", BLOB},
+    {"descriptions", "body", BLOB},
+    {"jobs", "header", TEXT},
+    {"jobs", "summary", TEXT},
+    {"jobs", "problem", TEXT},
+    {"jobs", "assignments", TEXT},
+    {"jobs", "collected", TEXT},
+    {"jobs", "name", TEXT},
+    {"jobs", "status", WHOLE},
+    {"jobs", "progress", REAL},
+    {"jobs", "created", WHOLE},
+    {"jobs", "finished", WHOLE},
+    {"jobs", "attempt", WHOLE},
+    {"jobs", "member", WHOLE},
+    {"jobs", "batch", WHOLE},
+    {"jobs", "owner", TEXT},
+    {"jobs", "bytes", COUNT},
+    {"chunks", "first", WHOLE},
+    {"chunks", "rows", WHOLE},
+    {"chunks", "columns", WHOLE},
+    {"chunks", "t_last", REAL},
+    {"chunks", "data", BLOB},
+    {"events", "number", WHOLE},
+    {"events", "row", WHOLE},
+    {"events", "json", TEXT},
+    {"batches", "plan", TEXT},
+    {"batches", "name", TEXT},
+    {"owners", "queued", COUNT},
+    {"owners", "running", COUNT},
+    {"owners", "turn", COUNT},
+    {"member_counts", "members", COUNT},
 };
 enum { PLACES = sizeof places / sizeof places[0] };
 
@@ -170,9 +191,10 @@ static void change_value(sqlite3 *db) {
     char sql[250];
     size_t place = below(PLACES);
     sqlite3_stmt *pick = NULL, *change = NULL;
-    const char *key = strcmp(places[place].table, "events") == 0   ? "number"
-                      : strcmp(places[place].table, "owners") == 0 ? "owner"
-                                                                   : "rowid";
+    const char *key = strcmp(places[place].table, "events") == 0          ? "number"
+                      : strcmp(places[place].table, "owners") == 0        ? "owner"
+                      : strcmp(places[place].table, "member_counts") == 0 ? "batch"
+                                                                          : "rowid";
     snprintf(sql, sizeof sql,
              "SELECT %s, %s FROM %s ORDER BY 1 LIMIT 1 OFFSET %zu %% max(1, (SELECT count(*) FROM %s))", key,
              places[place].column, places[place].table, below(1000), places[place].table);

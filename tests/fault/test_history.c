@@ -53,7 +53,7 @@ static unsigned seed = 1;
 static char ids[JOBS_MAX][ID_BYTES];
 static atomic_bool known[JOBS_MAX];    /* its id has been told */
 static atomic_bool doubtful[JOBS_MAX]; /* a deletion was not answered */
-static atomic_int job_count;
+static atomic_int job_count, batch_count;
 static atomic_size_t done, unanswered;
 static atomic_bool over;
 static operation *history;
@@ -119,6 +119,23 @@ static void submit_one(const test_daemon *there) {
     }
 }
 
+/* Members are not looked at one by one: in the end their counts must be right, whatever was answered. */
+static void submit_batch(const test_daemon *there, unsigned *random) {
+    char system[SYSTEM_BYTES], body[SYSTEM_BYTES + 64], path[PATH_BYTES];
+    oscillator(system, sizeof system, "member", 10, ROWS);
+    snprintf(body, sizeof body, "%.*s,\"sweep\":{\"over\":{\"x.initial\":{\"from\":1,\"to\":2,\"count\":80}}}}",
+             (int)strlen(system) - 1, system);
+    answer a = ask(there, "POST", "/v1/batches", json_type, body);
+    cJSON *tree = a.status == 201 ? cJSON_ParseWithLength(a.body, a.length) : NULL;
+    if (tree) atomic_fetch_add(&batch_count, 1);
+    snprintf(path, sizeof path, "/v1/batches/%s%s", json_text_of(tree, "id"), rand_r(random) % 2 ? "/cancel" : "");
+    cJSON_Delete(tree);
+    answer_clear(&a);
+    if (rand_r(random) % 2 == 0) return;
+    answer changed = ask(there, strstr(path, "/cancel") ? "POST" : "DELETE", path, NULL, NULL);
+    answer_clear(&changed);
+}
+
 static void look(const test_daemon *there, int job) {
     char path[PATH_BYTES];
     said state;
@@ -167,6 +184,7 @@ static void *use(void *context) {
         if (all > JOBS_MAX) all = JOBS_MAX;
         int job = all ? rand_r(&random) % all : -1;
         if (all > 40 && choice % 3) job = all - 1 - rand_r(&random) % 40; /* where things happen */
+        if (rand_r(&random) % 100 == 0) submit_batch(&there, &random);
         if (job < 0 || choice < 12) {
             submit_one(&there);
         } else if (atomic_load(&known[job])) {
@@ -286,8 +304,9 @@ static void what_clients_were_told_fits_one_order(void **state) {
     }
     atomic_store(&over, true);
     for (size_t k = 0; k < CLIENTS; k++) pthread_join(clients[k], NULL);
-    print_message("%zu operations on %d jobs, %zu unanswered, disturbed %zu times\n", atomic_load(&done),
-                  atomic_load(&job_count), atomic_load(&unanswered), disturbed);
+    print_message("%zu operations on %d jobs, %d batches, %zu unanswered, disturbed %zu times\n", atomic_load(&done),
+                  atomic_load(&job_count), atomic_load(&batch_count), atomic_load(&unanswered), disturbed);
+    assert_true(atomic_load(&batch_count) > 0);
     assert_true(disturbed > 0);
     size_t count = atomic_load(&done) < room ? atomic_load(&done) : room;
     assert_int_equal(check_history(count), 0);

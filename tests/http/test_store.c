@@ -22,7 +22,7 @@ static server_log quiet;
 static metrics counters;
 static test_postgres server;
 static store *s;
-static char sqlite_path[64];
+static char sqlite_path[64], store_url[POSTGRES_URL_BYTES], database[16];
 
 static store *open_url(const char *url) {
     char message[512] = "";
@@ -53,12 +53,12 @@ static void new_file(char *path, char *url, size_t room) {
 static int open_fresh(void **state) {
     static int databases;
     const char *kind = *state;
-    char url[POSTGRES_URL_BYTES] = "memory:", name[16];
+    snprintf(store_url, sizeof store_url, "memory:");
     sqlite_path[0] = '\0';
-    if (strcmp(kind, "sqlite") == 0) new_file(sqlite_path, url, sizeof url);
-    snprintf(name, sizeof name, "s%d", databases++);
-    if (strcmp(kind, "postgresql") == 0) postgres_database(&server, name, url);
-    s = open_url(url);
+    if (strcmp(kind, "sqlite") == 0) new_file(sqlite_path, store_url, sizeof store_url);
+    snprintf(database, sizeof database, "s%d", databases++);
+    if (strcmp(kind, "postgresql") == 0) postgres_database(&server, database, store_url);
+    s = open_url(store_url);
     return 0;
 }
 
@@ -214,8 +214,9 @@ static void a_batch_is_made_counted_canceled_and_forgotten(void **state) {
     assert_string_equal(taken.batch, made.id);
     free(body);
     job_clear(&taken);
-    assert_int_equal(s->kind->cancel_batch(s, made.id, "b", &again), STORE_ABSENT);
-    assert_int_equal(s->kind->cancel_batch(s, made.id, "a", &again), STORE_OK);
+    int64_t from = 0;
+    assert_int_equal(s->kind->cancel_batch(s, made.id, "b", 100, &from, &again), STORE_ABSENT);
+    for (from = 0; s->kind->cancel_batch(s, made.id, "a", 100, &from, &again) == STORE_EXISTS;) batch_clear(&again);
     assert_int_equal(again.counts[JOB_CANCELED], 249);
     assert_int_equal(again.counts[JOB_RUNNING], 1);
     batch_clear(&again);
@@ -237,6 +238,123 @@ static void a_batch_is_made_counted_canceled_and_forgotten(void **state) {
     store_counts counts;
     assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
     assert_int_equal(counts.bytes, 0);
+    batch_clear(&made);
+}
+
+/* Members with bodies of their own, more than go into one statement, each get theirs. */
+static void each_member_of_a_list_has_its_own_description(void **state) {
+    (void)state;
+    enum { LISTED = 3 * SQL_GROUP + 5 };
+    static batch_member members[LISTED];
+    static char bodies[LISTED][16];
+    static job found[LISTED];
+    job_batch made;
+    for (size_t k = 0; k < LISTED; k++) {
+        snprintf(bodies[k], sizeof bodies[k], "{\"%zu\":1}", k);
+        members[k] = (batch_member){.name = k % 2 ? "odd" : "even", .body = bodies[k], .length = strlen(bodies[k])};
+    }
+    batch_submission sent = {.whole = {.owner = "a", .name = "list", .body = "[]", .length = 2},
+                             .plan = "{}",
+                             .members = members,
+                             .count = LISTED};
+    assert_int_equal(s->kind->submit_batch(s, &sent, &made), STORE_OK);
+    size_t count, length;
+    assert_int_equal(s->kind->members(s, made.number, 0, LISTED, found, &count), STORE_OK);
+    assert_int_equal(count, LISTED);
+    for (size_t k = 0; k < LISTED; k++) {
+        char *body;
+        assert_int_equal(found[k].member, k);
+        assert_string_equal(found[k].name, members[k].name);
+        assert_int_equal(s->kind->description(s, &found[k], &body, &length), STORE_OK);
+        assert_string_equal(body, bodies[k]);
+        free(body);
+        job_clear(&found[k]);
+    }
+    batch_clear(&made);
+}
+
+static void check_batch(const char *id, int64_t queued, int64_t completed) {
+    job_batch found;
+    assert_int_equal(s->kind->find_batch(s, id, NULL, &found), STORE_OK);
+    assert_int_equal(found.counts[JOB_QUEUED], queued);
+    assert_int_equal(found.counts[JOB_COMPLETED], completed);
+    batch_clear(&found);
+}
+
+static void finish_one(void) {
+    char owner[64];
+    int64_t attempt, number = claim_of(owner, sizeof owner, &attempt);
+    assert_true(number > 0);
+    finish(number, attempt);
+}
+
+/* A batch goes with the last of its members that is old enough to go. */
+static void a_batch_is_forgotten_with_its_members(void **state) {
+    (void)state;
+    batch_member members[5];
+    job_batch made, again;
+    size_t count;
+    for (int k = 0; k < 5; k++) members[k] = (batch_member){.name = "m", .assignments = "[]"};
+    batch_submission sent = {.whole = {.owner = "a", .name = "b", .key = "k", .body = "{}", .length = 2},
+                             .plan = "{}",
+                             .members = members,
+                             .count = 5};
+    assert_int_equal(s->kind->submit_batch(s, &sent, &made), STORE_OK);
+    for (int k = 0; k < 3; k++) finish_one();
+    assert_int_equal(s->kind->expire(s, 0, 0, 100, &count), STORE_OK);
+    assert_int_equal(count, 3);
+    check_batch(made.id, 2, 0);
+    for (int k = 0; k < 2; k++) finish_one();
+    assert_int_equal(s->kind->expire(s, 0, 0, 100, &count), STORE_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(s->kind->find_batch(s, made.id, NULL, &again), STORE_ABSENT);
+    assert_int_equal(s->kind->submit_batch(s, &sent, &again), STORE_OK); /* the key has gone with it */
+    batch_clear(&again);
+    batch_clear(&made);
+}
+
+/* ---- a schema without counts of members ---- */
+
+static void run_in_file(const char *sql) {
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(sqlite_path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* As the release before had it. */
+static void forget_the_counts(void) {
+    if (sqlite_path[0]) {
+        run_in_file("DROP TRIGGER member_made; DROP TRIGGER member_changed; DROP TRIGGER member_gone;"
+                    "DROP TRIGGER batch_gone; DROP TABLE member_counts; PRAGMA user_version=4;");
+        return;
+    }
+    postgres_ask(&server, database,
+                 "SET client_min_messages=warning; DROP FUNCTION jobs_made, member_changed, member_gone, batch_gone, "
+                 "hamel_slot CASCADE;"
+                 "DROP TABLE member_counts; DROP INDEX jobs_by_batch_and_status;"
+                 "CREATE FUNCTION job_made() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+                 "CREATE TRIGGER job_made AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION job_made();"
+                 "DELETE FROM hamel_schema WHERE version=3;");
+}
+
+static void members_stored_by_an_earlier_release_are_counted(void **state) {
+    (void)state;
+    batch_member members[5];
+    job_batch made;
+    for (int k = 0; k < 5; k++) members[k] = (batch_member){.name = "m", .assignments = "[]"};
+    batch_submission sent = {
+        .whole = {.owner = "a", .name = "b", .body = "{}", .length = 2}, .plan = "{}", .members = members, .count = 5};
+    assert_int_equal(s->kind->submit_batch(s, &sent, &made), STORE_OK);
+    finish_one();
+    s->kind->close(s);
+    forget_the_counts();
+    s = open_url(store_url);
+    check_batch(made.id, 4, 1);
+    finish_one();
+    check_batch(made.id, 3, 2);
+    assert_int_equal(submit_for("a", "m", (store_quota){0}), STORE_OK); /* no member */
+    check_batch(made.id, 3, 2);
     batch_clear(&made);
 }
 
@@ -266,6 +384,7 @@ static void no_list_is_sorted_or_searched_through(void **state) {
     check_plan(db, SQL_LIST_BATCHES);
     check_plan(db, SQL_LIST_OWN_BATCHES);
     check_plan(db, SQL_COUNT_MEMBERS);
+    check_plan(db, SQL_MEMBER_BEYOND);
     sqlite3_close(db);
 }
 
@@ -361,11 +480,20 @@ typedef struct model_job {
     job_status status;
     bool forgotten, header, cancel;
     int owner;
+    int64_t body;  /* bytes of its description */
+    int64_t batch; /* number; 0: none */
 } model_job;
 
-enum { MODEL_JOBS = 400, MODEL_COLUMNS = 3 };
+typedef struct model_batch {
+    char id[JOB_ID_BYTES];
+    int64_t number;
+    bool forgotten;
+} model_batch;
+
+enum { MODEL_JOBS = 1000, MODEL_BATCHES = 20, MODEL_COLUMNS = 3 };
 static model_job model[MODEL_JOBS];
-static size_t modeled;
+static model_batch model_batches[MODEL_BATCHES];
+static size_t modeled, batches_modeled;
 static uint64_t dice_state;
 
 static const char *const model_owners[] = {"ann", "bob", "eve"};
@@ -397,7 +525,7 @@ static void submit_one(void) {
     job_submission sent = {
         .owner = model_owners[owner], .name = dice(2) ? "even" : "odd", .key = key, .body = "{}", .length = 2};
     assert_int_equal(s->kind->submit(s, &sent, &made), STORE_OK);
-    *m = (model_job){.number = made.number, .owner = (int)owner};
+    *m = (model_job){.number = made.number, .owner = (int)owner, .body = 2};
     snprintf(m->id, sizeof m->id, "%s", made.id);
     job_clear(&made);
     modeled++;
@@ -407,6 +535,58 @@ static void submit_one(void) {
     sent.body = "[]";
     assert_int_equal(s->kind->submit(s, &sent, &made), STORE_CONFLICT);
     job_clear(&made);
+}
+
+/* With a description in common or one for each; few members, or more than one statement inserts. */
+static void submit_batch(void) {
+    static batch_member members[SQL_GROUP + 9];
+    static job found[SQL_GROUP + 9];
+    job_batch made;
+    size_t size = dice(3) ? 1 + dice(9) : SQL_GROUP + dice(9), owner = dice(3), count;
+    bool shared = dice(2);
+    if (batches_modeled == MODEL_BATCHES || modeled + size > MODEL_JOBS) return;
+    for (size_t k = 0; k < size; k++) {
+        members[k] = shared ? (batch_member){.name = "m", .assignments = "[]"}
+                            : (batch_member){.name = "m", .body = "{}", .length = 2};
+    }
+    batch_submission sent = {.whole = {.owner = model_owners[owner], .name = "b", .body = "{}", .length = 2},
+                             .plan = "{}",
+                             .members = members,
+                             .count = size};
+    assert_int_equal(s->kind->submit_batch(s, &sent, &made), STORE_OK);
+    assert_int_equal(s->kind->members(s, made.number, 0, size + 1, found, &count), STORE_OK);
+    assert_int_equal(count, size);
+    for (size_t k = 0; k < size; k++) {
+        model_job *m = &model[modeled++];
+        *m = (model_job){.number = found[k].number, .owner = (int)owner, .body = shared ? 0 : 2, .batch = made.number};
+        snprintf(m->id, sizeof m->id, "%s", found[k].id);
+        job_clear(&found[k]);
+    }
+    model_batch *b = &model_batches[batches_modeled++];
+    *b = (model_batch){.number = made.number};
+    snprintf(b->id, sizeof b->id, "%s", made.id);
+    batch_clear(&made);
+}
+
+static void change_batch(model_batch *b, bool forget) {
+    job_batch found = {0};
+    int64_t from = 0;
+    store_status status;
+    if (b->forgotten) return;
+    do {
+        batch_clear(&found);
+        status =
+            forget ? s->kind->forget_batch(s, b->id, NULL, 7) : s->kind->cancel_batch(s, b->id, NULL, 7, &from, &found);
+    } while (status == STORE_EXISTS);
+    assert_int_equal(status, STORE_OK);
+    batch_clear(&found);
+    b->forgotten = forget;
+    for (model_job *m = model; m < model + modeled; m++) {
+        if (m->batch != b->number) continue;
+        m->forgotten = m->forgotten || forget;
+        m->cancel = m->cancel || (m->status == JOB_RUNNING && !forget);
+        if (m->status == JOB_QUEUED && !forget) m->status = JOB_CANCELED;
+    }
 }
 
 static void claim_one(void) {
@@ -532,6 +712,27 @@ static void look_at_one(const model_job *m) {
     assert_int_equal(row, at - at % 2);
 }
 
+/* Its counts are those of a count over its members. */
+static void look_at_batch(const model_batch *b) {
+    static job listed[MODEL_JOBS];
+    job_batch found;
+    size_t count;
+    store_status looked = s->kind->find_batch(s, b->id, NULL, &found);
+    assert_int_equal(looked, b->forgotten ? STORE_ABSENT : STORE_OK);
+    for (size_t status = 0; status < JOB_STATUSES; status++) {
+        int64_t expected = 0;
+        for (size_t k = 0; k < modeled; k++) {
+            expected += model[k].batch == b->number && !model[k].forgotten && model[k].status == (job_status)status;
+        }
+        job_query query = {.by_status = true, .status = (job_status)status, .batch = b->id, .limit = MODEL_JOBS};
+        assert_int_equal(s->kind->list(s, &query, listed, &count), STORE_OK);
+        for (size_t k = 0; k < count; k++) job_clear(&listed[k]);
+        assert_int_equal(count, expected);
+        assert_int_equal(found.counts[status], expected);
+    }
+    batch_clear(&found);
+}
+
 /* All lists and counts, against the model. */
 static void look_at_all(void) {
     static job found[MODEL_JOBS];
@@ -540,7 +741,7 @@ static void look_at_all(void) {
     for (size_t k = 0; k < modeled; k++) {
         if (model[k].forgotten) continue;
         by_status[model[k].status]++;
-        bytes += 2 + model[k].rows * MODEL_COLUMNS * (int64_t)sizeof(double) + model[k].rows / 2 * 2;
+        bytes += model[k].body + model[k].rows * MODEL_COLUMNS * (int64_t)sizeof(double) + model[k].rows / 2 * 2;
     }
     for (size_t status = 0; status < JOB_STATUSES; status++) {
         int64_t total = 0;
@@ -562,11 +763,12 @@ static void look_at_all(void) {
     assert_int_equal(counts.queued, by_status[JOB_QUEUED]);
     assert_int_equal(counts.running, by_status[JOB_RUNNING]);
     assert_int_equal(counts.bytes, bytes);
+    for (size_t k = 0; k < batches_modeled; k++) look_at_batch(&model_batches[k]);
 }
 
 static void any_sequence_of_changes_leaves_what_it_should(void **state) {
     (void)state;
-    modeled = 0;
+    modeled = batches_modeled = 0;
     dice_state = 20261121;
     for (int step = 0; step < 1500; step++) {
         model_job *queued = any_of(JOB_QUEUED), *running = any_of(JOB_RUNNING);
@@ -578,6 +780,10 @@ static void any_sequence_of_changes_leaves_what_it_should(void **state) {
         if (what == 17 && running) cancel_one(running);
         if (what == 18 && any_of(JOB_COMPLETED)) forget_one(any_of(JOB_COMPLETED));
         if (what == 19 && running) begin_one(running);
+        if (what == 19 && dice(4) == 0) submit_batch();
+        if (what == 18 && dice(8) == 0 && batches_modeled) {
+            change_batch(&model_batches[dice(batches_modeled)], dice(3) == 0);
+        }
         if (modeled) look_at_one(&model[dice(modeled)]);
         if (step % 500 == 499) look_at_all();
     }
@@ -610,7 +816,11 @@ int main(void) {
         ON_EACH(a_quota_counts_what_is_queued_or_running_and_what_is_stored),
         ON_EACH(what_is_old_is_forgotten_oldest_first),
         ON_EACH(a_batch_is_made_counted_canceled_and_forgotten),
+        ON_EACH(each_member_of_a_list_has_its_own_description),
+        ON_EACH(a_batch_is_forgotten_with_its_members),
         ON_EACH(any_sequence_of_changes_leaves_what_it_should),
+        ON(sqlite, members_stored_by_an_earlier_release_are_counted),
+        ON(postgresql, members_stored_by_an_earlier_release_are_counted),
         ON(sqlite, no_list_is_sorted_or_searched_through),
         ON(sqlite, a_job_without_description_fails_and_the_next_one_runs),
         cmocka_unit_test(a_file_of_the_first_release_is_taken_over),
