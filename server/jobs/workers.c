@@ -203,9 +203,9 @@ static void finish(job_run *run, const job_end *end) {
 static void hand_back(job_run *run) {
     workers *w = run->place->owner;
     run->reported = true;
-    if (kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->output) == STORE_OK) {
-        log_end(run, "handed back");
-    }
+    store_status status = kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->output);
+    if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
+    if (status != STORE_FAILED) log_end(run, status == STORE_OK ? "handed back" : "refused");
 }
 
 /* `problem` NULL: there was not even memory for it. */
