@@ -30,7 +30,7 @@ void json_fault_at(json_reader *r, const char *pointer, const char *format, ...)
 static const char *type_name(const cJSON *value) {
     if (cJSON_IsString(value)) return "a text";
     if (cJSON_IsNumber(value)) return "a number";
-    if (cJSON_IsArray(value)) return "a list";
+    if (cJSON_IsArray(value)) return value->child ? "a list" : "an empty list";
     if (cJSON_IsObject(value)) return "an object";
     if (cJSON_IsBool(value)) return cJSON_IsTrue(value) ? "true" : "false";
     return "null";

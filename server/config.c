@@ -172,7 +172,12 @@ static bool read_file(settings *s, const char *file, char message[CONFIG_MESSAGE
     if (!stream) return fail(message, "%.300s: %s", file, strerror(errno));
     char *text = malloc(FILE_BYTES_MAX);
     size_t length = text ? fread(text, 1, FILE_BYTES_MAX, stream) : 0;
+    int reason = ferror(stream) ? errno : 0; /* of a directory */
     fclose(stream);
+    if (reason) {
+        free(text);
+        return fail(message, "%.300s: %s", file, strerror(reason));
+    }
     json_limits limits = json_limits_default();
     json_fault fault;
     limits.bytes = FILE_BYTES_MAX - 1;
@@ -321,8 +326,10 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
     if (!config->tls_cert[0] != !config->tls_key[0]) {
         return fail(message, "--tls-cert and --tls-key are given together or not at all");
     }
-    if (!check_origins(config->cors, message) || !take_data_directory(config, message)) return false;
+    if (!check_origins(config->cors, message)) return false;
+    if (strcmp(config->store, "sqlite:") == 0) return fail(message, "--store: sqlite: needs a path");
     if (!config->store[0]) {
+        if (!take_data_directory(config, message)) return false;
         int length = snprintf(config->store, CONFIG_TEXT_BYTES, "sqlite:%s/hamel.db", config->data);
         if (length >= CONFIG_TEXT_BYTES) return fail(message, "--data: the directory's name is too long");
     }
@@ -363,7 +370,8 @@ void config_print_help(void) {
     }
     fputs("\nEach option is also HAMELD_NAME in the environment (HAMELD_MAX_BODY) and a key of the file (max_body);\n"
           "flags win over the environment, and the environment over the file.\n"
-          "SIGTERM and SIGINT end the daemon: what runs is handed back to the queue. SIGHUP has it read the file of\n"
+          "SIGTERM ends the daemon: no new connections, jobs are handed back to the queue, streamed runs have three\n"
+          "quarters of --grace to finish. SIGINT does so without waiting for these. SIGHUP has it read the file of\n"
           "tokens again. Log: JSON lines on stderr.\n",
           stdout);
 }

@@ -1,6 +1,6 @@
 /* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP front, and waits for the
- * signal to end; SIGHUP has it read the file of tokens again. Order of ending: HTTP first (it uses the workers and the
- * store), then workers, then the store. */
+ * signal to end; SIGHUP has it read the file of tokens again. Order of ending: jobs go back to the queue, then HTTP (it
+ * uses the workers and the store), then workers, then the store. */
 #include "server/config.h"
 #include "server/http/http.h"
 #include "server/jobs/retention.h"
@@ -18,6 +18,10 @@
 #include <unistd.h>
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
+
+/* The part of --grace in which streamed runs may still come to their end after SIGTERM; the rest is for last words and
+ * slow readers. */
+#define SHARE_TO_FINISH 0.75
 
 extern char **environ;
 
@@ -66,9 +70,17 @@ static bool make_directory(const char *path, char *message, size_t room) {
     return true;
 }
 
+/* Only for a store that lies in it. */
+static bool make_data_directory(const server_config *config, char *message, size_t room) {
+    const char *path = strncmp(config->store, "sqlite:", 7) == 0 ? config->store + 7 : "";
+    size_t length = strlen(config->data);
+    bool inside = length > 0 && strncmp(path, config->data, length) == 0 && path[length] == '/';
+    return !inside || make_directory(config->data, message, room);
+}
+
 static store *open_store(const server_config *config, server_log *log, metrics *counters, char *message, size_t room) {
     const store_options options = {.log = log, .metrics = counters, .lease_seconds = config->lease};
-    if (strncmp(config->store, "sqlite:", 7) == 0 && !make_directory(config->data, message, room)) return NULL;
+    if (!make_data_directory(config, message, room)) return NULL;
     return store_open(config->store, &options, message, room);
 }
 
@@ -151,20 +163,21 @@ static bool worker_makes_sense(const server_config *config, char *message, size_
     return false;
 }
 
-/* Waits for a signal to end, heeding others; or, with `idle` given, until there has been nothing to do for long enough. */
-static void wait_for_end(server_log *log, const server_config *config, access_list *holders, workers *idle,
-                         const sigset_t *awaited) {
+/* Waits for a signal to end, heeding others, and returns it; or, with `idle` given, until there has been nothing to do
+ * for long enough. */
+static int wait_for_end(server_log *log, const server_config *config, access_list *holders, workers *idle,
+                        const sigset_t *awaited) {
     const struct timespec round = {.tv_nsec = 200000000};
     for (;;) {
         int number = idle ? sigtimedwait(awaited, NULL, &round) : sigwaitinfo(awaited, NULL);
         if (number == SIGHUP) read_tokens_again(log, config, holders);
         if (number == SIGTERM || number == SIGINT) {
             note_end(log, number == SIGTERM ? "SIGTERM" : "SIGINT");
-            return;
+            return number;
         }
         if (idle && workers_idle_seconds(idle) >= config->idle) {
             note_end(log, "idle");
-            return;
+            return SIGTERM;
         }
     }
 }
@@ -216,8 +229,9 @@ static int serve(const server_config *config, server_log *log, access_list *hold
         wait_for_end(log, config, holders, config->idle > 0 ? services.workers : NULL, awaited);
     } else if (server) {
         log_start(log, config, server);
-        wait_for_end(log, config, holders, NULL, awaited);
-        http_stop(server, config->grace);
+        int signal_number = wait_for_end(log, config, holders, NULL, awaited);
+        workers_hand_back(services.workers); /* streamed runs have the processors for themselves */
+        http_stop(server, config->grace, signal_number == SIGTERM ? config->grace * SHARE_TO_FINISH : 0);
     } else {
         code = fail(log, message);
     }

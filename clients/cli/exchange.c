@@ -83,6 +83,14 @@ static struct curl_slist *headers_of(const exchange *x, const cli_place *place) 
     return NULL;
 }
 
+/* Whom to trust besides or in place of the system's authorities: libcurl leaves these variables to its programs. */
+static void set_authorities(CURL *curl) {
+    const char *file = getenv("CURL_CA_BUNDLE"), *directory = getenv("SSL_CERT_DIR");
+    if (file == NULL || *file == '\0') file = getenv("SSL_CERT_FILE");
+    if (file != NULL && *file != '\0') curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+    if (directory != NULL && *directory != '\0') curl_easy_setopt(curl, CURLOPT_CAPATH, directory);
+}
+
 static void set_request(receiver *r, const char *url, struct curl_slist *headers) {
     CURL *curl = r->curl;
     const exchange *x = r->x;
@@ -103,6 +111,7 @@ static void set_request(receiver *r, const char *url, struct curl_slist *headers
     }
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L); /* notices a server that is gone, however long it may be quiet */
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    set_authorities(curl);
 }
 
 bool exchange_run(exchange *x, const cli_place *place) {

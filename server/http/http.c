@@ -454,29 +454,37 @@ http_server *http_start(const http_services *services, const tls_files *tls, cha
         return give_up(server, message, room, "out of memory or threads");
     }
     server->daemon = start_daemon(server, tls);
-    if (!server->daemon) return give_up(server, message, room, "cannot listen on this address (is it in use?)");
+    if (!server->daemon) {
+        char reason[CONFIG_TEXT_BYTES + 64];
+        snprintf(reason, sizeof reason, "cannot listen on %s (is it in use?)", config->listen);
+        return give_up(server, message, room, reason);
+    }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     server->port = info ? info->port : 0;
     return server;
 }
 
-static bool wait_until_idle(http_server *server, double until) {
+static bool wait_until_idle(http_server *server, double patient_until, double until) {
     const struct timespec step = {.tv_nsec = 10000000};
     for (;;) {
         bool busy = pool_load(server->streams) + pool_load(server->brief) + sockets_streaming(server->sockets) > 0;
         if (!busy) return true;
-        if (stamp_seconds() > until) return false;
-        sockets_stop_streams(server->sockets); /* again: a request may have become a stream meanwhile */
+        double now = stamp_seconds();
+        if (now > until) return false;
+        /* Each time: a request may have become a stream meanwhile. */
+        sockets_stop_streams(server->sockets, now >= patient_until);
         nanosleep(&step, NULL);
     }
 }
 
-void http_stop(http_server *server, double seconds) {
+void http_stop(http_server *server, double seconds, double patience) {
     if (!server) return;
-    double until = stamp_seconds() + seconds;
+    double begin = stamp_seconds();
     atomic_store(&server->draining, true);
     MHD_socket listener = MHD_quiesce_daemon(server->daemon);
-    if (!wait_until_idle(server, until)) sockets_abandon_streams(server->sockets);
+    /* Who comes now is refused, not kept waiting; it is to be closed only after the daemon. */
+    if (listener != MHD_INVALID_SOCKET) shutdown(listener, SHUT_RDWR);
+    if (!wait_until_idle(server, begin + patience, begin + seconds)) sockets_abandon_streams(server->sockets);
     pool_close(server->streams);
     pool_close(server->brief);
     MHD_stop_daemon(server->daemon);

@@ -38,8 +38,9 @@ typedef struct http_load {
 http_load http_load_of(const http_server *server);
 bool http_draining(const http_server *server);
 
-/* Ends in order: no new connections; every run is told to stop and says so to its client; what is not done after
- * `seconds` is cut off. Returns when all is closed. */
-void http_stop(http_server *server, double seconds);
+/* Ends in order: no new connections; what waits for jobs is told to stop and says so to its client, and what exists
+ * only here (live runs, checks, analyses, results under way) after `patience` seconds; what is not done after `seconds`
+ * is cut off. Returns when all is closed. */
+void http_stop(http_server *server, double seconds, double patience);
 
 #endif

@@ -13,13 +13,17 @@
 /* Seconds; and how long at most the client's going is not noticed. */
 static const double wait_most = 120, look_every = 0.5;
 
+/* RFC 7240: token BWS "=" BWS word, where a word may stand in quotes. */
 static double seconds_asked(const char *header) {
     while (header && *header) {
         header += strspn(header, " \t,;");
-        if (strncasecmp(header, "wait=", 5) == 0 && isdigit((unsigned char)header[5])) {
-            return fmin(strtod(header + 5, NULL), wait_most);
-        }
+        const char *name = header;
         header += strcspn(header, ",;");
+        if (strncasecmp(name, "wait", 4) != 0) continue;
+        const char *value = name + 4 + strspn(name + 4, " \t");
+        if (*value != '=') continue;
+        value += 1 + strspn(value + 1, " \t\"");
+        if (isdigit((unsigned char)*value)) return fmin(floor(strtod(value, NULL)), wait_most);
     }
     return 0;
 }
@@ -39,7 +43,7 @@ void prefer_wait(request *r, bool (*ended)(const request *r, void *context), voi
     double asked = seconds_asked(request_header(r, "Prefer")), until = stamp_seconds() + asked;
     uint64_t seen = 0;
     if (asked <= 0) return;
-    r->reply.waited = true;
+    r->reply.waited = (int)asked;
     while (!look(r, ended, context) && !atomic_load(cancel)) {
         double left = until - stamp_seconds();
         if (left <= 0) return;

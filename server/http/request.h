@@ -53,7 +53,7 @@ typedef struct reply {
     bool page;             /* HTML that loads its own scripts and styles, and asks this server */
     bool closes;           /* the connection ends with this reply */
     const char *challenge; /* WWW-Authenticate; static, or NULL */
-    bool waited;           /* Preference-Applied: wait */
+    int waited;            /* Preference-Applied: wait=N; 0: none */
     int retry_after;       /* seconds; 0: none */
     char location[PATH_BYTES], etag[64], allow[ALLOW_BYTES];
 } reply;

@@ -104,7 +104,10 @@ static void add_headers(const request *r, response_headers *h) {
     if (a->location[0]) response_add(h, "Location", a->location);
     if (a->allow[0] && (a->status == 405 || a->status == 204)) response_add(h, "Allow", a->allow);
     if (a->challenge) response_add(h, "WWW-Authenticate", a->challenge);
-    if (a->waited) response_add(h, "Preference-Applied", "wait");
+    if (a->waited) {
+        snprintf(number, sizeof number, "wait=%d", a->waited);
+        response_add(h, "Preference-Applied", number);
+    }
     if (a->retry_after) {
         snprintf(number, sizeof number, "%d", a->retry_after);
         response_add(h, "Retry-After", number);

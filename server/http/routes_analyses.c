@@ -9,6 +9,7 @@
 handled analyses_create(request *r) {
     api_failure failure = {0};
     cpu_slots *slots = r->services->slots;
+    stream_finish_first(r->stream);
     cpu_take(slots, stream_turn(r->stream));
     cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
                                         stream_cancel_flag(r->stream), &failure);

@@ -152,6 +152,7 @@ handled batches_get_results(request *r) {
                              "the table comes as application/x-ndjson, text/csv or application/json");
     }
     t.form = (table_form)form;
+    stream_finish_first(r->stream);
     store_status status =
         r->services->store->kind->find_batch(r->services->store, r->parameter, request_owner_filter(r), &t.batch);
     if (status == STORE_ABSENT) {

@@ -110,8 +110,13 @@ static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
     if (!check_list_keys(d, tree)) return false;
     if (name && !cJSON_IsString(name)) return fail(d, 422, "/name", "expected a text");
     for (const cJSON *item = systems->child; item; item = item->next) count++;
-    if (!cJSON_IsArray(systems) || count == 0) return fail(d, 422, list, "expected a list of descriptions");
-    if (count > most) return fail(d, 422, list, "the list has more members than this server takes");
+    if (!cJSON_IsArray(systems)) return fail(d, 422, list, "expected a list of descriptions");
+    if (count == 0) return fail(d, 422, list, "the list of descriptions is empty");
+    if (count > most) {
+        char detail[96];
+        snprintf(detail, sizeof detail, "the list has %zu members, at most %zu are taken", count, most);
+        return fail(d, 422, list, detail);
+    }
     d->members = calloc(count, sizeof *d->members);
     d->name = strdup(name ? name->valuestring : "");
     if (!d->members || !d->name) return false;

@@ -103,6 +103,7 @@ handled checks_create(request *r) {
     }
     api_failure failure = {0};
     cpu_slots *slots = r->services->slots;
+    stream_finish_first(r->stream);
     cpu_take(slots, stream_turn(r->stream));
     model_lease lease;
     if (request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {

@@ -89,9 +89,16 @@ static int find_column(const cJSON *columns, const char *name, size_t length) {
     return -1;
 }
 
+static bool is_chosen(const results *x, size_t column) {
+    for (size_t i = 0; i < x->count; i++) {
+        if (x->chosen[i] == column) return true;
+    }
+    return false;
+}
+
 /* Fills x->chosen from the list that was asked for. A name that may hold a comma (J[1,2]) is tried at its longest.
- * False with the name at fault in *unknown. */
-static bool choose_columns(results *x, const cJSON *columns, const char **unknown) {
+ * False with the name at fault in *at_fault, and what is wrong with it. */
+static bool choose_columns(results *x, const cJSON *columns, const char **at_fault, const char **what) {
     const char *at = x->filter.columns;
     x->count = 0;
     if (!at) {
@@ -108,15 +115,15 @@ static bool choose_columns(results *x, const cJSON *columns, const char **unknow
             }
             if (length == 0) break;
         }
-        if (found < 0 || x->count == x->stored_count) {
-            *unknown = at;
+        if (found < 0 || is_chosen(x, (size_t)found)) {
+            *at_fault = at;
+            *what = found < 0 ? "the result has no column" : "twice there is";
             return false;
         }
         x->chosen[x->count++] = (size_t)found;
         at += length;
         if (*at == ',') at++;
     }
-    *unknown = "";
     return x->count > 0;
 }
 
@@ -152,10 +159,10 @@ static handled prepare_columns(results *x) {
     x->names = calloc(x->stored_count, sizeof *x->names);
     x->row = calloc(x->stored_count, sizeof *x->row);
     if (!x->chosen || !x->names || !x->row) return reply_no_memory(x->r);
-    const char *unknown = "";
-    if (!choose_columns(x, columns, &unknown)) {
-        return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
-                             "columns: the result has no column '%.*s'", (int)strcspn(unknown, ","), unknown);
+    const char *at_fault = "", *what = "the result has no column";
+    if (!choose_columns(x, columns, &at_fault, &what)) {
+        return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter", "columns: %s '%.*s'", what,
+                             (int)strcspn(at_fault, ","), at_fault);
     }
     bool timed = strcmp(columns->child->valuestring, "t") == 0;
     if (!timed && (isfinite(x->filter.from) || isfinite(x->filter.to))) {
@@ -384,6 +391,7 @@ handled jobs_get_results(request *r) {
                              "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
                              "application/x-npy");
     }
+    if (!x.filter.follow) stream_finish_first(r->stream);
     store_status status = kind_of(&x)->find(r->services->store, r->parameter, request_owner_filter(r), &x.job);
     if (status == STORE_ABSENT) {
         return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);

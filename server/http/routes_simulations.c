@@ -162,6 +162,7 @@ handled simulations_create(request *r) {
     live_run run = {
         .r = r, .stream = r->stream, .services = r->services, .slots = r->services->slots, .format = format};
     api_failure failure = {0};
+    stream_finish_first(run.stream);
     cpu_take(run.slots, stream_turn(run.stream));
     model_lease lease;
     handled result;

@@ -145,10 +145,10 @@ size_t sockets_streaming(sockets *set) {
     return count;
 }
 
-void sockets_stop_streams(sockets *set) {
+void sockets_stop_streams(sockets *set, bool all) {
     pthread_mutex_lock(&set->lock);
     for (socket_entry *entry = set->first; entry; entry = entry->next) {
-        if (entry->watched) stream_stop(entry->watched);
+        if (entry->watched && (all || !stream_finishes_first(entry->watched))) stream_stop(entry->watched);
     }
     pthread_mutex_unlock(&set->lock);
 }

@@ -31,8 +31,8 @@ void sockets_expect(sockets *set, socket_entry *entry, double seconds);
 void sockets_watch(sockets *set, socket_entry *entry, stream *s);
 
 size_t sockets_count(sockets *set);
-size_t sockets_streaming(sockets *set); /* connections with a stream */
-void sockets_stop_streams(sockets *set);
+size_t sockets_streaming(sockets *set);            /* connections with a stream */
+void sockets_stop_streams(sockets *set, bool all); /* or only those that need not finish first */
 void sockets_abandon_streams(sockets *set);
 
 #endif

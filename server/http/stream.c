@@ -20,7 +20,7 @@ enum { ENOUGH_BYTES = 16 * 1024 };
 
 struct stream {
     atomic_uint holders;
-    atomic_bool cancel, stopped;
+    atomic_bool cancel, stopped, finishes_first;
     cpu_slots *slots;
     cpu_turn turn;     /* this and the next two are of the producer's thread only */
     gzip *coding;      /* or NULL */
@@ -42,6 +42,7 @@ stream *stream_open(cpu_slots *slots) {
     atomic_init(&s->holders, 1);
     atomic_init(&s->cancel, false);
     atomic_init(&s->stopped, false);
+    atomic_init(&s->finishes_first, false);
     s->slots = slots;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->room, NULL);
@@ -187,6 +188,14 @@ ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room)
     }
     pthread_mutex_unlock(&s->lock);
     return result;
+}
+
+void stream_finish_first(stream *s) {
+    atomic_store(&s->finishes_first, true);
+}
+
+bool stream_finishes_first(const stream *s) {
+    return atomic_load(&s->finishes_first);
 }
 
 void stream_stop(stream *s) {

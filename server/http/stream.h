@@ -44,6 +44,8 @@ void stream_attach(stream *s, struct MHD_Connection *connection);
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room);
 
 /* From any thread. */
+void stream_finish_first(stream *s); /* what it carries can be had only here and now: see http_stop */
+bool stream_finishes_first(const stream *s);
 void stream_stop(stream *s); /* the daemon ends: cancels the producer, which may still write its last words */
 bool stream_stopped(const stream *s);
 void stream_abandon(stream *s); /* the client is gone; also wakes a suspended connection, so that it is closed */

@@ -12,6 +12,7 @@
 #include "server/jobs/crash_mark.h"
 #include "server/stamp.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,13 +250,19 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
     }
 }
 
+/* Between reports of progress a run may have come far, and a short one makes none. */
+static double fraction_reached(const hamel_summary *summary) {
+    double fraction = (summary->t - summary->start) / (summary->stop - summary->start);
+    return fraction > 0 ? fmin(fraction, 1) : 0;
+}
+
 static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
     job_run *run = context;
     bool whole = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
     metrics_run(run->place->owner->services.metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE,
                 summary->steps, summary->rows, summary->wall_seconds);
     finish(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
-                           .progress = whole ? 1 : run->progress,
+                           .progress = whole ? 1 : fraction_reached(summary),
                            .summary = json});
     return true;
 }
@@ -478,14 +485,18 @@ double workers_idle_seconds(workers *w) {
     return idle;
 }
 
-void workers_stop(workers *w) {
-    if (!w) return;
+void workers_hand_back(workers *w) {
     if (kind_of(w)->attend) kind_of(w)->attend(w->services.store, NULL);
     pthread_mutex_lock(&w->lock);
     w->stopping = true;
     for (size_t i = 0; i < w->count; i++) atomic_store(&w->places[i].cancel, true);
     pthread_cond_broadcast(&w->woken);
     pthread_mutex_unlock(&w->lock);
+}
+
+void workers_stop(workers *w) {
+    if (!w) return;
+    workers_hand_back(w);
     for (size_t i = 0; i < w->count; i++) pthread_join(w->places[i].thread, NULL);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->woken);

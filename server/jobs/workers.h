@@ -32,6 +32,7 @@ void workers_cancel(workers *w,
 double workers_idle_seconds(workers *w); /* since the last run ended; 0 while one is under way */
 
 /* Hands what runs back to the queue and ends the threads. */
+void workers_hand_back(workers *w); /* takes no more; what runs goes back to the queue as soon as it notices */
 void workers_stop(workers *w);
 
 #endif

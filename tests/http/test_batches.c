@@ -231,7 +231,7 @@ static void a_client_may_wait_for_all_members(void **state) {
     answer a = ask(&d, "POST", "/v1/batches", headers, swept(body, sizeof body, oscillators, "1.5"));
     assert_int_equal(a.status, 201);
     assert_true(answer_header(&a, "Preference-Applied", applied, sizeof applied));
-    assert_string_equal(applied, "wait");
+    assert_string_equal(applied, "wait=60");
     cJSON *batch = answer_json(&a);
     assert_string_equal(json_text_of(batch, "status"), "ended");
     cJSON_Delete(batch);

@@ -109,6 +109,24 @@ static void only_loopback_addresses_are_served(void **state) {
     }
 }
 
+static void a_data_directory_is_needed_only_where_the_store_lies_in_it(void **state) {
+    (void)state;
+    const char *names[] = {"HOME", "XDG_STATE_HOME", "STATE_DIRECTORY"};
+    char *kept[3];
+    for (int i = 0; i < 3; i++) {
+        kept[i] = getenv(names[i]) ? strdup(getenv(names[i])) : NULL;
+        unsetenv(names[i]);
+    }
+    bool elsewhere = read_two("--store", "memory:", no_environment), here = read_two(NULL, NULL, no_environment);
+    for (int i = 0; i < 3; i++) {
+        if (kept[i]) setenv(names[i], kept[i], 1);
+        free(kept[i]);
+    }
+    assert_true(elsewhere);
+    assert_false(here);
+    assert_non_null(strstr(message, "--data"));
+}
+
 static void the_program_says_what_is_wrong_and_exits_with_2(void **state) {
     (void)state;
     char output[8192];
@@ -117,6 +135,11 @@ static void the_program_says_what_is_wrong_and_exits_with_2(void **state) {
     assert_int_equal(daemon_run((const char *const[]){"--listen", "0.0.0.0:80", NULL}, output, sizeof output), 2);
     assert_int_equal(daemon_run((const char *const[]){"--store", "redis:x", NULL}, output, sizeof output), 2);
     assert_non_null(strstr(output, "--store"));
+    const char *const nowhere[] = {"--check-config", "--store", "sqlite:", NULL};
+    assert_int_equal(daemon_run(nowhere, output, sizeof output), 2);
+    assert_non_null(strstr(output, "needs a path"));
+    assert_int_equal(daemon_run((const char *const[]){"--config", "/", NULL}, output, sizeof output), 2);
+    assert_non_null(strstr(output, "/: Is a directory"));
     assert_int_equal(daemon_run((const char *const[]){"--help", NULL}, output, sizeof output), 0);
     assert_non_null(strstr(output, "--max-body BYTES"));
     assert_int_equal(daemon_run((const char *const[]){"--version", NULL}, output, sizeof output), 0);
@@ -201,7 +224,8 @@ static void what_cannot_be_served_exits_with_5(void **state) {
     snprintf(listen, sizeof listen, "127.0.0.1:%u", d.port);
     const char *const taken[] = {"--store", "memory:", "--listen", listen, NULL};
     assert_int_equal(daemon_run(taken, output, sizeof output), 5);
-    assert_non_null(strstr(output, "cannot listen"));
+    assert_non_null(strstr(output, "cannot listen on"));
+    assert_non_null(strstr(output, listen));
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_remove(&d);
 }
@@ -212,6 +236,7 @@ int main(void) {
         cmocka_unit_test(flags_win_over_the_environment_and_that_over_the_file),
         cmocka_unit_test(what_is_not_an_option_is_refused),
         cmocka_unit_test(only_loopback_addresses_are_served),
+        cmocka_unit_test(a_data_directory_is_needed_only_where_the_store_lies_in_it),
         cmocka_unit_test(the_program_says_what_is_wrong_and_exits_with_2),
         cmocka_unit_test(a_configuration_can_be_checked_without_serving),
         cmocka_unit_test(the_store_is_copied_while_it_is_used),

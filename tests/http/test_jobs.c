@@ -93,14 +93,30 @@ static void the_description_comes_back_byte_for_byte(void **state) {
 static void a_client_may_wait_for_the_end(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], applied[32];
-    const char *headers[] = {"Content-Type: application/json", "Prefer: respond-async, wait=20", NULL};
+    const char *headers[] = {"Content-Type: application/json", "Prefer: respond-async, Wait = \"20\"", NULL};
     answer a = ask(&d, "POST", "/v1/jobs", headers, oscillator(system, sizeof system, "waited", 10, 11));
     assert_int_equal(a.status, 201);
     assert_true(answer_header(&a, "Preference-Applied", applied, sizeof applied));
+    assert_string_equal(applied, "wait=20");
     cJSON *job = answer_json(&a);
     assert_string_equal(json_text_of(job, "status"), "completed");
     cJSON_Delete(job);
     answer_clear(&a);
+}
+
+static void a_job_that_is_incomplete_tells_how_far_it_came(void **state) {
+    (void)state;
+    const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", NULL};
+    cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers,
+                          "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/2\","
+                          "\"potential_energy\":\"x^2/2\",\"simulation\":{\"stop\":100,\"max_steps\":20}}",
+                          201);
+    assert_string_equal(json_text_of(job, "status"), "incomplete");
+    const cJSON *summary = cJSON_GetObjectItemCaseSensitive(job, "summary");
+    double reached = json_number_of(summary, "t");
+    assert_true(reached > 1 && reached < 99);
+    assert_true(fabs(json_number_of(job, "progress") - reached / 100) <= 0.5e-4);
+    cJSON_Delete(job);
 }
 
 static void waiting_ends_when_its_time_is_over(void **state) {
@@ -251,9 +267,9 @@ static void results_can_be_cut_and_thinned(void **state) {
 static void wrong_filters_are_400(void **state) {
     (void)state;
     char *id = completed_job("wrong", 1, 3);
-    static const char *const queries[] = {"?from=a",       "?to=inf",     "?every=0",  "?every=1.5",
-                                          "?columns=y",    "?columns=t,", "?columns=", "?columns=t,x,x%27,t",
-                                          "?follow=maybe", "?until=1"};
+    static const char *const queries[] = {"?from=a",       "?to=inf",     "?every=0",    "?every=1.5",
+                                          "?columns=y",    "?columns=t,", "?columns=",   "?columns=t,x,x%27,t",
+                                          "?follow=maybe", "?until=1",    "?columns=t,t"};
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         answer a = results(id, queries[i], "text/csv");
         bool expected = a.status == 400 || (i == 5 && a.status == 200); /* a comma at the end is no harm */
@@ -502,6 +518,7 @@ int main(void) {
         cmocka_unit_test(a_job_is_accepted_runs_and_completes),
         cmocka_unit_test(the_description_comes_back_byte_for_byte),
         cmocka_unit_test(a_client_may_wait_for_the_end),
+        cmocka_unit_test(a_job_that_is_incomplete_tells_how_far_it_came),
         cmocka_unit_test(waiting_ends_when_its_time_is_over),
         cmocka_unit_test(an_unchanged_job_is_304),
         cmocka_unit_test(a_run_that_fails_is_kept_with_its_problem),

@@ -3,6 +3,7 @@
  * Bounds on time are generous: they tell "works" from "hangs", not fast from slow. */
 #include "tests/http/daemon.h"
 
+#include <arpa/inet.h>
 #include <math.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -360,6 +361,31 @@ static void a_run_beyond_the_time_limit_is_incomplete(void **state) {
 
 /* ---- the end ---- */
 
+/* What is left of an answer: how many bytes, the last of them in `tail`. */
+static size_t receive_rest(int s, char *bytes, size_t room, char tail[512]) {
+    size_t n, total = 0, kept = 0;
+    while ((n = receive(s, bytes, room, 60 * slowness())) > 0) {
+        size_t fresh = n < 255 ? n : 255, old = kept < 255 ? kept : 255;
+        memmove(tail, tail + kept - old, old);
+        memcpy(tail + old, bytes + n - fresh, fresh);
+        kept = old + fresh;
+        total += n;
+    }
+    tail[kept] = '\0';
+    return total;
+}
+
+static void wait_until_refused(void) {
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons((uint16_t)d.port)};
+    inet_pton(AF_INET, "127.0.0.1", &there.sin_addr);
+    for (bool taken = true; taken;) {
+        int s = socket(AF_INET, SOCK_STREAM, 0);
+        taken = connect(s, (const struct sockaddr *)&there, sizeof there) == 0;
+        close(s);
+        if (taken) sleep_seconds(0.02);
+    }
+}
+
 static void at_the_end_every_stream_gets_a_last_word(void **state) {
     (void)state;
     enum { STREAMS = 100 };
@@ -371,21 +397,10 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "application/x-ndjson");
     for (int i = 0; i < STREAMS; i++) assert_true(receive(sockets[i], bytes, 64, 20 * slowness()) > 0);
-    pid_t pid = d.pid;
-    kill(pid, SIGTERM);
+    kill(d.pid, SIGINT);
     double begin = now_seconds();
     for (int i = 0; i < STREAMS; i++) {
-        size_t n, kept = 0;
-        while ((n = receive(sockets[i], bytes, MIB, 20 * slowness())) > 0) {
-            size_t take = n < 255 ? n : 255; /* keep the last bytes that came */
-            if (kept + take >= sizeof tail) {
-                memmove(tail, tail + kept - 200, 200);
-                kept = 200;
-            }
-            memcpy(tail + kept, bytes + n - take, take);
-            kept += take;
-        }
-        tail[kept] = '\0';
+        receive_rest(sockets[i], bytes, MIB, tail);
         told += strstr(tail, "/problems/shutting-down") != NULL && strstr(tail, "\r\n0\r\n\r\n") != NULL;
         close(sockets[i]);
     }
@@ -393,6 +408,33 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     assert_int_equal(told, STREAMS);
     assert_int_equal(code, 0);
     assert_true(now_seconds() - begin < 15 * slowness());
+    free(bytes);
+}
+
+/* The rows of the short run are more than ring and sockets hold, so that it cannot have ended before it is read. */
+static void runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are_told(void **state) {
+    (void)state;
+    enum { ROWS = 400000 };
+    char system[SYSTEM_BYTES], tail[512], *bytes = malloc(MIB);
+    assert_non_null(bytes);
+    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "600" : "60", NULL});
+    int ends = begin_run(oscillator(system, sizeof system, "ends", 100, ROWS), "application/x-ndjson");
+    assert_true(receive(ends, bytes, 64, 20 * slowness()) > 0);
+    kill(d.pid, SIGTERM);
+    wait_until_refused();
+    assert_true(receive_rest(ends, bytes, MIB, tail) > (size_t)10 * MIB);
+    assert_non_null(strstr(tail, "\"manifest\":"));
+    assert_non_null(strstr(tail, "\r\n0\r\n\r\n"));
+    close(ends);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "60" : "4", NULL});
+    int endless_run = begin_run(endless(system, sizeof system), "application/x-ndjson");
+    assert_true(receive(endless_run, bytes, 64, 20 * slowness()) > 0);
+    kill(d.pid, SIGTERM);
+    receive_rest(endless_run, bytes, MIB, tail);
+    assert_non_null(strstr(tail, "/problems/shutting-down"));
+    close(endless_run);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
     free(bytes);
 }
 
@@ -436,6 +478,7 @@ int main(void) {
         cmocka_unit_test(when_all_places_are_taken_the_answer_is_503),
         cmocka_unit_test(a_run_beyond_the_time_limit_is_incomplete),
         cmocka_unit_test(at_the_end_every_stream_gets_a_last_word),
+        cmocka_unit_test(runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are_told),
         cmocka_unit_test(a_reader_that_stands_still_does_not_keep_the_daemon),
         cmocka_unit_test(a_quiet_daemon_ends_at_once),
     };

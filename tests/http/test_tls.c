@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,6 +111,31 @@ static void a_client_that_does_not_trust_it_gets_nothing(void **state) {
     answer_clear(&a);
 }
 
+/* Exit code of `hamel jobs` that trusts the certificates in a file. */
+static int list_jobs(const char *trusted) {
+    char url[64];
+    const char *set = getenv("HAMEL"), *program = set && *set ? set : "build/hamel";
+    snprintf(url, sizeof url, "https://127.0.0.1:%u", d.port);
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        setenv("SSL_CERT_FILE", trusted, 1);
+        unsetenv("CURL_CA_BUNDLE");
+        close(STDERR_FILENO);
+        execl(program, program, "jobs", "--server", url, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void the_command_line_can_be_told_whom_to_trust(void **state) {
+    (void)state;
+    assert_int_equal(list_jobs(certificate), 0);
+    assert_int_equal(list_jobs(other_key), 5);
+}
+
 static void plain_http_and_noise_are_not_answered(void **state) {
     (void)state;
     static const char *const bytes[] = {"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\x02", "\xff\xff\xff"};
@@ -167,6 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_served_over_tls),
         cmocka_unit_test(a_client_that_does_not_trust_it_gets_nothing),
+        cmocka_unit_test(the_command_line_can_be_told_whom_to_trust),
         cmocka_unit_test(plain_http_and_noise_are_not_answered),
         cmocka_unit_test(old_versions_are_refused),
         cmocka_unit_test(files_that_do_not_fit_are_refused_at_the_start),

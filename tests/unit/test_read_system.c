@@ -344,7 +344,7 @@ static void unknown_keys_suggest_the_nearest(void **state) {
 
 static void faults_of_shape_say_what_was_found_and_expected(void **state) {
     (void)state;
-    expect_fault("[]", "", "expected an object, found a list");
+    expect_fault("[]", "", "expected an object, found an empty list");
     expect_fault("{'coordinates':[],'simulation':{'stop':1}}", "", "needs the key `hamel`");
     expect_fault("{'hamel':2,'coordinates':[],'simulation':{'stop':1}}", "/hamel", "format version 1, found 2");
     expect_fault("{'hamel':1,'coordinates':[],'simulation':{}}", "/simulation", "needs the key `stop`");
