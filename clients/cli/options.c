@@ -46,8 +46,37 @@ static bool add_assignment(cli_arguments *a, const char *key, const char *value)
     return true;
 }
 
+/* The values of options that are one of a few names; the count of them, 0 of other options. */
+static size_t choices(const cli_option *option, const char *names[OPTIONS_MAX]) {
+    static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
+    const char *key = option->assigns != NULL ? option->assigns : "";
+    size_t count = 0;
+    if (strcmp(key, "simulation.method") == 0) {
+        for (; count < sizeof methods / sizeof methods[0]; count++) names[count] = methods[count];
+    } else if (strcmp(key, "simulation.formulation") == 0) {
+        names[count++] = "auto";
+        for (size_t k = 0; hamel_formulation_name(k) != NULL && count < OPTIONS_MAX; k++)
+            names[count++] = hamel_formulation_name(k);
+    }
+    return count;
+}
+
+static int check_choice(const cli_command *command, const cli_option *option, const char *value) {
+    const char *names[OPTIONS_MAX];
+    size_t count = choices(option, names);
+    for (size_t k = 0; k < count; k++) {
+        if (strcmp(names[k], value) == 0) return CLI_OK;
+    }
+    if (count == 0) return CLI_OK;
+    const char *nearest = nearest_name(names, count, value, strlen(value));
+    cli_say("--%s: there is no %s `%s`%s%s%s", option->name, option->name, value, nearest ? "; did you mean `" : "",
+            nearest ? nearest : "", nearest ? "`?" : "");
+    return usage(command);
+}
+
 static int keep_option(cli_arguments *a, size_t index, const char *value) {
     const cli_option *option = &a->command->options[index];
+    if (check_choice(a->command, option, value) != CLI_OK) return CLI_USAGE;
     a->values[index] = value;
     if (option->assigns == NULL) return CLI_OK;
     if (option->assigns[0] == '\0' && strchr(value, '=') == NULL) {

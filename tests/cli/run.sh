@@ -77,6 +77,10 @@ report $? "npy begins with its magic number"
 call run system.json --method bdf --formulation udwadia-kalaba --rtol 1e-6 --atol 1e-8 --format ndjson; code_is 0 &&
     tail -1 out | grep -q '"method":"bdf","formulation":"udwadia-kalaba"'
 report $? "method and formulation are taken"
+call run system.json --method rk45; code_is 2 && grep -q -- '--method: there is no method `rk45`' err &&
+    { call check system.json --formulation lagrang; code_is 2; } && grep -q 'did you mean `lagrange`?' err &&
+    { call run system.json --set simulation.method=rk45; code_is 3; } && grep -q '/simulation/method' err
+report $? "a wrong name of either is a fault of the command, and within the description one of it"
 "$hamel" run system.json --jit off --summary off.json >off 2>err && call run system.json --jit on --summary on.json &&
     cmp -s off out && grep -q '"evaluation":"interpreter"' off.json && grep -q '"evaluation":"\(machine code\|interpreter\)"' on.json
 report $? "machine code gives the same bytes, and the summary tells who evaluated"
