@@ -55,7 +55,8 @@ export class Chart {
     context.textAlign = "center";
     for (const mark of marksX) {
       stroke(context, [[toX(mark), TOP], [toX(mark), height - BOTTOM]]);
-      context.fillText(label(mark, marksX[1] - marksX[0]), toX(mark), height - 9);
+      const text = label(mark, marksX[1] - marksX[0]);
+      context.fillText(text, Math.min(toX(mark), width - context.measureText(text).width / 2 - 2), height - 9);
     }
     context.textAlign = "right";
     for (const mark of marksY) {
