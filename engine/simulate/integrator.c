@@ -285,9 +285,12 @@ static hamel_status explain(integrator *w, step_result result, hamel_error *erro
         w->alpha = w->beta = 0;
         hamel_status status = integrator_evaluate(w, w->failed_t, w->failed_state, w->dense, error);
         if (status != HAMEL_OK) return status;
+        const double t = w->failed_t;
+        status = kinetics_check_energy_rate(w->kinetics, t, w->failed_state, w->velocity, w->lambda, error);
+        if (status != HAMEL_OK) return status;
         if (w->failure == HAMEL_NOT_FINITE)
-            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.17g the rate of the energy%s is not finite",
-                              w->failed_t, w->forward ? ", or of a sensitivity," : "");
+            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.9g the rate of %s is not finite", t,
+                              w->forward ? "a sensitivity" : "the energy");
     }
     bool shrank = result == STEP_TOO_ERRONEOUS || result == STEP_NOT_CONVERGENT;
     if (shrank && w->model->m > 0 && w->margin < INTEGRATOR_BESIDE * w->widest)

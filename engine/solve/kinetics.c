@@ -424,15 +424,28 @@ hamel_status kinetics_free_accelerations(kinetics *k, double *out) {
     return status == HAMEL_OK ? kkt_solve(k->mass, k->values + k->model->at_Q, k->b, 1, out, NULL) : status;
 }
 
-double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda) {
-    double rate = 0;
-    if (!k->model->energy_rate) return 0;
-    program_inputs in = model_inputs(k->model, &t, q, v, NULL, lambda, NULL);
+static program_inputs rate_inputs(const kinetics *k, const double *t, const double *q, const double *v,
+                                  const double *lambda) {
+    program_inputs in = model_inputs(k->model, t, q, v, NULL, lambda, NULL);
     in.values[SYMBOL_BRANCH] = k->mode.branches;
     in.values[SYMBOL_IDEAL] = k->ideal;
     in.values[SYMBOL_NONIDEAL] = k->nonideal;
+    return in;
+}
+
+double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda) {
+    double rate = 0;
+    if (!k->model->energy_rate) return 0;
+    program_inputs in = rate_inputs(k, &t, q, v, lambda);
     program_evaluate(k->model->energy_rate, &in, k->rate_work, &rate);
     return rate;
+}
+
+hamel_status kinetics_check_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda,
+                                        hamel_error *error) {
+    if (isfinite(kinetics_energy_rate(k, t, q, v, lambda))) return HAMEL_OK;
+    program_inputs in = rate_inputs(k, &t, q, v, lambda);
+    return model_not_finite(k->model, k->model->energy_rate, &in, k->rate_work, t, "", "the rate of the energy", error);
 }
 
 bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, kinetics_contradiction *out) {

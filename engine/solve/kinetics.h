@@ -97,6 +97,10 @@ hamel_status kinetics_free_accelerations(kinetics *k, double *out);
 /* dh/dt at (t, q, v) with multipliers lambda; 0 when it is identically 0. */
 double kinetics_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda);
 
+/* Says which expression in it is at fault when it is not finite. */
+hamel_status kinetics_check_energy_rate(kinetics *k, double t, const double *q, const double *v, const double *lambda,
+                                        hamel_error *error) HAMEL_CHECKED;
+
 /* A dependent set of constraints whose right sides disagree; one alone where its row vanishes. */
 typedef struct kinetics_contradiction {
     char names[400];
