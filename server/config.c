@@ -370,8 +370,8 @@ void config_print_help(void) {
     }
     fputs("\nEach option is also HAMELD_NAME in the environment (HAMELD_MAX_BODY) and a key of the file (max_body);\n"
           "flags win over the environment, and the environment over the file.\n"
-          "SIGTERM ends the daemon: no new connections, jobs are handed back to the queue, streamed runs have three\n"
-          "quarters of --grace to finish. SIGINT does so without waiting for these. SIGHUP has it read the file of\n"
+          "SIGTERM ends the daemon: no new connections, jobs are handed back to the queue, streamed runs have half\n"
+          "of --grace to finish. SIGINT does so without waiting for these. SIGHUP has it read the file of\n"
           "tokens again. Log: JSON lines on stderr.\n",
           stdout);
 }

@@ -19,9 +19,10 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* The part of --grace in which streamed runs may still come to their end after SIGTERM; the rest is for last words and
- * slow readers. */
-#define SHARE_TO_FINISH 0.75
+/* The parts of --grace after SIGTERM in which streamed runs may still come to their end, and in which their last words and
+ * slow readers are waited for: the daemon is gone when all of it is over. */
+#define SHARE_TO_FINISH 0.5
+#define SHARE_TO_END 0.95
 
 extern char **environ;
 
@@ -231,7 +232,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
         log_start(log, config, server);
         int signal_number = wait_for_end(log, config, holders, NULL, awaited);
         workers_hand_back(services.workers); /* streamed runs have the processors for themselves */
-        http_stop(server, config->grace, signal_number == SIGTERM ? config->grace * SHARE_TO_FINISH : 0);
+        http_stop(server, config->grace * SHARE_TO_END, signal_number == SIGTERM ? config->grace * SHARE_TO_FINISH : 0);
     } else {
         code = fail(log, message);
     }

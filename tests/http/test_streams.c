@@ -427,7 +427,7 @@ static void runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are
     assert_non_null(strstr(tail, "\r\n0\r\n\r\n"));
     close(ends);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "60" : "4", NULL});
+    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "60" : "8", NULL});
     int endless_run = begin_run(endless(system, sizeof system), "application/x-ndjson");
     assert_true(receive(endless_run, bytes, 64, 20 * slowness()) > 0);
     kill(d.pid, SIGTERM);
