@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { DENSE_ALWAYS = 48 };
-static const double COMPLIANCE = 1e-10; /* of the largest entry */
+static const double COMPLIANCE = 1e-10; /* of a constraint's largest coefficient */
 
 struct newton_matrix {
     const hamel_model *model;
@@ -27,7 +27,8 @@ struct newton_matrix {
     sparse *sparse;     /* or */
     double *lu, *scale; /* dense */
     size_t *pivot;
-    double *x; /* all */
+    double *x;             /* all */
+    double *reach, *units; /* all: largest entry of a row by q''; m: of the multipliers */
 };
 
 static size_t list_entries(const hamel_model *m, int *row, int *column) {
@@ -59,6 +60,27 @@ static bool is_active(const newton_matrix *w, size_t c) {
     return !w->mode || w->mode->active[c];
 }
 
+/* Each multiplier in a unit of its own, a power of two in which its largest force is of the size of the inertia that it
+ * acts on. Without, the rows of masses of 1e-26 would show their constraint forces only, and the matrix be called singular. */
+static void choose_units(newton_matrix *w) {
+    const hamel_model *m = w->model;
+    memset(w->reach, 0, w->all * sizeof *w->reach);
+    for (size_t e = 0; e < w->entry_count; e++)
+        if (w->column[e] < (int)w->n) w->reach[w->row[e]] = fmax(w->reach[w->row[e]], fabs(w->value[e]));
+    for (size_t c = 0; c < w->m; c++) w->units[c] = 0;
+    for (size_t e = 0; e < m->A.count; e++) {
+        double inertia = w->reach[m->A.column[e]], *most = &w->units[m->A.row[e]];
+        if (inertia > 0) *most = fmax(*most, fabs(w->dynamics[m->at_A + e]) / inertia);
+    }
+    for (size_t c = 0; c < w->m; c++) {
+        int exponent = 0;
+        if (w->units[c] > 0 && isfinite(w->units[c])) (void)frexp(w->units[c], &exponent);
+        w->units[c] = ldexp(1, -exponent);
+    }
+    for (size_t e = 0; e < w->entry_count; e++)
+        if (w->row[e] < (int)w->n && w->column[e] >= (int)w->n) w->value[e] *= w->units[w->column[e] - (int)w->n];
+}
+
 static void fill_entries(newton_matrix *w, double gamma, double compliance) {
     const hamel_model *m = w->model;
     const double *d = w->dynamics;
@@ -74,7 +96,13 @@ static void fill_entries(newton_matrix *w, double gamma, double compliance) {
     for (size_t e = 0; e < m->W.count; e++) *out++ = -d[m->at_W + e];
     for (size_t e = 0; e < m->F.count; e++) *out++ = -d[m->at_F + e] * w->sign[m->F.column[e]];
     for (size_t e = 0; e < m->residual_pattern.count; e++) *out++ = gamma * w->Rv[e] + gamma * gamma * w->Rq[e];
-    for (size_t c = 0; c < m->m; c++) *out++ = is_active(w, c) ? compliance : 1;
+    double *diagonal = out;
+    for (size_t c = 0; c < m->m; c++) *out++ = 0;
+    choose_units(w);
+    for (size_t c = 0; c < m->m; c++) {
+        double reach = w->reach[w->n + c];
+        diagonal[c] = is_active(w, c) ? compliance * (reach > 0 ? reach : 1) : 1;
+    }
 }
 
 /* A row with every column in it leaves nothing to share. */
@@ -153,8 +181,10 @@ newton_matrix *newton_create(const hamel_model *model) {
     w->seeds = calloc(w->n * PROGRAM_LANES + 1, sizeof *w->seeds);
     w->x = calloc(w->all + 1, sizeof *w->x);
     w->sign = calloc(model->friction_count + 1, sizeof *w->sign);
-    bool good = w->sign && w->color && w->Rq && w->Rv && w->dynamics && w->work && w->tangent_work && w->dots &&
-                w->seeds && w->x;
+    w->reach = calloc(w->all + w->m + 1, sizeof *w->reach);
+    w->units = w->reach + w->all;
+    bool good = w->sign && w->reach && w->color && w->Rq && w->Rv && w->dynamics && w->work && w->tangent_work &&
+                w->dots && w->seeds && w->x;
     if (!good || !colour_columns(w) || !create_solver(w)) {
         newton_free(w);
         return NULL;
@@ -169,7 +199,7 @@ void newton_free(newton_matrix *w) {
     sparse_free(w->sparse);
     free(w->color), free(w->Rq), free(w->Rv), free(w->dynamics), free(w->work), free(w->tangent_work);
     free(w->sign), free(w->dots), free(w->seeds), free(w->x), free(w->row), free(w->column), free(w->value);
-    free(w->lu), free(w->scale), free(w->pivot);
+    free(w->lu), free(w->scale), free(w->pivot), free(w->reach);
     free(w);
 }
 
@@ -231,15 +261,17 @@ hamel_status newton_factor(newton_matrix *w, double gamma) {
     hamel_status status = factor(w, 0);
     if (status != HAMEL_SINGULAR || w->m == 0) return status;
     /* Dependent constraints leave λ open: a small compliance picks one, δq'' is unchanged to its size. */
-    double size = 0;
-    for (size_t e = 0; e < w->entry_count; e++) size = fmax(size, fabs(w->value[e]));
-    return factor(w, COMPLIANCE * size);
+    return factor(w, COMPLIANCE);
 }
 
 static hamel_status solve_right_side(newton_matrix *w) {
-    if (w->sparse) return sparse_solve(w->sparse, w->x);
-    dense_lu_solve(w->all, w->lu, w->pivot, w->scale, w->x);
-    return HAMEL_OK;
+    hamel_status status = HAMEL_OK;
+    if (w->sparse)
+        status = sparse_solve(w->sparse, w->x);
+    else
+        dense_lu_solve(w->all, w->lu, w->pivot, w->scale, w->x);
+    for (size_t c = 0; c < w->m; c++) w->x[w->n + c] *= w->units[c];
+    return status;
 }
 
 /* w->x := −(R_q dq + R_v dv). */

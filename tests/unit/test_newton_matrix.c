@@ -124,12 +124,14 @@ static void the_matrix_of_a_constrained_system_is_its_jacobian(void **state) {
                        "`stop`: 1, `formulation`: `udwadia-kalaba`", 0.2, 1e-7);
 }
 
-#define CHAIN(length)                                                                                               \
-    "`parameters`: {`N`: " length "}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i*0.6`},"     \
-    "{`name`: `y[i]`, `for`: `i = 1..N`, `initial`: `-i*0.8`}], `gravity`: [0, -10],"                               \
-    "`particles`: [{`name`: `p[i]`, `for`: `i = 1..N`, `mass`: 1, `position`: [`x[i]`, `y[i]`]}],"                  \
-    "`dissipation`: `sum(i, 2, N, (x[i]' - x[i-1]')^2)`, `constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + " \
-    "y[1]^2 = 1`},"                                                                                                 \
+#define CHAIN(length) CHAIN_OF(length, "1")
+#define CHAIN_OF(length, mass)                                                                                        \
+    "`parameters`: {`N`: " length ", `m`: " mass                                                                      \
+    "}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`, `initial`: `i*0.6`},"                                     \
+    "{`name`: `y[i]`, `for`: `i = 1..N`, `initial`: `-i*0.8`}], `gravity`: [0, -10],"                                 \
+    "`particles`: [{`name`: `p[i]`, `for`: `i = 1..N`, `mass`: `m`, `position`: [`x[i]`, `y[i]`]}],"                  \
+    "`dissipation`: `m*sum(i, 2, N, (x[i]' - x[i-1]')^2)`, `constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + " \
+    "y[1]^2 = 1`},"                                                                                                   \
     "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}]"
 
 static void columns_seeded_together_give_the_same_matrix(void **state) {
@@ -139,6 +141,20 @@ static void columns_seeded_together_give_the_same_matrix(void **state) {
 }
 
 /* V of one term couples all: no two columns can share a seed. */
+/* The motion does not depend on the unit of mass, and neither does what is called singular: masses of atoms and of moons. */
+static void inertia_of_any_size_gives_the_same_matrix(void **state) {
+    (void)state;
+#define SCALED(size)                                                                                             \
+    "`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 1}, {`name`: `y`, `velocity`: 2}, `z`],"            \
+    "`kinetic_energy`: `" size "*(x'^2 + y'^2*(1 + x^2) + z'^2)`, `potential_energy`: `" size "*(9*y + x*z)`,"   \
+    "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 1 + t^2`}, {`name`: `d`, `equation`: `z' = x*y'`}, " \
+    "{`name`: `again`, `equation`: `3*z' = 3*x*y'`}]"
+    expect_differences(SCALED("1e-26"), "`stop`: 1", 0.1, 1e-7);
+    expect_differences(SCALED("1e24"), "`stop`: 1", 0.1, 1e-7);
+    expect_differences(CHAIN_OF("40", "1e-26"), "`stop`: 1", 0.05, 1e-6);
+    expect_differences(CHAIN_OF("40", "1e24"), "`stop`: 1", 0.05, 1e-6);
+}
+
 static void a_full_row_is_seeded_column_by_column(void **state) {
     (void)state;
     expect_differences("`parameters`: {`N`: 20}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}], "
@@ -185,6 +201,7 @@ int main(void) {
         cmocka_unit_test(the_matrix_of_a_free_system_is_its_jacobian),
         cmocka_unit_test(the_matrix_of_a_constrained_system_is_its_jacobian),
         cmocka_unit_test(columns_seeded_together_give_the_same_matrix),
+        cmocka_unit_test(inertia_of_any_size_gives_the_same_matrix),
         cmocka_unit_test(a_full_row_is_seeded_column_by_column),
         cmocka_unit_test(redundant_constraints_leave_the_directions_unchanged),
         cmocka_unit_test(a_derivative_that_is_not_finite_is_refused),
