@@ -34,6 +34,30 @@ static bool nearest_create(nearest *w, kinetics *k, double t) {
     return true;
 }
 
+/* Whether constraints are missed where all their coefficients are 0, as a quaternion of zeros misses its norm: no values
+ * are nearest there. One fault each. */
+static bool fail_flat(kinetics *k, bool position, hamel_error *error) {
+    const hamel_model *model = k->model;
+    bool any = false;
+    for (size_t c = 0; c < model->m; c++) {
+        const system_constraint *at = &model->system->constraints[c];
+        double most = 0;
+        size_t length = strlen(at->name);
+        for (size_t e = 0; e < model->A.count; e++)
+            if (model->A.row[e] == (int)c) most = fmax(most, fabs(k->values[model->at_A + e]));
+        if (most > 0 || !(kinetics_scaled(k, c, position) > STRICT)) continue;
+        (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0,
+                         "the initial %s miss the constraint `%s` by %.6g, and all its coefficients are 0 there",
+                         position ? "coordinates" : "velocities", at->name,
+                         position ? kinetics_position(k)[c] : kinetics_velocity(k)[c]);
+        bool norm = length > 5 && strcmp(at->name + length - 5, ".norm") == 0;
+        hamel_suggest(error, norm ? "a quaternion has norm 1: without rotation its first component is initially 1"
+                                  : "give initial values nearer to it");
+        any = true;
+    }
+    return any;
+}
+
 /* Solves one level; x is q or v. */
 static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
     kinetics *k = w->k;
@@ -55,6 +79,7 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
         kkt *system = position ? k->positions : k->velocities;
         hamel_status status = kkt_factor(system, k->values);
         if (status == HAMEL_OK) status = kkt_solve(system, NULL, w->right, INFINITY, w->step, NULL);
+        if (status == HAMEL_SINGULAR && fail_flat(k, position, error)) return HAMEL_INCONSISTENT;
         if (status != HAMEL_OK) return kinetics_explain(k, status, error);
         for (size_t j = 0; j < model->n; j++) x[j] = w->from[j] + w->step[j];
         status = kinetics_evaluate(k, w->t, q, v, error);
