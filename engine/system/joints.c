@@ -263,6 +263,12 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     const graph_node e[3] = {graph_number(g, 0), graph_number(g, 0), graph_number(g, 1)};
     if (!bind_direction(w->s, j, scope, d)) return;
     node_vector_cross(g, e, d, side);
+    if (graph_is_zero(g, side[0]) && graph_is_zero(g, side[1])) {
+        (void)hamel_fail(w->s->error, HAMEL_INVALID, j->direction.pointer, 0,
+                         "the direction of the knife edge `%s` is along the third axis, so it has no side", w->name);
+        hamel_suggest(w->s->error, "a knife edge runs across the third axis of its body");
+        return;
+    }
     node_matrix_apply(g, w->a->rotation, side, outer);
     for (int k = 0; k < 3; k++) velocity[k] = graph_rate(g, w->a->position[k]);
     if (w->b) {

@@ -370,8 +370,12 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     c->order = depends & GRAPH_DEPENDS(SYMBOL_ACCELERATION) ? CONSTRAINT_ACCELERATION
                : depends & GRAPH_DEPENDS(SYMBOL_VELOCITY)   ? CONSTRAINT_VELOCITY
                                                             : CONSTRAINT_HOLONOMIC;
-    if (f >= 0 && !(depends & moving))
+    if (f < 0 || (depends & moving)) return;
+    if (c->written)
         (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the constraint `%s` contains no coordinate", c->name);
+    else if (!graph_is_zero(s->graph, f)) /* of an element: what no coordinate can violate holds as it is */
+        (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0,
+                         "the constraint `%s` contains no coordinate and does not hold", c->name);
 }
 
 static void bind_constraints(hamel_system *s) {
@@ -569,5 +573,6 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     }
     for (size_t k = 0; k < sizeof steps / sizeof *steps && !is_fatal(error->status); k++) steps[k](s);
     if (error->status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
+    hamel_error_once(error);
     return error->status;
 }

@@ -173,7 +173,8 @@ static void joints_that_cannot_be_are_refused(void **state) {
     assert_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 0], `between`: [`A`, `B`]"), "not zero");
     assert_fault(PLANE("`type`: `prismatic`, `axis`: [0, 0], `between`: [`A`, `B`]"), "not zero");
     assert_fault(SPACE("`type`: `revolute`, `axis`: [0, 0, 0], `between`: [`A`, `B`]"), "not zero");
-    assert_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "no coordinate");
+    assert_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "has no side");
+    assert_fault(PLANE("`type`: `distance`, `length`: 1, `between`: [`A`, `A`]"), "does not hold");
     assert_fault(PLANE("`type`: `fixed`, `between`: [`A`]"), "between two");
     assert_fault(PLANE("`type`: `revolute`, `between`: [`A`, `C`]"), "named `C`");
 }
@@ -252,6 +253,40 @@ static void a_collar_slides_along_its_guide(void **state) {
     assert_near("z", motion_last(&m, "z"), -way * sin(0.4), 1e-7);
     assert_near("b", motion_last(&m, "b"), 0.4, 1e-9);
     motion_free(&m);
+}
+
+/* A double pendulum of bodies in a plane of space: three equations of each joint hold whatever moves. In the plane there
+ * are none of these. */
+static void a_plane_mechanism_may_be_written_in_space(void **state) {
+    (void)state;
+#define LINKS \
+    "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `a`, {`name`: `u`, `initial`: 3}, `v`, `b`], `bodies`: ["
+    static const char *const simulation = "`stop`: 1, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12";
+    motion plane = motion_run(
+        LINKS "{`name`: `A`, `mass`: 1, `inertia`: 0.3, `position`: [`x`, `y`], `orientation`: {`angle`: `a`}},"
+              "{`name`: `B`, `mass`: 1, `inertia`: 0.3, `position`: [`u`, `v`], `orientation`: {`angle`: `b`}}],"
+              "`gravity`: [0, -10], `joints`: [{`name`: `O`, `type`: `revolute`,"
+              "`between`: [[0, 0], {`frame`: `A`, `at`: [-1, 0]}]}, {`name`: `P`, `type`: `revolute`,"
+              "`between`: [{`frame`: `A`, `at`: [1, 0]}, {`frame`: `B`, `at`: [-1, 0]}]}],"
+              "`outputs`: {`pull`: `lambda(P.1)`}",
+        simulation);
+    motion space =
+        motion_run(LINKS "{`name`: `A`, `mass`: 1, `inertia`: [0.1, 0.3, 0.3], `position`: [`x`, `y`, 0],"
+                         "`orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`a`, 0, 0]}}},"
+                         "{`name`: `B`, `mass`: 1, `inertia`: [0.1, 0.3, 0.3], `position`: [`u`, `v`, 0],"
+                         "`orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`b`, 0, 0]}}}],"
+                         "`gravity`: [0, -10, 0], `joints`: [{`name`: `O`, `type`: `revolute`, `axis`: [0, 0, 1],"
+                         "`between`: [[0, 0, 0], {`frame`: `A`, `at`: [-1, 0, 0]}]},"
+                         "{`name`: `P`, `type`: `revolute`, `axis`: [0, 0, 1],"
+                         "`between`: [{`frame`: `A`, `at`: [1, 0, 0]}, {`frame`: `B`, `at`: [-1, 0, 0]}]}],"
+                         "`outputs`: {`pull`: `lambda(P.1)`, `across`: `lambda(P.3)`, `couple`: `lambda(P.5)`}",
+                   simulation);
+    assert_below("motion", motion_difference(&plane, &space), 1e-8);
+    assert_near("force across", motion_last(&space, "across"), 0, 0);
+    assert_near("couple across", motion_last(&space, "couple"), 0, 0);
+    assert_int_equal(space.redundant_count, 6);
+    motion_free(&plane);
+    motion_free(&space);
 }
 
 /* Two welded bodies are one: masses 2 and 1 at distance 1 turn about their common centre at a constant rate. */
@@ -344,6 +379,7 @@ int main(void) {
         cmocka_unit_test(a_joint_of_a_family_is_asked_for_its_multiplier),
         cmocka_unit_test(a_leaning_door_swings_about_its_hinge),
         cmocka_unit_test(a_collar_slides_along_its_guide),
+        cmocka_unit_test(a_plane_mechanism_may_be_written_in_space),
         cmocka_unit_test(welded_bodies_turn_as_one),
         cmocka_unit_test(a_disk_rolls_down),
         cmocka_unit_test(a_ball_on_a_turntable_goes_round),
