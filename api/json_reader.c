@@ -94,11 +94,24 @@ size_t json_child_count(const cJSON *value) {
     return count;
 }
 
+static const char *nearest_of(const char *const *names, size_t count, const char *name) {
+    size_t length = strlen(name);
+    return length <= SUGGEST_MAX ? nearest_name(names, count, name, length) : NULL;
+}
+
 /* Suggests the nearest of `names` to the fault added last. */
 static void suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
-    size_t length = strlen(name);
-    const char *nearest = length <= SUGGEST_MAX ? nearest_name(names, count, name, length) : NULL;
+    const char *nearest = nearest_of(names, count, name);
     if (nearest != NULL) hamel_suggest(r->error, "%s", nearest);
+}
+
+/* Suggests all keys of the kind. */
+static void suggest_keys(json_reader *r, const json_kind *kind) {
+    char text[1200];
+    int at = 0;
+    for (size_t k = 0; k < kind->count && at >= 0 && (size_t)at < sizeof text; k++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", k ? ", " : "", kind->keys[k].name);
+    hamel_suggest(r->error, "the keys of %s are %s", kind->name, text);
 }
 
 /* Length of `text` cut to what a message repeats, at the end of a code point. */
@@ -110,14 +123,6 @@ static int shown(const char *text) {
     return (int)length;
 }
 
-static void unknown_key(json_reader *r, const char *pointer, const json_kind *kind, const char *name) {
-    const char *where = json_pointer_of_key(r, pointer, name);
-    const char *names[KEYS_MAX];
-    for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
-    json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown(name), name);
-    suggest_nearest(r, names, kind->count, name);
-}
-
 static const json_key *find_key(const json_kind *kind, const char *name) {
     for (size_t k = 0; k < kind->count; k++) {
         if (strcmp(kind->keys[k].name, name) == 0) return &kind->keys[k];
@@ -125,9 +130,24 @@ static const json_key *find_key(const json_kind *kind, const char *name) {
     return NULL;
 }
 
+static void unknown_key(json_reader *r, const char *pointer, const json_kind *kind, const char *name) {
+    const char *where = json_pointer_of_key(r, pointer, name);
+    const char *names[KEYS_MAX];
+    for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
+    json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown(name), name);
+    const char *nearest = nearest_of(names, kind->count, name);
+    if (r->elsewhere != NULL && find_key(r->elsewhere, name) != NULL)
+        hamel_suggest(r->error, "`%s` is a key of %s", name, r->elsewhere->name);
+    else if (nearest != NULL)
+        hamel_suggest(r->error, "%s", nearest);
+    else
+        suggest_keys(r, kind);
+}
+
 void json_read_object(json_reader *r, const cJSON *value, const char *pointer, const json_kind *kind, void *out) {
     if (!cJSON_IsObject(value)) {
         json_expected(r, value, pointer, "an object");
+        suggest_keys(r, kind);
         return;
     }
     uint64_t seen = 0;

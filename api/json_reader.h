@@ -13,11 +13,7 @@
 
 #include <cjson/cJSON.h>
 
-typedef struct json_reader {
-    arena *memory;
-    hamel_error *error;
-    bool no_memory; /* the arena gave out: what was read is incomplete */
-} json_reader;
+typedef struct json_reader json_reader;
 
 typedef void json_read_function(json_reader *r, const cJSON *value, const char *pointer, void *field);
 
@@ -33,6 +29,13 @@ typedef struct json_kind {
     const json_key *keys;
     size_t count;
 } json_kind;
+
+struct json_reader {
+    arena *memory;
+    hamel_error *error;
+    bool no_memory;             /* the arena gave out: what was read is incomplete */
+    const json_kind *elsewhere; /* NULL, or a kind whose keys are often written where they do not belong */
+};
 
 /* Adds HAMEL_INVALID at `pointer`. */
 void json_fault_at(json_reader *r, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);

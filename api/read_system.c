@@ -85,7 +85,7 @@ static void need_stop(json_reader *r, const cJSON *tree) {
 static hamel_status read(hamel_description *out, const cJSON *tree, bool timeless, arena *memory, hamel_error *error) {
     *out = (hamel_description){.simulation.timeless = timeless};
     hamel_error faults = {0}; /* counted apart, as the caller may pass no list or one that holds faults already */
-    json_reader reader = {.memory = memory, .error = error != NULL ? error : &faults};
+    json_reader reader = {.memory = memory, .error = error != NULL ? error : &faults, .elsewhere = &simulation_kind};
     size_t before = reader.error->count + reader.error->omitted;
     json_read_object(&reader, tree, "", &system_kind, out);
     if (!timeless) need_stop(&reader, tree);

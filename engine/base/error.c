@@ -97,6 +97,23 @@ void hamel_error_clear(hamel_error *error) {
     memset(error, 0, sizeof *error);
 }
 
+static bool same_fault(const hamel_fault *a, const hamel_fault *b) {
+    return a->column == b->column && strcmp(a->pointer, b->pointer) == 0 && strcmp(a->message, b->message) == 0;
+}
+
+void hamel_error_once(hamel_error *error) {
+    size_t kept = 0;
+    for (size_t i = 0; i < error->count; i++) {
+        size_t k = 0;
+        while (k < kept && !same_fault(&error->faults[k], &error->faults[i])) k++;
+        if (k < kept)
+            fault_free(&error->faults[i]);
+        else
+            error->faults[kept++] = error->faults[i];
+    }
+    error->count = kept;
+}
+
 static bool make_room(hamel_error *error) {
     if (error->count < error->capacity) return true;
     size_t capacity = error->capacity == 0 ? 4 : error->capacity * 2;

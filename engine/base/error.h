@@ -69,6 +69,9 @@ typedef struct hamel_error {
 /* An empty list is all zeros: hamel_error error = {0}. */
 void hamel_error_clear(hamel_error *error);
 
+/* Keeps of equal faults the first: an element that is looked at more than once is at fault once. */
+void hamel_error_once(hamel_error *error);
+
 /* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is
  * kept). When memory runs out the status is kept and the text is lost. HAMEL_NO_MEMORY takes the place of all other
  * faults, before and after. `pointer` NULL means "". */

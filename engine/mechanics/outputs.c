@@ -118,7 +118,7 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     scope_from(&scope, at->loops, at->loop_count);
     at->assigned = node_array(s, at->set_count);
     if (!at->assigned) return false;
-    at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+    at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_CROSSING, quantities);
     at->restitution =
         system_bind(s, &at->described->impulse.restitution, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
     check_restitution(s, at);

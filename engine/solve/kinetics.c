@@ -2,6 +2,7 @@
 #include "engine/solve/kinetics.h"
 
 #include "engine/base/finite.h"
+#include "engine/base/text_buffer.h"
 #include "engine/solve/redundancy.h"
 
 #include <math.h>
@@ -501,6 +502,38 @@ static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {
     return HAMEL_INCOMPATIBLE;
 }
 
+static double reach_of(const double *values, const model_pattern *p, size_t coordinate, bool rows) {
+    double most = 0;
+    for (size_t e = 0; e < p->count; e++)
+        if ((rows && (size_t)p->row[e] == coordinate) || (size_t)p->column[e] == coordinate)
+            most = fmax(most, fabs(values[e]));
+    return most;
+}
+
+/* The coordinates that neither inertia nor a constraint reaches, as text. */
+static bool name_massless(const kinetics *k, text_buffer *text) {
+    enum { SHOWN = 8 };
+    const hamel_model *model = k->model;
+    size_t found = 0;
+    for (size_t i = 0; i < model->n && found < SHOWN; i++) {
+        if (reach_of(k->values + model->at_M, &model->M, i, true) > 0) continue;
+        if (reach_of(k->values + model->at_A, &model->A, i, false) > 0) continue;
+        text_buffer_printf(text, "%s`%s`", found++ ? ", " : "", model->system->coordinates[i].name);
+    }
+    return found > 0;
+}
+
+static void suggest_inertia(const kinetics *k, hamel_error *error) {
+    text_buffer text;
+    text_buffer_init(&text, 4096);
+    if (name_massless(k, &text) && text.bytes)
+        hamel_suggest(error, "no mass or inertia moves with %s: give it one, or a constraint that fixes it",
+                      text.bytes);
+    else
+        hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
+    text_buffer_free(&text);
+}
+
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
     if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory to solve for the accelerations");
     if (k->motion.frame && k->motion.frame->grown) return frame_explain(k->motion.frame, k->t, error);
@@ -509,6 +542,6 @@ hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *err
         error, HAMEL_SINGULAR, "", 0,
         "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
         k->model->m ? " in directions that the constraints leave free" : "");
-    hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
+    suggest_inertia(k, error);
     return HAMEL_SINGULAR;
 }

@@ -31,11 +31,10 @@ void forces_dissipation(hamel_system *s) {
 }
 
 /* The coordinate that a force is given for; -1 with a fault. */
-static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *name) {
+static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *what, const char *name) {
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return index;
-    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "a generalized force for `%s`, which is no coordinate",
-                     name);
+    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "%s for `%s`, which is no coordinate", what, name);
     const char *nearest = system_nearest_coordinate(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;
@@ -56,7 +55,7 @@ static void bind_nonideal(hamel_system *s, const system_constraint *c) {
         const hamel_named *item = &list->items[k];
         const char *name = item->name && item->value.count ? family_name(s, item->name, item->pointer, &scope) : NULL;
         if (!name) continue;
-        int32_t index = force_coordinate(s, item, name);
+        int32_t index = force_coordinate(s, item, "a part of a reaction", name);
         graph_node C = system_bind(s, &item->value.items[0], PLACE_NONIDEAL, &scope, SYNTAX_EXPRESSION, &quantities);
         if (index < 0 || C < 0) continue;
         units_note(s, C, item->value.items[0].pointer, UNIT_FORCE, (size_t)index);
@@ -81,7 +80,8 @@ static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, gra
 static bool bind_force(hamel_system *s, const hamel_named *force, const loop_scope *scope) {
     const char *name = family_name(s, force->name, force->pointer, scope);
     if (!name) return false;
-    int32_t quasi = quasi_velocity_index(s, name), index = quasi >= 0 ? -1 : force_coordinate(s, force, name);
+    int32_t quasi = quasi_velocity_index(s, name),
+            index = quasi >= 0 ? -1 : force_coordinate(s, force, "a generalized force", name);
     graph_node Q = binder_force(s, &force->value.items[0], scope);
     if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
     if (quasi >= 0) units_note(s, Q, force->pointer, UNIT_QUASI_FORCE, (size_t)quasi);

@@ -155,9 +155,30 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                  places[m->place].meaning);
 }
 
+/* The coordinate whose velocity other notations call xdot, x_dot, dx or xd; NULL. */
+static const char *coordinate_of_velocity(const machine *m, const char *text) {
+    static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
+    char name[NAME_BYTES];
+    size_t length = strlen(text);
+    if (text[0] == 'd' && system_coordinate_index(m->s, text + 1) >= 0) return text + 1;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length <= end || strcmp(text + length - end, ends[i]) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - end), text);
+        int32_t index = system_coordinate_index(m->s, name);
+        if (index >= 0) return m->s->coordinates[index].name;
+    }
+    return NULL;
+}
+
 static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
     system_binder *b = m->s->binder;
     (void)fault(m, item, "unknown name `%s`", text);
+    const char *moving = coordinate_of_velocity(m, text);
+    if (moving) {
+        hamel_suggest(m->s->error, "the velocity of `%s` is written %s'", moving, moving);
+        return false;
+    }
     const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
     if (m->place == PLACE_PARAMETERS && !nearest)
         hamel_suggest(m->s->error, "numbers and parameters are all that may be used here");

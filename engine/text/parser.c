@@ -62,7 +62,8 @@ typedef struct parser {
     value *values;
     size_t value_count, values_capacity, depth;
     int32_t levels, sums;
-    token_kind stop;      /* what ends the present expression: TOKEN_END or TOKEN_RANGE */
+    token_kind stop; /* what ends the present expression: TOKEN_END or TOKEN_RANGE */
+    syntax_goal goal;
     bool equation;        /* a single '=' may still come */
     int32_t equal_column; /* of the '=' that came, or 0 */
     bool want_value, done;
@@ -171,8 +172,14 @@ static value last_value(const parser *p) {
 
 static bool check_number(parser *p, value v) {
     if (!v.condition) return true;
+    static const char *const hints[] = {
+        [SYNTAX_EXPRESSION] = "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)",
+        [SYNTAX_EQUATION] = "an equation is lhs = rhs; what holds on one side only is made of `events`, which activate "
+                            "and deactivate constraints",
+        [SYNTAX_CROSSING] = "write what passes through 0, as y - 1 for y < 1, and its `direction`",
+    };
     fail(p, v.column, "a condition stands where a number is expected");
-    hamel_suggest(p->error, "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)");
+    hamel_suggest(p->error, "%s", hints[p->goal]);
     return false;
 }
 
@@ -271,7 +278,10 @@ static bool parse_equal_sign(parser *p) {
     }
     if (open != NULL || !p->equation) {
         fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" cannot stand here");
-        hamel_suggest(p->error, "a comparison is written ==; an equation, where one is expected, is lhs = rhs");
+        hamel_suggest(p->error, "%s",
+                      p->goal == SYNTAX_CROSSING
+                          ? "write what passes through 0, as y - 1 for y = 1"
+                          : "a comparison is written ==; an equation, where one is expected, is lhs = rhs");
         return false;
     }
     if (!check_number(p, last_value(p))) return false;
@@ -321,8 +331,10 @@ static bool parse_indexed(parser *p, const token *name, bool is_name) {
 
 static bool fail_no_function(parser *p, const token *name) {
     fail(p, name->column, "there is no function \"%.*s\"", SHOWN(name));
-    const char *nearest = function_nearest(name->text, name->length);
-    if (nearest != NULL) {
+    const char *nearest = function_nearest(name->text, name->length), *here = function_here(name->text, name->length);
+    if (here != NULL) {
+        hamel_suggest(p->error, "write %s", here);
+    } else if (nearest != NULL) {
         hamel_suggest(p->error, "did you mean %s?", nearest);
     } else {
         hamel_suggest(p->error, "a product is written %.*s*(...)", SHOWN(name));
@@ -421,7 +433,11 @@ static bool begin_sum(parser *p, frame f) {
     f.length = p->token.length;
     advance(p);
     if (p->token.kind == TOKEN_CLOSE) return fail_arity(p, &f, f.column, 0);
-    if (p->token.kind != TOKEN_COMMA) return fail_expected(p, "\",\" after the variable of the sum");
+    if (p->token.kind != TOKEN_COMMA) {
+        fail_expected(p, "\",\" after the variable of the sum");
+        hamel_suggest(p->error, "write sum(i, first, last, term)");
+        return false;
+    }
     advance(p);
     return push_frame(p, f);
 }
@@ -429,7 +445,10 @@ static bool begin_sum(parser *p, frame f) {
 static bool parse_call(parser *p, const token *name, function_name function) {
     if (p->token.kind != TOKEN_OPEN) {
         fail(p, name->column, "the function %.*s needs its arguments in parentheses", SHOWN(name));
-        hamel_suggest(p->error, "write %.*s(...); a quantity cannot have this name", SHOWN(name));
+        char arguments[64] = "...";
+        if (function.kind == FUNCTION_QUANTITY)
+            quantity_arguments((syntax_quantity)function.code, arguments, sizeof arguments);
+        hamel_suggest(p->error, "write %.*s(%s); a quantity cannot have this name", SHOWN(name), arguments);
         return false;
     }
     frame f = {.operation = function.code, .column = name->column, .open = p->token.column};
@@ -571,6 +590,11 @@ static bool parse_end(parser *p) {
     return true;
 }
 
+static bool is_degree(const token *t) {
+    return word_is(t->text, t->length, "°") || word_is(t->text, t->length, "deg") ||
+           word_is(t->text, t->length, "degrees");
+}
+
 /* Something stands after a value that cannot: most often a product without its sign. */
 static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
@@ -585,8 +609,13 @@ static bool fail_no_operator(parser *p) {
         return fail_expected(p, "an operator");
     const syntax_item *last = &p->items[p->count - 1];
     fail_expected(p, "an operator");
-    if (last->kind == SYNTAX_NUMBER && t->kind == TOKEN_NAME) {
-        hamel_suggest(p->error, "a product is written %.15g*%.*s", last->as.number, SHOWN(t));
+    if (p->stop == TOKEN_RANGE && t->kind == TOKEN_NAME) {
+        hamel_suggest(p->error, "a range is written i = 1..N");
+    } else if (last->kind == SYNTAX_NUMBER && t->kind == TOKEN_NAME && is_degree(t)) {
+        hamel_suggest(p->error, "angles are in radians: %.15g*pi/180", last->as.number);
+    } else if (last->kind == SYNTAX_NUMBER && t->kind == TOKEN_NAME) {
+        hamel_suggest(p->error, "a product is written %.15g*%.*s; a value stands without its unit", last->as.number,
+                      SHOWN(t));
     } else {
         hamel_suggest(p->error, "a product is written with *");
     }
@@ -669,6 +698,7 @@ hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t l
                           const char *pointer, hamel_error *error) {
     parser p;
     bool success = parser_start(&p, text, length, pointer, error);
+    p.goal = goal;
     p.equation = goal == SYNTAX_EQUATION;
     if (success) success = parse_expression(&p, TOKEN_END, memory, out);
     return parser_finish(&p, success);
@@ -685,7 +715,11 @@ static bool parse_range(parser *p, arena *memory, syntax_range *out) {
     out->variable = p->token.text;
     out->variable_length = p->token.length;
     advance(p);
-    if (p->token.kind != TOKEN_ASSIGN) return fail_expected(p, "\"=\"");
+    if (p->token.kind != TOKEN_ASSIGN) {
+        fail_expected(p, "\"=\"");
+        hamel_suggest(p->error, "a range is written i = 1..N");
+        return false;
+    }
     advance(p);
     if (!parse_expression(p, TOKEN_RANGE, memory, &out->first)) return false;
     advance(p);

@@ -93,7 +93,8 @@ enum {
 /* What the whole text may be. */
 typedef enum syntax_goal {
     SYNTAX_EXPRESSION,
-    SYNTAX_EQUATION /* `lhs = rhs` (becomes lhs - rhs) or an expression meaning = 0 */
+    SYNTAX_EQUATION, /* `lhs = rhs` (becomes lhs - rhs) or an expression meaning = 0 */
+    SYNTAX_CROSSING  /* an expression that is waited for to pass through 0 */
 } syntax_goal;
 
 /* Parses text[length], which must outlive the result; items live in `memory`. On failure adds one fault at `pointer`

@@ -392,7 +392,8 @@ static void wrong_numbers_of_arguments_are_faults(void **state) {
 static void a_function_without_parentheses_is_a_fault(void **state) {
     (void)state;
     ASSERT_FAULT("2*sin x", 3, "parentheses");
-    ASSERT_FAULT("energy + 1", 1, "energy(...)");
+    ASSERT_FAULT("energy + 1", 1, "energy()");
+    ASSERT_FAULT("lambda", 1, "lambda(name)");
     ASSERT_FAULT("sum", 1, "parentheses");
     ASSERT_FAULT("if[1]", 1, "parentheses");
 }

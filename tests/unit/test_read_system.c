@@ -334,11 +334,12 @@ static void simulation_keys_are_read(void **state) {
 static void unknown_keys_suggest_the_nearest(void **state) {
     (void)state;
     fixture f;
-    read_text(&f, SYSTEM("'potental_energy':'x','a/b':1"));
+    read_text(&f, SYSTEM("'potental_energy':'x','stop':2,'a/b':1"));
     assert_int_equal(f.status, HAMEL_INVALID);
-    assert_int_equal(f.error.count, 2);
+    assert_int_equal(f.error.count, 3);
     assert_string_equal(fault_at(&f, "/potental_energy")->suggestion, "potential_energy");
-    assert_null(fault_at(&f, "/a~1b")->suggestion);
+    assert_string_equal(fault_at(&f, "/stop")->suggestion, "`stop` is a key of simulation");
+    assert_non_null(strstr(fault_at(&f, "/a~1b")->suggestion, "the keys of a system are hamel, name, "));
     close_fixture(&f);
 }
 
