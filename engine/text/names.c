@@ -58,32 +58,6 @@ const char *function_nearest(const char *text, size_t length) {
     return nearest_name(FUNCTION_NAMES, FUNCTION_COUNT, text, length);
 }
 
-const char *function_here(const char *text, size_t length) {
-    static const char *const words[][2] = {
-        {"ln", "log(x) for the natural logarithm"},
-        {"pow", "x^n for powers"},
-        {"power", "x^n for powers"},
-        {"sqr", "x^2"},
-        {"square", "x^2"},
-        {"sgn", "sign(x)"},
-        {"fabs", "abs(x)"},
-        {"arctan2", "atan2(y, x)"},
-        {"sec", "1/cos(x)"},
-        {"csc", "1/sin(x)"},
-        {"cot", "1/tan(x)"},
-        {"heaviside", "if(x > 0, 1, 0)"},
-        {"step", "if(x > 0, 1, 0)"},
-        {"round", "floor(x + 1/2)"},
-        {"diff", "x' for the rate of a coordinate, der(e) for that of an expression"},
-        {"norm", "sqrt(x^2 + y^2 + z^2)"},
-        {"deg2rad", "x*pi/180"},
-        {"radians", "x*pi/180"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (word_is(text, length, words[i][0])) return words[i][1];
-    return NULL;
-}
-
 typedef struct quantity_row {
     const char *text, *signature;
 } quantity_row;

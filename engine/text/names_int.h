@@ -17,9 +17,6 @@ function_name function_find(const char *text, size_t length);
 /* The function with the nearest name, or NULL. */
 const char *function_nearest(const char *text, size_t length);
 
-/* How something is written here that other languages have a function of this name for, or NULL. */
-const char *function_here(const char *text, size_t length);
-
 /* One letter for each argument: n a name, e an expression, k an expression for an integer. */
 const char *quantity_signature(syntax_quantity quantity);
 const char *quantity_text(syntax_quantity quantity);

@@ -11,6 +11,7 @@
  * return false after a fault was added; `status` tells why. */
 #include "engine/text/parser.h"
 
+#include "engine/text/hints.h"
 #include "engine/text/lexer.h"
 #include "engine/text/names_int.h"
 
@@ -117,6 +118,17 @@ static bool fail_expected(parser *p, const char *expected) {
     return fail(p, t->column, "expected %s, found \"%.*s\"", expected, SHOWN(t));
 }
 
+/* How to mend the fault just added; false, as the fault. */
+static bool suggest(parser *p, const char *hint) {
+    hamel_suggest(p->error, "%s", hint);
+    return false;
+}
+
+static bool fail_expected_try(parser *p, const char *expected, const char *hint) {
+    fail_expected(p, expected);
+    return suggest(p, hint);
+}
+
 /* --- stacks ------------------------------------------------------------------------------------------------------ */
 
 static void advance(parser *p) {
@@ -172,22 +184,14 @@ static value last_value(const parser *p) {
 
 static bool check_number(parser *p, value v) {
     if (!v.condition) return true;
-    static const char *const hints[] = {
-        [SYNTAX_EXPRESSION] = "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)",
-        [SYNTAX_EQUATION] = "an equation is lhs = rhs; what holds on one side only is made of `events`, which activate "
-                            "and deactivate constraints",
-        [SYNTAX_CROSSING] = "write what passes through 0, as y - 1 for y < 1, and its `direction`",
-    };
     fail(p, v.column, "a condition stands where a number is expected");
-    hamel_suggest(p->error, "%s", hints[p->goal]);
-    return false;
+    return suggest(p, hint_for_condition(p->goal));
 }
 
 static bool check_condition(parser *p, value v, const char *who) {
     if (v.condition) return true;
     fail(p, v.column, "\"%s\" takes a condition, but this is a number", who);
-    hamel_suggest(p->error, "compare it with something, such as x > 0");
-    return false;
+    return suggest(p, "compare it with something, such as x > 0");
 }
 
 /* --- operators --------------------------------------------------------------------------------------------------- */
@@ -253,8 +257,7 @@ static bool parse_binary(parser *p, binary b) {
     const frame *before = top(p);
     if (b.level == COMPARISON_LEVEL && before != NULL && is_operator(before) && before->level == COMPARISON_LEVEL) {
         fail(p, column, "comparisons cannot be chained");
-        hamel_suggest(p->error, "write a < b and b < c");
-        return false;
+        return suggest(p, "write a < b and b < c");
     }
     advance(p);
     p->want_value = true;
@@ -278,11 +281,7 @@ static bool parse_equal_sign(parser *p) {
     }
     if (open != NULL || !p->equation) {
         fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" cannot stand here");
-        hamel_suggest(p->error, "%s",
-                      p->goal == SYNTAX_CROSSING
-                          ? "write what passes through 0, as y - 1 for y = 1"
-                          : "a comparison is written ==; an equation, where one is expected, is lhs = rhs");
-        return false;
+        return suggest(p, hint_for_equal_sign(p->goal));
     }
     if (!check_number(p, last_value(p))) return false;
     p->equation = false;
@@ -308,8 +307,7 @@ static bool emit_name(parser *p, const frame *f, token suffix) {
     for (; !f->is_name && p->token.kind == TOKEN_PRIME; advance(p)) {
         if (++item.primes <= 2) continue;
         fail(p, p->token.column, "a name is differentiated no more than twice");
-        hamel_suggest(p->error, "der(x'') is the rate of an acceleration, where one may stand");
-        return false;
+        return suggest(p, "der(x'') is the rate of an acceleration, where one may stand");
     }
     p->want_value = false;
     return emit(p, item, (size_t)f->count, false);
@@ -331,14 +329,7 @@ static bool parse_indexed(parser *p, const token *name, bool is_name) {
 
 static bool fail_no_function(parser *p, const token *name) {
     fail(p, name->column, "there is no function \"%.*s\"", SHOWN(name));
-    const char *nearest = function_nearest(name->text, name->length), *here = function_here(name->text, name->length);
-    if (here != NULL) {
-        hamel_suggest(p->error, "write %s", here);
-    } else if (nearest != NULL) {
-        hamel_suggest(p->error, "did you mean %s?", nearest);
-    } else {
-        hamel_suggest(p->error, "a product is written %.*s*(...)", SHOWN(name));
-    }
+    hint_for_function(p->error, name->text, name->length);
     return false;
 }
 
@@ -433,11 +424,8 @@ static bool begin_sum(parser *p, frame f) {
     f.length = p->token.length;
     advance(p);
     if (p->token.kind == TOKEN_CLOSE) return fail_arity(p, &f, f.column, 0);
-    if (p->token.kind != TOKEN_COMMA) {
-        fail_expected(p, "\",\" after the variable of the sum");
-        hamel_suggest(p->error, "write sum(i, first, last, term)");
-        return false;
-    }
+    if (p->token.kind != TOKEN_COMMA)
+        return fail_expected_try(p, "\",\" after the variable of the sum", "write sum(i, first, last, term)");
     advance(p);
     return push_frame(p, f);
 }
@@ -590,18 +578,12 @@ static bool parse_end(parser *p) {
     return true;
 }
 
-static bool is_degree(const token *t) {
-    return word_is(t->text, t->length, "°") || word_is(t->text, t->length, "deg") ||
-           word_is(t->text, t->length, "degrees");
-}
-
 /* Something stands after a value that cannot: most often a product without its sign. */
 static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
     if (t->kind == TOKEN_PRIME) {
         fail(p, t->column, "only a name can be differentiated with '");
-        hamel_suggest(p->error, "the rate of an expression is der(expression)");
-        return false;
+        return suggest(p, "the rate of an expression is der(expression)");
     }
     if (t->kind == TOKEN_INDEX_OPEN) return fail(p, t->column, "only a name can have an index");
     if (t->kind == TOKEN_RANGE) return fail(p, t->column, "\"..\" can stand only in a range such as i = 1..N");
@@ -609,16 +591,7 @@ static bool fail_no_operator(parser *p) {
         return fail_expected(p, "an operator");
     const syntax_item *last = &p->items[p->count - 1];
     fail_expected(p, "an operator");
-    if (p->stop == TOKEN_RANGE && t->kind == TOKEN_NAME) {
-        hamel_suggest(p->error, "a range is written i = 1..N");
-    } else if (last->kind == SYNTAX_NUMBER && t->kind == TOKEN_NAME && is_degree(t)) {
-        hamel_suggest(p->error, "angles are in radians: %.15g*pi/180", last->as.number);
-    } else if (last->kind == SYNTAX_NUMBER && t->kind == TOKEN_NAME) {
-        hamel_suggest(p->error, "a product is written %.15g*%.*s; a value stands without its unit", last->as.number,
-                      SHOWN(t));
-    } else {
-        hamel_suggest(p->error, "a product is written with *");
-    }
+    hint_before(p->error, last, t, p->stop == TOKEN_RANGE);
     return false;
 }
 
@@ -705,21 +678,14 @@ hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t l
 }
 
 static bool parse_range(parser *p, arena *memory, syntax_range *out) {
-    if (p->token.kind != TOKEN_NAME) {
-        fail_expected(p, "the variable of a range");
-        hamel_suggest(p->error, "a range is written i = 1..N");
-        return false;
-    }
+    static const char hint[] = "a range is written i = 1..N";
+    if (p->token.kind != TOKEN_NAME) return fail_expected_try(p, "the variable of a range", hint);
     if (syntax_is_reserved(p->token.text, p->token.length))
         return fail(p, p->token.column, "\"%.*s\" is reserved and cannot be a range's variable", SHOWN(&p->token));
     out->variable = p->token.text;
     out->variable_length = p->token.length;
     advance(p);
-    if (p->token.kind != TOKEN_ASSIGN) {
-        fail_expected(p, "\"=\"");
-        hamel_suggest(p->error, "a range is written i = 1..N");
-        return false;
-    }
+    if (p->token.kind != TOKEN_ASSIGN) return fail_expected_try(p, "\"=\"", hint);
     advance(p);
     if (!parse_expression(p, TOKEN_RANGE, memory, &out->first)) return false;
     advance(p);

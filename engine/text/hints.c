@@ -1,0 +1,80 @@
+/* hints.c — see the header. */
+#include "engine/text/hints.h"
+
+#include "engine/text/names_int.h"
+
+/* A name in a text: names are cut, since a user may write one as long as the description. */
+enum { SHOWN_MAX = 60 };
+
+static int shown(size_t length) {
+    return length < SHOWN_MAX ? (int)length : SHOWN_MAX; /* hamel_suggest drops what the cut has left of a code point */
+}
+
+const char *hint_for_condition(syntax_goal goal) {
+    switch (goal) {
+    case SYNTAX_EQUATION:
+        return "an equation is lhs = rhs; what holds on one side only is made of `events`, which activate and "
+               "deactivate constraints";
+    case SYNTAX_CROSSING: return "write what passes through 0, as y - 1 for y < 1, and its `direction`";
+    case SYNTAX_EXPRESSION: break;
+    }
+    return "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)";
+}
+
+const char *hint_for_equal_sign(syntax_goal goal) {
+    if (goal == SYNTAX_CROSSING) return "write what passes through 0, as y - 1 for y = 1";
+    return "a comparison is written ==; an equation, where one is expected, is lhs = rhs";
+}
+
+static const char *written_here(const char *text, size_t length) {
+    static const char *const words[][2] = {
+        {"ln", "log(x) for the natural logarithm"},
+        {"pow", "x^n for powers"},
+        {"sqr", "x^2"},
+        {"square", "x^2"},
+        {"sgn", "sign(x)"},
+        {"fabs", "abs(x)"},
+        {"arctan2", "atan2(y, x)"},
+        {"sec", "1/cos(x)"},
+        {"csc", "1/sin(x)"},
+        {"cot", "1/tan(x)"},
+        {"heaviside", "if(x > 0, 1, 0)"},
+        {"step", "if(x > 0, 1, 0)"},
+        {"round", "floor(x + 1/2)"},
+        {"diff", "x' for the rate of a coordinate, der(e) for that of an expression"},
+        {"norm", "sqrt(x^2 + y^2 + z^2)"},
+        {"deg2rad", "x*pi/180"},
+        {"radians", "x*pi/180"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word_is(text, length, words[i][0])) return words[i][1];
+    return NULL;
+}
+
+void hint_for_function(hamel_error *error, const char *text, size_t length) {
+    const char *here = written_here(text, length), *nearest = function_nearest(text, length);
+    if (here != NULL)
+        hamel_suggest(error, "write %s", here);
+    else if (nearest != NULL)
+        hamel_suggest(error, "did you mean %s?", nearest);
+    else
+        hamel_suggest(error, "a product is written %.*s*(...)", shown(length), text);
+}
+
+static bool is_degree(const token *t) {
+    return word_is(t->text, t->length, "°") || word_is(t->text, t->length, "deg") ||
+           word_is(t->text, t->length, "degrees");
+}
+
+void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range) {
+    bool measured = last->kind == SYNTAX_NUMBER && next->kind == TOKEN_NAME;
+    if (range && next->kind == TOKEN_NAME)
+        hamel_suggest(error, "a range is written i = 1..N");
+    else if (measured && is_degree(next))
+        hamel_suggest(error, "angles are in radians: %.15g*pi/180", last->as.number);
+    else if (measured)
+        hamel_suggest(error, "a product is written %.15g*%.*s; a value stands without its unit", last->as.number,
+                      shown(next->length), next->text);
+    else
+        hamel_suggest(error, "a product is written with *");
+}
