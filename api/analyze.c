@@ -55,8 +55,10 @@ static hamel_status add_verification(cJSON *answer, const hamel_description *d, 
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
     char *text = NULL;
-    hamel_status status = hamel_write_equations(&text, d, options->notation, limits, cancel, error);
-    if (status == HAMEL_OK && !api_add_equations(answer, options->notation, text)) status = no_memory(error);
+    bool simplified = false;
+    hamel_status status = hamel_write_equations(&text, &simplified, d, options->notation, limits, cancel, error);
+    if (status == HAMEL_OK && !api_add_equations(answer, options->notation, text, simplified))
+        status = no_memory(error);
     free(text);
     return status;
 }

@@ -43,7 +43,7 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
-bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text);
+bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
 
 /* Makes the analyses asked for of a description: body[length] with assignments, as api_prepare takes them. NULL
  * with *failure filled, or the answer (cJSON_Delete). */

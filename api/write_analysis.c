@@ -139,11 +139,12 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     return !b.failed;
 }
 
-bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text) {
+bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, answer, "equations");
     json_add_text(&b, object, "format", api_notation_name(notation));
     json_add_text(&b, object, "text", text);
+    json_add_truth(&b, object, "simplified", simplified);
     return !b.failed;
 }
 

@@ -28,6 +28,7 @@ typedef struct hamel_limits {
     double run_seconds;    /* wall time of one run; description may ask for less */
     double max_steps;      /* upper bound on what a description may ask for */
     double max_rows;       /* rows of one run */
+    double arranging;      /* variables of terms that are visited to simplify written equations */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
@@ -486,10 +487,11 @@ typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_N
 
 /* The equations of motion of `d` in the formulation that its simulation asks for, to be read: text in the notation of
  * descriptions, LaTeX (an align environment for each part), or C (a function that computes the rates of the state; it
- * needs nothing but <math.h>). Coefficients are collected, factored and reduced by the identities of sines and cosines.
- * `limits`, `cancel` and `error` as for hamel_model_create; HAMEL_INVALID when the formulation's equations cannot be
- * written out, with the reason. *text is the caller's: free(). */
-hamel_status hamel_write_equations(char **text, const hamel_description *d, hamel_notation notation,
+ * needs nothing but <math.h>). Coefficients are collected, factored and reduced by the identities of sines and cosines,
+ * as far as limits->arranging goes: what is left is written as it was derived, *simplified (may be NULL) is false then,
+ * and the text says so. `limits`, `cancel` and `error` as for hamel_model_create; HAMEL_INVALID when the formulation's
+ * equations cannot be written out, with the reason. *text is the caller's: free(). */
+hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, const atomic_bool *cancel,
                                    hamel_error *error) HAMEL_CHECKED;
 

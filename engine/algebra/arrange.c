@@ -249,11 +249,11 @@ static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside) {
     fmpq_mpoly_factor_t factors;
     fmpq_mpoly_factor_init(factors, r->context);
-    graph_node product;
-    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS || !fmpq_mpoly_factor(factors, p, r->context)) {
-        fmpq_one(constant);
+    graph_node product = GRAPH_NONE;
+    fmpq_one(constant);
+    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) {
         product = sum_of(r, p);
-    } else {
+    } else if (ring_factor(r, factors, p)) {
         fmpq_set(constant, factors->constant);
         for (slong i = 0; i < factors->num; i++) make_primitive(r, factors->poly + i, factors->exp + i, constant);
         if (outside == 0) turn_divisor(r, factors, constant);
@@ -278,7 +278,7 @@ static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     slong sums = 0, others = 0;
     if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) return true;
     fmpq_mpoly_factor_init(factors, r->context);
-    if (fmpq_mpoly_factor(factors, p, r->context))
+    if (ring_factor(r, factors, p))
         for (slong i = 0; i < factors->num; i++) {
             const fmpq_mpoly_struct *base = factors->poly + i;
             bool sum = !is_monomial(r, base), varies = !is_free_of(r, base, r->varying);
@@ -332,6 +332,7 @@ static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly
     ulong first[RING_ATOMS], at[RING_ATOMS];
     slong length = fmpq_mpoly_length(numerator, r->context);
     fmpq_t c;
+    if (!ring_take(r, length)) return;
     fmpq_init(c);
     for (slong i = 0; i < length && !r->failed;) {
         fmpq_mpoly_t coefficient;
@@ -350,15 +351,16 @@ static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly
     fmpq_clear(c);
 }
 
-graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, arena *memory) {
+graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, effort *e,
+                         arena *memory) {
     ring r = {0};
     writer w = {&r, GRAPH_NONE};
     const quotient *value = NULL;
     graph_node *all = arena_alloc(memory, count + 1, sizeof *all);
-    if (!all) return expression;
+    if (!all || !effort_take(e, 1)) return expression;
     all[0] = expression;
     if (count > 0) memcpy(all + 1, zero, count * sizeof *zero);
-    if (ring_open(&r, g, all, count + 1, memory)) {
+    if (ring_open(&r, g, all, count + 1, e, memory)) {
         ring_conditions(&r, zero, count);
         value = ring_value(&r, expression);
     }
@@ -370,6 +372,10 @@ graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero
     return w.sum < 0 ? graph_number(g, 0) : w.sum;
 }
 
+graph_node arrange_within(graph *g, graph_node expression, effort *e, arena *memory) {
+    return arrange_where(g, expression, NULL, 0, e, memory);
+}
+
 graph_node arrange(graph *g, graph_node expression, arena *memory) {
-    return arrange_where(g, expression, NULL, 0, memory);
+    return arrange_within(g, expression, NULL, memory);
 }

@@ -2,6 +2,7 @@
 #ifndef HAMEL_ALGEBRA_ARRANGE_H
 #define HAMEL_ALGEBRA_ARRANGE_H
 
+#include "engine/algebra/effort.h"
 #include "engine/graph/graph.h"
 
 /* An equal expression, collected by what moves (accelerations, multipliers, velocities), with coefficients reduced by
@@ -10,7 +11,11 @@
  * GRAPH_NONE only when the graph failed. Scratch memory is taken from `memory`. */
 graph_node arrange(graph *g, graph_node expression, arena *memory);
 
+/* The same within an effort. Returns the expression itself when that does not suffice. */
+graph_node arrange_within(graph *g, graph_node expression, effort *e, arena *memory);
+
 /* The same where `count` expressions are known to be 0: equal there. */
-graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, arena *memory);
+graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, effort *e,
+                         arena *memory);
 
 #endif

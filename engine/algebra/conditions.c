@@ -24,7 +24,7 @@ static void keep(ring *r, fmpq_mpoly_t p) {
 static void remainder_of(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_struct quotients[RING_BASIS], *q[RING_BASIS];
     fmpq_mpoly_struct *by[RING_BASIS];
-    if (r->basis_count == 0) return;
+    if (r->basis_count == 0 || !ring_take(r, fmpq_mpoly_length(p, r->context) * (slong)r->basis_count)) return;
     for (size_t i = 0; i < r->basis_count; i++) {
         q[i] = &quotients[i];
         by[i] = &r->basis[i];

@@ -20,6 +20,7 @@ typedef struct table_view {
     const graph_node *entries;
     size_t rows, columns;
     const int *pivot_column;
+    const effort *effort;
     double *value, *error; /* of all nodes, at the point */
 } table_view;
 
@@ -45,8 +46,9 @@ static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_
             graph_node entry = t->entries[i * (t->columns + 1) + j];
             int price = reluctance(g, entry);
             double size = price < 0 ? 0 : fabs(t->value[entry]);
-            if (price < 0) continue;
-            if (!(size > VANISHING)) price += 10;
+            bool vanishes = !(size > VANISHING);
+            if (price < 0 || (vanishes && t->effort && t->effort->spent)) continue; /* it may be 0 everywhere */
+            if (vanishes) price += 10;
             if (best >= 0 && (price > best || (price == best && !(size > largest)))) continue;
             best = price;
             largest = size;
@@ -64,32 +66,46 @@ static bool next_pivot(const graph *g, table_view *t, const graph_point *near, s
     return found;
 }
 
-static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t columns, size_t column, arena *memory) {
+static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t columns, size_t column, effort *e,
+                     arena *memory) {
     graph_node factor = row[column];
     if (graph_is_zero(g, factor)) return;
     for (size_t j = 0; j <= columns; j++) {
         if (j == column)
             row[j] = graph_number(g, 0);
         else if (!graph_is_zero(g, pivot[j]))
-            row[j] = arrange(g, graph_sub(g, row[j], graph_mul(g, factor, pivot[j])), memory);
+            row[j] = arrange_within(g, graph_sub(g, row[j], graph_mul(g, factor, pivot[j])), e, memory);
     }
 }
 
 bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near, int *pivot_column,
                arena *memory) {
-    size_t width = columns + 1, row, column;
-    table_view view = {.entries = table, .rows = rows, .columns = columns, .pivot_column = pivot_column};
-    for (size_t k = 0; k < rows * width; k++) table[k] = arrange(g, table[k], memory);
+    return eliminate_within(g, table, rows, columns, near, pivot_column, rows, NULL, memory);
+}
+
+bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
+                      int *pivot_column, size_t most, effort *e, arena *memory) {
+    size_t width = columns + 1, found = 0, row, column;
+    table_view view = {.entries = table, .rows = rows, .columns = columns, .pivot_column = pivot_column, .effort = e};
+    for (size_t k = 0; k < rows * width; k++) table[k] = arrange_within(g, table[k], e, memory);
     for (size_t i = 0; i < rows; i++) pivot_column[i] = -1;
-    while (next_pivot(g, &view, near, &row, &column)) {
+    while (found++ < most && next_pivot(g, &view, near, &row, &column)) {
         graph_node *at = table + row * width, divisor = at[column];
         for (size_t j = 0; j < width; j++)
-            at[j] = j == column ? graph_number(g, 1) : arrange(g, graph_div(g, at[j], divisor), memory);
+            at[j] = j == column ? graph_number(g, 1) : arrange_within(g, graph_div(g, at[j], divisor), e, memory);
         pivot_column[row] = (int)column;
         for (size_t i = 0; i < rows; i++)
-            if (i != row) subtract(g, table + i * width, at, columns, column, memory);
+            if (i != row) subtract(g, table + i * width, at, columns, column, e, memory);
     }
     return graph_status(g) == HAMEL_OK;
+}
+
+bool is_eliminated(const graph *g, const graph_node *table, size_t rows, size_t columns, const int *pivot_column) {
+    for (size_t k = 0; k < rows * (columns + 1); k++) {
+        bool coefficient = k % (columns + 1) < columns;
+        if (coefficient && pivot_column[k / (columns + 1)] < 0 && !graph_is_zero(g, table[k])) return false;
+    }
+    return true;
 }
 
 /* Index of the largest of the numbers in rows `from` and below. */

@@ -2,6 +2,7 @@
 #ifndef HAMEL_ALGEBRA_ELIMINATE_H
 #define HAMEL_ALGEBRA_ELIMINATE_H
 
+#include "engine/algebra/effort.h"
 #include "engine/graph/graph.h"
 
 /* Gauss–Jordan elimination on `rows` rows of `columns` coefficients and one right side, row by row in `table`
@@ -11,6 +12,14 @@
  * that vanishes there only when there is no other. False when the graph or memory failed. */
 bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near, int *pivot_column,
                arena *memory);
+
+/* The same with `most` pivots at most and within an effort: when that is spent nothing is divided by what vanishes at
+ * `near`. Rows without a pivot need not be 0 then. */
+bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
+                      int *pivot_column, size_t most, effort *e, arena *memory);
+
+/* Whether the coefficients of all rows without a pivot are 0. */
+bool is_eliminated(const graph *g, const graph_node *table, size_t rows, size_t columns, const int *pivot_column);
 
 /* The rank that the coefficients of such a table have at `near`, where pivots below 1e-6 of the largest entry count as 0.
  * False without memory. */

@@ -11,8 +11,7 @@ static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     fmpq_mpoly_t common;
     if (fmpq_mpoly_is_fmpq(below, r->context)) return false;
     fmpq_mpoly_init(common, r->context);
-    if (!fmpq_mpoly_gcd_cofactors(common, above, below, above, below, r->context)) r->failed = true;
-    bool found = !r->failed && !fmpq_mpoly_is_fmpq(common, r->context);
+    bool found = ring_gcd(r, common, above, below, above, below) && !fmpq_mpoly_is_fmpq(common, r->context);
     fmpq_mpoly_clear(common, r->context);
     return found;
 }
@@ -40,12 +39,12 @@ static slong terms_of(const ring *r, const fmpq_mpoly_factor_t factors) {
     return sum;
 }
 
-static slong terms_of_factors(const ring *r, const fmpq_mpoly_t p) {
+static slong terms_of_factors(ring *r, const fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     slong sum = fmpq_mpoly_length(p, r->context);
     if (sum <= 1 || sum > FACTOR_TERMS) return sum;
     fmpq_mpoly_factor_init(factors, r->context);
-    if (fmpq_mpoly_factor(factors, p, r->context)) sum = terms_of(r, factors);
+    if (ring_factor(r, factors, p)) sum = terms_of(r, factors);
     fmpq_mpoly_factor_clear(factors, r->context);
     return sum;
 }
@@ -76,7 +75,7 @@ static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
     bool done = false;
     if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) return false;
     fmpq_mpoly_factor_init(factors, r->context);
-    if (fmpq_mpoly_factor(factors, p, r->context) && (factors->num > 1 || !fmpz_is_one(factors->exp)))
+    if (ring_factor(r, factors, p) && (factors->num > 1 || !fmpz_is_one(factors->exp)))
         done = expand_reduced(r, p, factors);
     fmpq_mpoly_factor_clear(factors, r->context);
     return done;

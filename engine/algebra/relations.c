@@ -15,8 +15,7 @@ static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, co
     fmpq_mpoly_t parts[RING_POWER + 1], factor;
     fmpq_t coefficient;
     ulong most = 0;
-    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power) return;
-    if (y >= 0 && fmpq_mpoly_degree_si(p, y, r->context) < 1) return;
+    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power || !ring_take(r, length_of(r, p))) return;
     fmpq_init(coefficient);
     fmpq_mpoly_init(factor, r->context);
     for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_init(parts[k], r->context);
@@ -65,11 +64,24 @@ static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int 
     for (int i = 0; i < 2; i++) fmpq_mpoly_clear(term[i], r->context);
 }
 
+/* Whether x^x_power·y divides a term of p. */
+static bool occurs(const ring *r, const fmpq_mpoly_t p, slong x, ulong x_power, slong y) {
+    ulong exponents[RING_ATOMS];
+    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power) return false;
+    if (y < 0) return true;
+    if (fmpq_mpoly_degree_si(p, y, r->context) < 1) return false;
+    for (slong i = 0; i < length_of(r, p); i++) {
+        fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
+        if (exponents[x] >= x_power && exponents[y] > 0) return true;
+    }
+    return false;
+}
+
 /* p with x^x_power·y replaced by sign1·a·b + sign2·c·d, if that has fewer terms; true when it had. */
 static bool attempt(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, int sign1, slong a, slong b, int sign2,
                     slong c, slong d) {
     fmpq_mpoly_t trial, by;
-    if (r->failed) return false;
+    if (r->failed || !occurs(r, p, x, x_power, y)) return false;
     fmpq_mpoly_init(trial, r->context);
     fmpq_mpoly_init(by, r->context);
     products(r, by, sign1, a, b, sign2, c, d);
@@ -136,13 +148,14 @@ static bool shorten_pair(ring *r, fmpq_mpoly_t p, const ring_angle_pair *pair) {
     return shorter;
 }
 
+/* Each step that shortens leaves fewer terms, or fewer factors in them. Done when none does any more, one after the
+ * other: each gives the same again for the same polynomial. */
 static void shorten(ring *r, fmpq_mpoly_t p) {
-    bool shorter = true;
-    while (shorter && !r->failed) { /* each round has fewer terms, or fewer factors in them */
-        shorter = false;
-        for (int i = 0; i < r->angle_count && !r->failed; i++)
-            shorter |= ring_collect_squares(r, p, r->angles[i].sine, r->angles[i].cosine);
-        for (size_t k = 0; k < r->pair_count; k++) shorter |= shorten_pair(r, p, &r->pairs[k]);
+    size_t angles = (size_t)r->angle_count, steps = angles + r->pair_count;
+    for (size_t step = 0, vain = 0; vain < steps && !r->failed; step = (step + 1) % steps) {
+        bool shorter = step < angles ? ring_collect_squares(r, p, r->angles[step].sine, r->angles[step].cosine)
+                                     : shorten_pair(r, p, &r->pairs[step - angles]);
+        vain = shorter ? 0 : vain + 1;
     }
 }
 
@@ -154,28 +167,34 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
     }
 }
 
+/* The forms that p is tried in: as given, without squares of sines, that with angles taken apart, on the conditions. */
+enum { GIVEN, COSINES, APART, REST, FORMS };
+
+/* Whether a form is like an earlier one and would become the same. */
+static bool is_repeated(const ring *r, const fmpq_mpoly_struct *forms, int k) {
+    for (int i = 0; i < k; i++)
+        if (fmpq_mpoly_equal(&forms[i], &forms[k], r->context)) return true;
+    return false;
+}
+
 void ring_reduce(ring *r, fmpq_mpoly_t p) {
-    fmpq_mpoly_t apart, cosines, rest;
+    fmpq_mpoly_struct forms[FORMS];
+    bool repeated[FORMS];
     ring_square_roots(r, p);
     if ((r->angle_count == 0 && r->basis_count == 0) || r->failed) return;
-    fmpq_mpoly_init(rest, r->context);
-    fmpq_mpoly_set(rest, p, r->context);
-    fmpq_mpoly_init(apart, r->context);
-    fmpq_mpoly_init(cosines, r->context);
-    fmpq_mpoly_set(apart, p, r->context);
-    fmpq_mpoly_set(cosines, p, r->context);
-    take_apart(r, apart);
-    only_cosines(r, apart);
-    only_cosines(r, cosines);
-    bool conditions = ring_remainder(r, rest);
-    shorten(r, p);
-    shorten(r, cosines);
-    shorten(r, apart);
-    if (conditions) shorten(r, rest);
-    if (!r->failed && ring_is_shorter(r, cosines, p)) fmpq_mpoly_swap(p, cosines, r->context);
-    if (!r->failed && ring_is_shorter(r, apart, p)) fmpq_mpoly_swap(p, apart, r->context);
-    if (!r->failed && conditions && ring_is_shorter(r, rest, p)) fmpq_mpoly_swap(p, rest, r->context);
-    fmpq_mpoly_clear(rest, r->context);
-    fmpq_mpoly_clear(apart, r->context);
-    fmpq_mpoly_clear(cosines, r->context);
+    for (int k = 0; k < FORMS; k++) {
+        fmpq_mpoly_init(&forms[k], r->context);
+        fmpq_mpoly_set(&forms[k], p, r->context);
+    }
+    only_cosines(r, &forms[COSINES]);
+    take_apart(r, &forms[APART]);
+    only_cosines(r, &forms[APART]);
+    (void)ring_remainder(r, &forms[REST]);
+    for (int k = 0; k < FORMS; k++) repeated[k] = is_repeated(r, forms, k);
+    for (int k = 0; k < FORMS && !r->failed; k++) {
+        if (repeated[k]) continue;
+        shorten(r, &forms[k]);
+        if (!r->failed && (k == GIVEN || ring_is_shorter(r, &forms[k], p))) fmpq_mpoly_swap(p, &forms[k], r->context);
+    }
+    for (int k = 0; k < FORMS; k++) fmpq_mpoly_clear(&forms[k], r->context);
 }

@@ -5,9 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What terms are worth against one that is read and written, as measured over the examples: in a greatest common divisor,
+ * in a factorization; and how many products of two are like one. */
+enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
+
 bool ring_too_long(ring *r, slong x, slong y) {
     if (x > 0 && y > RING_TERMS / x) r->failed = true;
-    return r->failed;
+    return !ring_take(r, x + y + x * y / PRODUCTS);
+}
+
+bool ring_take(ring *r, slong terms) {
+    if (!r->failed) r->failed = !effort_take(r->effort, (uint64_t)terms * (uint64_t)r->atom_count);
+    return !r->failed;
 }
 
 static graph_node operand(const ring *r, graph_node node, int k) {
@@ -140,10 +149,10 @@ static void collect_atoms(ring *r) {
     }
 }
 
-bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, arena *memory) {
-    *r = (ring){.graph = g, .memory = memory};
+bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, effort *e, arena *memory) {
+    *r = (ring){.graph = g, .memory = memory, .effort = e};
     r->node_count = graph_below(g, expressions, count, memory, &r->nodes);
-    if (r->node_count == 0) return false;
+    if (r->node_count == 0 || !effort_take(e, r->node_count)) return false;
     r->needed = arena_alloc(memory, r->node_count, sizeof *r->needed);
     r->known = arena_alloc(memory, r->node_count, sizeof *r->known);
     r->values = arena_alloc(memory, r->node_count, sizeof *r->values);
@@ -246,6 +255,20 @@ static void multiply(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t x, const fmpq
     if (!ring_too_long(r, length_of(r, x), length_of(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
 }
 
+bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
+              const fmpq_mpoly_t y) {
+    slong x_terms = length_of(r, x), y_terms = length_of(r, y);
+    bool sums = x_terms > 1 && y_terms > 1;
+    bool begun = ring_take(r, (sums ? GCD_TERM : 1) * (x_terms + y_terms));
+    if (begun && !fmpq_mpoly_gcd_cofactors(common, x_rest, y_rest, x, y, r->context)) r->failed = true;
+    return !r->failed;
+}
+
+bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p) {
+    if (ring_take(r, FACTOR_TERM * length_of(r, p)) && !fmpq_mpoly_factor(factors, p, r->context)) r->failed = true;
+    return !r->failed;
+}
+
 /* out = x + sign·y over the least common denominator. */
 static void add(ring *r, quotient *out, const quotient *x, const quotient *y, int sign) {
     fmpq_mpoly_t common, left, right;
@@ -256,13 +279,12 @@ static void add(ring *r, quotient *out, const quotient *x, const quotient *y, in
         fmpq_mpoly_set(left, &x->numerator, r->context);
         fmpq_mpoly_set(right, &y->numerator, r->context);
         fmpq_mpoly_set(&out->denominator, &x->denominator, r->context);
-    } else if (fmpq_mpoly_gcd_cofactors(common, left, right, &x->denominator, &y->denominator, r->context)) {
+    } else if (ring_gcd(r, common, left, right, &x->denominator, &y->denominator)) {
         multiply(r, &out->denominator, &x->denominator, right);
         multiply(r, right, &x->numerator, right);
         multiply(r, left, &y->numerator, left);
         fmpq_mpoly_swap(left, right, r->context);
-    } else
-        r->failed = true;
+    }
     if (sign < 0)
         fmpq_mpoly_sub(&out->numerator, left, right, r->context);
     else
@@ -278,12 +300,10 @@ static void product(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mp
     fmpq_mpoly_t common, a, b, c, d;
     fmpq_mpoly_struct *all[] = {common, a, b, c, d};
     for (int i = 0; i < 5; i++) fmpq_mpoly_init(all[i], r->context);
-    if (fmpq_mpoly_gcd_cofactors(common, a, d, n1, d2, r->context) &&
-        fmpq_mpoly_gcd_cofactors(common, c, b, n2, d1, r->context)) {
+    if (ring_gcd(r, common, a, d, n1, d2) && ring_gcd(r, common, c, b, n2, d1)) {
         multiply(r, &out->numerator, a, c);
         multiply(r, &out->denominator, b, d);
-    } else
-        r->failed = true;
+    }
     for (int i = 0; i < 5; i++) fmpq_mpoly_clear(all[i], r->context);
 }
 

@@ -9,6 +9,7 @@
 #ifndef HAMEL_ALGEBRA_RING_H
 #define HAMEL_ALGEBRA_RING_H
 
+#include "engine/algebra/effort.h"
 #include "engine/graph/graph.h"
 
 #include <flint/fmpq_mpoly.h>
@@ -37,6 +38,7 @@ typedef struct quotient {
 typedef struct ring {
     graph *graph;
     arena *memory;
+    effort *effort;    /* what all of this may take; NULL: as much as it likes */
     graph_node *nodes; /* below the expressions, increasing */
     size_t node_count;
     bool *needed;     /* one a node: not hidden in an atom */
@@ -56,11 +58,20 @@ typedef struct ring {
 } ring;
 
 /* The ring of `count` expressions. False without memory or when they do not fit; close it in any case. */
-bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, arena *memory);
+bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, effort *e, arena *memory);
 void ring_close(ring *r);
 
 /* The value of one of the expressions, borrowed from the ring. NULL when it failed. */
 const quotient *ring_value(ring *r, graph_node expression);
+
+/* Takes what visiting `terms` terms costs from the ring's effort. False, with the ring failed, when that is spent. */
+bool ring_take(ring *r, slong terms);
+
+/* x = common · x_rest and y = common · y_rest with the greatest common divisor; the factors of p. False, with the
+ * ring failed, when that was given up. */
+bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
+              const fmpq_mpoly_t y);
+bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
 
 /* True, with the ring failed, when polynomials of these lengths are too long to be multiplied. */
 bool ring_too_long(ring *r, slong x, slong y);

@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SQUARES_MOST = RING_POWER }; /* powers of cos² beyond are left alone */
+/* Powers of cos² beyond are left alone; what a term is worth that is sorted, against one that is read and written, as
+ * measured over the examples. */
+enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
 /* How long something is to read, the most important first. */
 typedef struct cost {
@@ -231,6 +233,7 @@ bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine) {
     group g = {.r = r, .sine = sine, .cosine = cosine};
     fmpq_mpoly_t sorted, result;
     if (fmpq_mpoly_degree_si(p, sine, r->context) < 2 && fmpq_mpoly_degree_si(p, cosine, r->context) < 2) return false;
+    if (!ring_take(r, SORTED_TERM * fmpq_mpoly_length(p, r->context))) return false;
     fmpq_mpoly_init(sorted, r->context);
     fmpq_mpoly_init(result, r->context);
     fmpq_mpoly_init(g.best, r->context);

@@ -6,8 +6,6 @@
  * others with the solution put in. */
 #include "engine/equations/written.h"
 
-#include "engine/algebra/eliminate.h"
-
 typedef struct legendre {
     graph_node *velocity;     /* n: q'_i by momenta (and the velocities not solved for); GRAPH_NONE: its own */
     graph_node *acceleration; /* n: its rate */
@@ -71,7 +69,7 @@ static bool solve(written *w, legendre *l) {
     for (size_t j = 0; j < w->n; j++) rest[j] = l->p[j] >= 0 ? graph_number(g, 0) : GRAPH_NONE;
     for (size_t i = 0, r = 0; i < w->n; i++)
         if (l->p[i] >= 0 && !fill_row(w, l, table + r++ * (w->n + 1), i, rest)) return false;
-    return eliminate(g, table, l->count, w->n, &w->start, pivots, w->memory) && read_velocities(w, l, table, pivots);
+    return written_eliminate(w, table, l->count, w->n, l->count, pivots, NULL) && read_velocities(w, l, table, pivots);
 }
 
 static graph_node in_momenta(written *w, const legendre *l, graph_node node) {

@@ -36,7 +36,7 @@ static bool read_row(written *w, const written_directions *d, size_t constraint,
     r->constant = false;
     for (size_t k = 0; k < r->width; k++) {
         graph_node velocity = graph_symbol(g, SYMBOL_VELOCITY, (int32_t)k);
-        graph_node x = r->coefficients[k] = arrange(g, graph_partial(g, r->f, velocity), w->memory);
+        graph_node x = r->coefficients[k] = written_arranged(w, graph_partial(g, r->f, velocity));
         if (graph_is_zero(g, x)) continue;
         if (graph_depends(g, x) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false; /* not linear */
         r->nonzero++;
@@ -58,13 +58,14 @@ static double leading_number(const graph *g, graph_node node) {
     return number;
 }
 
-/* 2 x and 2 y are the direction of x and y. */
-static void take_number(written *w, graph_node *a, graph_node *b) {
+/* 2 x and 2 y are the direction of x and y. Returns the number that was taken out. */
+static double take_number(written *w, graph_node *a, graph_node *b) {
     graph *g = w->system->graph;
     double number = leading_number(g, *a);
-    if (number != leading_number(g, *b) || number == 1 || number == 0) return;
-    *a = arrange(g, graph_div(g, *a, graph_number(g, number)), w->memory);
-    *b = arrange(g, graph_div(g, *b, graph_number(g, number)), w->memory);
+    if (number != leading_number(g, *b) || number == 0) return 1;
+    *a = written_arranged(w, graph_div(g, *a, graph_number(g, number)));
+    *b = written_arranged(w, graph_div(g, *b, graph_number(g, number)));
+    return number;
 }
 
 static graph_node sum_of_squares(graph *g, graph_node a, graph_node b) {
@@ -74,7 +75,7 @@ static graph_node sum_of_squares(graph *g, graph_node a, graph_node b) {
 /* a² + b² as it is on the holonomic constraints, free of coordinates; GRAPH_NONE otherwise. */
 static graph_node length_on_constraints(written *w, graph_node squares) {
     graph *g = w->system->graph;
-    graph_node sum = arrange_where(g, squares, w->zero, w->zero_count, w->memory);
+    graph_node sum = arrange_where(g, squares, w->zero, w->zero_count, &w->effort, w->memory);
     bool constant = depends_only(g, sum, GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME));
     return constant && !graph_is_zero(g, sum) ? sum : GRAPH_NONE;
 }
@@ -82,6 +83,7 @@ static graph_node length_on_constraints(written *w, graph_node squares) {
 typedef struct direction {
     size_t i, j;
     graph_node a, b, squares;
+    double number; /* the coefficients are number·a and number·b */
 } direction;
 
 static bool find_unit(written *w, const row *r, direction *d) {
@@ -91,8 +93,9 @@ static bool find_unit(written *w, const row *r, direction *d) {
             double value;
             d->a = r->coefficients[d->i];
             d->b = r->coefficients[d->j];
+            d->number = 1;
             if (graph_is_zero(g, d->a) || graph_is_zero(g, d->b)) continue;
-            d->squares = arrange(g, sum_of_squares(g, d->a, d->b), w->memory);
+            d->squares = written_arranged(w, sum_of_squares(g, d->a, d->b));
             if (graph_is_number(g, d->squares, &value) && value == 1 && !graph_is_number(g, d->a, NULL)) return true;
         }
     return false;
@@ -108,7 +111,7 @@ static bool find_pair(written *w, const row *r, direction *d) {
     d->j = found[1];
     d->a = r->coefficients[d->i];
     d->b = r->coefficients[d->j];
-    take_number(w, &d->a, &d->b);
+    d->number = take_number(w, &d->a, &d->b);
     d->squares = length_on_constraints(w, sum_of_squares(g, d->a, d->b));
     return d->squares >= 0;
 }
@@ -136,11 +139,11 @@ static graph_node definition_of(const written *w, const written_directions *d, s
 
 static void replace(written *w, written_directions *d, size_t width, size_t i, graph_node by) {
     graph *g = w->system->graph;
-    d->velocity[i] = arrange(g, by, w->memory);
+    d->velocity[i] = written_arranged(w, by);
     for (size_t k = 0; k < width; k++)
         if (d->velocity[k] >= 0)
             d->velocity[k] =
-                arrange(g, graph_substitute(g, d->velocity[k], SYMBOL_VELOCITY, d->velocity, width), w->memory);
+                written_arranged(w, graph_substitute(g, d->velocity[k], SYMBOL_VELOCITY, d->velocity, width));
 }
 
 static bool add_direction(written *w, written_directions *d, size_t constraint, const row *r, const direction *along) {
@@ -155,11 +158,11 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
     for (size_t k = 0; k < r->width; k++) still[k] = GRAPH_NONE;
     still[along->i] = still[along->j] = graph_number(g, 0);
     graph_node others = graph_substitute(g, r->f, SYMBOL_VELOCITY, still, r->width);
-    graph_node number = graph_div(g, along->a, r->coefficients[along->i]); /* what was taken out of a and b */
-    graph_node across = graph_neg(g, graph_div(g, graph_mul(g, number, others), along->squares));
+    others = graph_div(g, others, graph_number(g, along->number));
+    graph_node across = graph_neg(g, graph_div(g, others, along->squares));
     graph_node left = definition_of(w, d, along->i), right = definition_of(w, d, along->j);
     left = graph_sub(g, graph_mul(g, along->b, left), graph_mul(g, along->a, right));
-    d->quasi[d->count++] = (quasi_velocity){name, arrange(g, graph_div(g, left, p), w->memory)};
+    d->quasi[d->count++] = (quasi_velocity){name, written_arranged(w, graph_div(g, left, p))};
     graph_node part = graph_div(g, graph_mul(g, along->b, u), scale);
     replace(w, d, w->n + d->count, along->i, graph_add(g, graph_mul(g, along->a, across), part));
     part = graph_div(g, graph_mul(g, along->a, u), scale);

@@ -166,7 +166,9 @@ static void heading(const written *w, text_buffer *out) {
     const hamel_system *s = w->system;
     text_buffer_puts(out, "/* ");
     comment(w->model->header.name ? w->model->header.name : "", out);
-    text_buffer_printf(out, ": equations of motion, %s.\n *\n * q:", w->model->formulation->name);
+    text_buffer_printf(out, ": equations of motion, %s.\n *\n", w->model->formulation->name);
+    if (written_remark(w)) text_buffer_printf(out, " * %s\n *\n", written_remark(w));
+    text_buffer_puts(out, " * q:");
     for (size_t i = 0; i < w->n; i++) text_buffer_printf(out, " %s", s->coordinates[i].name);
     text_buffer_puts(out, "\n * w:");
     for (size_t r = 0; r < w->w_count; r++) {

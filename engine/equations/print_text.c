@@ -11,6 +11,7 @@ static void say(const written *w, graph_node node, text_buffer *out) {
 void print_text(const written *w, text_buffer *out) {
     const char *name = w->model->header.name;
     text_buffer_printf(out, "# %s: %s\n", name && *name ? name : "system", w->model->formulation->name);
+    if (written_remark(w)) text_buffer_printf(out, "# %s\n", written_remark(w));
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
         if (part->count == 0) continue;
@@ -124,6 +125,7 @@ void print_latex(const written *w, text_buffer *out) {
     const graph *g = w->system->graph;
     const char *name = w->model->header.name;
     text_buffer_printf(out, "%% %s: %s\n", name && *name ? name : "system", w->model->formulation->name);
+    if (written_remark(w)) text_buffer_printf(out, "%% %s\n", written_remark(w));
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
         if (part->count == 0) continue;

@@ -6,7 +6,6 @@
  * same equations on other ways (Kane 4.297; Gibbs–Appell 4.283 with S; Boltzmann–Hamel 4.383 with γ). */
 #include "engine/equations/written.h"
 
-#include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/system/binder.h"
@@ -121,7 +120,7 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
         if (!fill_row(w, table + k * width, f->quasi[k].definition, u, w->n)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
-    if (!eliminate(s->graph, table, count, w->n, &w->start, pivots, w->memory)) return false;
+    if (!written_eliminate(w, table, count, w->n, count, pivots, NULL)) return false;
     for (size_t k = 0; k < count; k++) {
         if (pivots[k] < 0) continue; /* determined by the constraints, or by the others */
         add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), f->quasi[k].name);
@@ -138,7 +137,7 @@ static void close_velocities(written *w, freedoms *f) {
     for (size_t i = 0; i < count; i++)
         if (f->velocity[i] >= 0)
             f->velocity[i] =
-                arrange(g, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count), w->memory);
+                written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count));
 }
 
 /* What nothing determines: those chosen here, then those of coordinates. */
@@ -182,13 +181,11 @@ static bool solve(written *w, freedoms *f) {
     size_t count = all_velocities(w, f);
     graph_node *table = arena_alloc(w->memory, w->m * (count + 1), sizeof *table);
     if (!table || !fill_constraints(w, f, used, table)) return false;
-    size_t rank, solved = 0;
+    size_t rank;
     if (!table_rank(g, table, w->m, count, &w->start, &rank)) return false;
-    if (!eliminate(g, table, w->m, count, &w->start, pivots, w->memory)) return false;
-    for (size_t r = 0; r < w->m; r++) solved += pivots[r] >= 0;
-    if (solved > rank) /* by dividing by what is 0 where the constraints hold */
-        return written_cannot(w, "some constraints depend on others there, though not by their form",
-                              "write the equations with multipliers: --formulation lagrange");
+    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* beyond it would be divided by 0 on the constraints */
+                           "some constraints depend on others there, though not by their form"))
+        return false;
     read_solution(w, f, table, pivots, w->m);
     if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
     close_velocities(w, f);

@@ -2,6 +2,7 @@
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
+#include "engine/algebra/eliminate.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/mechanics/generalized_forces.h"
 #include "engine/system/binder.h"
@@ -27,26 +28,42 @@ void written_begin(written *w, const char *title) {
 static bool add_line(written *w, written_line line) {
     written_part *part = &w->parts[w->part_count - 1];
     written_line *lines = arena_grow(w->memory, part->lines, &part->capacity, part->count + 1, sizeof *lines);
-    if (!lines || line.right < 0 || (!line.defines && line.left < 0)) return false;
+    if (!lines || line.right < 0 || (!line.defines && line.left < 0) || system_interrupted(w->system)) return false;
     part->lines = lines;
     lines[part->count++] = line;
     return true;
 }
 
+graph_node written_arranged(written *w, graph_node node) {
+    return arrange_within(w->system->graph, node, &w->effort, w->memory);
+}
+
+bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
+                       const char *why) {
+    graph *g = w->system->graph;
+    if (!eliminate_within(g, table, rows, columns, &w->start, pivots, most, &w->effort, w->memory)) return false;
+    if (is_eliminated(g, table, rows, columns, pivots)) return true;
+    if (w->error->status != HAMEL_OK) return false; /* interrupted */
+    return written_cannot(w, w->effort.spent ? "solving for velocities takes too much work" : why,
+                          "write the equations with multipliers: --formulation lagrange");
+}
+
 /* What is collected can be far longer than what it was made of, which shares its parts. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 }; /* symbols and operations: some pages; what reading a collected form is worth */
-    graph_node arranged = arrange_where(w->system->graph, node, w->zero, w->zero_count, w->memory), *below;
+    graph_node arranged = arrange_where(w->system->graph, node, w->zero, w->zero_count, &w->effort, w->memory), *below;
     if (arranged < 0 || written_length(w, arranged) <= LONG) return arranged;
     double most = TIMES * (double)graph_below(w->system->graph, &node, 1, w->memory, &below);
     return written_length(w, arranged) > most ? node : arranged;
 }
 
 bool written_equation(written *w, const char *name, graph_node left, graph_node right) {
+    if (!w->lines_read) return true;
     return add_line(w, (written_line){name, NULL, readable(w, left), readable(w, right)});
 }
 
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
+    if (!w->lines_read) return true;
     graph_node arranged = readable(w, right);
     bool coefficient = strchr(defines, '[') != NULL; /* of a matrix: zeros are not listed */
     if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
@@ -151,6 +168,10 @@ bool written_cannot(written *w, const char *why, const char *hint) {
                      why ? why : "no memory");
     hamel_suggest(w->error, "%s", hint);
     return false;
+}
+
+const char *written_remark(const written *w) {
+    return w->effort.spent ? "right, but not simplified throughout: that would take too much work" : NULL;
 }
 
 /* --- names --------------------------------------------------------------------------------------------------------- */
@@ -274,9 +295,9 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     hamel_status status = kind->from->derive(&w->equations);
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
+    w->lines_read = notation != HAMEL_NOTATION_C;
     bool done = leave_out_what_rests(w) && add_reactions(w) && add_nonideal(w) && kind->write(w, kind->name) &&
-                (notation == HAMEL_NOTATION_C || generalized_forces(w)) &&
-                (notation == HAMEL_NOTATION_C || share_lines(w));
+                (!w->lines_read || (generalized_forces(w) && share_lines(w)));
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
     if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);
@@ -286,7 +307,11 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
                       out->maximum >> 20);
 }
 
-hamel_status hamel_write_equations(char **text, const hamel_description *d, hamel_notation notation,
+static bool nobody_waits(void *system) {
+    return system_interrupted(system);
+}
+
+hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
     enum { MOST = 64 << 20 };
     hamel_limits taken = limits ? *limits : hamel_limits_default();
@@ -303,7 +328,9 @@ hamel_status hamel_write_equations(char **text, const hamel_description *d, hame
         written w = {
             .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
         model->system->cancel = cancel;
+        w.effort = (effort){(uint64_t)taken.arranging, false, nobody_waits, model->system};
         status = write_in(&w, notation, &out);
+        if (simplified) *simplified = !w.effort.spent;
     }
     if (status == HAMEL_OK) *text = text_buffer_take(&out, NULL);
     text_buffer_free(&out);

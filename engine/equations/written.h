@@ -7,6 +7,7 @@
 #ifndef HAMEL_EQUATIONS_WRITTEN_H
 #define HAMEL_EQUATIONS_WRITTEN_H
 
+#include "engine/algebra/effort.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 
@@ -29,11 +30,13 @@ typedef struct written {
     hamel_model *model; /* whose graph is extended */
     hamel_system *system;
     hamel_error *error;
+    effort effort;             /* for all that is brought into order here */
     hamel_equations equations; /* Lagrange's, derived in that graph */
     size_t n, m;
     const bool *acts;    /* m: constraints that act at the start; the others are left out */
     graph_node *resting; /* m: 0 in the place of their multipliers */
     size_t acting;
+    bool lines_read; /* the notation prints the lines; otherwise none are gathered */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
     const char **extra_names; /* of velocities n, n + 1, ... */
@@ -68,6 +71,14 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
 /* Adds `defines = right`. */
 bool written_definition(written *w, const char *name, const char *defines, graph_node right);
 
+/* `node` in the form a book would print, as far as the effort goes. */
+graph_node written_arranged(written *w, graph_node node);
+
+/* Solves a table in the system's graph for `most` unknowns at most, see eliminate_within, pivots compared at the start.
+ * False, with a fault, when what is left is not 0: `why`, or that the effort is spent. */
+bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
+                       const char *why);
+
 /* A new velocity-like symbol: an index, or −1 without memory. */
 int32_t written_symbol(written *w, const char *name);
 
@@ -87,6 +98,9 @@ bool written_machine(written *w, size_t w_count, size_t unknown_count);
 
 /* Fails with HAMEL_INVALID: why these equations cannot be written out. Always false. */
 bool written_cannot(written *w, const char *why, const char *hint);
+
+/* What a reader should know of the whole; NULL: nothing. */
+const char *written_remark(const written *w);
 
 /* Names symbols as the description does, and the new ones: a graph_namer whose context is the written. */
 void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);

@@ -19,7 +19,8 @@ hamel_limits hamel_limits_default(void) {
                           .outputs = 100000,
                           .run_seconds = 0,
                           .max_steps = 1e12,
-                          .max_rows = 1e12};
+                          .max_rows = 1e12,
+                          .arranging = 4e8};
 }
 
 static hamel_status no_memory(hamel_model *model, hamel_error *error) {

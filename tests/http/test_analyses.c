@@ -45,6 +45,8 @@ static void nothing_is_integrated_and_no_time_to_stop_is_needed(void **state) {
                             "\"analyses\": [\"structure\", \"equations\", \"verification\"]}",
                             200);
     assert_true(json_number_of(found, "degrees_of_freedom") == 1);
+    const cJSON *equations = cJSON_GetObjectItemCaseSensitive(found, "equations");
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(equations, "simplified")));
     cJSON_Delete(found);
 }
 

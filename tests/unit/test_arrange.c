@@ -149,14 +149,59 @@ static void conditions_are_used(void **state) {
     fixture_open(&f, names);
     graph_node zero[] = {fixture_node(&f, "x^2 + y^2 + a^2 - l^2"), fixture_node(&f, "y*cos(b) - x*sin(b)")};
     graph_node node = fixture_node(&f, "((x*cos(b) + y*sin(b))^2 + a^2)*x'' + (x*sin(b) - y*cos(b))*y'' + x*b''");
-    text_of(&f, arrange_where(f.system->graph, node, zero, 2, &f.memory), &text);
+    text_of(&f, arrange_where(f.system->graph, node, zero, 2, NULL, &f.memory), &text);
     assert_string_equal(text.bytes, "l^2*x'' + x*b''");
     text_buffer_free(&text);
     graph_node rod = fixture_node(&f, "sqrt(x^2 + y^2) - l");
     node = fixture_node(&f, "(x^2 + y^2)*x'' + y*y''/sqrt(x^2 + y^2)");
-    text_of(&f, arrange_where(f.system->graph, node, &rod, 1, &f.memory), &text);
+    text_of(&f, arrange_where(f.system->graph, node, &rod, 1, NULL, &f.memory), &text);
     assert_string_equal(text.bytes, "l^2*x'' + y*y''/l");
     text_buffer_free(&text);
+    fixture_close(&f);
+}
+
+/* The same work each time; what it does not reach stays as it was. */
+static void one_effort_serves_many_expressions(void **state) {
+    (void)state;
+    const uint64_t plenty = 1000000;
+    fixture f;
+    fixture_open(&f, names);
+    graph_node node = fixture_node(&f, "m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2");
+    graph_node expected = arrange(f.system->graph, node, &f.memory);
+    assert_int_not_equal(node, expected);
+    effort e = {.left = plenty};
+    assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), expected);
+    assert_false(e.spent);
+    uint64_t once = plenty - e.left;
+    assert_true(once > 0);
+    e.left = 2 * once;
+    assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), expected);
+    assert_int_equal(e.left, once);
+    assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), expected);
+    assert_int_equal(e.left, 0);
+    assert_false(e.spent);
+    assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), node);
+    assert_true(e.spent);
+    e = (effort){.left = once - 1};
+    assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), node);
+    assert_true(e.spent);
+    fixture_close(&f);
+}
+
+static bool leaves_at_the_third_call(void *context) {
+    return ++*(int *)context >= 3;
+}
+
+static void nothing_more_is_done_when_nobody_waits(void **state) {
+    (void)state;
+    int calls = 0;
+    fixture f;
+    fixture_open(&f, names);
+    graph_node node = fixture_node(&f, "m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2");
+    effort e = {.left = UINT64_MAX, .interrupted = leaves_at_the_third_call, .context = &calls};
+    assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), node);
+    assert_int_equal(calls, 3);
+    assert_int_equal(e.left, 0);
     fixture_close(&f);
 }
 
@@ -173,6 +218,8 @@ int main(void) {
         cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
         cmocka_unit_test(conditions_are_used),
         cmocka_unit_test(what_is_too_long_is_left_alone),
+        cmocka_unit_test(one_effort_serves_many_expressions),
+        cmocka_unit_test(nothing_more_is_done_when_nobody_waits),
     };
     return cmocka_run_group_tests_name("arrange", tests, NULL, NULL);
 }

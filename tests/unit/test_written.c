@@ -134,9 +134,38 @@ static void later(const program_of_c *p, const motion_state *s, size_t n, double
     p->velocities(s->t + h, q, v, w);
 }
 
-/* The other formulations have other variables w: their rates are the change of w along the true motion. The central
- * difference over 2h errs by h²/6 of the third derivative and by rounding over h; both are below 1e-6 for h = 1e-4
- * where rates of these systems' variables are of the size of 1 to 100 a second. */
+/* The rates of w are the change of w along the true motion. The central difference over 2h errs by h²/6 of the third
+ * derivative and by rounding over h; both are below 1e-6 for h = 1e-4 where rates of these systems' variables are of the
+ * size of 1 to 100 a second. */
+static void changes_with_the_motion(const char *name, const char *as, double arranging) {
+    written_example e;
+    motion_state s;
+    program_of_c p;
+    bool simplified;
+    written_open_example(&e, name, "lagrange");
+    start_of(e.model, &s);
+    written_close(&e);
+    written_open_example(&e, name, as);
+    char *text = written_equations_within(&e, HAMEL_NOTATION_C, arranging, &simplified);
+    assert_true(simplified == (strstr(text, "not simplified") == NULL));
+    assert_true(simplified == (arranging > 0));
+    compile(&p, text);
+    double w[64] = {0}, q_dot[64], w_dot[64] = {0}, lambda[64], before[64] = {0}, after[64] = {0};
+    const double h = 1e-4;
+    p.velocities(s.t, s.q, s.v, w);
+    assert_int_equal(p.rates(s.t, s.q, w, q_dot, w_dot, lambda), 0);
+    later(&p, &s, e.model->n, -h, before);
+    later(&p, &s, e.model->n, h, after);
+    for (size_t i = 0; i < e.model->n; i++) {
+        assert_near(name, q_dot[i], s.v[i], 1e-9);
+        assert_near(as, w_dot[i], (after[i] - before[i]) / (2 * h), 1e-6);
+    }
+    dlclose(p.library);
+    free(text);
+    written_close(&e);
+}
+
+/* The other formulations have other variables w, and others again where nothing is simplified. */
 static void other_formulations_change_with_the_motion(void **state) {
     static const char *const cases[][2] = {
         {"papastavridis_3_5_8_double_pendulum", "hamilton"},
@@ -157,28 +186,8 @@ static void other_formulations_change_with_the_motion(void **state) {
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        written_example e;
-        motion_state s;
-        program_of_c p;
-        written_open_example(&e, cases[k][0], "lagrange");
-        start_of(e.model, &s);
-        written_close(&e);
-        written_open_example(&e, cases[k][0], cases[k][1]);
-        char *text = written_equations(&e, HAMEL_NOTATION_C);
-        compile(&p, text);
-        double w[64] = {0}, q_dot[64], w_dot[64] = {0}, lambda[64], before[64] = {0}, after[64] = {0};
-        const double h = 1e-4;
-        p.velocities(s.t, s.q, s.v, w);
-        assert_int_equal(p.rates(s.t, s.q, w, q_dot, w_dot, lambda), 0);
-        later(&p, &s, e.model->n, -h, before);
-        later(&p, &s, e.model->n, h, after);
-        for (size_t i = 0; i < e.model->n; i++) {
-            assert_near(cases[k][0], q_dot[i], s.v[i], 1e-9);
-            assert_near(cases[k][1], w_dot[i], (after[i] - before[i]) / (2 * h), 1e-6);
-        }
-        dlclose(p.library);
-        free(text);
-        written_close(&e);
+        changes_with_the_motion(cases[k][0], cases[k][1], hamel_limits_default().arranging);
+        changes_with_the_motion(cases[k][0], cases[k][1], 0);
     }
 }
 
@@ -227,6 +236,89 @@ static void the_text_read_back_is_what_is_integrated(void **state) {
         free(text);
         written_close(&e);
     }
+}
+
+/* Line k of a text, without its end. */
+static void line_of(const char *text, int k, char *line, size_t room) {
+    for (; k > 0 && text; k--) {
+        text = strchr(text, '\n');
+        if (text) text++;
+    }
+    assert_non_null(text);
+    snprintf(line, room, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+/* With somewhat less work the first lines are as ever, with none all are as they were derived: right, as read back.
+ * Counted work ends at the same place each time. */
+static void what_takes_too_much_work_is_left_as_it_was_derived(void **state) {
+    (void)state;
+    written_example e;
+    bool simplified = true;
+    double work = 1e6;
+    char found[512], expected[512];
+    written_open_example(&e, "papastavridis_3_5_8_double_pendulum", "lagrange");
+    char *all = written_equations(&e, HAMEL_NOTATION_TEXT), *some = NULL;
+    for (; simplified && work > 1; work *= 0.9) {
+        free(some);
+        some = written_equations_within(&e, HAMEL_NOTATION_TEXT, work, &simplified);
+    }
+    assert_false(simplified);
+    char *again = written_equations_within(&e, HAMEL_NOTATION_TEXT, work / 0.9, &simplified);
+    assert_string_equal(some, again);
+    line_of(some, 1, found, sizeof found);
+    assert_string_equal(found, "# right, but not simplified throughout: that would take too much work");
+    line_of(all, 3, expected, sizeof expected);
+    line_of(some, 4, found, sizeof found);
+    assert_string_equal(found, expected);
+    char *none = written_equations_within(&e, HAMEL_NOTATION_TEXT, 0, &simplified);
+    assert_false(simplified);
+    line_of(none, 4, found, sizeof found);
+    assert_string_not_equal(found, expected);
+    compare_text(&e, none);
+    char *latex = written_equations_within(&e, HAMEL_NOTATION_LATEX, 0, &simplified);
+    assert_non_null(strstr(latex, "\n% right, but not simplified throughout"));
+    free(latex);
+    free(none);
+    free(again);
+    free(some);
+    free(all);
+    written_close(&e);
+}
+
+/* The second rod says what the first says: that is seen when the rest is simplified. Unseen, it would be divided by 0. */
+static void what_may_be_0_is_not_divided_by(void **state) {
+    (void)state;
+    written_example e;
+    char *text = NULL;
+    hamel_error error = {0};
+    hamel_limits limits = hamel_limits_default();
+    written_open_example(&e, "redundant_rods", "kane");
+    free(written_equations(&e, HAMEL_NOTATION_TEXT));
+    limits.arranging = 0;
+    hamel_status status =
+        hamel_write_equations(&text, NULL, &e.description.description, HAMEL_NOTATION_TEXT, &limits, NULL, &error);
+    assert_int_equal(status, HAMEL_INVALID);
+    assert_string_equal(error.faults[0].message,
+                        "these equations cannot be written out: solving for velocities takes too much work");
+    hamel_error_clear(&error);
+    written_close(&e);
+}
+
+/* Bennett's linkage has four bars that turn in space, and a freedom more than its joints are many: solving for its
+ * velocities without bounds takes twenty times the work that is allowed. */
+static void the_work_has_bounds(void **state) {
+    (void)state;
+    written_example e;
+    char *text = NULL;
+    hamel_error error = {0};
+    written_open_example(&e, "bennett_linkage", "kane");
+    hamel_status status =
+        hamel_write_equations(&text, NULL, &e.description.description, HAMEL_NOTATION_TEXT, NULL, NULL, &error);
+    assert_int_equal(status, HAMEL_INVALID);
+    assert_string_equal(error.faults[0].message,
+                        "these equations cannot be written out: solving for velocities takes too much work");
+    hamel_error_clear(&error);
+    written_close(&e);
 }
 
 static void a_book_would_print_them_so(void **state) {
@@ -348,6 +440,9 @@ int main(void) {
         cmocka_unit_test(the_rolling_disk_is_recognized),
         cmocka_unit_test(the_text_read_back_is_what_is_integrated),
         cmocka_unit_test(the_c_gives_the_accelerations),
+        cmocka_unit_test(what_takes_too_much_work_is_left_as_it_was_derived),
+        cmocka_unit_test(what_may_be_0_is_not_divided_by),
+        cmocka_unit_test(the_work_has_bounds),
         cmocka_unit_test(a_determinant_has_a_name),
         cmocka_unit_test(a_wheel_is_written_in_the_velocity_along_it),
         cmocka_unit_test(a_bead_is_written_in_the_velocity_along_its_circle),

@@ -60,9 +60,19 @@ void written_close(written_example *e) {
 }
 
 char *written_equations(written_example *e, hamel_notation notation) {
+    bool simplified;
+    char *text = written_equations_within(e, notation, hamel_limits_default().arranging, &simplified);
+    assert_true(simplified);
+    return text;
+}
+
+char *written_equations_within(written_example *e, hamel_notation notation, double arranging, bool *simplified) {
     char *text = NULL;
     hamel_error error = {0};
-    hamel_status status = hamel_write_equations(&text, &e->description.description, notation, NULL, NULL, &error);
+    hamel_limits limits = hamel_limits_default();
+    limits.arranging = arranging;
+    const hamel_description *d = &e->description.description;
+    hamel_status status = hamel_write_equations(&text, simplified, d, notation, &limits, NULL, &error);
     if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "");
     assert_int_equal(status, HAMEL_OK);
     return text;

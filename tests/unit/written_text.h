@@ -19,6 +19,9 @@ void written_close(written_example *e);
 /* The caller frees the text. */
 char *written_equations(written_example *e, hamel_notation notation);
 
+/* The same with that much work to simplify them. */
+char *written_equations_within(written_example *e, hamel_notation notation, double arranging, bool *simplified);
+
 /* An expression as it stands in a text, with multipliers for lambda(c). */
 graph_node written_read(hamel_system *s, char *text);
 
