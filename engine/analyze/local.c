@@ -91,12 +91,13 @@ hamel_status local_create(local_equations *l, hamel_model *model, const hamel_ar
     if (model->nonideal && (program_depends(model->nonideal) & reactions))
         return hamel_fail(error, HAMEL_INVALID, "/constraints", 0,
                           "prescribed work that depends on reactions has no linear form here");
-    if (!allocate(l)) return no_memory(error);
+    if (!mode_create(&l->mode, model) || !allocate(l)) return no_memory(error);
     model->system->error = error;
     return input_count > 0 ? compile_inputs(l, inputs, error) : HAMEL_OK;
 }
 
 void local_free(local_equations *l) {
+    mode_free(&l->mode);
     arena_free(&l->memory);
 }
 
@@ -184,6 +185,8 @@ static void rest_constraints(local_equations *l, const double *lambda) {
 
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) {
     program_inputs in = model_inputs(l->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
+    mode_choose_branches(&l->mode, s->t, s->q, s->v);
+    in.values[SYMBOL_BRANCH] = l->mode.branches;
     evaluate_levels(l, &in);
     evaluate_residual(l, &in);
     evaluate_inputs(l, &in);

@@ -9,7 +9,7 @@
 #ifndef HAMEL_ANALYZE_LOCAL_H
 #define HAMEL_ANALYZE_LOCAL_H
 
-#include "engine/model/model.h"
+#include "engine/solve/mode.h"
 
 enum { LOCAL_MOST = 600 }; /* coordinates and constraints together */
 
@@ -18,6 +18,7 @@ typedef struct local_equations {
     hamel_model *model; /* borrowed; its graph is extended */
     size_t n, m, rows;  /* rows = n + m */
     size_t inputs;
+    motion_mode mode;   /* for the branches at the state */
     program *by_inputs; /* ∂(R, Φ, ψ)/∂p, one input after the other; NULL without inputs */
 
     double *R, *phi, *psi;                         /* rows, m, m */

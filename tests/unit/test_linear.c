@@ -100,6 +100,19 @@ static void springs_have_their_frequencies(void **state) {
         damped, 1);
 }
 
+/* A spring with play d acts with k beyond it and not at all within: x'' = -k (|x| - d) sign(x) - c x', where |x| > d. */
+static void an_operator_with_branches_is_linear_in_the_one_at_the_state(void **state) {
+    (void)state;
+    const double beyond[][2] = {{-0.1, sqrt(9 - 0.01)}}, within[][2] = {{-0.2, 0}, {0, 0}};
+#define PLAY(x)                                                                                                \
+    "`coordinates`: [{`name`: `x`, `initial`: " x "}], `kinetic_energy`: `x'^2/2`, `dissipation`: `0.1*x'^2`," \
+    "`generalized_forces`: {`x`: `-9*(max(x - 0.5, 0) + if(x < -0.5, x + 0.5, 0))`}"
+    expect_modes("beyond the play", PLAY("2"), false, beyond, 1);
+    expect_modes("beyond the play on the other side", PLAY("-2"), false, beyond, 1);
+    expect_modes("within the play", PLAY("0.1"), false, within, 2);
+    expect_modes("an equilibrium within the play", PLAY("0.1"), true, within, 2);
+}
+
 static void rolling_and_turning_change_frequencies(void **state) {
     (void)state;
     /* A cylinder of radius r rolls in a trough of radius R: ω² = 2g/(3(R − r)); rolling as a velocity constraint. */
@@ -250,6 +263,7 @@ int main(void) {
         cmocka_unit_test(a_start_off_its_constraint_is_the_only_fault),
         cmocka_unit_test(pendulums_have_their_frequencies),
         cmocka_unit_test(springs_have_their_frequencies),
+        cmocka_unit_test(an_operator_with_branches_is_linear_in_the_one_at_the_state),
         cmocka_unit_test(rolling_and_turning_change_frequencies),
         cmocka_unit_test(a_top_sleeps_when_it_is_fast),
         cmocka_unit_test(all_equilibria_of_two_links_are_found),
