@@ -158,6 +158,15 @@ static hamel_fault *last_fault(hamel_error *error) {
     return &error->faults[error->count - 1];
 }
 
+void hamel_relocate(hamel_error *error, const char *pointer, int column) {
+    hamel_fault *fault = last_fault(error);
+    char *copy = fault == NULL ? NULL : copy_text(pointer, strlen(pointer));
+    if (copy == NULL) return;
+    free(fault->pointer);
+    fault->pointer = copy;
+    fault->column = column;
+}
+
 void hamel_suggest(hamel_error *error, const char *format, ...) {
     hamel_fault *fault = last_fault(error);
     if (fault == NULL) return;

@@ -72,6 +72,10 @@ void hamel_error_clear(hamel_error *error);
 /* Keeps of equal faults the first: an element that is looked at more than once is at fault once. */
 void hamel_error_once(hamel_error *error);
 
+/* Says of the fault added last that it lies at `pointer` and `column`: where something was asked for, instead of where it
+ * was found not to be. */
+void hamel_relocate(hamel_error *error, const char *pointer, int column);
+
 /* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is
  * kept). When memory runs out the status is kept and the text is lost. HAMEL_NO_MEMORY takes the place of all other
  * faults, before and after. `pointer` NULL means "". */

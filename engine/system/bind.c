@@ -417,8 +417,13 @@ static bool run_quantity(machine *m, const syntax_item *item) {
         hamel_suggest(m->s->error, "it is known in outputs, invariants and checks%s", known_elsewhere(item->op));
         return false;
     }
-    graph_node node = m->quantities ? m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index)
-                                    : graph_number(m->s->graph, 0);
+    if (!m->quantities) return push(m, graph_number(m->s->graph, 0), NULL);
+    size_t faults = m->s->error->count;
+    graph_node node = m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index);
+    if (node < 0 && m->s->error->count > faults) {
+        hamel_relocate(m->s->error, m->pointer, item->column);
+        hamel_quote(m->s->error, m->code->text, m->code->length);
+    }
     return push(m, node, NULL);
 }
 
