@@ -163,7 +163,7 @@ typedef struct store_listener {
     void (*queued)(void *context);                   /* there may be something to claim */
     void (*canceled)(void *context, int64_t number); /* by a client of another daemon */
     void (*lost)(void *context);                     /* what runs here may be given to others from now on */
-    bool (*runs)(void *context, int64_t number);     /* whether it has been claimed and not ended */
+    bool (*runs)(void *context, int64_t number);     /* whether it has been claimed and not ended, or may have */
 } store_listener;
 
 typedef struct store_kind {

@@ -134,14 +134,8 @@ void pg_work_may_wait(postgres_store *s) {
 
 /* ---- release ---------------------------------------------------------------------------------------------------- */
 
-typedef struct release_change {
-    sql_operation operation;
-    postgres_store *store;
-    bool all;
-} release_change;
-
 static store_status run_release(sql_connection *c, sql_operation *self) {
-    const release_change *change = (release_change *)self;
+    const pg_release *change = (pg_release *)self;
     pg_reserve *r = &change->store->reserve;
     bool stale = r->first < r->count && stamp_seconds() - r->taken_at > STALE_SECONDS;
     if (!stale && !change->all) return STORE_OK;
@@ -150,15 +144,13 @@ static store_status run_release(sql_connection *c, sql_operation *self) {
     return sql_run(c, PG_RELEASE_RESERVED) ? STORE_OK : STORE_FAILED;
 }
 
-static bool release(postgres_store *s, bool all) {
-    release_change change = {{.run = run_release}, s, all};
-    return sql_change(&s->base, &change.operation) == STORE_OK;
-}
-
+/* The keeper's lease must not wait for a change that takes long. */
 void pg_release_stale(postgres_store *s) {
-    release(s, false);
+    if (!s->stale.store) s->stale = (pg_release){{.run = run_release}, s, false};
+    sql_change_later(&s->base, &s->stale.operation);
 }
 
 bool pg_release_all(postgres_store *s) {
-    return release(s, true);
+    pg_release change = {{.run = run_release}, s, true};
+    return sql_change(&s->base, &change.operation) == STORE_OK;
 }

@@ -87,12 +87,20 @@ typedef struct pg_reserve {
     bool unsure;     /* a transaction that changed it may have failed: the database knows */
 } pg_reserve;
 
+/* Gives back what is reserved: what is stale, or all. */
+typedef struct pg_release {
+    sql_operation operation;
+    postgres_store *store;
+    bool all;
+} pg_release;
+
 struct postgres_store {
     sql_store base;
     char **keywords, **values; /* of the connections; NULL-terminated */
     double lease_seconds;
     pg_connection writer, keeper; /* the keeper's thread keeps the lease */
     pg_reserve reserve;
+    pg_release stale;     /* of the keeper */
     _Atomic int64_t node; /* 0: without a lease */
 
     pthread_mutex_t reach_lock; /* guards what follows */
@@ -135,7 +143,7 @@ bool pg_migrate(pg_connection *c, char *message, size_t room);
 
 /* store_postgres_claim.c */
 store_status pg_claim(store *s, job *out, char **body, size_t *length);
-void pg_release_stale(postgres_store *s); /* what was reserved and not begun for too long */
+void pg_release_stale(postgres_store *s); /* what was reserved and not begun for too long; soon */
 bool pg_release_all(postgres_store *s);
 void pg_work_may_wait(postgres_store *s); /* something was submitted */
 

@@ -95,6 +95,7 @@ static size_t give_back(sql_store *s, sql_operation *batch) {
             append(s, o);
             later++;
         } else {
+            o->given = false;
             o->done = true;
         }
     }
@@ -143,6 +144,16 @@ store_status sql_change(sql_store *s, sql_operation *operation) {
     while (!operation->done) pthread_cond_wait(&s->done, &s->lock);
     pthread_mutex_unlock(&s->lock);
     return operation->result;
+}
+
+void sql_change_later(sql_store *s, sql_operation *operation) {
+    pthread_mutex_lock(&s->lock);
+    if (!operation->given) {
+        operation->given = true;
+        append(s, operation);
+        pthread_cond_signal(&s->given);
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 void sql_wait(store *base, uint64_t *seen, double seconds) {

@@ -161,7 +161,7 @@ struct sql_operation {
     bool durable;
     bool patient; /* rather waits for a database that cannot be reached than fails */
     bool again;   /* it has been tried, and may even have been made */
-    bool later, done;
+    bool given, later, done;
     store_status result;
     sql_operation *next;
 };
@@ -190,6 +190,7 @@ void sql_store_destroy(sql_store *s); /* not its connections */
 bool sql_writer_start(sql_store *s);
 void sql_writer_stop(sql_store *s);                              /* after all that was given is done */
 store_status sql_change(sql_store *s, sql_operation *operation); /* waits until it is committed */
+void sql_change_later(sql_store *s, sql_operation *operation);   /* waits for nothing; none while it is under way */
 sql_connection *sql_reader(sql_store *s);
 void sql_reader_back(sql_store *s, sql_connection *c);
 

@@ -20,6 +20,7 @@
 enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 600 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
+#define SOON_SECONDS 0.2
 
 typedef struct place {
     workers *owner;
@@ -388,18 +389,37 @@ static bool start_thread(place *p) {
     return started;
 }
 
+/* With the lock. */
+static void cancel_place_of(workers *w, int64_t number) {
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->places[i].number != number) continue;
+        w->places[i].canceled = true;
+        atomic_store(&w->places[i].cancel, true);
+    }
+}
+
 /* ---- what a store that others share tells ----------------------------------------------------------------------- */
+
+/* A claim holds the lock while it waits for the store's writer. The store's own thread keeps its lease: it must not wait
+ * for that, and asks again. */
+static bool lock_soon(workers *w) {
+    struct timespec until = stamp_deadline(SOON_SECONDS);
+    return pthread_mutex_clocklock(&w->lock, CLOCK_MONOTONIC, &until) == 0;
+}
 
 static void on_queued(void *context) {
     workers *w = context;
-    pthread_mutex_lock(&w->lock);
+    if (!lock_soon(w)) return; /* whoever claims looks again before long */
     w->calls++;
     pthread_cond_broadcast(&w->woken);
     pthread_mutex_unlock(&w->lock);
 }
 
 static void on_canceled(void *context, int64_t number) {
-    workers_cancel(context, number);
+    workers *w = context;
+    if (!lock_soon(w)) return;
+    cancel_place_of(w, number);
+    pthread_mutex_unlock(&w->lock);
 }
 
 /* What runs is handed back, should the store still take it for ours. */
@@ -417,7 +437,7 @@ static void on_lost(void *context) {
 static bool is_running(void *context, int64_t number) {
     workers *w = context;
     bool found = false;
-    pthread_mutex_lock(&w->lock);
+    if (!lock_soon(w)) return true;
     for (size_t i = 0; i < w->count; i++) found = found || w->places[i].number == number;
     pthread_mutex_unlock(&w->lock);
     return found;
@@ -468,11 +488,7 @@ void workers_wake(workers *w) {
 
 void workers_cancel(workers *w, int64_t number) {
     pthread_mutex_lock(&w->lock);
-    for (size_t i = 0; i < w->count; i++) {
-        if (w->places[i].number != number) continue;
-        w->places[i].canceled = true;
-        atomic_store(&w->places[i].cancel, true);
-    }
+    cancel_place_of(w, number);
     pthread_mutex_unlock(&w->lock);
 }
 
