@@ -16,7 +16,7 @@ start_daemon() {
     : >daemon.log # there before the daemon is, to be looked into
     "$hameld" --listen 127.0.0.1:0 --data "$scratch/data" "$@" >/dev/null 2>>daemon.log &
     daemon=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 2400); do
         url=$(sed -n 's/.*"event":"listening","url":"\([^"]*\)".*/\1/p' daemon.log | head -n 1)
         [ -n "$url" ] && return
         kill -0 "$daemon" 2>/dev/null || break

@@ -89,7 +89,7 @@ report $? "one job that is not there does not hide the others"
 call submit long.json; long=$(cat out)
 "$hamel" results "$long" --follow >followed 2>followed.err & follower=$!
 "$hamel" wait "$long" >waited 2>waited.err & waiter=$!
-for _ in $(seq 100); do [ -s followed ] && break; sleep 0.1; done
+for _ in $(seq 1200); do [ -s followed ] && break; sleep 0.1; done
 call results "$long" --to 2; code_is 0 && [ "$(wc -l <out)" = 22 ]
 report $? "a job that runs gives the rows there are"
 call jobs --status running --format json; code_is 0 && [ "$(wc -l <out)" = 1 ] && grep -q "^{\"id\":\"$long\"" out

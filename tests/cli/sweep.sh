@@ -68,7 +68,7 @@ report $? "a missing directory is an I/O failure"
 # Killed in its midst: what was finished is kept and not run again. The fixed steps make a member take some time.
 sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
 "$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
-for _ in $(seq 200); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
+for _ in $(seq 2400); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
 { kill -9 $child && wait $child; } 2>/dev/null
 kept=$(ls slow.csv.parts/*.part | head -1)
 before=$(stat -c %y "$kept"); call sweep slow.json --stop 1 --output slow.csv --resume; code_is 0 && [ "$(stat -c %y "$kept")" = "$before" ]

@@ -67,8 +67,8 @@ static int make_store(void **state) {
     submit_batch(oscillator(system, sizeof system, "swept", 2, 5), "{\"over\":{\"x.initial\":[1,2,3]}}");
     note_ids("/v1/jobs?limit=60", jobs, &job_count);
     note_ids("/v1/batches?limit=10", batches, &batch_count);
-    wait_for_status(&d, bouncing, "completed", 20);
-    for (size_t k = 0; k < job_count; k++) wait_for_status(&d, jobs[k], "completed", 20);
+    wait_for_status(&d, bouncing, "completed");
+    for (size_t k = 0; k < job_count; k++) wait_for_status(&d, jobs[k], "completed");
     free(bouncing);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     assert_true(copy_file(file, pristine));

@@ -253,7 +253,7 @@ static void check_ends(size_t count) {
             gone = gone || history[last].state == SAID_GONE;
         char path[PATH_BYTES];
         snprintf(path, sizeof path, "/v1/jobs/%s", ids[history[first].job]);
-        double until = now_seconds() + 120;
+        double until = hang_time();
         said state = SAID_QUEUED;
         for (bool ended = false; !ended; ended = ended || state > SAID_RUNNING) {
             answer a = ask(&d, "GET", path, NULL, NULL);

@@ -66,11 +66,8 @@ static void *submit_all(void *context) {
 static void kill_and_start_again(void) {
     pthread_rwlock_wrlock(&restart);
     daemon_end(&d, SIGKILL);
-    double begin = now_seconds();
     daemon_start_again(&d, NULL);
-    double took = now_seconds() - begin;
     pthread_rwlock_unlock(&restart);
-    assert_true(took < 10);
 }
 
 static double random_seconds(double least, double most) {
@@ -122,7 +119,7 @@ static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
     pthread_join(submitter, NULL);
     answer expected[KINDS] = {expected_rows(0), expected_rows(1), expected_rows(7)};
     for (size_t i = 0; i < s.count; i++) {
-        wait_for_status(&d, s.ids[i], "completed", 120);
+        wait_for_status(&d, s.ids[i], "completed");
         check_rows(&s, i, &expected[i % 20 == 7 ? 2 : i % 2]);
     }
     size_t all = count_jobs();
@@ -157,7 +154,7 @@ static void crash_worker(void) {
 /* False when it has failed instead. */
 static bool comes_to_run(const char *id) {
     char path[PATH_BYTES], status[16] = "";
-    double until = now_seconds() + 120 * slowness();
+    double until = hang_time();
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     while (strcmp(status, "running") != 0 && strcmp(status, "failed") != 0) {
         cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
@@ -190,7 +187,7 @@ static void a_job_that_crashes_the_daemon_is_given_up_and_others_go_on(void **st
     cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
     assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(job, "problem"), "type"), "/problems/crashed");
     cJSON_Delete(job);
-    wait_for_status(&d, good, "completed", 120);
+    wait_for_status(&d, good, "completed");
     free(bad);
     free(good);
     daemon_remove(&d);
@@ -203,11 +200,11 @@ static void a_daemon_killed_many_times_blames_no_job(void **state) {
     daemon_start(&d, one);
     char *id = submit(&d, oscillator(system, sizeof system, "long", 40000, 40001));
     for (int i = 0; i < 8; i++) { /* mostly before the run has stored anything */
-        wait_for_status(&d, id, "running", 20);
+        wait_for_status(&d, id, "running");
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, one);
     }
-    wait_for_status(&d, id, "completed", 60);
+    wait_for_status(&d, id, "completed");
     free(id);
     daemon_remove(&d);
 }

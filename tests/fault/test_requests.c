@@ -73,6 +73,16 @@ static long starve(const question *q) {
     return failed;
 }
 
+/* Until connections and jobs of what was asked before have ended. */
+static void wait_until_quiet(void) {
+    double until = hang_time();
+    while (daemon_metric(&d, "hamel_jobs_queued") + daemon_metric(&d, "hamel_jobs_running") > 0 ||
+           daemon_metric(&d, "hamel_http_connections") > 1) {
+        assert_true(now_seconds() < until);
+        sleep_seconds(0.01);
+    }
+}
+
 static void each_allocation_may_fail_and_the_next_request_is_served(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], analysis[SYSTEM_BYTES + 64], batch[SYSTEM_BYTES + 64];
@@ -91,16 +101,16 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
     start((const char *const[]){"--workers", "1", "--cache", "0", NULL});
     for (size_t k = 0; k < sizeof questions / sizeof *questions; k++) {
         check_well(&questions[k]);
-        sleep_seconds(0.2);
+        wait_until_quiet();
         long before = atomic_load(&f->live), failed = starve(&questions[k]);
         long more = LONG_MAX, bound = failed / 2 + 60; /* caches, but none that grows with each */
-        for (double until = now_seconds() + 10; more > bound && now_seconds() < until; sleep_seconds(0.1))
+        for (double until = hang_time(); more > bound && now_seconds() < until; sleep_seconds(0.1))
             more = atomic_load(&f->live) - before; /* connections end, jobs run */
         print_message("%s: %ld allocations failed, %ld blocks more in use\n", questions[k].name, failed, more);
         assert_true(more <= bound);
     }
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "completed", 60); /* whatever was lost of others, the queue moves on */
+    wait_for_status(&d, id, "completed"); /* whatever was lost of others, the queue moves on */
     free(id);
     end();
 }
@@ -108,7 +118,7 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
 /* Completed, or failed for want of memory. */
 static void wait_for_end(const char *id) {
     char path[PATH_BYTES], status[32] = "queued", type[64] = "";
-    double until = now_seconds() + 30;
+    double until = hang_time();
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     while ((strcmp(status, "queued") == 0 || strcmp(status, "running") == 0) && now_seconds() < until) {
         cJSON *told = ask_json(&d, "GET", path, NULL, NULL, 200);
@@ -136,7 +146,7 @@ static void a_daemon_without_any_memory_recovers(void **state) {
         answer_clear(&a);
     }
     char *after = submit(&d, system);
-    wait_for_status(&d, after, "completed", 60);
+    wait_for_status(&d, after, "completed");
     wait_for_end(before);
     free(before);
     free(after);
@@ -163,7 +173,7 @@ static void a_socket_that_breaks_ends_its_request_only(void **state) {
         assert_int_equal(a.status, 200);
         answer_clear(&a);
     }
-    double until = now_seconds() + 20;
+    double until = hang_time();
     while (daemon_descriptors(&d) > before + 2 && now_seconds() < until) sleep_seconds(0.05);
     assert_true(daemon_descriptors(&d) <= before + 2);
     end();
@@ -176,7 +186,7 @@ static void a_disk_that_has_room_again_needs_no_hands(void **state) {
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     start((const char *const[]){"--workers", "1", NULL});
     char *running = submit(&d, endless(system, sizeof system));
-    wait_for_status(&d, running, "running", 20);
+    wait_for_status(&d, running, "running");
     char *queued = submit(&d, oscillator(system, sizeof system, "queued", 10, 11));
     fault_order(f, FAULT_WRITE, 1, true, ENOSPC);
     answer refused = ask(&d, "POST", "/v1/jobs", json_type, system);
@@ -186,10 +196,13 @@ static void a_disk_that_has_room_again_needs_no_hands(void **state) {
     answer live = ask(&d, "POST", "/v1/simulations", json_type, system);
     assert_int_equal(live.status, 200); /* needs no disk */
     answer_clear(&live);
-    sleep_seconds(1.5); /* the run cannot store its rows, nor its end */
+    size_t told_before = count_in_log(&d, "\"event\":\"store\"");
+    for (double until = hang_time(); count_in_log(&d, "\"event\":\"store\"") < told_before + 2; sleep_seconds(0.05)) {
+        assert_true(now_seconds() < until); /* the run cannot store its rows, nor its end */
+    }
     fault_cancel(f, FAULT_WRITE);
-    wait_for_status(&d, running, "failed", 20);
-    wait_for_status(&d, queued, "completed", 20);
+    wait_for_status(&d, running, "failed");
+    wait_for_status(&d, queued, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s", running);
     cJSON *told = ask_json(&d, "GET", path, NULL, NULL, 200);
     assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(told, "problem"), "type"), "/problems/storage");
@@ -207,14 +220,14 @@ static void an_hour_more_or_less_changes_nothing(void **state) {
     static const long shifts[] = {3600, -3600, 0};
     start((const char *const[]){"--workers", "1", "--keep-days", "1", "--time-limit", "60", NULL});
     char *done = submit(&d, oscillator(system, sizeof system, "done", 1, 3));
-    wait_for_status(&d, done, "completed", 20);
+    wait_for_status(&d, done, "completed");
     char *running = submit(&d, endless(system, sizeof system));
-    wait_for_status(&d, running, "running", 20);
+    wait_for_status(&d, running, "running");
     for (size_t k = 0; k < 3; k++) {
         atomic_store(&f->clock_shift, shifts[k]);
         sleep_seconds(1.2); /* rounds of the keeper, the retention, a poll of the workers */
-        wait_for_status(&d, running, "running", 0);
-        wait_for_status(&d, done, "completed", 0);
+        wait_for_status(&d, running, "running");
+        wait_for_status(&d, done, "completed");
         answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "now", 1, 3));
         assert_int_equal(a.status, 200);
         answer_clear(&a);
@@ -226,7 +239,7 @@ static void an_hour_more_or_less_changes_nothing(void **state) {
     answer a = ask(&d, "POST", path, NULL, NULL);
     assert_int_equal(a.status, 202);
     answer_clear(&a);
-    wait_for_status(&d, running, "canceled", 20);
+    wait_for_status(&d, running, "canceled");
     free(done);
     free(running);
     end();
@@ -251,7 +264,7 @@ static void without_a_descriptor_left_the_daemon_waits(void **state) {
     assert_true(daemon_cpu_seconds(&d) - cpu < 0.9); /* it does not spin on what it cannot accept */
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     assert_int_equal(prlimit(d.pid, RLIMIT_NOFILE, &before, NULL), 0);
-    wait_for_status(&d, id, "completed", 20);
+    wait_for_status(&d, id, "completed");
     free(id);
     end();
 }

@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 enum { ARGUMENTS_MAX = 32, BODY_MAX = 256 * 1024 * 1024, RECORD_MAX = 256 * 1024 };
-#define START_SECONDS 30.0
+#define HANG_SECONDS 150.0
 
 const char *const json_type[] = {"Content-Type: application/json", NULL};
 
@@ -53,6 +53,10 @@ double slowness(void) {
     if (strstr(program(), "/valgrind/")) return 20;
     if (strstr(program(), "/tsan/")) return 10;
     return strstr(program(), "/debug/") ? 5 : 1;
+}
+
+double hang_time(void) {
+    return now_seconds() + HANG_SECONDS * slowness();
 }
 
 /* ---- the process ---- */
@@ -102,7 +106,7 @@ void daemon_start_again(test_daemon *d, const char *const *arguments) {
     d->pid = spawn(words, output);
     close(output);
     d->port = 0;
-    double until = now_seconds() + START_SECONDS;
+    double until = hang_time();
     while ((d->port = port_in_log(d)) == 0 && now_seconds() < until) {
         int status;
         if (waitpid(d->pid, &status, WNOHANG) == d->pid) break;
@@ -392,23 +396,25 @@ int connect_to(const test_daemon *d) {
     return s;
 }
 
-size_t exchange(const test_daemon *d, const char *bytes, size_t length, double seconds, char *out, size_t room,
+void wait_for_bytes(int s) {
+    struct pollfd look = {.fd = s, .events = POLLIN};
+    assert_int_equal(poll(&look, 1, (int)((hang_time() - now_seconds()) * 1e3)), 1);
+}
+
+size_t exchange(const test_daemon *d, const char *bytes, size_t length, const char *enough, char *out, size_t room,
                 bool *closed) {
     int s = connect_to(d);
     size_t got = 0;
-    double until = now_seconds() + seconds;
     *closed = false;
+    out[0] = '\0';
     (void)!send(s, bytes, length, MSG_NOSIGNAL);
-    while (got + 1 < room) {
-        int left = (int)((until - now_seconds()) * 1000);
-        struct pollfd look = {.fd = s, .events = POLLIN};
-        if (left <= 0 || poll(&look, 1, left) <= 0) break;
+    while (got + 1 < room && !*closed && !(enough && strstr(out, enough))) {
+        wait_for_bytes(s);
         ssize_t n = recv(s, out + got, room - 1 - got, 0);
         *closed = n <= 0;
-        if (n <= 0) break;
-        got += (size_t)n;
+        if (n > 0) got += (size_t)n;
+        out[got] = '\0';
     }
-    out[got] = '\0';
     close(s);
     return got;
 }
@@ -436,9 +442,9 @@ char *submit(const test_daemon *d, const char *system) {
     return id;
 }
 
-void wait_for_status(const test_daemon *d, const char *id, const char *status, double seconds) {
+void wait_for_status(const test_daemon *d, const char *id, const char *status) {
     char path[128];
-    double until = now_seconds() + seconds * slowness();
+    double until = hang_time();
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     for (;;) {
         cJSON *job = ask_json(d, "GET", path, NULL, NULL, 200);
@@ -449,5 +455,32 @@ void wait_for_status(const test_daemon *d, const char *id, const char *status, d
         if (there) return;
         assert_false(late);
         sleep_seconds(0.01);
+    }
+}
+
+/* ---- what it tells of itself ---- */
+
+double daemon_metric(const test_daemon *d, const char *series) {
+    char line[256];
+    answer a = ask(d, "GET", "/metrics", NULL, NULL);
+    snprintf(line, sizeof line, "\n%s ", series);
+    const char *at = strstr(a.body, line);
+    double value = at ? strtod(at + strlen(line), NULL) : -1;
+    answer_clear(&a);
+    return value;
+}
+
+size_t count_in_log(const test_daemon *d, const char *text) {
+    char *log = read_whole(d->log);
+    assert_non_null(log);
+    size_t count = 0;
+    for (const char *at = log; (at = strstr(at, text)) != NULL; at++) count++;
+    free(log);
+    return count;
+}
+
+void wait_for_log(const test_daemon *d, const char *text) {
+    for (double until = hang_time(); count_in_log(d, text) == 0; sleep_seconds(0.01)) {
+        assert_true(now_seconds() < until);
     }
 }

@@ -61,10 +61,11 @@ double json_number_of(const cJSON *object, const char *key);    /* NaN when abse
 
 extern const char *const json_type[]; /* {"Content-Type: application/json", NULL} */
 
-/* Sends bytes as they are and reads until the server closes, or for `seconds`. Returns the bytes read; `closed` tells
- * whether the server closed. */
-size_t exchange(const test_daemon *d, const char *bytes, size_t length, double seconds, char *out, size_t room,
+/* Sends bytes as they are and reads until the server closes, until what has come holds `enough` (NULL: nothing is), or
+ * until `out` is full. Returns the bytes read; `closed` tells whether the server closed. */
+size_t exchange(const test_daemon *d, const char *bytes, size_t length, const char *enough, char *out, size_t room,
                 bool *closed);
+void wait_for_bytes(int s);           /* until there is something to read from a socket, or its end */
 int connect_to(const test_daemon *d); /* a socket */
 
 /* Descriptions: a harmonic oscillator; one that runs for minutes and sends rows all the time. */
@@ -72,10 +73,14 @@ const char *oscillator(char *out, size_t room, const char *name, double stop, do
 const char *endless(char *out, size_t room);
 
 char *submit(const test_daemon *d, const char *system); /* the job's id; free() it */
-void wait_for_status(const test_daemon *d, const char *id, const char *status, double seconds);
+void wait_for_status(const test_daemon *d, const char *id, const char *status);
+double daemon_metric(const test_daemon *d, const char *series); /* as it is written; -1 when there is none */
+size_t count_in_log(const test_daemon *d, const char *text);
+void wait_for_log(const test_daemon *d, const char *text);
 void sleep_seconds(double seconds);
 double now_seconds(void);
-bool long_tests(void); /* HAMEL_TEST_LONG is set */
-double slowness(void); /* of the daemon's build: factor for bounds on time; sanitizers cost some */
+double hang_time(void); /* by now_seconds: however busy the machine is, what has not come until then does not come */
+bool long_tests(void);  /* HAMEL_TEST_LONG is set */
+double slowness(void);  /* of the daemon's build: factor for bounds on time; sanitizers cost some */
 
 #endif

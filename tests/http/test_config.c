@@ -164,7 +164,7 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     char system[512], copy[128], store[160], output[1000], path[160];
     daemon_start(&d, NULL);
     char *id = submit(&d, oscillator(system, sizeof system, "kept", 10, 11));
-    wait_for_status(&d, id, "completed", 20);
+    wait_for_status(&d, id, "completed");
     char *running = submit(&d, endless(system, sizeof system));
     snprintf(copy, sizeof copy, "%s-copy.db", d.data);
     const char *backup[] = {"--data", d.data, "--backup", copy, NULL};
@@ -180,7 +180,7 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     answer a = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(a.status, 200);
     answer_clear(&a);
-    wait_for_status(&d, running, "running", 20); /* goes on from where the copy has it */
+    wait_for_status(&d, running, "running"); /* goes on from where the copy has it */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
@@ -199,16 +199,16 @@ static void jobs_that_ended_long_ago_are_forgotten(void **state) {
     daemon_start(&d, (const char *const[]){"--keep-days", "0.00001", NULL}); /* less than a second */
     char *old = submit(&d, oscillator(system, sizeof system, "old", 1, 3));
     char *running = submit(&d, endless(system, sizeof system));
-    wait_for_status(&d, old, "completed", 20);
+    wait_for_status(&d, old, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s", old);
     long status = 200;
-    for (double until = now_seconds() + 20; status == 200 && now_seconds() < until; sleep_seconds(0.1)) {
+    for (double until = hang_time(); status == 200 && now_seconds() < until; sleep_seconds(0.1)) {
         answer a = ask(&d, "GET", path, NULL, NULL);
         status = a.status;
         answer_clear(&a);
     }
     assert_int_equal(status, 404);
-    wait_for_status(&d, running, "running", 20); /* what has not ended stays */
+    wait_for_status(&d, running, "running"); /* what has not ended stays */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     free(old);

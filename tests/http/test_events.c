@@ -66,9 +66,9 @@ static void whoever_comes_back_hears_only_what_is_new(void **state) {
     char system[512], path[PATH_BYTES], request[300], out[8192], id_text[32];
     bool closed;
     char *id = submit(&d, endless(system, sizeof system));
-    wait_for_status(&d, id, "running", 20);
+    wait_for_status(&d, id, "running");
     snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n", id);
-    exchange(&d, request, strlen(request), 1.5, out, sizeof out, &closed);
+    exchange(&d, request, strlen(request), "\n\n", out, sizeof out, &closed); /* a whole event */
     assert_false(closed);
     assert_non_null(strstr(out, "\nevent: progress\n") ? strstr(out, "\nevent: progress\n")
                                                        : strstr(out, "event: status"));
@@ -123,7 +123,7 @@ static void rows_are_resumed_behind_the_last_one_seen(void **state) {
     enum { ROWS = 20, LAST = ROWS + 2 }; /* header, rows, summary */
     char system[512], last[16], marker[32], none[8];
     char *id = submit(&d, oscillator(system, sizeof system, "rows", 2, ROWS));
-    wait_for_status(&d, id, "completed", 20);
+    wait_for_status(&d, id, "completed");
     answer whole = rows_of(id, "");
     assert_int_equal(whole.status, 200);
     for (int k = 1; k < LAST; k += 5) {
@@ -156,15 +156,15 @@ static void a_live_result_is_resumed_behind_the_last_row_seen(void **state) {
     char system[512], bytes[300], last[32], marker[64], path[PATH_BYTES];
     bool closed;
     char *id = submit(&d, oscillator(system, sizeof system, "live", 1e8, 1e7));
-    wait_for_status(&d, id, "running", 20);
+    wait_for_status(&d, id, "running");
     static const char form[] = "GET /v1/jobs/%s/results?follow=true&every=1000 HTTP/1.0\r\n" /* no chunks */
                                "Accept: text/event-stream\r\nLast-Event-ID: %s\r\n\r\n";
     snprintf(bytes, sizeof bytes, form, id, "");
-    exchange(&d, bytes, strlen(bytes), 1 * slowness(), out, sizeof out, &closed);
+    exchange(&d, bytes, strlen(bytes), "event: row", out, sizeof out, &closed);
     answer seen = {.body = out};
     last_id(&seen, last, sizeof last);
     snprintf(bytes, sizeof bytes, form, id, last);
-    exchange(&d, bytes, strlen(bytes), 3 * slowness(), out, sizeof out, &closed);
+    exchange(&d, bytes, strlen(bytes), "event: row", out, sizeof out, &closed);
     const char *first = strstr(out, "\nid: ");
     assert_non_null(first);
     snprintf(marker, sizeof marker, "\nid: %lld\n", strtoll(last, NULL, 10) + 1);

@@ -1,7 +1,7 @@
 /* test_fairness.c — one holder of a token who wants all there is, and another who wants a little.
  *
- * The bound of two seconds is what the project promises where the other's jobs are short; what one job holds up by itself
- * is bounded by --time-limit. */
+ * What the project promises, two seconds where the other's jobs are short, is told here by the order in which things
+ * happen, which does not depend on the machine; what one job holds up by itself is bounded by --time-limit. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { MANY, ONE, TOKENS, STREAMS = 40, WAITING = 8, SYSTEM_BYTES = 1024 };
+enum { MANY, ONE, TOKENS, WORKERS = 2, STREAMS = 40, WAITING = 8, SYSTEM_BYTES = 1024 };
 
 static test_daemon d;
 static test_token tokens[TOKENS];
@@ -28,8 +28,8 @@ static int set_up(void **state) {
     tokens[ONE] = token_make("one", "\"read\",\"run\"", "{}");
     token_file_make(token_file);
     token_file_write(token_file, tokens, TOKENS);
-    daemon_start(&d, (const char *const[]){"--tokens", token_file, "--workers", "2", "--streams", "40", "--waiting",
-                                           "8", "--max-members", "100000", NULL});
+    daemon_start(&d, (const char *const[]){"--tokens", token_file, "--workers", "2" /* WORKERS */, "--streams", "40",
+                                           "--waiting", "8", "--max-members", "100000", NULL});
     return 0;
 }
 
@@ -71,34 +71,51 @@ static cJSON *look_at(const cJSON *batch) {
     return now;
 }
 
-/* Seconds from the submission of a small job to its end. */
-static double seconds_of_a_job(void) {
+/* A small job, ended. */
+static cJSON *run_a_job(void) {
     char system[SYSTEM_BYTES];
-    const char *const headers[] = {"Content-Type: application/json", "Prefer: wait=60", tokens[ONE].header, NULL};
-    double begin = now_seconds();
+    const char *const headers[] = {"Content-Type: application/json", "Prefer: wait=120", tokens[ONE].header, NULL};
     answer a = ask(&d, "POST", "/v1/jobs", headers, oscillator(system, sizeof system, "one", 1, 11));
-    double took = now_seconds() - begin;
     cJSON *job = answer_json(&a);
     assert_string_equal(json_text_of(job, "status"), "completed");
-    cJSON_Delete(job);
     answer_clear(&a);
-    return took;
+    return job;
+}
+
+/* How many members of the batch began after the job was there and before it began, by the daemon's clock: of the last
+ * ones that have. Times are texts of one form, so that their order is that of times. */
+static int members_before(const cJSON *batch, const cJSON *job) {
+    static const char *const began[] = {"running", "completed"};
+    char path[160];
+    int count = 0;
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "/v1/jobs?batch=%s&status=%s&limit=100", json_text_of(batch, "id"), began[k]);
+        answer a = ask_with(&d, &tokens[MANY], "GET", path, NULL);
+        cJSON *list = answer_json(&a);
+        const cJSON *items = cJSON_GetObjectItemCaseSensitive(list, "items");
+        for (const cJSON *member = items ? items->child : NULL; member; member = member->next) {
+            const char *started = json_text_of(member, "started");
+            assert_int_equal(strlen(started), strlen(json_text_of(job, "created")));
+            count +=
+                strcmp(started, json_text_of(job, "created")) > 0 && strcmp(started, json_text_of(job, "started")) < 0;
+        }
+        cJSON_Delete(list);
+        answer_clear(&a);
+    }
+    return count;
 }
 
 static void a_job_does_not_wait_for_anothers_many(void **state) {
     (void)state;
-    int members = long_tests() ? 100000 : 5000;
-    cJSON *batch = submit_batch(members);
-    double slowest = 0;
+    cJSON *batch = submit_batch(long_tests() ? 100000 : 10000);
     for (int k = 0; k < 5; k++) {
-        double took = seconds_of_a_job();
-        if (took > slowest) slowest = took;
+        cJSON *job = run_a_job();
+        assert_true(members_before(batch, job) <= WORKERS); /* what is claimed next is it */
+        cJSON_Delete(job);
     }
     cJSON *now = look_at(batch);
-    assert_true(count_of(now, "queued") > members / 10.0); /* they were in the way all the time */
-    assert_true(count_of(now, "completed") > 0);           /* and went on */
-    if (slowest > 1) print_message("a job took %.2f s\n", slowest);
-    assert_true(slowest < 2 * slowness());
+    assert_true(count_of(now, "queued") > 0);    /* they were in the way all the time */
+    assert_true(count_of(now, "completed") > 0); /* and went on */
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     assert_int_equal(status_with(&d, &tokens[MANY], "DELETE", path, NULL), 204);
@@ -119,39 +136,32 @@ static int begin_endless(const test_token *t) {
     return s;
 }
 
-/* 0 while nothing has come. */
-static int status_on(int s, double seconds) {
+static int status_on(int s) {
     char head[64] = "";
     int status = 0;
-    const struct timeval patience = {.tv_sec = (long)seconds, .tv_usec = 1};
-    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    wait_for_bytes(s);
     ssize_t n = recv(s, head, sizeof head - 1, 0);
     return n > 0 && sscanf(head, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-/* As many streams as there are places, and more: half of them are let in, and the other token finds a place and time. */
+/* As many streams as there are places, and more: half of them are let in, none of which ends, and the other token finds
+ * a place and time nonetheless. */
 static void a_stream_does_not_wait_for_anothers_many(void **state) {
     (void)state;
     enum { PLACES = STREAMS + WAITING };
     int sockets[PLACES], turned_away = 0;
     char system[SYSTEM_BYTES];
     for (int k = 0; k < PLACES; k++) sockets[k] = begin_endless(&tokens[MANY]);
-    for (int k = PLACES / 2; k < PLACES; k++) turned_away += status_on(sockets[k], 10) == 429;
+    for (int k = PLACES / 2; k < PLACES; k++) turned_away += status_on(sockets[k]) == 429;
     assert_int_equal(turned_away, PLACES / 2);
-    double slowest = 0;
     for (int k = 0; k < 5; k++) {
-        double begin = now_seconds();
         answer a =
             ask_with(&d, &tokens[ONE], "POST", "/v1/simulations", oscillator(system, sizeof system, "one", 1, 11));
-        double took = now_seconds() - begin;
         assert_int_equal(a.status, 200);
         assert_non_null(strstr(a.body, "\"summary\""));
         answer_clear(&a);
-        if (took > slowest) slowest = took;
     }
     for (int k = 0; k < PLACES; k++) close(sockets[k]);
-    if (slowest > 1) print_message("a run took %.2f s\n", slowest);
-    assert_true(slowest < 2 * slowness());
 }
 
 int main(void) {

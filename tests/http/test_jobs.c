@@ -43,7 +43,7 @@ static size_t lines_of(const char *text) {
 static char *completed_job(const char *name, double stop_time, double samples) {
     char system[SYSTEM_BYTES];
     char *id = submit(&d, oscillator(system, sizeof system, name, stop_time, samples));
-    wait_for_status(&d, id, "completed", 30);
+    wait_for_status(&d, id, "completed");
     return id;
 }
 
@@ -66,7 +66,7 @@ static void a_job_is_accepted_runs_and_completes(void **state) {
     assert_string_equal(json_text_of(links, "cancel"), job_path(expected, id, "/cancel"));
     cJSON_Delete(job);
     answer_clear(&a);
-    wait_for_status(&d, id, "completed", 30);
+    wait_for_status(&d, id, "completed");
     job = get_job(id);
     assert_true(json_number_of(job, "progress") == 1);
     assert_int_equal(strlen(json_text_of(job, "created")), strlen("2026-01-31T12:00:00.000Z"));
@@ -125,8 +125,9 @@ static void waiting_ends_when_its_time_is_over(void **state) {
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=1", NULL};
     double begin = now_seconds();
     cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers, endless(system, sizeof system), 201);
-    assert_true(now_seconds() - begin >= 0.9 && now_seconds() - begin < 10);
-    assert_string_equal(json_text_of(job, "status"), "running");
+    assert_true(now_seconds() - begin >= 0.9); /* an answer has come although the run goes on */
+    assert_true(strcmp(json_text_of(job, "status"), "running") == 0 ||
+                strcmp(json_text_of(job, "status"), "queued") == 0);
     answer a = ask(&d, "DELETE", job_path(path, json_text_of(job, "id"), ""), NULL, NULL);
     assert_int_equal(a.status, 204);
     answer_clear(&a);
@@ -158,7 +159,7 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
         "\"kinetic_energy\":\"(x'^2+y'^2)/2\",\"constraints\":[{\"name\":\"c\",\"equation\":\"x^2+y^2=1\"}],"
         "\"simulation\":{\"stop\":1}}";
     char *id = submit(&d, off);
-    wait_for_status(&d, id, "failed", 30);
+    wait_for_status(&d, id, "failed");
     cJSON *job = get_job(id);
     assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(job, "problem"), "type"),
                         "/problems/inconsistent-initial-values");
@@ -182,7 +183,7 @@ static void events_are_stored_among_the_rows(void **state) {
     answer live = ask(&d, "POST", "/v1/simulations", headers, ball);
     assert_int_equal(live.status, 200);
     char *id = submit(&d, ball);
-    wait_for_status(&d, id, "completed", 30);
+    wait_for_status(&d, id, "completed");
     answer stored = results(id, "", "application/x-ndjson");
     /* the same lines up to the summary, but for signs of life */
     const char *a = live.body, *b = stored.body;
@@ -216,7 +217,7 @@ static void results_come_in_every_format_and_equal_a_live_run(void **state) {
     char system[SYSTEM_BYTES];
     oscillator(system, sizeof system, "formats", 10, 101);
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "completed", 30);
+    wait_for_status(&d, id, "completed");
     static const char *const accepts[] = {"text/csv", "application/x-npy"};
     for (size_t i = 0; i < 2; i++) {
         char header[128];
@@ -284,7 +285,7 @@ static void results_of_a_running_job_are_what_there_is(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     char *id = submit(&d, endless(system, sizeof system));
-    double until = now_seconds() + 20;
+    double until = hang_time();
     size_t rows = 0;
     while (rows < 10 && now_seconds() < until) {
         answer a = results(id, "?to=100", "application/x-ndjson");
@@ -397,8 +398,8 @@ static void lists_go_from_new_to_old_page_by_page(void **state) {
         cJSON_Delete(list);
     }
     assert_int_equal(seen, 8);
-    wait_for_status(&d, ids[7], "completed", 30);
-    for (int i = 0; i < 8; i++) wait_for_status(&d, ids[i], "completed", 30);
+    wait_for_status(&d, ids[7], "completed");
+    for (int i = 0; i < 8; i++) wait_for_status(&d, ids[i], "completed");
     cJSON *list = ask_json(&d, "GET", "/v1/jobs?name=page&status=completed", NULL, NULL, 200);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(list, "items")), 8);
     cJSON_Delete(list);
@@ -414,10 +415,10 @@ static void a_running_job_can_be_canceled_again_and_again(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     char *id = submit(&d, endless(system, sizeof system));
-    wait_for_status(&d, id, "running", 20);
+    wait_for_status(&d, id, "running");
     job_path(path, id, "/cancel");
     cJSON_Delete(ask_json(&d, "POST", path, NULL, "", 202));
-    wait_for_status(&d, id, "canceled", 10);
+    wait_for_status(&d, id, "canceled");
     cJSON *job = ask_json(&d, "POST", path, NULL, "", 202);
     assert_string_equal(json_text_of(job, "status"), "canceled");
     cJSON_Delete(job);
@@ -466,7 +467,7 @@ static void an_interrupted_job_goes_on_where_its_rows_end(void **state) {
     double span = floor(400000 / slowness());
     oscillator(system, sizeof system, "interrupted", span, span + 1);
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "running", 20);
+    wait_for_status(&d, id, "running");
     sleep_seconds(0.7);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_start_again(&d, NULL);
@@ -475,7 +476,7 @@ static void an_interrupted_job_goes_on_where_its_rows_end(void **state) {
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, NULL);
     }
-    wait_for_status(&d, id, "completed", 120);
+    wait_for_status(&d, id, "completed");
     answer a = results(id, "", "text/csv");
     const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
     answer live = ask(&d, "POST", "/v1/simulations", headers, system);

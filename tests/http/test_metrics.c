@@ -13,16 +13,14 @@
 
 static test_daemon d;
 
-/* The value of a sample, given as it is written; -1 when there is none. */
 static double sample(const char *series) {
-    char line[256];
-    answer a = ask(&d, "GET", "/metrics", NULL, NULL);
-    assert_int_equal(a.status, 200);
-    snprintf(line, sizeof line, "\n%s ", series);
-    const char *at = strstr(a.body, line);
-    double value = at ? strtod(at + strlen(line), NULL) : -1;
-    answer_clear(&a);
-    return value;
+    return daemon_metric(&d, series);
+}
+
+static void wait_for_sample(const char *series, double value) {
+    double until = hang_time();
+    while (sample(series) != value && now_seconds() < until) sleep_seconds(0.01);
+    assert_true(sample(series) == value);
 }
 
 static void what_is_asked_and_run_is_counted(void **state) {
@@ -36,12 +34,11 @@ static void what_is_asked_and_run_is_counted(void **state) {
         answer a = ask(&d, "POST", "/v1/simulations", json_type, system);
         answer_clear(&a);
     }
-    sleep_seconds(0.1); /* the end of the last answer is noted after the client has it */
-    assert_true(sample(live) == runs + 3);
+    wait_for_sample(live, runs + 3); /* the end of an answer is noted after the client has it */
     assert_true(sample("hamel_run_rows_total") == rows + 33);
     assert_true(sample("hamel_run_steps_total") > steps);
     assert_true(sample(requests) >= 3);
-    assert_true(sample("hamel_http_request_seconds_count{route=\"POST /v1/simulations\"}") == sample(requests));
+    wait_for_sample("hamel_http_request_seconds_count{route=\"POST /v1/simulations\"}", sample(requests));
 }
 
 static void queue_and_store_are_shown(void **state) {
@@ -50,8 +47,8 @@ static void queue_and_store_are_shown(void **state) {
     char *running[64];
     size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 2;
     for (size_t i = 0; i < count; i++) running[i] = submit(&d, endless(system, sizeof system));
-    wait_for_status(&d, running[0], "running", 20);
-    sleep_seconds(1.1);
+    wait_for_status(&d, running[0], "running");
+    sleep_seconds(1.1); /* that old they are then at least */
     assert_true(sample("hamel_jobs_queued") >= 2);
     assert_true(sample("hamel_jobs_running") >= 1);
     assert_true(sample("hamel_queue_age_seconds") >= 1);
@@ -102,7 +99,7 @@ static void the_log_tells_of_each_request_with_its_trace(void **state) {
     a = ask(&d, "GET", "/healthz", (const char *const[]){"traceparent: nonsense", "X-Request-Id: traced-2", NULL},
             NULL);
     answer_clear(&a);
-    sleep_seconds(0.1);
+    wait_for_log(&d, "traced-2");
     FILE *file = fopen(d.log, "r");
     assert_non_null(file);
     log[fread(log, 1, sizeof log - 1, file)] = '\0';

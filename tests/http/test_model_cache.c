@@ -172,7 +172,7 @@ static void the_second_request_does_not_derive(void **state) {
     assert_true(derive_seconds(&d, system) > 0);
     assert_true(derive_seconds(&d, system) == 0);
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "completed", 20);
+    wait_for_status(&d, id, "completed");
     answer a = ask(&d, "GET", "/metrics", NULL, NULL);
     assert_non_null(strstr(a.body, "\nhamel_cache_models 1\n"));
     assert_non_null(strstr(a.body, "\nhamel_cache_misses_total 1\n"));

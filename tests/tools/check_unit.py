@@ -109,8 +109,8 @@ def run(log, said):
         if entry["event"] != "listening":
             continue
         asked = urllib.request.Request(entry["url"] + "/v1/jobs", json.dumps(SYSTEM).encode(),
-                                       {"Content-Type": "application/json", "Prefer": "wait=20"})
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+                                       {"Content-Type": "application/json", "Prefer": "wait=100"})
+        with urllib.request.urlopen(asked, timeout=120) as answer:
             return json.load(answer)["summary"]["evaluation"]
     return None
 
