@@ -93,11 +93,11 @@ static void the_description_comes_back_byte_for_byte(void **state) {
 static void a_client_may_wait_for_the_end(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], applied[32];
-    const char *headers[] = {"Content-Type: application/json", "Prefer: respond-async, Wait = \"20\"", NULL};
+    const char *headers[] = {"Content-Type: application/json", "Prefer: respond-async, Wait = \"100\"", NULL};
     answer a = ask(&d, "POST", "/v1/jobs", headers, oscillator(system, sizeof system, "waited", 10, 11));
     assert_int_equal(a.status, 201);
     assert_true(answer_header(&a, "Preference-Applied", applied, sizeof applied));
-    assert_string_equal(applied, "wait=20");
+    assert_string_equal(applied, "wait=100");
     cJSON *job = answer_json(&a);
     assert_string_equal(json_text_of(job, "status"), "completed");
     cJSON_Delete(job);
