@@ -113,6 +113,13 @@ static const char session[] = "SET standard_conforming_strings=on; SET statement
                               "SET idle_in_transaction_session_timeout='15s'; SET client_min_messages=warning;"
                               "SET synchronous_commit=on;";
 
+/* What the database says unasked goes into the log; libpq would write it to stderr as it is. */
+static void pass_notice(void *context, const char *message) {
+    char text[PG_MESSAGE_BYTES];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(message, "\n"), message);
+    log_write(context, LOG_WARNING, "store", LOG_FIELDS(log_text("operation", "notice"), log_text("message", text)));
+}
+
 bool pg_connected(pg_connection *c) {
     if (c->link && !is_broken(c)) return true;
     pg_disconnect(c);
@@ -120,6 +127,7 @@ bool pg_connected(pg_connection *c) {
     c->link = PQconnectdbParams((const char *const *)c->store->keywords, (const char *const *)c->store->values, 0);
     c->base.driver = &pg_driver;
     c->state[0] = '\0';
+    if (c->link) PQsetNoticeProcessor(c->link, pass_notice, c->store->base.log);
     bool good = !is_broken(c) && pg_execute(c, session);
     if (!good) keep_message(c, c->link ? PQerrorMessage(c->link) : "out of memory");
     if (!good) pg_disconnect(c);
@@ -288,8 +296,7 @@ static bool any_durable(const sql_operation *o, const sql_operation *past) {
     return o != past;
 }
 
-/* Operations up to `past` in one transaction: all or none. */
-static bool make(pg_connection *c, sql_operation *operations, sql_operation *past) {
+static bool make_all(pg_connection *c, sql_operation *operations, sql_operation *past) {
     bool good = pg_begin(c, any_durable(operations, past));
     for (sql_operation *o = operations; good && o != past; o = o->next) {
         o->result = o->run(&c->base, o);
@@ -302,6 +309,14 @@ static bool make(pg_connection *c, sql_operation *operations, sql_operation *pas
     if (pg_commit(c)) return true;
     for (sql_operation *o = operations; o != past; o = o->next) o->again = true; /* who knows */
     return false;
+}
+
+/* Operations up to `past` in one transaction: all or none. Each one that fails may have taken jobs out of what this node
+ * thinks it has reserved, which are reserved still. */
+static bool make(postgres_store *s, sql_operation *operations, sql_operation *past) {
+    bool made = pg_connected(&s->writer) && make_all(&s->writer, operations, past);
+    if (!made) s->reserve.unsure = true;
+    return made;
 }
 
 static void postpone(postgres_store *s, sql_operation *o) {
@@ -321,8 +336,7 @@ static bool in_the_way(const pg_connection *c) {
 static void make_alone(postgres_store *s, sql_operation *o) {
     pg_connection *c = &s->writer;
     for (int tries = 0; tries < TRIES; tries++) {
-        if (!pg_connected(c)) break;
-        if (make(c, o, o->next)) return;
+        if (make(s, o, o->next)) return;
         if (is_broken(c) || !in_the_way(c)) break;
     }
     if (is_broken(c)) {
@@ -335,8 +349,7 @@ static void make_alone(postgres_store *s, sql_operation *o) {
 
 static void change(sql_store *base, sql_operation *operations) {
     postgres_store *s = (postgres_store *)base;
-    if (pg_connected(&s->writer) && make(&s->writer, operations, NULL)) return;
-    s->reserve.unsure = true;
+    if (make(s, operations, NULL)) return;
     for (sql_operation *o = operations; o; o = o->next) make_alone(s, o);
     pthread_mutex_lock(&s->reach_lock);
     base->retry_at = s->retry_at > stamp_seconds() ? s->retry_at : stamp_seconds() + BACKOFF_LEAST;

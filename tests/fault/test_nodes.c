@@ -454,6 +454,20 @@ static void check_without_database(const test_daemon *d) {
     answer_clear(&ready);
 }
 
+/* Also what libpq has to say is an object a line. */
+static void check_log(const test_daemon *d) {
+    static char line[16384];
+    FILE *log = fopen(d->log, "r");
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log)) {
+        cJSON *entry = cJSON_Parse(line);
+        if (!cJSON_IsObject(entry)) print_error("in the log: %s", line);
+        assert_true(cJSON_IsObject(entry));
+        cJSON_Delete(entry);
+    }
+    fclose(log);
+}
+
 static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) {
     (void)state;
     size_t kills = long_tests() ? 20 : 3;
@@ -476,6 +490,7 @@ static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) 
     print_message("%zu jobs accepted, %zu unanswered, %zu kills, all done %.1f s later\n", s.count, s.unanswered, kills,
                   now_seconds() - begin);
     check_rows(&s);
+    for (size_t k = 0; k < NODES; k++) check_log(&nodes[k]);
     free(s.ids);
 }
 
@@ -498,6 +513,24 @@ static void nodes_outlive_a_database_that_is_away_for_longer_than_the_lease(void
     postgres_again(&server);
     wait_for_number("SELECT count(*) FROM jobs WHERE status=2", 1);
     free(id);
+}
+
+/* Transactions that start a job fail when they are committed, five of eight, as if another had been in the way: more in a
+ * row than are tried again. */
+static void what_is_reserved_is_not_forgotten_when_commits_fail(void **state) {
+    (void)state;
+    submitted s = new_jobs(1);
+    start_nodes(1);
+    in_database("CREATE SEQUENCE luck");
+    in_database("CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF nextval(''luck'') % 8 < 5 THEN "
+                "RAISE EXCEPTION ''in the way'' USING ERRCODE=''40001''; END IF; RETURN NULL; END'");
+    in_database("CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN "
+                "(old.status=0 AND new.status=1) EXECUTE FUNCTION fail()");
+    free(submit_batch(&s));
+    check_history(&s, 60);
+    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE status=2"), MEMBERS);
+    assert_true(in_database("SELECT last_value FROM luck") > MEMBERS);
+    free(s.ids);
 }
 
 /* ---- workers ---------------------------------------------------------------------------------------------------- */
@@ -607,6 +640,7 @@ int main(void) {
         WITH_QUEUE(the_same_key_at_all_nodes_at_once_makes_one_job),
         WITH_QUEUE(many_jobs_of_one_do_not_hold_up_the_only_one_of_another),
         WITH_QUEUE(a_killed_database_loses_nothing_that_was_acknowledged),
+        WITH_QUEUE(what_is_reserved_is_not_forgotten_when_commits_fail),
         WITH_QUEUE(nodes_outlive_a_database_that_is_away_for_longer_than_the_lease),
         WITH_QUEUE(a_worker_serves_the_queue_and_ends_when_it_is_idle_or_told_to),
         WITH_QUEUE(a_password_is_never_shown),
