@@ -9,9 +9,10 @@
  * A constraint on accelerations is outside Greenwood's test and never called conservative.
  *
  * The system is conservative (Greenwood 4.7, sufficient) when no force lacks a potential, every constraint is
- * conservative and t is absent from L. A momentum is conserved where its coordinate is cyclic, no force acts on it and no
- * constraint moves it; the Jacobi integral where its rate vanishes identically. A system given by its Gibbs–Appell function
- * has no Lagrangian, and none of these. */
+ * conservative and t is absent from L. A momentum is conserved where its coordinate is absent from L, no force acts on
+ * it and no constraint moves it, though constraints and other forces may contain it (the angle of a skate); the Jacobi
+ * integral where its rate vanishes identically. A system given by its Gibbs–Appell function has no Lagrangian, and none of
+ * these. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/mechanics/cyclic.h"
 
@@ -25,7 +26,7 @@ typedef struct findings {
     bool *time_dependent, *moving; /* m: t occurs; not at rest when the system is */
     bool *working;                 /* m: an ideal reaction can work in a possible motion */
     bool *present;                 /* n: coordinate i occurs in L, a force or a constraint */
-    bool *forced;                  /* n: a force or reaction acts on coordinate i */
+    bool *forced;                  /* n: the momentum of coordinate i changes */
     bool any_force, lagrangian_in_time, energy_flows;
 } findings;
 
@@ -98,8 +99,10 @@ static bool test_coordinates(analysis *a, findings *f) {
     if (!cyclic_list(&list, &a->equations)) return false;
     for (size_t k = 0; k < list.count; k++) {
         const cyclic_condition *c = &list.items[k];
-        bool *found = c->place < CYCLIC_FIRST_OF_MOMENTUM ? &f->present[c->coordinate] : &f->forced[c->coordinate];
-        if (!zero_test_add(a, c->node, found)) return false;
+        bool absent = c->place < CYCLIC_FIRST_OF_MOMENTUM;
+        bool forced = !absent || c->place == CYCLIC_IN_LAGRANGIAN;
+        if (absent && !zero_test_add(a, c->node, &f->present[c->coordinate])) return false;
+        if (forced && !zero_test_add(a, c->node, &f->forced[c->coordinate])) return false;
     }
     return true;
 }
@@ -188,8 +191,7 @@ static bool report_system(analysis *a, const findings *f) {
     if (!f->energy_flows && !add_name(a, &r->conserved, "jacobi_integral(", "")) return false;
     for (size_t i = 0; i < a->n; i++) {
         const char *name = a->system->coordinates[i].name;
-        if (f->present[i]) continue;
-        if (!add_name(a, &r->cyclic, "", name)) return false;
+        if (!f->present[i] && !add_name(a, &r->cyclic, "", name)) return false;
         if (!f->forced[i] && !add_name(a, &r->conserved, "momentum(", name)) return false;
     }
     return true;

@@ -1,7 +1,7 @@
 /* cyclic.h — what must vanish for a coordinate to be cyclic, and for its momentum to be conserved.
  *
  * Cyclic: absent from L, the forces and the constraints; then nothing in the equations of motion depends on it. Conserved
- * is its momentum when besides no force and no reaction acts on it. */
+ * is the momentum of a coordinate that is absent from L when no force and no reaction acts on it. */
 #ifndef HAMEL_MECHANICS_CYCLIC_H
 #define HAMEL_MECHANICS_CYCLIC_H
 
@@ -12,7 +12,8 @@ typedef enum cyclic_place {
     CYCLIC_IN_ACCELERATION_ENERGY,
     CYCLIC_IN_FORCE,      /* on coordinate `where`: prescribed ones, nonideal ones, friction */
     CYCLIC_IN_CONSTRAINT, /* `where` */
-    /* From here on places do not keep a coordinate from being cyclic, but its momentum from being conserved. */
+    /* From here on places do not keep a coordinate from being cyclic, but, as the first, its momentum from being
+     * conserved. */
     CYCLIC_FORCED,      /* the force on it */
     CYCLIC_CONSTRAINED, /* the direction of the reaction of constraint `where` */
     CYCLIC_FIRST_OF_MOMENTUM = CYCLIC_FORCED

@@ -62,7 +62,7 @@ static void a_knife_edge_that_turns_is_catastatic(void **state) {
     expect_flags(r, 0, "velocity", "LTCHIV");
     assert_true(r->conservative);
     expect_names(&r->cyclic, "x y");
-    expect_names(&r->conserved, "jacobi_integral()");
+    expect_names(&r->conserved, "jacobi_integral() momentum(phi)");
     hamel_report_free(r);
 }
 
@@ -208,6 +208,31 @@ static void forces_hold_momenta_and_energy(void **state) {
     hamel_report_free(r);
 }
 
+/* The ice turns no skate, though which way it pushes depends on the angle: I phi'' = 0 (Papastavridis 2.13.1), on an
+ * incline, too. Off its blade the mass centre takes part in L. */
+static void what_no_reaction_turns_keeps_its_momentum(void **state) {
+    (void)state;
+    const char *coordinates = "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}],"
+                              "`constraints`: [{`name`: `blade`, `equation`: `y'*cos(phi) = x'*sin(phi)`}],";
+    char members[1000];
+    snprintf(members, sizeof members, "%s`kinetic_energy`: `x'^2 + y'^2 + phi'^2`, `potential_energy`: `-3*x`",
+             coordinates);
+    hamel_report *r = fixture_report(members);
+    expect_names(&r->cyclic, "y");
+    expect_names(&r->conserved, "jacobi_integral() momentum(phi)");
+    hamel_report_free(r);
+    snprintf(members, sizeof members, "%s`kinetic_energy`: `(x' - phi'*sin(phi))^2 + (y' + phi'*cos(phi))^2 + phi'^2`",
+             coordinates);
+    r = fixture_report(members);
+    expect_names(&r->conserved, "jacobi_integral()");
+    hamel_report_free(r);
+    snprintf(members, sizeof members,
+             "%s`kinetic_energy`: `x'^2 + y'^2 + phi'^2`, `generalized_forces`: {`phi`: `-phi'`}", coordinates);
+    r = fixture_report(members);
+    expect_names(&r->conserved, "");
+    hamel_report_free(r);
+}
+
 static void time_in_the_lagrangian_is_no_integral(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(1 + t)*(x'^2 + y'^2)`");
@@ -310,6 +335,7 @@ int main(void) {
         cmocka_unit_test(what_vanishes_identically_is_absent),
         cmocka_unit_test(forces_hold_momenta_and_energy),
         cmocka_unit_test(time_in_the_lagrangian_is_no_integral),
+        cmocka_unit_test(what_no_reaction_turns_keeps_its_momentum),
         cmocka_unit_test(without_a_lagrangian_nothing_is_called_conserved),
         cmocka_unit_test(what_a_table_contains_is_present),
         cmocka_unit_test(a_platform_on_three_parallel_cranks_moves),
