@@ -71,17 +71,19 @@ static void print_sets(const cJSON *redundancy) {
             printf("%s%s%s", item == set->child ? "  " : "", item->valuestring, item->next != NULL ? ", " : "\n");
 }
 
-/* q1^3*sin(q2) = const, from (q1)*c */
+/* q1^3*sin(q2) = const, from (q1)*c; others from right - left */
 static void print_integral(const cJSON *integral) {
     printf("    %s = const\n      from", text_of(integral, "integral"));
     const cJSON *terms = member(integral, "constraints");
-    for (const cJSON *term = terms != NULL ? terms->child : NULL; term != NULL; term = term->next) {
-        bool alone = strcmp(text_of(term, "factor"), "1") == 0;
-        if (alone)
-            printf(" %s", text_of(term, "name"));
+    const cJSON *first = terms != NULL ? terms->child : NULL;
+    for (const cJSON *term = first; term != NULL; term = term->next) {
+        const char *factor = text_of(term, "factor"), *name = text_of(term, "name");
+        bool plus = strcmp(factor, "1") == 0, minus = strcmp(factor, "-1") == 0;
+        if (term != first) printf(minus ? " -" : " +");
+        if (plus || (minus && term != first))
+            printf(" %s", name);
         else
-            printf(" (%s)*%s", text_of(term, "factor"), text_of(term, "name"));
-        if (term->next != NULL) printf(" +");
+            printf(" (%s)*%s", factor, name);
     }
     printf("\n");
 }
@@ -114,6 +116,14 @@ static void print_flags(const cJSON *holonomy) {
     else
         printf("%-38s found at random states; wrong with a probability below %.0e\n", "  these dimensions are",
                number_of(holonomy, "error_probability"));
+}
+
+/* Of a system without velocity constraints "none" alone would be read as "not holonomic". */
+static void print_verdict(const char *verdict, bool left_out) {
+    const char *why = strcmp(verdict, "none") != 0 ? ""
+                      : left_out                   ? ": no velocity constraint is linear"
+                                                   : ": there are no velocity constraints";
+    printf("%-38s %s%s\n", "  verdict", verdict, why);
 }
 
 /* gamma*(u_l*D(u_r) - u_r*D(u_l)), where D(u) is the virtual displacement that belongs to u. */
@@ -169,7 +179,7 @@ static void print_text(const cJSON *answer) {
     print_count("  independent holonomic constraints", holonomy, "holonomic_constraints");
     print_count("  independent velocity constraints", holonomy, "velocity_constraints");
     print_count("  combinations that can be integrated", holonomy, "integrable");
-    printf("%-38s %s\n", "  verdict", text_of(holonomy, "verdict"));
+    print_verdict(text_of(holonomy, "verdict"), left_out != NULL && left_out->child != NULL);
     print_flags(holonomy);
     if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
     print_integrals(member(holonomy, "integrals"));

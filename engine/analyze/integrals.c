@@ -1,7 +1,8 @@
 /* integrals.c — combinations of velocity constraints that can be integrated, integrated.
  *
  * Candidates are the constraints one by one, and the rows of their elimination, each a combination Σ μ_c f_c: there
- * what depends on fewest velocities comes out. engine/algebra finds F and a factor with μ Σ μ_c f_c = dF/dt where its
+ * what depends on fewest velocities comes out. Others are free of all velocities whose coefficients vary, as the
+ * difference of the rates of a cart's wheels is. engine/algebra finds F and a factor with μ Σ μ_c f_c = dF/dt where its
  * rules suffice. Where integrals or holonomic constraints F = C are known, a coordinate is solved from them and put into
  * what is left: an integral G(q, C) of that is one of the whole, G(q, F). What is found is differentiated: only where ∂F/∂q_i and ∂F/∂t are those of the combination at all
  * samples is it reported, and only as far as it says something that the holonomic constraints and the other integrals
@@ -151,50 +152,91 @@ static bool try_constraints(finder *f) {
     return true;
 }
 
-/* Σ_j form_j q'_j = −form_t + λ_c: the multipliers mark what each constraint contributes to a row. */
-static bool fill(finder *f, graph_node *table) {
+/* The forms of all constraints, a row each; zeros for one that has none. */
+static bool fill_forms(const finder *f, graph_node *forms) {
     graph *g = f->a->system->graph;
     for (size_t r = 0; r < f->rows; r++) {
-        graph_node *row = table + r * (f->columns + 1);
+        graph_node *row = forms + r * (f->columns + 1);
         if (!form_of(f, f->constraints[r], row))
             for (size_t j = 0; j <= f->columns; j++) row[j] = graph_number(g, 0);
-        graph_node mark = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)f->constraints[r]);
-        row[f->columns] = graph_sub(g, mark, row[f->columns]);
     }
     return graph_status(g) == HAMEL_OK;
 }
 
-static void read_row(finder *f, const graph_node *row, const graph_node *zeros) {
-    graph *g = f->a->system->graph;
-    memcpy(f->form, row, (f->columns + 1) * sizeof *row);
-    for (size_t r = 0; r < f->rows; r++) {
-        graph_node mark = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)f->constraints[r]);
-        f->factor[r] = graph_partial(g, row[f->columns], mark);
+/* Velocities to be eliminated: all of them, or those with a coefficient that varies. */
+static size_t choose_columns(const finder *f, const graph_node *forms, bool varying, size_t *columns) {
+    const unsigned constant = GRAPH_DEPENDS(SYMBOL_PARAMETER);
+    size_t count = 0;
+    for (size_t j = 0; j < f->columns; j++) {
+        bool wanted = !varying;
+        for (size_t r = 0; r < f->rows; r++)
+            wanted |= (graph_depends(f->a->system->graph, forms[r * (f->columns + 1) + j]) & ~constant) != 0;
+        if (wanted) columns[count++] = j;
     }
-    f->form[f->columns] = graph_neg(g, graph_substitute(g, row[f->columns], SYMBOL_MULTIPLIER, zeros, f->a->m));
+    return count;
 }
 
-static bool try_combinations(finder *f) {
+/* Σ form_j q'_j = λ_c over these columns: the multipliers mark what each constraint contributes to a row. */
+static void fill_table(const finder *f, const graph_node *forms, const size_t *columns, size_t count,
+                       graph_node *table) {
+    for (size_t r = 0; r < f->rows; r++) {
+        for (size_t k = 0; k < count; k++) table[r * (count + 1) + k] = forms[r * (f->columns + 1) + columns[k]];
+        table[r * (count + 1) + count] =
+            graph_symbol(f->a->system->graph, SYMBOL_MULTIPLIER, (int32_t)f->constraints[r]);
+    }
+}
+
+/* What each constraint contributes by the marks; where that is a negative number of the first, the other way round. */
+static void read_factors(finder *f, graph_node marks) {
+    graph *g = f->a->system->graph;
+    bool turned = false, first = true;
+    for (size_t r = 0; r < f->rows; r++) {
+        double number;
+        graph_node x = graph_partial(g, marks, graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)f->constraints[r]));
+        if (first && !graph_is_zero(g, x)) {
+            turned = graph_is_number(g, x, &number) && number < 0;
+            first = false;
+        }
+        f->factor[r] = turned ? graph_neg(g, x) : x;
+    }
+}
+
+/* The form at hand becomes the combination of forms that the marks tell. */
+static void combine(finder *f, const graph_node *forms, graph_node marks) {
     analysis *a = f->a;
     graph *g = a->system->graph;
-    size_t entries = f->rows * (f->columns + 1);
-    graph_node *table = arena_alloc(a->memory, entries, sizeof *table), *below;
-    graph_node *zeros = arena_alloc(a->memory, a->m, sizeof *zeros);
+    read_factors(f, marks);
+    for (size_t j = 0; j <= f->columns; j++) {
+        graph_node sum = graph_number(g, 0);
+        for (size_t r = 0; r < f->rows; r++)
+            sum = graph_add(g, sum, graph_mul(g, f->factor[r], forms[r * (f->columns + 1) + j]));
+        f->form[j] = arrange(g, sum, a->memory);
+    }
+}
+
+/* Rows with a pivot are combinations in few velocities, those without one are free of what was eliminated. */
+static bool try_combinations(finder *f, bool varying) {
+    analysis *a = f->a;
+    graph *g = a->system->graph;
+    size_t entries = f->rows * (f->columns + 1), columns[GROUP_MOST];
+    graph_node *forms = arena_alloc(a->memory, entries, sizeof *forms), *below;
+    graph_node *table = arena_alloc(a->memory, entries, sizeof *table);
     int *pivots = arena_alloc(a->memory, f->rows, sizeof *pivots);
-    if (!table || !zeros || !pivots || !fill(f, table)) return false;
-    if (graph_below(g, table, entries, a->memory, &below) > GROUP_NODES) return true;
-    for (size_t c = 0; c < a->m; c++) zeros[c] = graph_number(g, 0);
+    if (!forms || !table || !pivots || !fill_forms(f, forms)) return false;
+    if (graph_below(g, forms, entries, a->memory, &below) > GROUP_NODES) return true;
+    size_t count = choose_columns(f, forms, varying, columns);
+    fill_table(f, forms, columns, count, table);
     const sample *at = &a->samples[0];
     graph_point near = {{0}, {0}};
     program_inputs in = model_inputs(a->model, &at->t, at->q, at->v, at->a, at->lambda, NULL);
     memcpy(near.values, in.values, sizeof near.values);
-    if (!eliminate(g, table, f->rows, f->columns, &near, pivots, a->memory)) return false;
+    if (!eliminate(g, table, f->rows, count, &near, pivots, a->memory)) return false;
     for (size_t r = 0; r < f->rows; r++) {
-        if (pivots[r] < 0) continue;
-        read_row(f, table + r * (f->columns + 1), zeros);
+        if ((pivots[r] < 0) != varying) continue;
+        combine(f, forms, table[r * (count + 1) + count]);
         if (!try_form(f)) return false;
     }
-    return true;
+    return graph_status(g) == HAMEL_OK;
 }
 
 /* --- what is constant, put into the rest ----------------------------------------------------------------------------- */
@@ -383,7 +425,8 @@ static bool search(finder *f, size_t group, size_t integrable) {
     f->form = arena_alloc(f->a->memory, f->columns + 1, sizeof *f->form);
     f->factor = arena_alloc(f->a->memory, f->rows, sizeof *f->factor);
     if (!f->form || !f->factor || !try_constraints(f)) return false;
-    if (independent(f, before) < integrable && !try_combinations(f)) return false;
+    for (int varying = 0; varying < 2; varying++)
+        if (independent(f, before) < integrable && !try_combinations(f, varying)) return false;
     return independent(f, before) >= integrable || try_levels(f, before);
 }
 

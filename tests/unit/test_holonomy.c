@@ -299,6 +299,19 @@ static void brackets_of_brackets_are_faster_than_one_after_the_other(void **stat
                  "4, 3, 2, 0", "2, 3, 4, 5, 6", true);
 }
 
+/* The difference of the wheels' rates is free of the velocities whose coefficients turn with the cart; also where these
+ * have factors. */
+static void the_carriage_has_its_integral(void **state) {
+    (void)state;
+    expect_integrals(
+        "`parameters`: {`b`: 0.25, `r`: 0.1}, `coordinates`: [`x`, `y`, {`name`: `th`, `initial`: 0.6}, `p1`, `p2`],"
+        "`kinetic_energy`: `x'^2 + y'^2 + th'^2 + p1'^2 + p2'^2`, `constraints`: ["
+        "{`name`: `side`, `equation`: `y'*cos(th) = x'*sin(th)`},"
+        "{`name`: `right`, `equation`: `x'*cos(th) + y'*sin(th) + b*th' = r*p1'`},"
+        "{`name`: `left`, `equation`: `2*(x'*cos(th) + y'*sin(th) - b*th' - r*p2') = 0`}]",
+        "2*b*th - r*p1 + r*p2: (1)*right (-1/2)*left");
+}
+
 /* Papastavridis 2.13.4: the centre of a ball that rolls without pivoting at constant nutation runs on a circle of radius
  * r tan th0. The angle is put in by an integral that has a product in it. */
 static void a_ball_runs_on_a_circle(void **state) {
@@ -420,6 +433,7 @@ int main(void) {
         cmocka_unit_test(groups_add_up),
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(a_ball_runs_on_a_circle),
+        cmocka_unit_test(the_carriage_has_its_integral),
         cmocka_unit_test(an_integral_that_does_not_stand_its_test_is_not_shown),
         cmocka_unit_test(what_is_constant_is_put_into_the_rest),
         cmocka_unit_test(brackets_of_brackets_are_faster_than_one_after_the_other),
