@@ -527,7 +527,7 @@ static void what_is_reserved_is_not_forgotten_when_commits_fail(void **state) {
     in_database("CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN "
                 "(old.status=0 AND new.status=1) EXECUTE FUNCTION fail()");
     free(submit_batch(&s));
-    check_history(&s, 60);
+    check_history(&s);
     assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE status=2"), MEMBERS);
     assert_true(in_database("SELECT last_value FROM luck") > MEMBERS);
     free(s.ids);
