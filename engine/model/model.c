@@ -96,6 +96,15 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     return nodes;
 }
 
+/* Whether the row of A of every velocity constraint is free of velocities. */
+static bool has_linear_velocities(const hamel_model *model, const hamel_equations *e) {
+    for (size_t k = 0; k < e->A.count; k++)
+        if (model->order[e->A.entries[k].row] == CONSTRAINT_VELOCITY &&
+            (graph_depends(model->system->graph, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
+            return false;
+    return true;
+}
+
 /* What turns quasi-velocities into velocities and back. */
 static hamel_status compile_kinematics(hamel_model *model, const hamel_equations *e, hamel_error *error) {
     graph *g = model->system->graph;
@@ -105,11 +114,6 @@ static hamel_status compile_kinematics(hamel_model *model, const hamel_equations
     model->kinematics_velocity = model->kinematics_C + e->C.count;
     model->kinematics_quasi = model->kinematics_velocity + e->m;
     model->kinematics_count = model->kinematics_quasi + quasi_count;
-    model->linear_velocities = true;
-    for (size_t k = 0; k < e->A.count; k++)
-        if (model->order[e->A.entries[k].row] == CONSTRAINT_VELOCITY &&
-            (graph_depends(g, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
-            model->linear_velocities = false;
     graph_node *nodes = arena_alloc(&model->memory, model->kinematics_count, sizeof *nodes), *at = nodes;
     if (!nodes) return no_memory(model, error);
     at = append_pattern(at, &e->A);
@@ -266,6 +270,7 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel
     hamel_status status = model_compile_slips(model, directions, error);
     if (status == HAMEL_OK)
         status = program_compile(&model->dynamics, &model->memory, g, dynamics, model->dynamics_count, error);
+    model->linear_velocities = has_linear_velocities(model, e);
     if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
     if (status == HAMEL_OK) status = compile_transitivity(model, e, error);
     if (status == HAMEL_OK && e->reaction_shift)

@@ -138,7 +138,7 @@ struct hamel_model {
     model_pattern C;
     program *kinematics; /* NULL for the others */
     size_t kinematics_C, kinematics_velocity, kinematics_quasi, kinematics_count;
-    bool linear_velocities;           /* A does not depend on velocities */
+    bool linear_velocities;           /* of all formulations: no velocity constraint's row of A depends on velocities */
     model_transitivity *transitivity; /* NULL where the formulation does not ask for it */
     program *reaction_shift;          /* n, of (t, q, q'), to add to Q for multipliers; NULL for nothing */
 

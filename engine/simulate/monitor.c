@@ -135,7 +135,9 @@ static void see_gradients(hamel_summary *s, const lane *l, bool follows) {
             s->gradients[e] = A[e];
         }
         s->residuals[c].steepest = fmax(s->residuals[c].steepest, sqrt(now));
-        if (!follows || s->turned || along >= 0 || sqrt(fmax(now, before)) > FLAT * s->residuals[c].steepest) continue;
+        if (l->model->order[c] != CONSTRAINT_VELOCITY || !follows || s->turned || along >= 0 ||
+            sqrt(fmax(now, before)) > FLAT * s->residuals[c].steepest)
+            continue;
         s->turned = s->residuals[c].name;
         s->turned_at = l->t;
     }

@@ -224,7 +224,8 @@ static void a_tolerance_beyond_double_precision_is_told(void **state) {
 }
 
 /* Thrown up along a cone in velocity space, a particle comes to rest, where the cone has no tangent plane; falling from
- * the start it never does. Circles at a given speed turn the gradient round, too, but in many steps. */
+ * the start it never does. Circles at a given speed turn the gradient round, too, but in many steps. Where a position
+ * constraint's does, as here that of one that depends on the other, the motion is determined all the same. */
 static void a_gradient_that_passes_through_zero_is_told(void **state) {
     (void)state;
     static const struct {
@@ -245,15 +246,20 @@ static void a_gradient_that_passes_through_zero_is_told(void **state) {
          "`generalized_forces`: {`x`: `9*y'`, `y`: `-9*x'`},"
          "`constraints`: [{`name`: `speed`, `equation`: `x'^2 + y'^2 = 4`}]",
          0},
+        {"`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: -2}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
+         "`constraints`: [{`name`: `line`, `equation`: `y = 0`}, {`name`: `again`, `equation`: `x*y = 0`}]",
+         0},
     };
     static const char *const methods[] = {"adams", "bdf", "erk"};
-    for (size_t i = 0; i < 9; i++) {
+    for (size_t i = 0; i < 12; i++) {
         char simulation[100];
-        snprintf(simulation, sizeof simulation, "`stop`: 1, `samples`: 2, `method`: `%s`", methods[i / 3]);
-        record r = run(cases[i % 3].members, simulation);
+        snprintf(simulation, sizeof simulation, "`stop`: 1, `samples`: 2, `method`: `%s`", methods[i / 4]);
+        record r = run(cases[i % 4].members, simulation);
         assert_int_equal(r.status, HAMEL_OK);
-        assert_int_equal(r.summary.warning_count, cases[i % 3].warnings);
-        if (r.summary.warning_count) assert_non_null(strstr(r.summary.warnings[0], "`cone` passes through 0"));
+        int told = 0;
+        for (size_t k = 0; k < r.summary.warning_count; k++)
+            told += strstr(r.summary.warnings[k], "passes through 0") != NULL;
+        assert_int_equal(told, cases[i % 4].warnings);
         drop(&r);
     }
 }
