@@ -44,12 +44,24 @@ static void tell_list(telling *t, const cJSON *list, const char *kind, bool inva
     }
 }
 
+/* The status; and of a run that was cut short, why: its last warning. */
+static void describe_run(char *out, size_t size, const cJSON *summary, bool whole) {
+    const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary, "warnings");
+    const char *why = cJSON_GetStringValue(cJSON_GetArrayItem(warnings, cJSON_GetArraySize(warnings) - 1));
+    bool told = !whole && why != NULL;
+    snprintf(out, size, "%s%s%s", text_of(summary, "status"), told ? ": " : "", told ? why : "");
+}
+
 bool api_verdicts(const cJSON *summary, void (*function)(void *context, const api_verdict *verdict), void *context) {
     telling t = {.tell = function, .context = context, .passed = true};
     const char *status = text_of(summary, "status");
     bool whole = strcmp(status, "completed") == 0 || strcmp(status, "terminated") == 0;
     tell_list(&t, cJSON_GetObjectItemCaseSensitive(summary, "checks"), "check", false);
     tell_list(&t, cJSON_GetObjectItemCaseSensitive(summary, "invariants"), "invariant", true);
-    if (t.count == 0 || !whole) tell(&t, &(api_verdict){.kind = "run", .name = "", .passed = whole, .found = status});
+    if (t.count == 0 || !whole) {
+        char found[200];
+        describe_run(found, sizeof found, summary, whole);
+        tell(&t, &(api_verdict){.kind = "run", .name = "", .passed = whole, .found = found});
+    }
     return t.passed;
 }

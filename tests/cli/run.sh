@@ -93,8 +93,8 @@ report $? "an incomplete run says so and keeps its rows"
 
 call check system.json; code_is 0 && [ "$(grep -c '^ok ' out)" = 2 ]
 report $? "check judges checks and invariants, one line each"
-call check system.json --set simulation.max_steps=20; code_is 4 && grep -q '^FAILED system.json: run: incomplete' out &&
-    grep -q 'incomplete: the run ended' err
+call check system.json --set simulation.max_steps=20; code_is 4 &&
+    grep -q '^FAILED system.json: run: incomplete: the run ended' out && grep -q 'incomplete: the run ended' err
 report $? "an incomplete run has not been judged to its end"
 call run system.json --samples 2 --summary - --output rows3.csv; code_is 0 && grep -q '^{"status":"completed"' out && [ ! -e ./- ]
 report $? "a summary goes to standard output as -"
