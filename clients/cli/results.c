@@ -4,6 +4,8 @@
 #include "clients/cli/rows_out.h"
 #include "clients/cli/simulation.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PATH_MAX_BYTES = 1600 };
@@ -24,6 +26,23 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     rows_out *out = context;
     if (strstr(json, "\"/problems/canceled\"") != NULL) out->exit_code = CLI_RUN_FAILED;
     return rows_out_observer(out).problem(context, json, failure, summary_json);
+}
+
+/* Of what is asked for; whole: a count. */
+static int check_number(const cli_arguments *arguments, const char *name, bool whole) {
+    const char *text = cli_option_value(arguments, name);
+    char *end = NULL;
+    double value = text != NULL ? strtod(text, &end) : 1;
+    bool good = text == NULL || (end != text && *end == '\0' && isfinite(value));
+    if (good && (!whole || (value >= 1 && value == floor(value)))) return CLI_OK;
+    cli_say("--%s takes a %s, not `%s`", name, whole ? "whole number from 1" : "time", text);
+    return CLI_USAGE;
+}
+
+static int check_numbers(const cli_arguments *arguments) {
+    int status = check_number(arguments, "from", false);
+    if (status == CLI_OK) status = check_number(arguments, "to", false);
+    return status == CLI_OK ? check_number(arguments, "every", true) : status;
 }
 
 static void add_query(text_buffer *path, const cli_arguments *arguments) {
@@ -53,6 +72,7 @@ static int print_rows(const job_client *c, const char *id, const char *path) {
 static int print_results(const cli_arguments *arguments) {
     job_client c;
     int status = job_client_open(&c, arguments, true);
+    if (status == CLI_OK) status = check_numbers(arguments);
     if (status != CLI_OK) return status;
     text_buffer path;
     text_buffer_init(&path, PATH_MAX_BYTES);

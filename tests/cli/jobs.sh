@@ -45,6 +45,9 @@ report $? "in another format, too, with the summary in a file"
 call results "$job" --columns "t,x'" --from 1 --to 2 --every 2; code_is 0 && head -1 out | grep -qx "t,x'" &&
     awk -F, 'NR > 1 && ($1 < 1 || $1 > 2) {exit 1} END {exit NR != 12}' out
 report $? "columns, a stretch of time and every n-th row are chosen"
+call results "$job" --from now; code_is 2 && grep -q -- '--from takes a time, not `now`' err &&
+    { call results "$job" --every 0; code_is 2; }
+report $? "what can be no time and no count is a fault of the command"
 call results "$job" --columns q; code_is 5 && grep -q "no column 'q'" err
 report $? "a column that is not there is named"
 call results "$job" --format xml; code_is 2 && grep -q 'csv' err
