@@ -157,6 +157,12 @@ static void add_parts(ring *r, const ring_angle *angle) {
     }
 }
 
+/* The difference or sum z of two written angles is made an angle, too: of single ones, and where it is no longer than
+ * they are, as b − c is of a + b and a + c. */
+static bool is_worth(const ring_angle *x, const ring_angle *y, const ring_angle *z) {
+    return z->count <= x->count && z->count <= y->count;
+}
+
 static void add_pair(ring *r, int a, int b, size_t *capacity) {
     ring_angle_pair pair = {a, b, -1, -1, 1};
     const ring_angle *x = &r->angles[a], *y = &r->angles[b];
@@ -164,11 +170,11 @@ static void add_pair(ring *r, int a, int b, size_t *capacity) {
     ring_angle sum = combine(x, y, 1), difference = combine(x, y, -1);
     if (a != b && difference.count > 0 && fits) {
         pair.difference_sign = take_sign(&difference);
-        pair.difference = x->count == 1 && y->count == 1 && a < r->angle_given && b < r->angle_given
-                              ? find_or_add(r, &difference)
-                              : find(r, &difference);
+        bool single = x->count == 1 && y->count == 1;
+        pair.difference = single || is_worth(x, y, &difference) ? find_or_add(r, &difference) : find(r, &difference);
     }
-    if (sum.count > 0 && fits && take_sign(&sum) > 0) pair.sum = find(r, &sum);
+    if (sum.count > 0 && fits && take_sign(&sum) > 0)
+        pair.sum = a != b && is_worth(x, y, &sum) ? find_or_add(r, &sum) : find(r, &sum);
     if (pair.sum < 0 && pair.difference < 0) return;
     ring_angle_pair *pairs = arena_grow(r->memory, r->pairs, capacity, r->pair_count + 1, sizeof *pairs);
     if (!pairs) {

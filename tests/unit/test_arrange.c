@@ -160,6 +160,14 @@ static void conditions_are_used(void **state) {
     fixture_close(&f);
 }
 
+/* Angles that nobody has written, and are no longer than those that are: a snakeboard's wheels stand at x + a and x + b. */
+static void angles_between_sums_are_found(void **state) {
+    (void)state;
+    assert_arranged("cos(x + a)*cos(a - b) + sin(x + a)*sin(a - b)", "cos(x + b)");
+    assert_arranged("cos(x + b)*cos(a - b) - sin(x + b)*sin(a - b)", "cos(x + a)");
+    assert_arranged("sin(x + a)*cos(x + b) - cos(x + a)*sin(x + b)", "sin(a - b)");
+}
+
 /* The same work each time; what it does not reach stays as it was. */
 static void one_effort_serves_many_expressions(void **state) {
     (void)state;
@@ -218,6 +226,7 @@ int main(void) {
         cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
         cmocka_unit_test(conditions_are_used),
         cmocka_unit_test(what_is_too_long_is_left_alone),
+        cmocka_unit_test(angles_between_sums_are_found),
         cmocka_unit_test(one_effort_serves_many_expressions),
         cmocka_unit_test(nothing_more_is_done_when_nobody_waits),
     };
