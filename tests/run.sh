@@ -11,7 +11,7 @@
 # "N passed, N failed" and nothing else.
 set -uo pipefail
 
-limit=${HAMEL_TEST_LIMIT:-300}
+limit=${HAMEL_TEST_LIMIT:-900}
 jobs=${HAMEL_TEST_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset CMOCKA_XML_FILE
