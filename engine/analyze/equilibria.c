@@ -2,8 +2,9 @@
  *
  * Unknowns (q, λ):  R(q, q' = v*, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and reactions balance), Φ(q) = 0,
  * ψ(q, v*) = 0; v* holds the velocities of cyclic coordinates, 0 for all others. Solved by KINSOL (Newton with line
- * search) from the initial values and from random configurations around them. Its linear systems are solved by least
- * squares of least norm (LAPACK dgelsy): equilibria need not be isolated, nor multipliers unique. */
+ * search) from the initial values and from random configurations around them; where it fails from the initial values,
+ * from where the system settles that is let go there. Its linear systems are solved by least squares of least norm
+ * (LAPACK dgelsy): equilibria need not be isolated, nor multipliers unique. */
 #include "engine/analyze/linear.h"
 #include "engine/base/memory_left.h"
 #include "engine/base/random.h"
@@ -21,6 +22,9 @@ static const double SOLVED = 1e-9;    /* residual against the sizes of its terms
 static const double SAME = 1e-6;      /* distance of two solutions, relative to values above 1 */
 static const double RANK = 1e-9;      /* of the largest pivot */
 static const double ITERATED = 1e-11; /* scaled residual at which KINSOL may stop */
+/* Relaxation: the first step moves by so much of a coordinate or of 1, and none by more; it has settled below the last. */
+static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
+enum { RELAXATION = 400 }; /* steps */
 enum { POLISH = 4, MOST = 256, MOST_ITERATIONS = 100, KINSOL_VECTORS = 20 };
 
 /* What the caller holds is the list inside. */
@@ -208,6 +212,47 @@ static bool converge(search *s, double *z) {
     return evaluate(s, z) && residual(s) < SOLVED;
 }
 
+/* --- relaxation ---------------------------------------------------------------------------------------------------- */
+
+/* The step in which the forces at z alone would move some coordinate by FIRST_MOVE. */
+static double first_step(const search *s, const double *z) {
+    double h = INFINITY;
+    for (size_t i = 0; i < s->n; i++) {
+        double mass = s->local.R_a[i * s->n + i], force = fabs(s->F[i]);
+        if (mass > 0 && force > 0) h = fmin(h, FIRST_MOVE * fmax(1, fabs(z[i])) * mass / force);
+    }
+    return h;
+}
+
+/* One step of implicit Euler in s->step; how far it moves, relative to values above 1, or NAN. */
+static double relaxed(search *s, const double *z, double h) {
+    double most = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->n; j++) s->J[i * s->size + j] += s->local.R_a[i * s->n + j] / h;
+    if (!solve(s, NULL, s->step)) return NAN;
+    for (size_t i = 0; i < s->n; i++) most = fmax(most, fabs(s->step[i]) / fmax(1, fabs(z[i])));
+    return most;
+}
+
+/* Along M dq/ds = Q + Aᵀλ, Φ = 0, as if in honey, to where it settles, in place. Steps grow as the way that is left
+ * shrinks: pseudo-transient continuation (Kelley & Keyes, SIAM J. Numer. Anal. 35 (1998) 508). */
+static bool relax(search *s, double *z) {
+    if (!evaluate(s, z)) return false;
+    double h = first_step(s, z);
+    for (int k = 0; k < RELAXATION && h > 0 && isfinite(h); k++) {
+        if (k > 0 && !evaluate(s, z)) return false;
+        double move = relaxed(s, z, h);
+        if (!(move <= LARGEST_MOVE)) {
+            h /= isnan(move) ? 4 : fmin(4, 2 * move / LARGEST_MOVE);
+            continue;
+        }
+        for (size_t i = 0; i < s->size; i++) z[i] += s->step[i];
+        if (move < SETTLED) return true;
+        h *= move < LARGEST_MOVE / 4 ? 4 : 1;
+    }
+    return false;
+}
+
 /* --- what is found ------------------------------------------------------------------------------------------------- */
 
 static size_t rank_of(search *s, size_t first_column, size_t columns) {
@@ -343,6 +388,10 @@ static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
         else
             draw(s, z);
         hamel_status status = balance(s, z) && converge(s, z) ? keep(s, z, k == 0) : HAMEL_OK;
+        if (k == 0 && s->count == 0) {
+            memcpy(z, s->model->q0, s->n * sizeof *z);
+            if (balance(s, z) && relax(s, z) && converge(s, z) && status == HAMEL_OK) status = keep(s, z, true);
+        }
         if (status == HAMEL_OK && s->starved) status = no_memory(s->error);
         if (status != HAMEL_OK) return status;
         s->owned->equilibria.starts++;

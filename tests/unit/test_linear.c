@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -189,6 +190,40 @@ static void all_equilibria_of_two_links_are_found(void **state) {
 }
 
 /* A spherical pendulum that goes round at w: cos a = g/(w² l), the tension m w² l. */
+/* Two rods as bodies, the second by a ball joint at the end of the first, let go horizontally: Newton's method finds
+ * nothing from there, but they come to hang. They may turn about the vertical, so that this is one of a family. The
+ * upper joint bears both weights: λ is the force on its first end, the place above. */
+static void what_is_let_go_is_found_hanging(void **state) {
+    (void)state;
+#define ROD(i)                                                                                                   \
+    "{`name`: `B" #i "`, `mass`: 2, `inertia`: [0.01, 0.2, 0.2], `position`: [`x" #i "`, `y" #i "`, `z" #i "`]," \
+    "`orientation`: {`quaternion`: [`e" #i "`, `f" #i "`, `g" #i "`, `h" #i "`]}}"
+#define PLACE(i, x)                                                                                              \
+    "{`name`: `x" #i "`, `initial`: " x "}, `y" #i "`, `z" #i "`, {`name`: `e" #i "`, `initial`: 1}, `f" #i "`," \
+    "`g" #i "`, `h" #i "`"
+    fixture f;
+    hamel_equilibria *e = NULL;
+    fixture_read(
+        &f,
+        "`coordinates`: [" PLACE(1, "0.5") "," PLACE(2, "1.5") "], `bodies`: [" ROD(1) "," ROD(
+            2) "],"
+               "`gravity`: [0, 0, -10], `joints`: ["
+               "{`name`: `J`, `type`: `coincident`, `between`: [[0, 0, 0], {`frame`: `B1`, `at`: [-0.5, 0, 0]}]},"
+               "{`name`: `K`, `type`: `coincident`,"
+               "`between`: [{`frame`: `B1`, `at`: [0.5, 0, 0]}, {`frame`: `B2`, `at`: [-0.5, 0, 0]}]}]",
+        "`stop`: 1");
+    assert_int_equal(hamel_find_equilibria(&e, &f.description, 2, NULL, NULL, &f.error), HAMEL_OK);
+    assert_true(e->count >= 1);
+    assert_true(e->items[0].stable);
+    assert_false(e->items[0].isolated);
+    assert_near("first rod", e->items[0].q[2], -0.5, 1e-9);
+    assert_near("second rod", e->items[0].q[9], -1.5, 1e-9);
+    for (size_t c = 0; c < e->constraint_count; c++)
+        if (strcmp(e->constraints[c], "J.3") == 0) assert_near("weight", e->items[0].lambda[c], -40, 1e-6);
+    hamel_equilibria_free(e);
+    fixture_close(&f);
+}
+
 static void cyclic_velocities_give_steady_motions(void **state) {
     (void)state;
     fixture f;
@@ -267,6 +302,7 @@ int main(void) {
         cmocka_unit_test(rolling_and_turning_change_frequencies),
         cmocka_unit_test(a_top_sleeps_when_it_is_fast),
         cmocka_unit_test(all_equilibria_of_two_links_are_found),
+        cmocka_unit_test(what_is_let_go_is_found_hanging),
         cmocka_unit_test(cyclic_velocities_give_steady_motions),
         cmocka_unit_test(inputs_reach_what_is_made_of_them),
         cmocka_unit_test(an_input_that_is_none_is_named),
