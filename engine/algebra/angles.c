@@ -114,6 +114,7 @@ int ring_angle_of(ring *r, graph_node argument, int *sign) {
         graph_node term = as_met(r, &angle, split(r, terms[k], &factor));
         add_term(&angle, term, signs[k] * factor);
     }
+    for (size_t k = 0; k < angle.count; k++) r->failed |= !isfinite(angle.factor[k]);
     if (angle.count == 0) {
         angle.count = 1;
         angle.term[0] = argument;

@@ -3,6 +3,7 @@
 
 #include "engine/algebra/ring.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +37,22 @@ static double to_double(const fmpq_t c) {
     return value;
 }
 
+/* Coefficients are exact, and may be beyond what a double can hold: the ring then gives up. */
+static graph_node number(ring *r, double value) {
+    bool held = isfinite(value) && value != 0;
+    r->failed |= !held;
+    return graph_number(r->graph, held ? value : 1);
+}
+
 /* |c| · body, as `p*body/q` when q is small, with a decimal otherwise. body may be GRAPH_NONE. */
-static graph_node scaled(graph *g, const fmpq_t c, graph_node body) {
+static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
+    graph *g = r->graph;
     fmpq_t size;
     fmpq_init(size);
     fmpq_abs(size, c);
     bool fraction = fmpz_cmp_ui(fmpq_denref(size), SMALL_DENOMINATOR) <= 0;
     double above = fraction ? fmpz_get_d(fmpq_numref(size)) : to_double(size);
-    graph_node node = above == 1 && body >= 0 ? body : times(g, graph_number(g, above), body);
+    graph_node node = above == 1 && body >= 0 ? body : times(g, number(r, above), body);
     if (fraction && !fmpz_is_one(fmpq_denref(size)))
         node = graph_literal(g, GRAPH_DIV, node, graph_number(g, fmpz_get_d(fmpq_denref(size))));
     fmpq_clear(size);
@@ -144,7 +153,7 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
             if (varying < 0 && is_sum(r->graph, body) && is_unit(c))
                 add_terms(w, run, r->atom_count); /* each on its own */
             else
-                add(w, scaled(r->graph, c, times(r->graph, body, varying)), negative);
+                add(w, scaled(r, c, times(r->graph, body, varying)), negative);
         }
     fmpq_clear(c);
     fmpq_mpoly_clear(run, r->context);
@@ -306,7 +315,7 @@ static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_m
     graph_node body = factored(w->r, coefficient, constant, fmpq_sgn(divisor));
     fmpq_div(constant, constant, divisor);
     if (under >= 0) under = take_divisor(g, constant, under);
-    body = scaled(g, constant, times(g, body, moving));
+    body = scaled(w->r, constant, times(g, body, moving));
     add(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
     fmpq_clear(divisor);
     fmpq_clear(constant);

@@ -54,6 +54,24 @@ static void terms_are_collected_by_what_moves(void **state) {
     assert_arranged("x*(x' + y')*x' - y'*x*x'", "x*x'^2");
 }
 
+/* Their sums and products are exact there, and cannot be written as numbers: the expression stays as it is. */
+static void coefficients_beyond_a_double_are_left_alone(void **state) {
+    (void)state;
+    static const char *const texts[] = {"1e308*x'' + 1e308*x''", "1e308*(m*1e308*x'')", "1e-300*m*(1e-300*x'' + y)",
+                                        "sin(1e308*a + 1e308*a)", "x''/(1e-308*m*1e-308)"};
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        fixture f;
+        fixture_open(&f, names);
+        graph_node node = fixture_node(&f, texts[k]);
+        text_buffer text;
+        assert_true(node >= 0);
+        assert_int_equal(arrange(f.system->graph, node, &f.memory), node);
+        text_of(&f, node, &text);
+        text_buffer_free(&text);
+        fixture_close(&f);
+    }
+}
+
 static void squares_of_sine_and_cosine_join(void **state) {
     (void)state;
     assert_arranged("m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2", "m*x'^2 + m*y'^2");
@@ -216,6 +234,7 @@ static void nothing_more_is_done_when_nobody_waits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_are_collected_by_what_moves),
+        cmocka_unit_test(coefficients_beyond_a_double_are_left_alone),
         cmocka_unit_test(squares_of_sine_and_cosine_join),
         cmocka_unit_test(even_powers_take_their_shortest_form),
         cmocka_unit_test(quotients_cancel_by_sine_and_cosine),
