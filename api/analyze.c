@@ -78,16 +78,22 @@ static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, co
     return status;
 }
 
+static const hamel_equilibrium *first_determined(const hamel_equilibria *all) {
+    for (size_t k = 0; k < all->count; k++)
+        if (all->items[k].determined) return &all->items[k];
+    return NULL;
+}
+
 static hamel_status add_linearization(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                       const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
     hamel_equilibria *equilibria = NULL;
     hamel_linearization *linearization = NULL;
     hamel_status status = HAMEL_OK;
     if (options->about_equilibrium) status = find_equilibria(&equilibria, d, options, limits, cancel, error);
-    if (status == HAMEL_OK && equilibria && equilibria->count == 0)
+    const hamel_equilibrium *at = equilibria ? first_determined(equilibria) : NULL;
+    if (status == HAMEL_OK && equilibria && !at)
         status =
             hamel_fail(error, HAMEL_INVALID, options->about_pointer, 0, "no equilibrium was found to linearize about");
-    const hamel_equilibrium *at = equilibria && equilibria->count > 0 ? &equilibria->items[0] : NULL;
     if (status == HAMEL_OK)
         status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, cancel, error);
     if (status == HAMEL_OK && !api_add_linearization(answer, linearization)) status = no_memory(error);

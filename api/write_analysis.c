@@ -166,7 +166,8 @@ static void add_equilibrium(json_builder *b, cJSON *to, const hamel_equilibria *
     add_named(b, object, "coordinates", all->coordinates, e->q, all->coordinate_count);
     if (all->steady) add_named(b, object, "velocities", all->coordinates, e->v, all->coordinate_count);
     add_named(b, object, "multipliers", all->constraints, e->lambda, all->constraint_count);
-    json_add_truth(b, object, "stable", e->stable);
+    json_add_truth(b, object, "determined", e->determined);
+    if (e->determined) json_add_truth(b, object, "stable", e->stable);
     json_add_truth(b, object, "isolated", e->isolated);
     add_pairs(b, object, "eigenvalues", e->eigenvalues, e->eigenvalue_count);
 }

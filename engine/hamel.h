@@ -405,6 +405,7 @@ typedef struct hamel_linearization {
 typedef struct hamel_equilibrium {
     const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
     bool isolated;                /* no other one next to it */
+    bool determined;              /* accelerations are; where not, there is no linear motion, and what follows is 0 */
     bool stable;                  /* as in hamel_linearization; a free displacement (eigenvalue 0) is not unstable */
     const double *eigenvalues;    /* eigenvalue_count pairs */
     size_t eigenvalue_count;

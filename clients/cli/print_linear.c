@@ -21,11 +21,11 @@ static void print_named(const char *what, const cJSON *object) {
         printf(" %s = %.9g%s", item->string, item->valuedouble, item->next != NULL ? "," : "\n");
 }
 
-/* Parts that are rounding of the other are left out. */
-static void print_complex(double re, double im) {
-    double size = hypot(re, im);
-    if (fabs(re) < 1e-12 * size || re == 0) re = 0;
-    if (fabs(im) < 1e-12 * size) im = 0;
+/* Parts that are rounding of the other are left out, and what is rounding beside the largest of its list. */
+static void print_complex(double re, double im, double largest) {
+    double size = hypot(re, im), rounding = size < 1e-16 * largest ? size : 1e-12 * size;
+    if (fabs(re) <= rounding) re = 0;
+    if (fabs(im) <= rounding) im = 0;
     if (im == 0)
         printf("%.9g", re);
     else
@@ -33,11 +33,14 @@ static void print_complex(double re, double im) {
 }
 
 static void print_eigenvalues(const cJSON *list) {
+    double largest = 0;
     if (list == NULL || list->child == NULL) return;
+    for (const cJSON *pair = list->child; pair != NULL; pair = pair->next)
+        largest = fmax(largest, hypot(number_at(pair, 0), number_at(pair, 1)));
     printf("  %-14s", "eigenvalues");
     for (const cJSON *pair = list->child; pair != NULL; pair = pair->next) {
         printf(" ");
-        print_complex(number_at(pair, 0), number_at(pair, 1));
+        print_complex(number_at(pair, 0), number_at(pair, 1), largest);
         printf("%s", pair->next != NULL ? "," : "\n");
     }
 }
@@ -51,7 +54,11 @@ void cli_print_equilibria(const cJSON *list) {
         print_named("velocities", member(e, "velocities"));
         print_named("multipliers", member(e, "multipliers"));
         print_eigenvalues(member(e, "eigenvalues"));
-        printf("  %-14s %s%s\n", "stability", cJSON_IsTrue(member(e, "stable")) ? "stable" : "unstable",
+        const char *stability = !cJSON_IsTrue(member(e, "determined"))
+                                    ? "not known: accelerations are not determined here"
+                                : cJSON_IsTrue(member(e, "stable")) ? "stable"
+                                                                    : "unstable";
+        printf("  %-14s %s%s\n", "stability", stability,
                cJSON_IsTrue(member(e, "isolated")) ? "" : ", one of a family");
     }
 }
@@ -61,7 +68,8 @@ static void print_matrix(const char *name, const cJSON *rows) {
     printf("  %s\n", name);
     for (const cJSON *row = rows->child; row != NULL; row = row->next) {
         printf("   ");
-        for (const cJSON *x = row->child; x != NULL; x = x->next) printf(" %14.7g", x->valuedouble);
+        for (const cJSON *x = row->child; x != NULL; x = x->next)
+            printf(" %14.7g", x->valuedouble == 0 ? 0 : x->valuedouble); /* no -0 */
         printf("\n");
     }
 }
@@ -76,12 +84,12 @@ static void print_names(const char *what, const cJSON *list) {
 static void print_mode(const cJSON *mode) {
     const cJSON *eigenvalue = member(mode, "eigenvalue");
     printf("  ");
-    print_complex(number_at(eigenvalue, 0), number_at(eigenvalue, 1));
+    print_complex(number_at(eigenvalue, 0), number_at(eigenvalue, 1), 0);
     printf(": frequency %.9g, damping %.6g\n   ", member(mode, "frequency")->valuedouble,
            member(mode, "damping")->valuedouble);
     for (const cJSON *x = member(mode, "shape")->child; x != NULL; x = x->next) {
         printf(" %s: ", x->string);
-        print_complex(number_at(x, 0), number_at(x, 1));
+        print_complex(number_at(x, 0), number_at(x, 1), 1); /* the largest of a shape */
         printf("%s", x->next != NULL ? "," : "\n");
     }
 }

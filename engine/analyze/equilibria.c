@@ -297,12 +297,17 @@ static double *copied(search *s, const double *x, size_t count) {
     return copy;
 }
 
-/* Eigenvalues of the motion linearized there. */
+/* Eigenvalues of the motion linearized there; none where coordinates are singular. */
 static hamel_status judge(search *s, const double *z, hamel_equilibrium *e) {
     hamel_linearization linear = {0};
     local_state state = {s->model->settings.start, z, s->v, s->zero_a, z + s->n};
     hamel_status status = local_evaluate(&s->local, &state, s->error);
     if (status == HAMEL_OK) status = linear_reduce(&linear, &s->local, s->v, s->zero_a, &s->owned->memory, s->error);
+    e->determined = status != HAMEL_SINGULAR;
+    if (status == HAMEL_SINGULAR) {
+        hamel_error_clear(s->error);
+        status = HAMEL_OK;
+    }
     e->stable = linear.stable;
     e->eigenvalues = linear.eigenvalues;
     e->eigenvalue_count = linear.state_count;

@@ -138,6 +138,20 @@ static bool spread(reduction *r, const local_equations *l, arena *memory) {
     return true;
 }
 
+/* Accelerations are unique where K = [R_a R_λ] takes to 0 nothing but what R_λ takes to 0: multipliers of dependent
+ * constraints. */
+static hamel_status check_rank(const local_equations *l, size_t rank, arena *memory, hamel_error *error) {
+    double *reactions = arena_alloc(memory, l->rows * l->m, sizeof *reactions);
+    size_t *column = arena_alloc(memory, l->rows, sizeof *column);
+    if (!reactions || !column) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    if (l->m > 0) memcpy(reactions, l->R_l, l->rows * l->m * sizeof *reactions);
+    if (rank >= l->n + reduce_rows(reactions, l->rows, l->m, l->m, column)) return HAMEL_OK;
+    (void)hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
+    hamel_suggest(error, "is a mass or inertia 0, or do coordinates lose their meaning there, as the angles of an "
+                         "upright top do?");
+    return HAMEL_SINGULAR;
+}
+
 /* δa over (z, p): least squares with complete orthogonal factorization. */
 static hamel_status accelerations(reduction *r, const local_equations *l, arena *memory, hamel_error *error) {
     size_t rows = l->rows, columns = r->columns;
@@ -158,8 +172,8 @@ static hamel_status accelerations(reduction *r, const local_equations *l, arena 
     int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)rows, (lapack_int)columns, K,
                               (lapack_int)rows, right, (lapack_int)columns, pivot, 1e-12, &rank);
     if (lapacke_starved(info)) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
-    return info == 0 ? HAMEL_OK
-                     : hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
+    if (info != 0) return hamel_fail(error, HAMEL_INTERNAL, "", 0, "accelerations were not solved for");
+    return check_rank(l, (size_t)rank, memory, error);
 }
 
 static bool name_states(hamel_linearization *out, const reduction *r, const hamel_system *s, arena *memory) {
@@ -244,7 +258,7 @@ static bool list_modes(hamel_linearization *out, const reduction *r, const eigen
         hamel_mode *mode = &modes[out->mode_count++];
         *mode = (hamel_mode){.eigenvalue = {e[k].re, e[k].im},
                              .frequency = size,
-                             .damping = size > 0 ? -e[k].re / size : 0,
+                             .damping = size > 0 ? (0 - e[k].re) / size : 0, /* no -0 */
                              .shape = shape_of(r, vectors, &e[k], n, memory)};
         if (!mode->shape) return false;
     }
