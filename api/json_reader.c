@@ -3,6 +3,7 @@
 
 #include "engine/base/symbol_table.h"
 #include "engine/base/text_buffer.h"
+#include "engine/text/constant.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -287,14 +288,9 @@ bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, d
         json_expected(r, value, pointer, "a number");
         return false;
     }
-    char *end = NULL;
-    double number = strtod(value->valuestring, &end);
-    if (end != value->valuestring && *end == '\0' && isfinite(number)) {
-        *out = number;
-        return true;
-    }
-    json_fault_at(r, pointer, "expected a number here, found the text `%.*s`", shown(value->valuestring),
-                  value->valuestring);
+    if (syntax_constant(value->valuestring, strlen(value->valuestring), out)) return true;
+    json_fault_at(r, pointer, "expected a number, or an expression of numbers, found the text `%.*s`",
+                  shown(value->valuestring), value->valuestring);
     return false;
 }
 

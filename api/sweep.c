@@ -4,6 +4,7 @@
 
 #include "api/json_text.h"
 #include "api/read_system.h"
+#include "engine/text/constant.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,14 +65,22 @@ static const json_key range_keys[] = {
 };
 const json_kind sweep_range_kind = {"a range", range_keys, 3};
 
+/* Tables of members hold numbers where they can: "pi/6" is one, "2*m" is not. */
+static bool constant_of(const cJSON *item, double *value) {
+    if (cJSON_IsNumber(item)) *value = item->valuedouble;
+    return cJSON_IsNumber(item) ||
+           (cJSON_IsString(item) && syntax_constant(item->valuestring, strlen(item->valuestring), value));
+}
+
 static void read_listed(json_reader *r, const cJSON *value, const char *pointer, sweep_axis *axis) {
     axis->listed = json_alloc(r, json_child_count(value), sizeof *axis->listed);
     if (!axis->listed) return;
     for (const cJSON *item = value->child; item; item = item->next, axis->count++) {
         text_buffer number;
+        double constant;
         text_buffer_init(&number, 64);
-        if (cJSON_IsNumber(item)) {
-            text_buffer_number(&number, item->valuedouble);
+        if (constant_of(item, &constant)) {
+            text_buffer_number(&number, constant);
             if (number.failed) r->no_memory = true;
             axis->listed[axis->count] = number.failed ? NULL : (char *)(uintptr_t)json_copy(r, number.bytes);
         } else if (cJSON_IsString(item) && item->valuestring[0]) {

@@ -69,7 +69,20 @@ static void a_grid_has_every_combination_the_last_target_fastest(void **state) {
     expect_member(&s, 0, "[\"m=1\",\"x.initial=0\"]");
     expect_member(&s, 1, "[\"m=1\",\"x.initial=0.5\"]");
     expect_member(&s, 2, "[\"m=1\",\"x.initial=1\"]");
-    expect_member(&s, 5, "[\"m=2*3\",\"x.initial=1\"]");
+    expect_member(&s, 5, "[\"m=6\",\"x.initial=1\"]");
+    api_sweep_close(&s);
+}
+
+/* Numbers are numbers in the table of members however they are written; what hangs on a parameter hangs on the member. */
+static void numbers_may_be_written_as_expressions(void **state) {
+    (void)state;
+    api_sweep s = opened("{\"over\":{\"m\":[\"sqrt(9)\",\"2*k\",\"-2^2\",\"if(1 < 2, 1/4, 0)\"],"
+                         "\"x.initial\":{\"from\":\"pi/4\",\"to\":\"3*pi/4\",\"count\":2}}}");
+    assert_int_equal(s.sweep.count, 8);
+    expect_member(&s, 0, "[\"m=3\",\"x.initial=0.7853981633974483\"]");
+    expect_member(&s, 2, "[\"m=2*k\",\"x.initial=0.7853981633974483\"]");
+    expect_member(&s, 4, "[\"m=-4\",\"x.initial=0.7853981633974483\"]");
+    expect_member(&s, 7, "[\"m=0.25\",\"x.initial=2.356194490192345\"]");
     api_sweep_close(&s);
 }
 
@@ -233,6 +246,7 @@ static void a_target_that_is_not_there_is_told_where_it_stands(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grid_has_every_combination_the_last_target_fastest),
+        cmocka_unit_test(numbers_may_be_written_as_expressions),
         cmocka_unit_test(zip_takes_values_side_by_side),
         cmocka_unit_test(random_members_depend_on_the_seed_and_nothing_else),
         cmocka_unit_test(a_latin_hypercube_has_one_member_in_each_stratum),

@@ -1,0 +1,54 @@
+/* constant.c — see the header. */
+#include "engine/text/constant.h"
+
+#include "engine/text/names_int.h"
+#include "engine/text/parser.h"
+
+#include <math.h>
+
+static double applied(graph_op op, double x, double y, double z) {
+    switch (op) {
+#define OP(name, text, arity, kind, value, dx, dy) \
+    case GRAPH_##name: return value;
+        GRAPH_OPERATOR_LIST(OP)
+#undef OP
+    default: (void)x, (void)y, (void)z; return NAN;
+    }
+}
+
+static bool item_value(const syntax_item *item, const double *x, double *value) {
+    switch ((syntax_kind)item->kind) {
+    case SYNTAX_NUMBER: *value = item->as.number; return true;
+    case SYNTAX_NAME:
+        *value = M_PI;
+        return item->count == 0 && item->primes == 0 && word_is(item->as.name, item->length, "pi");
+    case SYNTAX_OPERATOR: *value = applied((graph_op)item->op, x[0], x[1], x[2]); return true;
+    default: return false;
+    }
+}
+
+static bool run(const syntax *code, double *stack, double *value) {
+    size_t depth = 0;
+    for (size_t i = 0; i < code->count; i++) {
+        const syntax_item *item = &code->items[i];
+        size_t arity = item->kind == SYNTAX_OPERATOR ? (size_t)graph_op_get((graph_op)item->op)->arity : 0;
+        double x[3] = {0};
+        for (size_t k = arity; k-- > 0;) x[k] = stack[--depth];
+        if (!item_value(item, x, &stack[depth++])) return false;
+    }
+    *value = stack[0];
+    return isfinite(*value);
+}
+
+bool syntax_constant(const char *text, size_t length, double *value) {
+    arena memory;
+    syntax code;
+    hamel_error quiet = {0};
+    arena_init(&memory, 0); /* bounded by the length of the text */
+    bool found = syntax_parse(&code, &memory, text, length, SYNTAX_EXPRESSION, "", &quiet) == HAMEL_OK;
+    double *stack = found ? arena_alloc(&memory, code.depth + 1, sizeof *stack) : NULL;
+    found = stack && run(&code, stack, value);
+    arena_free(&memory);
+    hamel_error_clear(&quiet);
+    return found;
+}
