@@ -55,7 +55,15 @@ static void latex_stem(const char *text, size_t length, text_buffer *out) {
         text_buffer_printf(out, "\\mathrm{%.*s}", (int)length, text);
 }
 
-/* m1, l_max, x[3], J.1: what follows the letters is an index. */
+/* One of the parts of an index: letters, and the number of what they name. */
+static void latex_part(const char *text, size_t length, text_buffer *out) {
+    size_t stem = strcspn(text, "0123456789");
+    if (stem > length) stem = length;
+    if (stem > 0) latex_stem(text, stem, out);
+    if (length > stem) text_buffer_printf(out, stem > 0 ? "_{%.*s}" : "%.*s", (int)(length - stem), text + stem);
+}
+
+/* m1, l_max, x[3], J.1, p_phi: what follows the letters is an index. */
 static void latex_name(const char *name, text_buffer *out) {
     size_t stem = strcspn(name, "0123456789_[.'");
     if (stem == 0) stem = strlen(name);
@@ -64,15 +72,14 @@ static void latex_name(const char *name, text_buffer *out) {
     while (*index == '_' || *index == '[' || *index == '.') index++;
     size_t length = strcspn(index, "]'");
     if (length == 0) return;
-    bool word = length > 1 && strcspn(index, "0123456789") >= length;
-    text_buffer_puts(out, word ? "_{\\mathrm{" : "_{");
-    for (size_t k = 0; k < length; k++) {
-        if (index[k] == '_' || index[k] == '[' || index[k] == ']')
-            text_buffer_puts(out, ",");
-        else
-            text_buffer_add(out, index + k, 1);
+    text_buffer_puts(out, "_{");
+    for (size_t from = 0, part; from <= length; from += part + 1) {
+        part = strcspn(index + from, "_[.");
+        if (part > length - from) part = length - from;
+        latex_part(index + from, part, out);
+        if (from + part < length) text_buffer_puts(out, ",");
     }
-    text_buffer_puts(out, word ? "}}" : "}");
+    text_buffer_puts(out, "}");
 }
 
 static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {

@@ -336,6 +336,23 @@ static void a_book_would_print_them_so(void **state) {
     written_close(&e);
 }
 
+static void an_index_is_written_as_what_it_names(void **state) {
+    (void)state;
+    written_example e;
+    written_open(&e,
+                 "{`hamel`: 1, `parameters`: {`m_max_2`: 2, `k_`: 3}, `coordinates`: [`phi`, `phi1`, `x`],"
+                 "`kinetic_energy`: `m_max_2*(phi'^2 + phi1'^2 + x'^2)/2`, `potential_energy`: `k_*x^2`,"
+                 "`simulation`: {`stop`: 1}}",
+                 "hamilton");
+    char *text = written_equations(&e, HAMEL_NOTATION_LATEX);
+    assert_non_null(strstr(text, "p_{\\phi} &= m_{\\mathrm{max},2} \\, \\dot{\\phi} \\\\\n"));
+    assert_non_null(strstr(text, "p_{\\phi_{1}} &= m_{\\mathrm{max},2} \\, \\dot{\\phi_{1}}"));
+    assert_non_null(strstr(text, "p_{x} &= "));
+    assert_non_null(strstr(text, "\\dot{p_{x}} &= -2 \\, k \\, x"));
+    free(text);
+    written_close(&e);
+}
+
 /* Papastavridis, example 3.5.8, by momenta: (m1 + m2) in front, potential terms apart, the determinant by a name. */
 static void a_determinant_has_a_name(void **state) {
     (void)state;
@@ -443,6 +460,7 @@ int main(void) {
         cmocka_unit_test(what_takes_too_much_work_is_left_as_it_was_derived),
         cmocka_unit_test(what_may_be_0_is_not_divided_by),
         cmocka_unit_test(the_work_has_bounds),
+        cmocka_unit_test(an_index_is_written_as_what_it_names),
         cmocka_unit_test(a_determinant_has_a_name),
         cmocka_unit_test(a_wheel_is_written_in_the_velocity_along_it),
         cmocka_unit_test(a_bead_is_written_in_the_velocity_along_its_circle),
