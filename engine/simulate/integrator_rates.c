@@ -14,7 +14,7 @@ static const double WORK = 30; /* times what the tolerances amount to in the ene
 
 /* --- rates ---------------------------------------------------------------------------------------------------------- */
 
-static int stopped(integrator *w) {
+bool integrator_stopped(integrator *w) {
     if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
     if (w->options.deadline > 0 && monotonic_coarse() > w->options.deadline) w->timed_out = true;
     return w->canceled || w->timed_out;
@@ -139,7 +139,7 @@ hamel_status integrator_see_across(integrator *w, double t, const double *q, con
 
 int integrator_rates(void *user, double t, const double *y, double *out) {
     integrator *w = user;
-    if (!w->looking && stopped(w)) return -1;
+    if (!w->looking && integrator_stopped(w)) return -1;
     hamel_status status = integrator_evaluate(w, t, y, out, NULL);
     if (!w->kinetics->motion.frame) w->margin = w->kinetics->margin;
     if (w->margin < w->least_margin) w->least_margin = w->margin;
@@ -157,7 +157,7 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
 int integrator_rates_along(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
     double alpha = w->along_rate > 0 ? w->along_rate : w->alpha, beta = w->along_rate > 0 ? w->along_rate : w->beta;
-    if (stopped(w)) return -1;
+    if (integrator_stopped(w)) return -1;
     hamel_status status = forward_rates(w->forward, t, y, y + w->n, alpha, beta, s, ds);
     return status == HAMEL_OK ? 0 : remember_failure(w, status, t, y);
 }

@@ -469,6 +469,8 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
         double end = part < parts ? from + (to - from) * part / parts : to, c = fmin(end, b + w->pace), dip = NAN;
         hamel_status status = c > b ? interpolated(w, steps, c, w->high, error) : HAMEL_OK;
         if (status != HAMEL_OK) return status;
+        if (c < end && integrator_stopped(steps))
+            return HAMEL_CANCELED; /* there is no bound on how many looks follow */
         if (c > b && too_far(w, b, c)) continue;
         part += c >= end;
         if (!(c > b)) continue;

@@ -387,6 +387,24 @@ static void the_limit_of_wall_time_holds_for_rows_within_one_step(void **state) 
     hamel_model_free(model);
 }
 
+/* A bead that sticks on a ring of 1e-150 m: the forces on it change so fast that it is looked at 1e80 times in a step. */
+static void the_limit_of_wall_time_holds_for_looks_within_one_step(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(
+        "`parameters`: {`R`: 1e-150}, `coordinates`: [{`name`: `x`, `velocity`: `R*1.5`}, {`name`: `y`, `initial`: "
+        "`-R`}],"
+        "`gravity`: [0, -9.81], `particles`: [{`name`: `bead`, `mass`: 1, `position`: [`x`, `y`]}],"
+        "`constraints`: [{`name`: `ring`, `equation`: `x^2 + y^2 = R^2`, `friction`: {`coefficient`: 0.5}}]",
+        "`stop`: 2, `samples`: 3, `rtol`: 1e-8, `atol`: 1e-10");
+    record r = {0};
+    hamel_run_options options = {.time_limit = 0.2};
+    run_model(&r, model, &options);
+    assert_int_equal(r.status, HAMEL_OK);
+    assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
+    drop(&r);
+    hamel_model_free(model);
+}
+
 /* Time is that of the thread which runs: what else the machine does is not its doing. */
 typedef struct canceler {
     atomic_bool flag;
@@ -581,6 +599,7 @@ int main(void) {
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
+        cmocka_unit_test(the_limit_of_wall_time_holds_for_looks_within_one_step),
         cmocka_unit_test(a_run_stops_within_a_tenth_of_a_second_of_its_cancellation),
         cmocka_unit_test(a_sink_that_refuses_ends_the_run_as_canceled),
         cmocka_unit_test(the_work_of_forces_balances_the_energy),
