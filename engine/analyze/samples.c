@@ -205,9 +205,12 @@ void sampler_free(sampler *p) {
 
 hamel_status samples_none(analysis *a) {
     if (a->error->status != HAMEL_OK) return a->error->status; /* canceled */
-    (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, "/constraints", 0,
-                     "no state near the initial values was found that satisfies the constraints");
-    hamel_suggest(a->error, "give initial values at which the system is defined and the constraints hold");
+    bool constrained = a->model->m > 0;
+    (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, constrained ? "/constraints" : "", 0,
+                     "no state near the initial values was found %s",
+                     constrained ? "that satisfies the constraints" : "at which the equations are finite");
+    hamel_suggest(a->error, "give initial values at which the system is defined%s",
+                  constrained ? " and the constraints hold" : "");
     return HAMEL_INCOMPATIBLE;
 }
 

@@ -119,6 +119,9 @@ report $? "all formulations are compared"
 call analyze system.json --verify --format json; code_is 0 && grep -q '"verification":{"formulations":\["lagrange",.*"states":100,' out
 report $? "the comparison is in the JSON, too"
 cp out verification.json
+echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2", "generalized_forces": {"x": "sqrt(-1-x^2)"}}' >nowhere.json
+call analyze nowhere.json; code_is 3 && grep -q '^hamel: nowhere.json: no state near .* at which the equations are finite' err
+report $? "a system that is defined nowhere is told so, and not of constraints that it has not"
 call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
 report $? "formulations that disagree give exit code 1"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt
