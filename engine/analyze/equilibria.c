@@ -310,7 +310,7 @@ static hamel_status judge(search *s, const double *z, hamel_equilibrium *e) {
     }
     e->stable = linear.stable;
     e->eigenvalues = linear.eigenvalues;
-    e->eigenvalue_count = linear.state_count;
+    e->eigenvalue_count = linear.eigenvalues ? linear.state_count : 0;
     return status;
 }
 

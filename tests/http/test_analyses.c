@@ -71,6 +71,21 @@ static void the_answer_has_what_is_asked_for(void **state) {
     cJSON_Delete(found);
 }
 
+/* The derivatives there are beyond doubles, so that the linear motion is not. */
+static void an_equilibrium_without_a_linear_motion_has_no_eigenvalues(void **state) {
+    (void)state;
+    cJSON *found =
+        ask_json(&d, "POST", "/v1/analyses", json_type,
+                 "{\"system\":{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":0.3},\"y\"],"
+                 "\"kinetic_energy\":\"x'^2+y'^2\",\"potential_energy\":\"cos(y)\",\"constraints\":[{\"name\":"
+                 "\"c\",\"equation\":\"x'=-1e308*sin(x)\"}]},\"analyses\":[\"equilibrium\"]}",
+                 200);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(found, "equilibria"), 0);
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(first, "determined")));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(first, "eigenvalues")), 0);
+    cJSON_Delete(found);
+}
+
 static void a_constraint_is_relaxed(void **state) {
     (void)state;
     char body[2000];
@@ -133,6 +148,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_integrated_and_no_time_to_stop_is_needed),
         cmocka_unit_test(structure_is_what_is_asked_for_when_nothing_is),
         cmocka_unit_test(the_answer_has_what_is_asked_for),
+        cmocka_unit_test(an_equilibrium_without_a_linear_motion_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),
         cmocka_unit_test(faults_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
