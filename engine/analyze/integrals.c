@@ -186,19 +186,20 @@ static void fill_table(const finder *f, const graph_node *forms, const size_t *c
     }
 }
 
-/* What each constraint contributes by the marks; where that is a negative number of the first, the other way round. */
+/* What each constraint contributes by the marks, as a multiple of what the first does where all are numbers: quotients of
+ * decimals have no short form. */
 static void read_factors(finder *f, graph_node marks) {
     graph *g = f->a->system->graph;
-    bool turned = false, first = true;
+    double number, first = 0;
+    bool numbers = true;
     for (size_t r = 0; r < f->rows; r++) {
-        double number;
-        graph_node x = graph_partial(g, marks, graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)f->constraints[r]));
-        if (first && !graph_is_zero(g, x)) {
-            turned = graph_is_number(g, x, &number) && number < 0;
-            first = false;
-        }
-        f->factor[r] = turned ? graph_neg(g, x) : x;
+        f->factor[r] = graph_partial(g, marks, graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)f->constraints[r]));
+        bool is_number = graph_is_number(g, f->factor[r], &number);
+        numbers = numbers && is_number;
+        if (is_number && first == 0) first = number;
     }
+    for (size_t r = 0; numbers && r < f->rows; r++)
+        if (graph_is_number(g, f->factor[r], &number) && number != 0) f->factor[r] = graph_number(g, number / first);
 }
 
 /* The form at hand becomes the combination of forms that the marks tell. */

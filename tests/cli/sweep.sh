@@ -95,11 +95,13 @@ call sweep partly.json --set simulation.max_steps=2; code_is 4 && grep -q '^0,1,
 report $? "an incomplete member says why"
 
 # A parameter that shapes the equations, and values that are expressions: each member has a model of its own.
-sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["1\/2", "sqrt(2)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
-call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "1/2 l sqrt(2) " ] && cp out own.csv
+sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["g\/19.62", "sqrt(g\/4.905)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
+call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "g/19.62 l sqrt(g/4.905) " ] && cp out own.csv
 report $? "values may be expressions"
-sed 's/"1\/2", "sqrt(2)"/0.5, 1.4142135623730951/' own.json >same.json
-call sweep same.json; code_is 0 && paste -d, own.csv out | awk -F, 'NR > 1 {for (i = 5; i <= 10; i++) {d = $i - $(i + 11); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
+sed 's/"g\/19.62", "sqrt(g\/4.905)"/"1\/2", "sqrt(2)"/' own.json >same.json
+call sweep same.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "0.5 1.4142135623730951 l " ]
+report $? "those of numbers alone stand as numbers in the table"
+code_is 0 && paste -d, own.csv out | awk -F, 'NR > 1 {for (i = 5; i <= 10; i++) {d = $i - $(i + 11); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
 report $? "a model for each member gives the same motions"
 cat >family.json <<'J'
 {"hamel": 1, "parameters": {"N": 2}, "coordinates": [{"name": "x[i]", "for": "i = 1..N", "velocity": "i"}],
@@ -114,7 +116,7 @@ sed 's/"sweep"/"name"/; s/"name": "study"/"source": "none"/' study.json >none.js
 report $? "a description needs a sweep"
 sed 's/"l": {/"L": {/' study.json >wrong.json; call sweep wrong.json; code_is 3 && [ ! -s out ] && grep -q '/sweep/over/L: the system has no parameter `L`' err
 report $? "a target that is none is refused at once"
-sed 's/"1\/2", "sqrt(2)"/"1\/2", "sqrt(G)"/' own.json >wrong.json
+sed 's/sqrt(g/sqrt(G/' own.json >wrong.json
 for command in sweep run check; do
     call $command wrong.json; grep -q '/sweep/over/l/1:6: unknown name `G`' err && grep -q 'did you mean `g`' err || break
     [ $command = check ] || { code_is 3 && [ ! -s out ]; } || break
@@ -155,7 +157,7 @@ report $? "what goes wrong with members is told in the same words, and the table
 report $? "an event that ends a run is told, too"
 "$hamel" sweep own.json --format ndjson --set g=10 >here; call sweep own.json --format ndjson --set g=10 --server "$url"; code_is 0 && cmp -s out here
 report $? "in NDJSON, too, with what is set"
-for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/"sqrt(2)"/"sqrt(G)"/' own.json)" "$(sed 's/abs(a)/abs(z)/' study.json)" '{"hamel": 1}' '{"hamel": 1,'; do
+for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/sqrt(g/sqrt(G/' own.json)" "$(sed 's/abs(a)/abs(z)/' study.json)" '{"hamel": 1}' '{"hamel": 1,'; do
     echo "$wrong" >wrong.json; "$hamel" sweep wrong.json 2>here.err
     call sweep wrong.json --server "$url"; code_is 3 && [ ! -s out ] && cmp -s err here.err || break
 done; code_is 3 && [ "$wrong" = '{"hamel": 1,' ] && cmp -s err here.err

@@ -18,7 +18,8 @@ static test_daemon d;
 static const char *swept(char *out, size_t room, const char *sweep, const char *stop) {
     snprintf(
         out, room,
-        "{\"hamel\":1,\"name\":\"swept\",\"parameters\":{\"k\":1},\"coordinates\":[{\"name\":\"x\",\"initial\":1}],"
+        "{\"hamel\":1,\"name\":\"swept\",\"parameters\":{\"k\":1,\"s\":3},\"coordinates\":[{\"name\":\"x\",\"initial\":"
+        "1}],"
         "\"kinetic_energy\":\"x'^2/2\",\"potential_energy\":\"k*x^2/2\","
         "\"simulation\":{\"stop\":%s,\"samples\":2001,\"rtol\":1e-10,\"atol\":1e-12,\"max_steps\":1e9},\"sweep\":%s}",
         stop, sweep);
@@ -94,12 +95,12 @@ static void the_table_comes_as_csv_and_lines_too(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
     char *id = submit_batch(
-        swept(body, sizeof body, "{\"over\":{\"k\":[1,\"max(2,3)\"]},\"collect\":[{\"name\":\"x\"}]}", "1"));
+        swept(body, sizeof body, "{\"over\":{\"k\":[1,\"max(2,s)\"]},\"collect\":[{\"name\":\"x\"}]}", "1"));
     cJSON_Delete(ended_batch(id));
     snprintf(path, sizeof path, "/v1/batches/%s/results", id);
     answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
     assert_int_equal(strncmp(a.body, "member,job,name,k,status,x,problem\n0,", 37), 0);
-    assert_non_null(strstr(a.body, ",swept,\"max(2,3)\",completed,-0.16"));
+    assert_non_null(strstr(a.body, ",swept,\"max(2,s)\",completed,-0.16"));
     answer_clear(&a);
     a = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(strncmp(a.body, "{\"header\":{\"columns\":[\"member\"", 30), 0);
