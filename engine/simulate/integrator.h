@@ -64,8 +64,7 @@ double integrator_margin(const integrator *w);
 void integrator_suggest_passing(const integrator *w, hamel_error *error);
 double integrator_previous_time(const integrator *w); /* start of the last step */
 bool integrator_timed_out(const integrator *w);
-bool integrator_stopped(
-    integrator *w); /* looks: canceled, or beyond the deadline; for loops that nothing else bounds */
+bool integrator_stopped(integrator *w); /* looks: canceled, or too late; for loops that nothing else bounds */
 
 /* The state at a time within the last step, or, before the first step after a start or restart, at that: q[n], v[n],
  * *work = W. */
