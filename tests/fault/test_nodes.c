@@ -2,10 +2,10 @@
  * the database killed under them. No accepted job is lost, and every result is that of a run that nobody disturbed.
  *
  * Short by default; HAMEL_TEST_LONG has more jobs and more kills, and the lease that daemons have by default. */
-#include "server/access.h"
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 #include "tests/http/postgres.h"
+#include "tests/http/tokens.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -393,38 +393,28 @@ static void the_same_key_at_all_nodes_at_once_makes_one_job(void **state) {
 
 static void many_jobs_of_one_do_not_hold_up_the_only_one_of_another(void **state) {
     enum { ANN, BOB, HOLDERS };
-    static const char *const names[HOLDERS] = {"ann", "bob"};
-    char file_name[] = P_tmpdir "/hamel-tokens-XXXXXX", headers[HOLDERS][128], system[SYSTEM_BYTES];
-    char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
+    const test_token holders[HOLDERS] = {token_make("ann", "\"read\",\"run\"", "{}"),
+                                         token_make("bob", "\"read\",\"run\"", "{}")};
+    char file_name[] = TOKEN_FILE_NAME, system[SYSTEM_BYTES];
     (void)state;
-    int descriptor = mkstemp(file_name);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    assert_non_null(file);
-    for (size_t k = 0; k < HOLDERS; k++) {
-        assert_true(access_make_token(text, hash));
-        snprintf(headers[k], sizeof headers[k], "Authorization: Bearer %s", text);
-        fprintf(file, "%s{\"name\": \"%s\", \"sha256\": \"%s\", \"scopes\": [\"read\",\"run\"]}",
-                k ? "," : "{\"tokens\": [", names[k], hash);
-    }
-    fprintf(file, "]}");
-    fclose(file);
+    token_file_make(file_name);
+    token_file_write(file_name, holders, HOLDERS);
     const char *const arguments[] = {"--store",  url,       "--lease",       lease,    "--workers", "1",
                                      "--tokens", file_name, "--max-members", "100000", NULL};
     daemon_start(&nodes[node_count++], arguments);
-    const char *of_ann[] = {"Content-Type: application/json", headers[ANN], NULL};
-    const char *of_bob[] = {"Content-Type: application/json", headers[BOB], NULL};
     snprintf(system, sizeof system,
              "{\"hamel\":1,\"parameters\":{\"k\":1},\"coordinates\":[{\"name\":\"x\",\"initial\":1}],"
              "\"kinetic_energy\":\"x'^2/2\",\"potential_energy\":\"k*x^2/2\","
              "\"simulation\":{\"stop\":100,\"samples\":11},"
              "\"sweep\":{\"over\":{\"k\":{\"from\":1,\"to\":2,\"count\":%d}},\"collect\":[\"final\"]}}",
              long_tests() ? 100000 : 3000);
-    answer batch = ask(&nodes[0], "POST", "/v1/batches", of_ann, system);
+    answer batch = ask_with(&nodes[0], &holders[ANN], "POST", "/v1/batches", system);
     if (batch.status != 201) print_error("%s\n", batch.body);
     assert_int_equal(batch.status, 201);
     answer_clear(&batch);
     wait_for_number("SELECT CAST(count(*)>0 AS INTEGER) FROM jobs WHERE owner='ann' AND status=2", 1);
-    answer single = ask(&nodes[0], "POST", "/v1/jobs", of_bob, oscillator(system, sizeof system, "one", 10, 11));
+    answer single =
+        ask_with(&nodes[0], &holders[BOB], "POST", "/v1/jobs", oscillator(system, sizeof system, "one", 10, 11));
     assert_int_equal(single.status, 201);
     answer_clear(&single);
     wait_for_number("SELECT count(*) FROM jobs WHERE owner='bob' AND status=2", 1);

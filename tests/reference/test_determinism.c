@@ -2,7 +2,8 @@
  *
  * Each example is run from start to stop, interpreted, by machine code, and as `auto` chooses, and by two threads at once
  * from one model: all of them give the same bits in every row, and take the same steps. */
-#include "api/simulate.h"
+
+#include "tests/reference/example_model.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -55,17 +56,8 @@ static void compare(const char *name, const char *how, const record *r, const re
         fail_msg("%s %s takes other steps", name, how);
 }
 
-static hamel_model *prepared(const api_example *example, hamel_jit jit) {
-    api_limits limits = api_limits_default();
-    limits.jit = jit;
-    api_failure failure = {0};
-    hamel_model *model = api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
-    if (!model) fail_msg("%s", failure.text);
-    return model;
-}
-
 static record run_by(const api_example *example, hamel_jit jit) {
-    hamel_model *model = prepared(example, jit);
+    hamel_model *model = example_model(example, jit);
     record r = {.model = model};
     (void)run(&r);
     hamel_model_free(model);
@@ -73,7 +65,7 @@ static record run_by(const api_example *example, hamel_jit jit) {
 }
 
 static void compare_threads(const api_example *example, const record *expected) {
-    hamel_model *model = prepared(example, HAMEL_JIT_ON);
+    hamel_model *model = example_model(example, HAMEL_JIT_ON);
     record all[THREADS];
     pthread_t threads[THREADS];
     for (size_t k = 0; k < THREADS; k++) {

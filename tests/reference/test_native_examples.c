@@ -2,8 +2,8 @@
  *
  * At random points, most of them far from the constraints, and some where tables end, roots have no value, or
  * operators have kinks. Of a NaN only that it is one is compared. */
-#include "api/simulate.h"
 #include "engine/model/model.h"
+#include "tests/reference/example_model.h"
 #include "tests/unit/random.h"
 
 #include <math.h>
@@ -52,15 +52,6 @@ static void tangents_of(const hamel_model *model, const program *p, int kind, co
     program_tangent(p, &in, &seeds, w, tw, NULL, out);
     free(w);
     free(tw);
-}
-
-static hamel_model *prepared(const api_example *example, hamel_jit jit) {
-    api_limits limits = api_limits_default();
-    limits.jit = jit;
-    api_failure failure = {0};
-    hamel_model *model = api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
-    if (!model) fail_msg("%s", failure.text);
-    return model;
 }
 
 static void same_numbers(const char *name, const char *what, const double *out, const double *expected, size_t count) {
@@ -112,8 +103,8 @@ static void every_example_evaluates_to_the_same_bits(void **state) {
     size_t compared = 0, examples = 0, translated = 0;
     for (; api_example_at(examples); examples++) {
         size_t i = examples;
-        hamel_model *interpreted = prepared(api_example_at(i), HAMEL_JIT_OFF);
-        hamel_model *native = prepared(api_example_at(i), HAMEL_JIT_ON);
+        hamel_model *interpreted = example_model(api_example_at(i), HAMEL_JIT_OFF);
+        hamel_model *native = example_model(api_example_at(i), HAMEL_JIT_ON);
         translated += native->native.size > 0;
         if (native->native.size) compared += compare(api_example_at(i)->name, interpreted, native, &seed);
         hamel_model_free(interpreted);

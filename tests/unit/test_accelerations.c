@@ -1,8 +1,8 @@
 /* test_accelerations.c — engine/model/accelerations.c, and kinetics_rates, which trusts it or not.
  *
  * A solution is put into the equations as the dynamics program has them: that is independent of how it was found. */
-#include "api/simulate.h"
 #include "engine/solve/kinetics.h"
+#include "tests/reference/example_model.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -95,15 +95,11 @@ static bool check_at(const char *name, kinetics *k, uint64_t *seed) {
 static void every_example_that_is_solved_at_once_is_solved(void **state) {
     (void)state;
     enum { STATES = 10 };
-    api_limits limits = api_limits_default();
     uint64_t seed = 19;
     size_t programs = 0, trusted = 0;
     for (size_t i = 0; api_example_at(i); i++) {
         const api_example *example = api_example_at(i);
-        api_failure failure = {0};
-        hamel_model *model =
-            api_prepare(example->json, example->length, NULL, 0, &limits, NULL, example->name, &failure);
-        assert_non_null(model);
+        hamel_model *model = example_model(example, HAMEL_JIT_AUTO);
         kinetics *k = kinetics_create(model);
         assert_non_null(k);
         programs += model->accelerations != NULL;
