@@ -11,11 +11,7 @@ static int analyze_here(const cli_arguments *arguments, const cli_input *input, 
     api_failure failure = {0};
     cJSON *answer = api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
                                 arguments->assignment_count, options, &limits, NULL, input->file, &failure);
-    int status = failure.exit_code;
-    if (answer != NULL)
-        status = print(context, answer);
-    else
-        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
+    int status = answer != NULL ? print(context, answer) : cli_say_failure(&failure);
     cJSON_Delete(answer);
     api_failure_clear(&failure);
     return status;
@@ -43,8 +39,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     listener *l = context;
     (void)json;
     (void)summary_json;
-    l->status = failure->exit_code;
-    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
+    l->status = cli_say_failure(failure);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #ifndef HAMEL_CLI_CLI_H
 #define HAMEL_CLI_CLI_H
 
-#include "engine/base/error.h"
+#include "api/simulate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +45,9 @@ extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plo
 
 /* "hamel: MESSAGE" on stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
+
+/* The faults of a failure, or that there was no memory for them. Returns its exit code. */
+int cli_say_failure(const api_failure *failure);
 
 /* Writes a whole file, or to stdout where `path` is "-"; ends it by a line end. False after saying why not. */
 bool cli_write_file(const char *path, const char *text, size_t length);

@@ -15,6 +15,11 @@ void cli_say(const char *format, ...) {
     va_end(values);
 }
 
+int cli_say_failure(const api_failure *failure) {
+    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
+    return failure->exit_code;
+}
+
 bool cli_write_file(const char *path, const char *text, size_t length) {
     bool standard = strcmp(path, "-") == 0;
     FILE *out = standard ? stdout : fopen(path, "wb");

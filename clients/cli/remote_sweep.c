@@ -351,8 +351,7 @@ int cli_sweep_remote(const cli_place *place, const cli_input *input, const cli_a
         status = run_batch(place, &s, input->file, form, output);
         api_sweep_close(&s);
     } else {
-        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
-        status = failure.exit_code;
+        status = cli_say_failure(&failure);
     }
     api_failure_clear(&failure);
     return status;

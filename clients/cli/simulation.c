@@ -47,9 +47,8 @@ static bool on_summary(void *context, const char *json, const hamel_summary *sum
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     listener *l = context;
     if (l->refused) return true; /* "canceled": the observer has said why */
-    l->exit_code = failure->exit_code;
     if (l->next->problem != NULL) (void)l->next->problem(l->next->context, json, failure, summary_json);
-    fputs(failure->text != NULL ? failure->text : "hamel: memory could not be allocated\n", stderr);
+    l->exit_code = cli_say_failure(failure);
     return true;
 }
 

@@ -300,8 +300,7 @@ static int sweep_here(sweep_plan *plan, const cli_input *input, const cli_argume
         status = run_plan(plan, &ensemble, input->file);
         api_ensemble_close(&ensemble);
     } else {
-        fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
-        status = failure.exit_code;
+        status = cli_say_failure(&failure);
     }
     api_failure_clear(&failure);
     return status;

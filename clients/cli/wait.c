@@ -49,8 +49,7 @@ static int judge_job(const cJSON *job) {
     if (!cJSON_IsObject(problem)) return judge_summary(cJSON_GetObjectItemCaseSensitive(job, "summary"), id);
     api_failure failure = {0};
     remote_failure(&failure, problem, NULL, id);
-    fputs(failure.text != NULL ? failure.text : "hamel: memory could not be allocated\n", stderr);
-    int status = failure.exit_code;
+    int status = cli_say_failure(&failure);
     api_failure_clear(&failure);
     return status;
 }
