@@ -26,6 +26,8 @@ enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* behind the lanes: for machine code
 #define COS_(a)     cos(a)
 #define SINH_(a)    sinh(a)
 #define COSH_(a)    cosh(a)
+#define TANH_(a)    tanh(a)
+#define SECH_(a)    (1 / cosh(a))
 #define LOG_(a)     log(a)
 #define SQRT_(a)    sqrt(a)
 #define SIGN_(a)    ((double)(((a) > 0) - ((a) < 0)))

@@ -16,6 +16,8 @@
 #define COS_(a) graph_unary(g, GRAPH_COS, a)
 #define SINH_(a) graph_unary(g, GRAPH_SINH, a)
 #define COSH_(a) graph_unary(g, GRAPH_COSH, a)
+#define TANH_(a) graph_unary(g, GRAPH_TANH, a)
+#define SECH_(a) graph_unary(g, GRAPH_SECH, a)
 #define LOG_(a) graph_unary(g, GRAPH_LOG, a)
 #define SQRT_(a) graph_unary(g, GRAPH_SQRT, a)
 #define SIGN_(a) graph_unary(g, GRAPH_SIGN, a)

@@ -13,6 +13,10 @@
  * derivative of the piece in force; SIGN, FLOOR and conditions have derivative zero (their kinks are found as events).
  * TABLE needs its graph to be evaluated and stands in no list: each pass knows it by name.
  *
+ * A derivative keeps its digits wherever its operand has them: 1 - x^2 is written (1 - x)(1 + x), whose factors are
+ * exact next to their zeros, and tanh' is sech^2, since 1 - tanh^2 cancels from |x| = 4 on. sech is an operator of its own
+ * because derivatives of 1/cosh^2 are 0 * infinity once cosh overflows.
+ *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #ifndef HAMEL_GRAPH_OPERATORS_H
 #define HAMEL_GRAPH_OPERATORS_H
@@ -32,16 +36,17 @@
     OP(SIN,   "sin",   1, NUM,  sin(x),                COS_(X),                          N_(0))                        \
     OP(COS,   "cos",   1, NUM,  cos(x),                NEG_(SIN_(X)),                    N_(0))                        \
     OP(TAN,   "tan",   1, NUM,  tan(x),                ADD_(N_(1), MUL_(F, F)),          N_(0))                        \
-    OP(ASIN,  "asin",  1, NUM,  asin(x),               DIV_(N_(1), SQRT_(SUB_(N_(1), MUL_(X, X)))),        N_(0))      \
-    OP(ACOS,  "acos",  1, NUM,  acos(x),               NEG_(DIV_(N_(1), SQRT_(SUB_(N_(1), MUL_(X, X))))),  N_(0))      \
+    OP(ASIN,  "asin",  1, NUM,  asin(x),               DIV_(N_(1), SQRT_(MUL_(SUB_(N_(1), X), ADD_(N_(1), X)))), N_(0)) \
+    OP(ACOS,  "acos",  1, NUM,  acos(x),               NEG_(DIV_(N_(1), SQRT_(MUL_(SUB_(N_(1), X), ADD_(N_(1), X))))), N_(0)) \
     OP(ATAN,  "atan",  1, NUM,  atan(x),               DIV_(N_(1), ADD_(N_(1), MUL_(X, X))),               N_(0))      \
     OP(ATAN2, "atan2", 2, NUM,  atan2(x, y),           DIV_(Y, ADD_(MUL_(X, X), MUL_(Y, Y))), NEG_(DIV_(X, ADD_(MUL_(X, X), MUL_(Y, Y))))) \
     OP(SINH,  "sinh",  1, NUM,  sinh(x),               COSH_(X),                         N_(0))                        \
     OP(COSH,  "cosh",  1, NUM,  cosh(x),               SINH_(X),                         N_(0))                        \
-    OP(TANH,  "tanh",  1, NUM,  tanh(x),               SUB_(N_(1), MUL_(F, F)),          N_(0))                        \
+    OP(TANH,  "tanh",  1, NUM,  tanh(x),               MUL_(SECH_(X), SECH_(X)),         N_(0))                        \
+    OP(SECH,  "sech",  1, NUM,  1 / cosh(x),           NEG_(MUL_(F, TANH_(X))),          N_(0))                        \
     OP(ASINH, "asinh", 1, NUM,  asinh(x),              DIV_(N_(1), SQRT_(ADD_(MUL_(X, X), N_(1)))),        N_(0))      \
-    OP(ACOSH, "acosh", 1, NUM,  acosh(x),              DIV_(N_(1), SQRT_(SUB_(MUL_(X, X), N_(1)))),        N_(0))      \
-    OP(ATANH, "atanh", 1, NUM,  atanh(x),              DIV_(N_(1), SUB_(N_(1), MUL_(X, X))),               N_(0))      \
+    OP(ACOSH, "acosh", 1, NUM,  acosh(x),              DIV_(N_(1), SQRT_(MUL_(SUB_(X, N_(1)), ADD_(X, N_(1))))), N_(0)) \
+    OP(ATANH, "atanh", 1, NUM,  atanh(x),              DIV_(N_(1), MUL_(SUB_(N_(1), X), ADD_(N_(1), X))),  N_(0))      \
     OP(EXP,   "exp",   1, NUM,  exp(x),                F,                                N_(0))                        \
     OP(LOG,   "log",   1, NUM,  log(x),                DIV_(N_(1), X),                   N_(0))                        \
     OP(LOG10, "log10", 1, NUM,  log10(x),              DIV_(N_(0.43429448190325182765), X), N_(0))                     \

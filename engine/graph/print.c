@@ -287,6 +287,10 @@ static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
         push(p, GRAPH_NONE, 0, "(");
         return;
     }
+    if (op == GRAPH_SECH) {
+        push_around(p, cell, arity, "(1/cosh(", "", "))");
+        return;
+    }
     if (own == ATOM || op == GRAPH_POW) {
         push_around(p, cell, arity, "(", ", ", ")");
         push(p, GRAPH_NONE, 0, op == GRAPH_POW ? "pow" : c_function(op));

@@ -62,6 +62,25 @@ static bool is_circle(const graph *g, graph_node x, graph_node y) {
            (is_square_of(g, x, GRAPH_COS, &u) && is_square_of(g, y, GRAPH_SIN, &v) && u == v);
 }
 
+/* c + u or c - u of a number c. */
+static bool is_shifted(const graph *g, graph_node node, double *c, double *sign, graph_node *u) {
+    *sign = is_op(g, node, GRAPH_SUB) ? -1 : 1;
+    if (*sign > 0 && !is_op(g, node, GRAPH_ADD)) return false;
+    *u = operand(g, node, 1);
+    return graph_is_number(g, operand(g, node, 0), c);
+}
+
+/* factor·(x + sign·y) where both are numbers plus or minus the same u, as in the derivative of (1 - u)(1 + u): -2u keeps the
+ * digits of a small u. GRAPH_NONE for anything else. */
+static graph_node merge_shifted(graph *g, double factor, graph_node x, double sign, graph_node y) {
+    double b, c, of_x, of_y;
+    graph_node u, v;
+    if (!is_shifted(g, x, &b, &of_x, &u) || !is_shifted(g, y, &c, &of_y, &v) || u != v || !isfinite(b + sign * c))
+        return GRAPH_NONE;
+    graph_node sum = graph_add(g, graph_number(g, b + sign * c), scaled(g, of_x + sign * of_y, u));
+    return scaled(g, factor, sum);
+}
+
 static graph_node add(graph *g, graph_node x, graph_node y) {
     double a, b;
     if (graph_is_zero(g, x)) return y;
@@ -77,6 +96,8 @@ static graph_node add(graph *g, graph_node x, graph_node y) {
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
     if (u == v && isfinite(a + b)) return scaled(g, a + b, u);
     if (a == b && is_circle(g, u, v)) return graph_number(g, a);
+    graph_node merged = fabs(a) == fabs(b) ? merge_shifted(g, a, u, a == b ? 1 : -1, v) : GRAPH_NONE;
+    if (merged != GRAPH_NONE) return merged;
     if (is_op(g, y, GRAPH_NEG)) return graph_sub(g, x, operand(g, y, 0));
     if (is_op(g, x, GRAPH_NEG)) return graph_sub(g, y, operand(g, x, 0));
     if (!graph_is_number(g, x, NULL) && x > y) return keep(g, GRAPH_ADD, y, x, GRAPH_NONE);
@@ -90,6 +111,8 @@ static graph_node sub(graph *g, graph_node x, graph_node y) {
     if (graph_is_number(g, y, &b)) return graph_add(g, graph_number(g, -b), x);
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
     if (u == v && isfinite(a - b)) return scaled(g, a - b, u);
+    graph_node merged = fabs(a) == fabs(b) ? merge_shifted(g, a, u, a == b ? -1 : 1, v) : GRAPH_NONE;
+    if (merged != GRAPH_NONE) return merged;
     if (is_op(g, y, GRAPH_NEG)) return graph_add(g, x, operand(g, y, 0));
     return keep(g, GRAPH_SUB, x, y, GRAPH_NONE);
 }
@@ -170,7 +193,8 @@ static graph_node power(graph *g, graph_node x, graph_node y) {
 static graph_node parity(graph *g, graph_op op, graph_node x) {
     if (!is_op(g, x, GRAPH_NEG)) return keep(g, op, x, GRAPH_NONE, GRAPH_NONE);
     graph_node positive = keep(g, op, operand(g, x, 0), GRAPH_NONE, GRAPH_NONE);
-    return op == GRAPH_COS || op == GRAPH_COSH || op == GRAPH_ABS ? positive : graph_neg(g, positive);
+    bool even = op == GRAPH_COS || op == GRAPH_COSH || op == GRAPH_SECH || op == GRAPH_ABS;
+    return even ? positive : graph_neg(g, positive);
 }
 
 static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
@@ -212,6 +236,7 @@ graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, gra
     case GRAPH_SINH:
     case GRAPH_COSH:
     case GRAPH_TANH:
+    case GRAPH_SECH:
     case GRAPH_ASINH:
     case GRAPH_ABS:
     case GRAPH_SIGN: return parity(g, op, x);

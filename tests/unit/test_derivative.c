@@ -83,6 +83,72 @@ static void every_operator_has_the_rate_that_differences_show(void **state) {
     }
 }
 
+/* First and second derivatives where 1 - x^2, x^2 - 1 or 1 - tanh^2 cancels, or where cosh overflows; from mpmath with 60
+ * digits, at exactly these doubles. */
+/* clang-format off */
+static const struct slope {
+    graph_op op;
+    double x, first, second;
+} slopes[] = {
+        {GRAPH_TANH, 14, 2.765760042772256489e-12, -5.53152008553686355e-12},
+        {GRAPH_TANH, -20, 1.699341702116635584e-17, 3.398683404233271139e-17},
+        {GRAPH_TANH, 0.1, 0.9900662908474397773, -0.1973558435090651517},
+        {GRAPH_TANH, 300, 1.060158621201724327e-260, -2.120317242403448653e-260},
+        {GRAPH_TANH, 1e-9, 0.999999999999999999, -2.000000000000000122e-9},
+        {GRAPH_TANH, 1e4, 0, 0},
+        {GRAPH_TANH, -500, 0, 0},
+        {GRAPH_SECH, 14, -1.663057438203686055e-6, 1.663057438196786628e-6},
+        {GRAPH_SECH, -300, 1.029640044482402756e-130, 1.029640044482402756e-130},
+        {GRAPH_SECH, 0.5, -0.4098142216647449916, -0.5080545177292029897},
+        {GRAPH_SECH, 1e4, 0, 0},
+        {GRAPH_ASIN, 0x1.ffffffff24190p-1, 70710.67519510883043, 353553346704731.4076},
+        {GRAPH_ASIN, -0x1.fffffffffdcd2p-1, 707153.8594085361322, -353624012627614844.0},
+        {GRAPH_ASIN, 0.5, 1.154700538379251529, 0.7698003589195010193},
+        {GRAPH_ASIN, 1e-9, 1.0, 1.000000000000000064e-9},
+        {GRAPH_ACOS, 0x1.ffffffff24190p-1, -70710.67519510883043, -353553346704731.4076},
+        {GRAPH_ACOS, 1e-9, -1.0, -1.000000000000000064e-9},
+        {GRAPH_ATANH, -0x1.fffffffffdcd2p-1, 500066580876.387686, -5.001331706183015065e+23},
+        {GRAPH_ATANH, 0x1.ffffffff24190p-1, 4999999586.548179234, 4.999999172596392699e+19},
+        {GRAPH_ATANH, 1e-9, 1.000000000000000001, 2.000000000000000129e-9},
+        {GRAPH_ACOSH, 0x1.000000006df38p+0, 70710.67519157329638, -353553346722409.0764},
+        {GRAPH_ACOSH, 3.5, 0.2981423969999719595, -0.0927554123999912763},
+        {GRAPH_ACOSH, 1e9, 1.0e-9, -1.000000000000000001e-18},
+        {GRAPH_ASINH, 1e-9, 0.9999999999999999995, -1.000000000000000061e-9},
+        {GRAPH_ASINH, -1e9, 9.999999999999999995e-10, 9.999999999999999985e-19},
+        {GRAPH_ATAN, 1e-9, 0.999999999999999999, -2.000000000000000121e-9},
+        {GRAPH_ATAN, 1e9, 9.99999999999999999e-19, -1.999999999999999996e-27},
+        {GRAPH_TAN, 1.5707, 107771959.9507861741, 2237632005364.658995},
+        {GRAPH_TAN, 1e-9, 1.000000000000000001, 2.000000000000000127e-9},
+        {GRAPH_CBRT, 1e-12, 33333333.33333333378, -2.222222222222222297e+19},
+};
+/* clang-format on */
+
+/* x as a coordinate, in the graph and by the program's tangent. tan and sech themselves cost the most rounding. */
+static void derivatives_keep_their_digits_next_to_edges(void **state) {
+    graph_fixture *f = *state;
+    graph *g = f->g;
+    for (size_t k = 0; k < sizeof slopes / sizeof *slopes; k++) {
+        const struct slope *s = &slopes[k];
+        motion_point p = {.q = {s->x}};
+        program_inputs in = {{0}}, seeds = {{0}};
+        double one[PROGRAM_LANES] = {1}, value, dots[PROGRAM_LANES];
+        graph_node node = graph_unary(g, s->op, q(f, 0)), first = graph_partial(g, node, q(f, 0));
+        double second = at_point(g, graph_partial(g, first, q(f, 0)), &p);
+        const char *name = graph_op_get(s->op)->text;
+        assert_near(name, at_point(g, first, &p) / (s->first != 0 ? s->first : 1), s->first != 0, 2e-15);
+        assert_near(name, second / (s->second != 0 ? s->second : 1), s->second != 0, 4e-15);
+        program *tape = compile(f, &first, 1);
+        double *work = calloc(program_workspace_doubles(tape) + program_tangent_doubles(tape) + 1, sizeof *work);
+        assert_non_null(work);
+        in.values[SYMBOL_COORDINATE] = p.q;
+        seeds.values[SYMBOL_COORDINATE] = one;
+        program_prepare(tape, &in, work);
+        program_tangent(tape, &in, &seeds, work, work + program_workspace_doubles(tape), &value, dots);
+        assert_near(name, dots[0] / (s->second != 0 ? s->second : 1), s->second != 0, 1e-6);
+        free(work);
+    }
+}
+
 static void partial_derivatives_sum_up_to_the_rate(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -195,6 +261,7 @@ static void remembering_derivatives_costs_no_more_than_making_them(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_operator_has_the_rate_that_differences_show),
+        TEST(derivatives_keep_their_digits_next_to_edges),
         TEST(partial_derivatives_sum_up_to_the_rate),
         TEST(second_rates_contain_the_accelerations_once),
         TEST(what_does_not_contain_the_symbol_has_derivative_zero),
