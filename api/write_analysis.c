@@ -13,6 +13,7 @@ static void add_constraint(json_builder *b, cJSON *to, const hamel_constraint_fa
     json_add_text(b, object, "kind", facts->kind);
     json_add_truth(b, object, "linear", facts->linear);
     json_add_truth(b, object, "time_dependent", facts->time_dependent);
+    json_add_truth(b, object, "rheonomic", facts->rheonomic);
     json_add_truth(b, object, "catastatic", facts->catastatic);
     json_add_truth(b, object, "homogeneous", facts->homogeneous);
     json_add_truth(b, object, "ideal", facts->ideal);

@@ -259,7 +259,8 @@ hamel_status hamel_ensemble_run(const hamel_variation *v, const hamel_ensemble_o
 typedef struct hamel_constraint_facts {
     const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */
     bool linear;             /* in that derivative; a holonomic constraint is linear in its velocity form */
-    bool time_dependent;     /* rheonomic: t occurs in the equation */
+    bool time_dependent;     /* t occurs in the equation */
+    bool rheonomic;          /* t occurs, or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
     bool catastatic;         /* satisfied at rest: the velocity form has no term free of velocities */
     bool homogeneous;        /* the velocity form is homogeneous in the velocities */
     bool ideal;              /* no prescribed work */

@@ -46,7 +46,7 @@ static void print_constraint(const cJSON *c) {
         const char *key, *yes, *no;
     } flags[] = {
         {"linear", NULL, "not linear in the velocities"},
-        {"time_dependent", "rheonomic", "scleronomic"},
+        {"rheonomic", "rheonomic", "scleronomic"},
         {"catastatic", "catastatic", "acatastatic"},
         {"homogeneous", NULL, "not homogeneous"},
         {"ideal", "ideal", "not ideal"},

@@ -3,6 +3,10 @@
  * A constraint of any order has a velocity form f(q, q', t) = 0: dΦ/dt of a holonomic one, itself otherwise. With
  * a_ct the part of f that is free of velocities,
  *   catastatic     a_ct = 0                     Papastavridis 2.2; for a holonomic constraint the same as scleronomic
+ *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0: a body that is driven at a
+ *                  constant rate depends on time as well (Papastavridis 2.2, examples 2.2.2 and 2.2.3). Of constraints
+ *                  that are not linear in the velocities, and of those on accelerations, only t decides: the book
+ *                  defines a_ct of linear velocity constraints alone
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
  *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352): so where f is
  *                  homogeneous, but also where that is hidden by a factor
@@ -163,6 +167,8 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
         facts->linear = !needs_euler(a, c); /* what is not linear in the accelerations is refused */
         facts->time_dependent = f->time_dependent[c];
         facts->catastatic = !f->moving[c];
+        bool pfaffian = a->linear[c] && a->model->order[c] == CONSTRAINT_VELOCITY;
+        facts->rheonomic = facts->time_dependent || (pfaffian && !facts->catastatic);
         if (a->linear[c]) facts->homogeneous = facts->catastatic;
         facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer);
         facts->conservative = facts->ideal && (facts->homogeneous || (needs_euler(a, c) && !f->working[c]));

@@ -21,7 +21,7 @@ static const struct verdict {
     const char *name;
     int coordinates, freedoms;
     const char *velocity_constraints; /* "none": no linear one */
-    bool rheonomic, acatastatic, conservative; /* the first two of any constraint */
+    bool timed, acatastatic, conservative; /* of any constraint: t occurs; not catastatic */
 } verdicts[] = {
     {"greenwood_4_10_knife_edge_dumbbell",              3, 2, "nonholonomic",       false, false, true},
     {"greenwood_4_11_rolling_disk",                     5, 3, "nonholonomic",       false, false, true},
@@ -120,7 +120,9 @@ static void is_of_the_kind_that_the_source_says(void **state) {
     assert_int_equal(number_of(answer, "degrees_of_freedom"), v->freedoms);
     assert_true(cJSON_IsString(verdict));
     assert_string_equal(verdict->valuestring, v->velocity_constraints);
-    assert_int_equal(any_constraint(answer, "time_dependent", true), v->rheonomic);
+    assert_int_equal(any_constraint(answer, "time_dependent", true), v->timed);
+    /* Papastavridis 2.2: no system is scleronomic and acatastatic; examples 2.2.2 and 2.2.3 */
+    assert_int_equal(any_constraint(answer, "rheonomic", true), v->timed || v->acatastatic);
     assert_int_equal(any_constraint(answer, "catastatic", false), v->acatastatic);
     assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "conservative")), v->conservative);
     cJSON_Delete(answer);

@@ -66,6 +66,40 @@ static void a_knife_edge_that_turns_is_catastatic(void **state) {
     hamel_report_free(r);
 }
 
+/* Papastavridis 2.2: t, or B in a.q' + B = 0, makes a constraint rheonomic. Of what is not linear only t does. */
+static void a_term_free_of_velocities_makes_a_linear_constraint_rheonomic(void **state) {
+    static const struct {
+        const char *equation;
+        bool time_dependent, rheonomic;
+    } cases[] = {
+        {"x' = 2", false, true},
+        {"x' = 2*y + y'", false, true},
+        {"x' + a - 0.5 = y'", false, false}, /* a = 0.5 */
+        {"x'*(2 + sin(y)) = y'", false, false},
+        {"x'*sin(t) = y'*cos(t)", true, true},
+        {"x' - y' + t - t = 0", false, false},
+        {"x = y + 0.3", false, false},
+        {"x = y + 0.1*t", true, true},
+        {"x'^2 + y'^2 = 4", false, false},
+        {"x'^2 + y'^2 = 4 + t", true, true},
+        {"x'' = 2", false, false},
+        {"x'' = 2*t", true, true},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "`coordinates`: [{`name`: `x`, `velocity`: 2, `initial`: 0.3}, `y`], `parameters`: {`a`: 0.5},"
+                 "`kinetic_energy`: `x'^2 + y'^2`, `constraints`: [{`name`: `c`, `equation`: `%s`}]",
+                 cases[k].equation);
+        hamel_report *r = fixture_report(text);
+        if (r->constraints[0].time_dependent != cases[k].time_dependent ||
+            r->constraints[0].rheonomic != cases[k].rheonomic)
+            fail_msg("%s", cases[k].equation);
+        hamel_report_free(r);
+    }
+}
+
 static void a_constraint_that_drives_is_acatastatic(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -324,6 +358,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
         cmocka_unit_test(a_knife_edge_that_turns_is_catastatic),
+        cmocka_unit_test(a_term_free_of_velocities_makes_a_linear_constraint_rheonomic),
         cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
         cmocka_unit_test(a_speed_that_is_prescribed_needs_no_initial_velocities),
