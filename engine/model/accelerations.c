@@ -34,7 +34,7 @@ typedef struct entry {
 
 typedef struct unknown {
     graph_node pivot, inverse, z; /* z: right side, then solution */
-    graph_node before;            /* of a row: its pivot as the coordinates leave it */
+    graph_node before;            /* its pivot before any elimination; of a row: as the coordinates leave it */
     uint32_t first;               /* entry */
     uint32_t degree;              /* entries with unknowns that are not eliminated */
     uint32_t place;               /* in the order of elimination; NOTHING: not yet */
@@ -51,8 +51,10 @@ typedef struct elimination {
     size_t slot_mask;
     uint64_t *heap; /* (cost, unknown): some of them outdated */
     size_t heap_count;
-    entry **column; /* all: scratch */
-    graph_node least, most, square;
+    entry **column;         /* all: scratch */
+    graph_node least, most; /* pivots of M */
+    graph_node excess;      /* of one over what it has to keep */
+    graph_node square;
 } elimination;
 
 /* --- entries ---------------------------------------------------------------------------------------------------------- */
@@ -195,10 +197,18 @@ static void eliminate(elimination *x, uint32_t j) {
     }
 }
 
-static void note_mass_pivot(elimination *x, graph_node pivot) {
+static void note_least(elimination *x, graph_node *least, graph_node node) {
+    *least = *least == GRAPH_NONE ? node : graph_binary(x->g, GRAPH_MIN, *least, node);
+}
+
+/* By products alone: a division takes as long as ten of them. */
+static void note_mass_pivot(elimination *x, const unknown *u) {
     bool first = x->least == GRAPH_NONE;
-    x->least = first ? pivot : graph_binary(x->g, GRAPH_MIN, x->least, pivot);
-    x->most = first ? pivot : graph_binary(x->g, GRAPH_MAX, x->most, pivot);
+    note_least(x, &x->least, u->pivot);
+    x->most = first ? u->pivot : graph_binary(x->g, GRAPH_MAX, x->most, u->pivot);
+    if (x->all == x->n || u->pivot == u->before) return;
+    graph_node kept = graph_mul(x->g, graph_number(x->g, MASS_PIVOT_KEPT), u->before);
+    note_least(x, &x->excess, graph_sub(x->g, u->pivot, kept));
 }
 
 /* A pivot beside what it was is the squared sine of the row's angle; where nothing was subtracted, 1. */
@@ -209,7 +219,10 @@ static void note_row_pivot(elimination *x, const unknown *u) {
 
 /* False where a pivot is 0 or the products are too many. */
 static bool factor(elimination *x) {
-    for (uint32_t i = 0; i < x->n; i++) consider(x, i);
+    for (uint32_t i = 0; i < x->n; i++) {
+        x->unknowns[i].before = x->unknowns[i].pivot;
+        consider(x, i);
+    }
     for (uint32_t place = 0; place < x->all; place++) {
         uint32_t j = choose(x, place);
         unknown *u = &x->unknowns[j];
@@ -218,7 +231,7 @@ static bool factor(elimination *x) {
         u->place = place;
         x->order[place] = j;
         if (j < x->n)
-            note_mass_pivot(x, u->pivot);
+            note_mass_pivot(x, u);
         else
             note_row_pivot(x, u);
         eliminate(x, j);
@@ -267,9 +280,10 @@ static hamel_status compile(elimination *x, hamel_model *model, hamel_error *err
     graph_node *nodes = arena_alloc(&model->memory, x->all + ACCELERATIONS_BESIDE, sizeof *nodes);
     if (!nodes) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to solve the equations of motion");
     for (size_t i = 0; i < x->all; i++) nodes[i] = i < x->n ? x->unknowns[i].z : graph_neg(x->g, x->unknowns[i].z);
-    nodes[x->all] = x->least;
-    nodes[x->all + 1] = x->most;
-    nodes[x->all + 2] = x->square;
+    graph_node rounding = graph_mul(x->g, graph_number(x->g, mass_pivot_rounding(x->n)), x->most);
+    note_least(x, &x->excess, graph_sub(x->g, x->least, rounding));
+    nodes[x->all] = x->excess;
+    nodes[x->all + 1] = x->square;
     return program_compile(&model->accelerations, &model->memory, x->g, nodes, x->all + ACCELERATIONS_BESIDE, error);
 }
 
@@ -291,7 +305,8 @@ static bool reserve(elimination *x, size_t count) {
 hamel_status model_compile_accelerations(hamel_model *model, const graph_node *dynamics, hamel_error *error) {
     size_t all = model->n + model->m, given = model->M.count + model->A.count;
     graph *g = model->system->graph;
-    elimination x = {.g = g, .n = model->n, .all = all, .least = GRAPH_NONE, .square = graph_number(g, 1)};
+    elimination x = {
+        .g = g, .n = model->n, .all = all, .least = GRAPH_NONE, .excess = GRAPH_NONE, .square = graph_number(g, 1)};
     x.products_most = PRODUCTS_MOST + PRODUCTS_OF_UNKNOWN * all;
     size_t nodes_most = 8 * (x.products_most + given + all); /* that may be made */
     if (!serves(model) || given > all + x.products_most || graph_count(g) + nodes_most > model->limits.nodes)

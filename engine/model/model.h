@@ -11,6 +11,8 @@
 #include "engine/mechanics/outputs.h"
 #include "engine/mechanics/switches.h"
 
+#include <float.h>
+
 /* `simulation` of a description, checked and with defaults. */
 typedef struct model_settings {
     double start, stop;  /* stop: INFINITY for a model that does not run */
@@ -122,8 +124,8 @@ struct hamel_model {
     size_t at_M, at_A, at_W, at_F, at_Q, at_b, at_velocity, at_position, dynamics_count;
     model_pattern M, A, W, F; /* M: lower triangle */
     /* The same equations solved (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), then ACCELERATIONS_BESIDE
-     * numbers: the least and the largest pivot of M, and the least squared sine of the angle between a row of A and the span of
-     * those before it, in the metric of M⁻¹. NULL where that is no gain. */
+     * numbers: by how much, at least, the pivots of M are larger than they have to be (mass_pivot_rounding), and the least squared sine of the angle between a row
+     * of A and the span of those before it, in the metric of M⁻¹. NULL where that is no gain. */
     program *accelerations;
     size_t friction_count;
     int *friction_constraint; /* whose multiplier presses; column of F → constraint */
@@ -199,11 +201,20 @@ hamel_status events_compile(hamel_model *model, hamel_error *error);
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions, hamel_error *error) HAMEL_CHECKED;
 /* accelerations.c: solves the equations that are in the dynamics program, where these nodes are few enough. */
-enum { ACCELERATIONS_BESIDE = 3 };
+enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const graph_node *dynamics,
                                          hamel_error *error) HAMEL_CHECKED;
 /* momenta.c: the programs of formulations in momenta. */
 hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e, hamel_error *error) HAMEL_CHECKED;
+
+/* What pivots of M have to keep in an elimination in a fixed order: of the largest one, what rounding leaves of it at n
+ * coordinates; and under constraints, which may make up for a singular M, a part of their own diagonal entry. By that part's
+ * inverse rounding is passed on to later pivots: 1e-6 makes 1e-10 of it, which does not pass for a pivot in turn, and
+ * leaves ten digits. */
+static const double MASS_PIVOT_KEPT = 1e-6;
+static inline double mass_pivot_rounding(size_t n) {
+    return (double)n * DBL_EPSILON;
+}
 
 /* Name of the i-th output column: quasi-velocities, then outputs. */
 static inline const char *model_output_name(const hamel_model *model, size_t i) {

@@ -2,7 +2,9 @@
 #include "engine/solve/kinetics.h"
 
 #include "engine/base/finite.h"
+#include "engine/base/random.h"
 #include "engine/base/text_buffer.h"
+#include "engine/solve/mass_rank.h"
 #include "engine/solve/redundancy.h"
 
 #include <math.h>
@@ -15,6 +17,8 @@ static const double CONTRADICTION = 1e-3;
 /* Rows at an instant at which they become dependent, as far as it can be found; beside it, of the margin. */
 static const double DEPENDENT = 1e-5, NEARLY = 10;
 enum { FORCE_ITERATIONS = 60, PROJECT_ITERATIONS = 12 };
+enum { MASS_STATES = 3 };         /* at which a mass matrix that is always singular has been found so */
+static const double BESIDE = 0.5; /* how far apart, relative to 1 or the coordinate */
 
 static bool has_mixed_rows(const hamel_model *model, constraint_order order, bool equal) {
     for (size_t c = 0; c < model->m; c++)
@@ -59,6 +63,28 @@ hamel_status kinetics_select(kinetics *k, const bool *active) {
     if (status == HAMEL_OK && k->positions != k->all) status = kkt_select(k->positions, active);
     if (status == HAMEL_OK && k->velocities != k->all) status = kkt_select(k->velocities, active);
     return status;
+}
+
+/* Whether M is singular at the initial values, which may be special, and beside them. Where it is not finite nothing is
+ * expected. False without memory. */
+static bool find_mass_rank(kinetics *k) {
+    const hamel_model *model = k->model;
+    double *q = k->project_step;
+    uint64_t seed = 1;
+    memcpy(q, model->q0, model->n * sizeof *q);
+    for (int state = 0; state < MASS_STATES; state++) {
+        hamel_status status = kinetics_evaluate(k, model->settings.start, q, model->v0, NULL);
+        if (status == HAMEL_OK) status = mass_is_singular(model, k->values + model->at_M, &k->singular_mass);
+        if (status == HAMEL_NO_MEMORY) return false;
+        if (status == HAMEL_OK && !k->singular_mass) return true;
+        for (size_t i = 0; i < model->n; i++)
+            q[i] = model->q0[i] + random_uniform(&seed, -BESIDE, BESIDE) * (1 + fabs(model->q0[i]));
+    }
+    if (!k->singular_mass) return true;
+    kkt *const systems[] = {k->all, k->positions, k->velocities, k->mass};
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
+        if (systems[i]) kkt_expect_singular(systems[i]);
+    return true;
 }
 
 /* The constraints that are active at the start. */
@@ -111,7 +137,9 @@ kinetics *kinetics_create(const hamel_model *model) {
     if (accelerations) program_prepare(accelerations, &in, k->accelerations_work);
     if (model->energy_rate) program_prepare(model->energy_rate, &in, k->rate_work);
     if (model->nonideal) program_prepare(model->nonideal, &in, k->nonideal_work);
-    return k;
+    if (find_mass_rank(k)) return k;
+    kinetics_free(k);
+    return NULL;
 }
 
 void kinetics_free(kinetics *k) {
@@ -279,7 +307,7 @@ static bool solve_at_once(kinetics *k, double alpha, double beta, double *a, dou
     k->solved_from.values[SYMBOL_COORDINATE] = k->q;
     k->solved_from.values[SYMBOL_VELOCITY] = k->v;
     program_evaluate(model->accelerations, &k->solved_from, k->accelerations_work, k->solved);
-    if (!kkt_pivots_hold(n, m, beside[0], beside[1], beside[2])) return false;
+    if (!(beside[0] > 0 && beside[1] > KKT_DEPENDENT)) return false;
     for (size_t i = 0; i < n + m; i++) { /* one by one: just stored so, they would stall wider loads */
         if (!isfinite(solved[i])) return false;
         if (i < n)
@@ -287,7 +315,7 @@ static bool solve_at_once(kinetics *k, double alpha, double beta, double *a, dou
         else if (lambda)
             lambda[i - n] = solved[i];
     }
-    k->margin = sqrt(beside[2]);
+    k->margin = sqrt(beside[1]);
     return true;
 }
 
@@ -298,7 +326,7 @@ hamel_status kinetics_rates(kinetics *k, double t, const double *q, const double
                             double *a, double *lambda, hamel_error *error) {
     if (k->rest > 0) {
         k->rest--;
-    } else if (k->model->accelerations && k->masked_count == 0 && !error) {
+    } else if (k->model->accelerations && !k->singular_mass && k->masked_count == 0 && !error) {
         k->t = t, k->q = q, k->v = v;
         if (k->model->switches && !k->held) mode_choose_branches(&k->mode, t, q, v);
         if (solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;

@@ -33,6 +33,7 @@ typedef struct kinetics {
     const double *q, *v; /* of the state evaluated last, borrowed */
     motion_mode mode;    /* change what is active by kinetics_select */
     bool held;           /* its branches are; else they are chosen at each evaluation */
+    bool singular_mass;  /* M is singular at every state (mass_rank.h) */
     size_t *masked;      /* the entries of `values` that belong to constraints that are not active: read as 0 */
     size_t masked_count;
 } kinetics;

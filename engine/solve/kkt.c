@@ -124,6 +124,10 @@ void kkt_free(kkt *k) {
     free(k);
 }
 
+void kkt_expect_singular(kkt *k) {
+    k->singular = true;
+}
+
 hamel_status kkt_select(kkt *k, const bool *active) {
     take_rows(k, active);
     if (k->dense) kkt_dense_forget(k->dense);
@@ -178,8 +182,9 @@ static hamel_status make_compliant(kkt *k, const double *values) {
 }
 
 hamel_status kkt_factor(kkt *k, const double *values) {
-    bool augmented = k->dense && k->dense->augment; /* M has been singular */
-    k->use_ldl = k->ldl && !augmented && kkt_ldl_factor(k->ldl, values);
+    bool singular = k->singular || (k->dense && k->dense->augment); /* or M has been so */
+    if (k->singular && k->k == 0) return HAMEL_SINGULAR;
+    k->use_ldl = k->ldl && !singular && kkt_ldl_factor(k->ldl, values);
     if (k->use_ldl) return HAMEL_OK;
     if (!k->use_dense) {
         hamel_status status = factor_sparse(k, values);

@@ -7,8 +7,8 @@
  * in the metric of M: g = 0, r = −residual). Solved
  *   dense   by Cholesky of M and of A M⁻¹ Aᵀ; when constraints are dependent, or least reactions are asked for, by a
  *           rank-revealing QR of L⁻¹Aᵀ: the reaction is then the one of least M⁻¹-norm and λ the least of all that give
- *           it (Udwadia & Kalaba 1992); M singular: M + σAᵀA stands for M, which changes neither x nor λ; M indefinite
- *           or W present: LU;
+ *           it (Udwadia & Kalaba 1992); M singular: M + Aᵀ diag(σ) A stands for M, which changes neither x nor λ; M
+ *           indefinite or W present: LU;
  *   by lists of products (kkt_ldl.h), where M is positive and either sparse or small, and no row depends on others; the
  *           other ways stand by;
  *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; of those with dependent rows the
@@ -21,6 +21,10 @@
 #define HAMEL_SOLVE_KKT_H
 
 #include "engine/model/model.h"
+
+/* Below this squared sine of the angle between a row and those before it, Cholesky of A M⁻¹Aᵀ has lost half of the
+ * digits: QR decides. */
+#define KKT_DEPENDENT 1e-9
 
 typedef struct kkt kkt;
 
@@ -50,9 +54,8 @@ size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 double kkt_margin(const kkt *k);
 bool kkt_finds_margin(const kkt *k); /* whether that is known at all: not of large sparse systems */
 
-/* Whether elimination in the order of rows has found a solution to be trusted, by the least and the largest pivot of M (n
- * coordinates) and the least squared sine of an angle as in kkt_margin (k rows; else 1). What is less may be rounding. */
-bool kkt_pivots_hold(size_t n, size_t k, double least, double most, double square);
+/* M is singular at every state (mass_rank.h): only methods that let the rows of A make up for it are taken from now on. */
+void kkt_expect_singular(kkt *k);
 
 /* The constraints whose rows depend on others, after kkt_factor: their number, indices in list[m]. */
 size_t kkt_dependent(const kkt *k, size_t *list);

@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pivot of L this much below the largest (its square: 1e-12) has no more than four digits left. */
-static const double MASS_PIVOT = 1e-6;
+/* Coordinates of one row may have masses as unequal as the square of this before the augmented matrix loses digits of the
+ * lighter ones: what a row adds is sized by its own coordinates, the lightest of them counted as this part of the heaviest
+ * (of M_ii = 0 nothing else is known). */
+static const double LIGHTEST = 1e-3;
 
 kkt_dense *kkt_dense_create(const kkt *k) {
     size_t n = k->n, c = k->capacity, all = n + c;
     kkt_dense *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->margin = 1;
-    size_t doubles = n * n + 2 * n * c + c * c + c + 5 * all + 16;
+    size_t doubles = n * n + 2 * n * c + c * c + 2 * c + 5 * all + 16;
     double *at = calloc(doubles, sizeof *at);
     d->pivot = calloc(all + 1, sizeof *d->pivot);
     d->A = at;
@@ -26,6 +28,7 @@ kkt_dense *kkt_dense_create(const kkt *k) {
     d->Y = at, at += n * c;
     d->S = at, at += c * c;
     d->scale = at, at += c;
+    d->sigma = at, at += c;
     d->w = at, at += all;
     d->z = at, at += all;
     d->y = at, at += all;
@@ -69,31 +72,45 @@ static void fill_rows(const kkt *k, double *A, const double *values) {
     }
 }
 
-/* M + σAᵀA, σ such that both have the same size (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097: the motion is
- * unique when [M; A] has full rank, which is when this is positive definite). */
-static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
-    double mass = 0, rows = 0;
-    fill_mass(k, d->L, values);
-    for (size_t i = 0; i < k->n; i++) mass = fmax(mass, fabs(d->L[i + k->n * i]));
-    for (size_t c = 0; c < k->k; c++) rows = fmax(rows, dense_dot(k->n, d->A + k->n * c, d->A + k->n * c));
-    if (rows == 0) return false;
-    d->sigma = (mass > 0 ? mass : 1) / rows;
-    for (size_t c = 0; c < k->k; c++)
-        for (size_t j = 0; j < k->n; j++) {
-            double a = d->sigma * d->A[j + k->n * c];
-            for (size_t i = j; a != 0 && i < k->n; i++) d->L[i + k->n * j] += a * d->A[i + k->n * c];
-        }
-    return dense_cholesky(k->n, d->L);
+/* σ of a row: its part of the augmented matrix is as large as M is there, 1/σ = Σ A_ci²/M_ii. 0 for a row of zeros. */
+static double weight_of(size_t n, const double *row, const double *mass, double most) {
+    double heaviest = 0, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (row[i] != 0) heaviest = fmax(heaviest, mass[i]);
+    if (!(heaviest > 0)) heaviest = most;
+    for (size_t i = 0; i < n; i++) sum += row[i] * row[i] / fmax(mass[i], LIGHTEST * heaviest);
+    return sum > 0 ? 1 / sum : 0;
 }
 
-/* True when the smallest pivot of LLᵀ is nothing but rounding beside the largest. */
-static bool looks_singular(size_t n, const double *L) {
-    double least = INFINITY, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        least = fmin(least, L[i + n * i]);
-        most = fmax(most, L[i + n * i]);
+/* M + Aᵀ diag(σ) A (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097: the motion is unique when [M; A] has full rank,
+ * which is when this is positive definite). */
+static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
+    size_t n = k->n;
+    double *mass = d->w, most = 0;
+    fill_mass(k, d->L, values);
+    for (size_t i = 0; i < n; i++) most = fmax(most, mass[i] = fabs(d->L[i + n * i]));
+    if (!(most > 0)) most = 1;
+    for (size_t c = 0; c < k->k; c++) {
+        const double *row = d->A + n * c;
+        d->sigma[c] = weight_of(n, row, mass, most);
+        for (size_t j = 0; j < n; j++) {
+            double a = d->sigma[c] * row[j];
+            for (size_t i = j; a != 0 && i < n; i++) d->L[i + n * j] += a * row[i];
+        }
     }
-    return !(least > MASS_PIVOT * most);
+    d->augmented = k->k > 0 && dense_cholesky(n, d->L);
+    return d->augmented;
+}
+
+/* Whether a pivot of LLᵀ is so small beside its entry of the diagonal of M that it may be nothing but rounding. */
+static bool looks_singular(const kkt *k, const double *L, const double *values) {
+    const model_pattern *M = &k->model->M;
+    for (size_t e = 0; e < M->count; e++) {
+        if (M->row[e] != M->column[e]) continue;
+        double root = L[(size_t)M->row[e] * (k->n + 1)];
+        if (!(root * root > MASS_PIVOT_KEPT * values[k->model->at_M + e])) return true;
+    }
+    return false;
 }
 
 /* Particles in Cartesian coordinates: L is the square root of a diagonal. */
@@ -131,17 +148,15 @@ static void mass_backward(const kkt *k, const kkt_dense *d, double *x) {
  * was singular once is augmented from then on: near states where a leading minor vanishes, too, rounding would pass
  * for a pivot of honest size. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
-    d->sigma = 0;
+    d->augmented = false;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
     if (d->diagonal) return true;
-    if (d->augment && factor_augmented(k, d, values)) return true;
-    d->sigma = 0;
+    if ((k->singular || d->augment) && factor_augmented(k, d, values)) return true;
     fill_mass(k, d->L, values);
     bool regular = dense_cholesky(k->n, d->L);
-    if (regular && (k->k == 0 || !looks_singular(k->n, d->L))) return true;
+    if (regular && (k->k == 0 || !looks_singular(k, d->L, values))) return true;
     d->augment = factor_augmented(k, d, values);
     if (d->augment) return true;
-    d->sigma = 0;
     fill_mass(k, d->L, values);
     return regular && dense_cholesky(k->n, d->L);
 }
@@ -254,7 +269,7 @@ hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const 
         solve_lu(k, d, g, r, x);
     } else {
         for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
-        for (size_t c = 0; d->sigma != 0 && c < k->k; c++) axpy(n, d->sigma * r[k->taken[c]], d->A + n * c, d->w);
+        for (size_t c = 0; d->augmented && c < k->k; c++) axpy(n, d->sigma[c] * r[k->taken[c]], d->A + n * c, d->w);
         mass_forward(k, d, d->w);
         for (size_t c = 0; c < k->k; c++) d->rho[c] = d->scale[c] * r[k->taken[c]] - dense_dot(n, d->Y + n * c, d->w);
         if (d->mode == DENSE_SCHUR) {

@@ -8,10 +8,6 @@
 #include "engine/solve/row_space.h"
 #include "engine/solve/sparse.h"
 
-/* Below this squared sine of the angle between a row and those before it, Cholesky of A M⁻¹Aᵀ has lost half of the
- * digits: QR decides. */
-#define KKT_DEPENDENT 1e-9
-
 typedef enum dense_mode { DENSE_SCHUR, DENSE_RANK, DENSE_LU } dense_mode;
 
 /* Everything column-major; k rows of A taken. */
@@ -19,8 +15,9 @@ typedef struct kkt_dense {
     dense_mode mode;
     size_t rank;
     double margin;           /* see kkt_margin; not of DENSE_LU */
-    double sigma;            /* M + σAᵀA was factored */
-    bool augment;            /* M was found singular before: M + σAᵀA is taken at once */
+    bool augmented;          /* M + Aᵀ diag(σ) A was factored */
+    bool augment;            /* M was found singular before: the augmented matrix is taken at once */
+    double *sigma;           /* k */
     double *A;               /* n × k: column c is row c of A */
     double *L;               /* n × n */
     bool diagonal;           /* M is diagonal: L is too, its inverse is in `inverse` and not in L */
@@ -44,6 +41,7 @@ struct kkt {
     bool diagonal;    /* M has no entry off its diagonal */
     kkt_ldl *ldl;     /* NULL: not for this system */
     bool use_ldl;     /* it factored the values given last */
+    bool singular;    /* M is, at every state: kkt_expect_singular */
     kkt_dense *dense; /* else exactly one of these two is in use */
     sparse *sparse;
     bool use_dense, prefers_dense;

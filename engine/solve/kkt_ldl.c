@@ -17,14 +17,6 @@ enum { UPDATES_MOST = 64 };
 /* A product by lists costs as much as two of dense columns, which take some hundred to get under way (measured: full
  * matrices of 12 rows are even, a tridiagonal one of 48 takes a tenth of the time by lists). */
 enum { LISTED = 2, ALWAYS = 300 };
-/* Of pivots of M under constraints, as of the dense way: what is less may be rounding. */
-static const double MASS_PIVOT = 1e-12;
-
-bool kkt_pivots_hold(size_t n, size_t k, double least, double most, double square) {
-    double relative = k > 0 ? MASS_PIVOT : (double)n * DBL_EPSILON;
-    return (n == 0 || least > relative * most) && square > KKT_DEPENDENT;
-}
-
 struct kkt_ldl {
     size_t n, all, entries, below; /* coordinates; with rows taken; of M's triangle and A; of L below the diagonal */
     size_t updates;
@@ -34,7 +26,7 @@ struct kkt_ldl {
     int *start, *row;   /* all + 1, below: columns of L, rows rising */
     int *target;        /* updates: of what is subtracted, into `value` */
     double *value;      /* all + below: 1/D and L, once factored */
-    double *z, *before; /* all each: a solution; diagonal of A M⁻¹Aᵀ */
+    double *z, *before; /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
     double margin;
 };
 
@@ -287,18 +279,26 @@ static const int *eliminate(const kkt_ldl *s, size_t j, const int *target) {
     return target;
 }
 
-bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
-    double *value = s->value, least = INFINITY, most = 0, sine = 1;
-    const int *target = s->target;
-    memset(value, 0, (s->all + s->below) * sizeof *value);
-    for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = values[s->from[e]];
+/* The coordinates; *target moves past what they subtract. False where a pivot is too small. */
+static bool factor_mass(kkt_ldl *s, const int **target) {
+    double *value = s->value, least = INFINITY, most = 0, kept = s->all > s->n ? MASS_PIVOT_KEPT : 0;
+    memcpy(s->before, value, s->n * sizeof *value);
     for (size_t j = 0; j < s->n; j++) {
         double pivot = value[j];
         if (pivot < least) least = pivot;
         if (pivot > most) most = pivot;
-        target = eliminate(s, j, target);
+        if (!(pivot > kept * s->before[j])) return false;
+        *target = eliminate(s, j, *target);
     }
-    if (!kkt_pivots_hold(s->n, s->all - s->n, least, most, 1)) return false;
+    return s->n == 0 || least > mass_pivot_rounding(s->n) * most;
+}
+
+bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
+    double *value = s->value, sine = 1;
+    const int *target = s->target;
+    memset(value, 0, (s->all + s->below) * sizeof *value);
+    for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = values[s->from[e]];
+    if (!factor_mass(s, &target)) return false;
     memcpy(s->before + s->n, value + s->n, (s->all - s->n) * sizeof *value);
     for (size_t j = s->n; j < s->all; j++) { /* a pivot beside what it was: the squared sine of the row's angle */
         double squared = value[j] / s->before[j];

@@ -120,7 +120,7 @@ static void rates_at_start(const char *members, double *a, double *lambda, doubl
     assert_non_null(k);
     assert_non_null(model->accelerations);
     assert_int_equal(kinetics_rates(k, 0, model->q0, model->v0, 0, 0, a, lambda, NULL), HAMEL_OK);
-    *at_once = k->rest == 0;
+    *at_once = k->rest == 0 && !k->singular_mass;
     *margin = k->margin;
     kinetics_free(k);
     hamel_model_free(model);

@@ -1,0 +1,340 @@
+/* test_quaternions.c — accelerations of bodies whose orientations are quaternions, against the equations of Newton and Euler
+ * written out here in maximal coordinates and solved with long doubles: chains of bodies on ball joints, and free bodies.
+ *
+ * The mass matrix of such bodies is singular at every state. Where components of a quaternion are small, so are leading
+ * minors of that matrix, and an elimination in a fixed order meets pivots of rounding; the starts here seek such states. */
+#include "engine/solve/kinetics.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
+#include "tests/unit/random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { BODIES = 3, SEVEN = 7, UNKNOWNS = 9 * BODIES };
+
+typedef struct body {
+    double mass, inertia[3];
+    double inner[3], outer[3]; /* points of the joints to the body before and after, in body axes */
+} body;
+
+typedef struct chain {
+    size_t count;
+    bool free; /* no joints */
+    double gravity[3];
+    body bodies[BODIES];
+} chain;
+
+/* --- vectors and quaternions ------------------------------------------------------------------------------------------- */
+
+static void cross(const double *a, const double *b, double *out) {
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* The rows of R: body to inertial axes. */
+static void rotation(const double *e, double R[3][3]) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int k = 3 - i - j;
+            double sign = (j - i + 3) % 3 == 1 ? -1 : 1;
+            R[i][j] = i == j ? 2 * (e[0] * e[0] + e[1 + i] * e[1 + i]) - 1
+                             : 2 * (e[1 + i] * e[1 + j] + sign * e[0] * e[1 + k]);
+        }
+}
+
+static void turn(double R[3][3], const double *x, double *out) {
+    for (int i = 0; i < 3; i++) out[i] = R[i][0] * x[0] + R[i][1] * x[1] + R[i][2] * x[2];
+}
+
+static void turn_back(double R[3][3], const double *x, double *out) {
+    for (int i = 0; i < 3; i++) out[i] = R[0][i] * x[0] + R[1][i] * x[1] + R[2][i] * x[2];
+}
+
+/* out := e ∘ (0, w) / 2: the rate of a quaternion that turns with w in body axes. */
+static void rate(const double *e, const double *w, double *out) {
+    out[0] = -(e[1] * w[0] + e[2] * w[1] + e[3] * w[2]) / 2;
+    out[1] = (e[0] * w[0] + e[2] * w[2] - e[3] * w[1]) / 2;
+    out[2] = (e[0] * w[1] + e[3] * w[0] - e[1] * w[2]) / 2;
+    out[3] = (e[0] * w[2] + e[1] * w[1] - e[2] * w[0]) / 2;
+}
+
+/* --- the equations of Newton and Euler ---------------------------------------------------------------------------------- */
+
+typedef long double big;
+
+static void solve(size_t n, big a[UNKNOWNS][UNKNOWNS + 1]) {
+    for (size_t k = 0; k < n; k++) {
+        size_t best = k;
+        for (size_t i = k; i < n; i++)
+            if (fabsl(a[i][k]) > fabsl(a[best][k])) best = i;
+        for (size_t j = 0; j <= n; j++) {
+            big kept = a[k][j];
+            a[k][j] = a[best][j];
+            a[best][j] = kept;
+        }
+        assert_true(a[k][k] != 0);
+        for (size_t i = 0; i < n; i++) {
+            big factor = i == k ? 0 : a[i][k] / a[k][k];
+            for (size_t j = k; factor != 0 && j <= n; j++) a[i][j] -= factor * a[k][j];
+        }
+    }
+    for (size_t k = 0; k < n; k++) a[k][n] /= a[k][k];
+}
+
+/* a[row + i][column + j] += factor · (x ×)_ij */
+static void add_cross(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, const double *x, double factor) {
+    for (size_t i = 0; i < 3; i++) {
+        size_t j = (i + 1) % 3, k = (i + 2) % 3;
+        a[row + i][column + j] -= (big)(factor * x[k]);
+        a[row + i][column + k] += (big)(factor * x[j]);
+    }
+}
+
+static void add_unit(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, double factor) {
+    for (size_t i = 0; i < 3; i++) a[row + i][column + i] += (big)factor;
+}
+
+/* A joint's force, at column `force`, acts on a body at the arm, with this sign; in the joint's own rows the acceleration of
+ * the point appears with the same sign. */
+static void attach(big a[UNKNOWNS][UNKNOWNS + 1], size_t n, size_t at, size_t force, const double *arm,
+                   const double *spin, double sign) {
+    double once[3], twice[3];
+    add_unit(a, at, force, -sign);
+    add_cross(a, at + 3, force, arm, -sign);
+    add_unit(a, force, at, sign);
+    add_cross(a, force, at + 3, arm, -sign); /* α × arm */
+    cross(spin, arm, once);
+    cross(spin, once, twice);
+    for (size_t i = 0; i < 3; i++) a[force + i][n] -= (big)(sign * twice[i]);
+}
+
+/* q'' (seven a body) at a state whose angular velocities, in body axes, are w. */
+static void newton_euler(const chain *c, const double *q, const double *v, double w[BODIES][3], double *out) {
+    static big a[UNKNOWNS][UNKNOWNS + 1];
+    size_t n = (c->free ? 6 : 9) * c->count, forces = 6 * c->count;
+    double R[BODIES][3][3], arm[3], spin[BODIES][3];
+    memset(a, 0, sizeof a);
+    for (size_t b = 0; b < c->count; b++) {
+        const body *one = &c->bodies[b];
+        rotation(q + SEVEN * b + 3, R[b]);
+        turn(R[b], w[b], spin[b]);
+        double momentum[3], torque[3], moment[3];
+        for (size_t i = 0; i < 3; i++) momentum[i] = one->inertia[i] * w[b][i];
+        cross(w[b], momentum, moment);
+        turn(R[b], moment, torque);
+        add_unit(a, 6 * b, 6 * b, one->mass);
+        for (size_t i = 0; i < 3; i++) {
+            a[6 * b + i][n] = (big)(one->mass * c->gravity[i]);
+            a[6 * b + 3 + i][n] = -(big)torque[i];
+            for (size_t j = 0; j < 3; j++)
+                for (size_t k = 0; k < 3; k++)
+                    a[6 * b + 3 + i][6 * b + 3 + j] += (big)R[b][i][k] * one->inertia[k] * R[b][j][k];
+        }
+    }
+    for (size_t b = 0; !c->free && b < c->count; b++) {
+        turn(R[b], c->bodies[b].inner, arm);
+        attach(a, n, 6 * b, forces + 3 * b, arm, spin[b], 1);
+        if (b == 0) continue;
+        turn(R[b - 1], c->bodies[b - 1].outer, arm);
+        attach(a, n, 6 * (b - 1), forces + 3 * b, arm, spin[b - 1], -1);
+    }
+    solve(n, a);
+    for (size_t b = 0; b < c->count; b++) {
+        double turning[3], in_body[3], first[4], second[4];
+        for (size_t i = 0; i < 3; i++) {
+            out[SEVEN * b + i] = (double)a[6 * b + i][n];
+            turning[i] = (double)a[6 * b + 3 + i][n];
+        }
+        turn_back(R[b], turning, in_body);
+        rate(q + SEVEN * b + 3, in_body, first);
+        rate(v + SEVEN * b + 3, w[b], second);
+        for (size_t i = 0; i < 4; i++) out[SEVEN * b + 3 + i] = first[i] + second[i];
+    }
+}
+
+/* --- states -------------------------------------------------------------------------------------------------------------- */
+
+/* Components of any size down to 1e-9, and zeros; the largest one of either sign. */
+static void random_quaternion(uint64_t *seed, double *e) {
+    double length = 0;
+    while (length < 1e-3) {
+        for (size_t i = 0; i < 4; i++) {
+            double size = random_between(seed, 0, 1) < 0.5 ? 1 : pow(10, random_between(seed, -9, 0));
+            e[i] = random_between(seed, 0, 1) < 0.1 ? 0 : size * random_between(seed, -1, 1);
+        }
+        length = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
+    }
+    for (size_t i = 0; i < 4; i++) e[i] /= length;
+}
+
+/* A state on the joints: positions and velocities follow from the body before. */
+static void random_state(const chain *c, uint64_t *seed, double *q, double *v, double w[BODIES][3]) {
+    double point[3] = {0.2, -0.1, 0.4}, velocity[3] = {0}, R[3][3], arm[3], spin[3], swing[3];
+    for (size_t b = 0; b < c->count; b++) {
+        double *e = q + SEVEN * b + 3;
+        random_quaternion(seed, e);
+        random_fill(seed, w[b], 3, -2, 2);
+        rate(e, w[b], v + SEVEN * b + 3);
+        rotation(e, R);
+        turn(R, w[b], spin);
+        turn(R, c->bodies[b].inner, arm);
+        cross(spin, arm, swing);
+        for (size_t i = 0; i < 3; i++) {
+            q[SEVEN * b + i] = point[i] - arm[i];
+            v[SEVEN * b + i] = velocity[i] - swing[i];
+        }
+        turn(R, c->bodies[b].outer, arm);
+        cross(spin, arm, swing);
+        for (size_t i = 0; i < 3; i++) {
+            point[i] = q[SEVEN * b + i] + arm[i];
+            velocity[i] = v[SEVEN * b + i] + swing[i];
+        }
+    }
+}
+
+static hamel_model *model_of(const chain *c, const char *wanted) {
+    char text[6000], simulation[200], *at = text, *end = text + sizeof text;
+    at += snprintf(at, (size_t)(end - at), "`gravity`: [%g, %g, %g], `coordinates`: [", c->gravity[0], c->gravity[1],
+                   c->gravity[2]);
+    for (size_t b = 0; b < c->count; b++)
+        at += snprintf(at, (size_t)(end - at),
+                       "%s`x%zu`, `y%zu`, `z%zu`, {`name`: `a%zu`, `initial`: 1}, `b%zu`, `c%zu`, `d%zu`",
+                       b ? ", " : "", b, b, b, b, b, b, b);
+    at += snprintf(at, (size_t)(end - at), "], `bodies`: [");
+    for (size_t b = 0; b < c->count; b++) {
+        const double *J = c->bodies[b].inertia;
+        at += snprintf(at, (size_t)(end - at),
+                       "%s{`name`: `B%zu`, `mass`: %.17g, `inertia`: [%.17g, %.17g, %.17g], "
+                       "`position`: [`x%zu`, `y%zu`, `z%zu`], "
+                       "`orientation`: {`quaternion`: [`a%zu`, `b%zu`, `c%zu`, `d%zu`]}}",
+                       b ? ", " : "", b, c->bodies[b].mass, J[0], J[1], J[2], b, b, b, b, b, b, b);
+    }
+    at += snprintf(at, (size_t)(end - at), "], `points`: [");
+    for (size_t b = 0; b < c->count; b++) {
+        const double *in = c->bodies[b].inner, *out = c->bodies[b].outer;
+        at += snprintf(at, (size_t)(end - at),
+                       "%s{`name`: `I%zu`, `body`: `B%zu`, `at`: [%.17g, %.17g, %.17g]}, "
+                       "{`name`: `O%zu`, `body`: `B%zu`, `at`: [%.17g, %.17g, %.17g]}",
+                       b ? ", " : "", b, b, in[0], in[1], in[2], b, b, out[0], out[1], out[2]);
+    }
+    at += snprintf(at, (size_t)(end - at), "], `joints`: [");
+    for (size_t b = 0; !c->free && b < c->count; b++) {
+        char before[32] = "[0.2, -0.1, 0.4]";
+        if (b > 0) snprintf(before, sizeof before, "`O%zu`", b - 1);
+        at += snprintf(at, (size_t)(end - at), "%s{`name`: `j%zu`, `type`: `coincident`, `between`: [%s, `I%zu`]}",
+                       b ? ", " : "", b, before, b);
+    }
+    snprintf(at, (size_t)(end - at), "]");
+    snprintf(simulation, sizeof simulation, "`stop`: 1, `initialization`: `project`, `formulation`: `%s`", wanted);
+    return fixture_model(text, simulation);
+}
+
+static double largest(const double *x, size_t count) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* Of accelerations relative to the largest: ε times the ratio of the largest to the least mass or moment of inertia in one
+ * system, 1e3 and 1e9, times what small components of quaternions cost. */
+static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
+
+static void compare(const chain *c, const char *wanted, size_t starts, uint64_t seed, double agree) {
+    double q[SEVEN * BODIES], v[SEVEN * BODIES], w[BODIES][3], right[SEVEN * BODIES], a[SEVEN * BODIES], lambda[99];
+    hamel_model *model = model_of(c, wanted);
+    assert_true(model->m < 99);
+    for (size_t start = 0; start < starts; start++) {
+        kinetics *k = kinetics_create(model);
+        assert_non_null(k);
+        random_state(c, &seed, q, v, w);
+        newton_euler(c, q, v, w, right);
+        hamel_error error = {0};
+        hamel_status status = kinetics_evaluate(k, 0, q, v, &error);
+        if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, a, lambda, &error);
+        if (status != HAMEL_OK) fail_msg("%s, start %zu: %s", wanted, start, error.faults[0].message);
+        for (size_t b = 0; b < c->count; b++) {
+            const double *e = q + SEVEN * b + 3, *rate_of = v + SEVEN * b + 3, *second = a + SEVEN * b + 3;
+            double identity = 0, size = 1 + largest(right, SEVEN * c->count);
+            for (size_t i = 0; i < 4; i++) identity += e[i] * second[i] + rate_of[i] * rate_of[i];
+            if (!(fabs(identity) <= agree * size))
+                fail_msg("%s, start %zu, body %zu: e e'' + e' e' = %g", wanted, start, b, identity);
+        }
+        for (size_t i = 0; i < SEVEN * c->count; i++) {
+            double size = 1 + largest(right, SEVEN * c->count);
+            if (!(fabs(a[i] - right[i]) <= agree * size))
+                fail_msg("%s, start %zu: q''[%zu] = %.17g, by Newton and Euler %.17g", wanted, start, i, a[i],
+                         right[i]);
+        }
+        kinetics_free(k);
+    }
+    hamel_model_free(model);
+}
+
+static void compare_all(const chain *c, size_t starts, double agree) {
+    static const char *const names[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi", "kane",
+                                        "gibbs-appell", "boltzmann-hamel", "hamilton", "routh"};
+    bool cyclic = c->free && largest(c->gravity, 3) == 0;
+    for (size_t i = 0; i + !cyclic < sizeof names / sizeof *names; i++) compare(c, names[i], starts, 11 + i, agree);
+}
+
+static void a_pinned_body_moves_as_newton_and_euler_have_it(void **state) {
+    chain c = {1, false, {0.3, -0.2, -9.81}, {{1, {1, 1, 1}, {-0.17, -0.017, 0.42}, {0}}}};
+    (void)state;
+    compare_all(&c, 300, AGREE);
+    c.bodies[0] = (body){2.5, {0.3, 0.02, 0.31}, {0.1, 0.3, -0.2}, {0}};
+    compare_all(&c, 300, AGREE);
+}
+
+static void a_free_body_moves_as_newton_and_euler_have_it(void **state) {
+    chain c = {1, true, {0}, {{1.5, {2, 1, 3}, {0}, {0}}}};
+    (void)state;
+    compare_all(&c, 300, AGREE);
+    c.gravity[1] = -5;
+    compare_all(&c, 20, AGREE);
+}
+
+static void chains_of_bodies_move_as_newton_and_euler_have_it(void **state) {
+    chain c = {3,
+               false,
+               {0, 0, -9.81},
+               {{1, {0.2, 0.3, 0.4}, {0, 0, 0.5}, {0.1, 0, -0.5}},
+                {0.3, {0.01, 0.02, 0.025}, {0.2, 0.1, 0}, {-0.2, 0.1, 0.1}},
+                {7, {3, 1, 2.5}, {0.3, 0.2, 0.6}, {0}}}};
+    (void)state;
+    compare_all(&c, 20, AGREE);
+}
+
+/* In millimetres and kilograms inertias are 1e5 times the masses; a light body hangs on a heavy one. */
+static void units_and_unequal_masses_make_no_difference(void **state) {
+    chain c = {
+        2,
+        false,
+        {0, 0, -9810},
+        {{2681, {1.2e8, 0.9e8, 1.5e8}, {0, 30, 500}, {100, 0, -500}}, {0.3, {2e3, 3e3, 2.5e3}, {70, 50, 80}, {0}}}};
+    (void)state;
+    compare_all(&c, 40, AGREE_UNEQUAL);
+    chain small = {2,
+                   false,
+                   {0, 9.81, 0},
+                   {{1e-6, {1e-14, 2e-14, 2.5e-14}, {1e-4, 0, 1e-4}, {-1e-4, 0, 0}},
+                    {2e-6, {3e-14, 2e-14, 2.5e-14}, {1e-4, 2e-4, 0}, {0}}}};
+    compare_all(&small, 40, AGREE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pinned_body_moves_as_newton_and_euler_have_it),
+        cmocka_unit_test(a_free_body_moves_as_newton_and_euler_have_it),
+        cmocka_unit_test(chains_of_bodies_move_as_newton_and_euler_have_it),
+        cmocka_unit_test(units_and_unequal_masses_make_no_difference),
+    };
+    return cmocka_run_group_tests_name("quaternions", tests, NULL, NULL);
+}
