@@ -2,6 +2,9 @@
  * the others only where something happens. */
 #include "engine/model/model.h"
 
+static const unsigned STATE = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME) |
+                              GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
+
 static hamel_status no_memory(hamel_model *model, hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "/events", 0, "the system needs more than %zu MiB of memory",
                       model->limits.memory >> 20);
@@ -9,10 +12,18 @@ static hamel_status no_memory(hamel_model *model, hamel_error *error) {
 
 /* d/dt of a root along the motion, or 0 when it contains what has no rate. */
 static graph_node rate_of(graph *g, graph_node root, bool *known) {
-    const unsigned state = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME) |
-                           GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
-    *known = !(graph_depends(g, root) & ~state);
+    *known = !(graph_depends(g, root) & ~STATE);
     return *known ? graph_rate(g, root) : graph_number(g, 0);
+}
+
+/* Whether what the event does to velocities changes this rate of its function. */
+static bool changes_rate(graph *g, const system_event *e, graph_node rate, size_t n) {
+    const int32_t *found;
+    size_t count = graph_support(g, rate, SYMBOL_VELOCITY, &found);
+    if (e->impulse >= 0) return count > 0;
+    for (size_t k = 0; k < count * e->set_count; k++)
+        if (e->targets[k / count] == (int32_t)n + found[k % count]) return true;
+    return false;
 }
 
 static size_t count_jumps(const hamel_system *s) {
@@ -39,6 +50,8 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
                         .deactivate = from->deactivate};
     roots[i] = from->when;
     jumps[i] = rate_of(g, from->when, &to->has_rate);
+    to->has_bend = to->has_rate && !(graph_depends(g, jumps[i]) & ~STATE);
+    to->contact = to->has_bend && changes_rate(g, from, jumps[i], model->n);
     to->at_set = model->jump_count;
     for (size_t k = 0; k < from->set_count; k++) jumps[model->jump_count++] = from->assigned[k];
     to->at_restitution = model->jump_count;

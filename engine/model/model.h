@@ -83,6 +83,8 @@ typedef struct model_event {
     hamel_direction direction;
     bool terminate;
     bool has_rate; /* the rate of its root is known: no multipliers in it */
+    bool has_bend; /* and that rate contains no accelerations: its own rate is known, too */
+    bool contact;  /* the event itself changes that rate by an impulse or by new velocities */
     size_t set_count;
     const int32_t *targets;        /* i: q_i; n + i: q'_i */
     size_t at_set, at_restitution; /* in the outputs of `jumps` */
@@ -90,6 +92,11 @@ typedef struct model_event {
     size_t activate_count, deactivate_count;
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
+
+/* Whether the motion after the event is another one. */
+static inline bool model_event_acts(const model_event *e) {
+    return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
+}
 
 /* A slip along a surface with frictions that stick when it is 0: one speed, or components of it in space. */
 typedef struct model_slip {

@@ -12,29 +12,45 @@ static const double MISS = 1e-6;
 /* EVENTS_RECENT instants within this part of the span: a whole run of them would have 1e8, far more than its steps. Below
  * that lie intervals that shrink without end, and those that noise makes of a motion that rests at a zero. */
 static const double ZENO_PART = 1e-6;
+/* Events at one instant: n touching balls of equal mass collide n² / 2 times; other masses and losses take some more. */
+static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 
 bool events_create(events *e, const hamel_model *model, kinetics *k, sensitivities *along, double *const *s) {
-    *e = (events){.model = model, .kinetics = k, .along = along, .s = s};
-    e->work = calloc(program_workspace_doubles(model->jumps) + 1, sizeof *e->work);
-    e->values = calloc(model->jump_count + 1, sizeof *e->values);
-    if (!e->work || !e->values) return false;
-    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->jumps, &in, e->work);
+    *e = (events){.model = model, .kinetics = k, .along = along, .s = s, .instant = NAN};
+    e->values = calloc(3 * model->jump_count + model->event_count + 1, sizeof *e->values);
+    if (!e->values || !uncertainty_create(&e->jumps, model, model->jumps)) return false;
+    e->bends = e->values + model->jump_count;
+    e->bend_slack = e->bends + model->jump_count;
+    e->before = e->bend_slack + model->jump_count;
     return true;
 }
 
 void events_free(events *e) {
-    free(e->work);
+    uncertainty_free(&e->jumps);
     free(e->values);
     *e = (events){0};
 }
 
-void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
-                     const double *free) {
-    program_inputs in = model_inputs(e->model, &t, q, v, a, lambda, free);
+static program_inputs inputs_of(const events *e, const double *t, const double *q, const double *v, const double *a,
+                                const double *lambda, const double *free) {
+    program_inputs in = model_inputs(e->model, t, q, v, a, lambda, free);
     in.values[SYMBOL_IDEAL] = e->kinetics->ideal;
     in.values[SYMBOL_NONIDEAL] = e->kinetics->nonideal;
-    program_evaluate(e->model->jumps, &in, e->work, e->values);
+    return in;
+}
+
+void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
+                     const double *free) {
+    program_inputs in = inputs_of(e, &t, q, v, a, lambda, free);
+    program_evaluate(e->model->jumps, &in, e->jumps.work, e->values);
+}
+
+void events_bend(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
+                 const double *free) {
+    program_inputs in = inputs_of(e, &t, q, v, a, lambda, free);
+    uncertainty_find(&e->jumps, &in, q, v, a, NULL, e->bend_slack, e->bends);
+    for (size_t i = 0; i < e->model->event_count; i++)
+        if (!e->model->events[i].has_bend) e->bends[i] = e->bend_slack[i] = 0;
 }
 
 /* --- actions --------------------------------------------------------------------------------------------------------- */
@@ -190,7 +206,14 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) {
     size_t slot = (size_t)fmod(e->count, EVENTS_RECENT);
     double oldest = e->recent[slot];
     char how[100];
-    e->recent[slot] = t;
+    e->together = t == e->instant ? e->together + 1 : 1;
+    if (t == e->instant) {
+        double most = TOGETHER + TOGETHER_PAIRS * (double)e->model->event_count * (double)e->model->event_count;
+        if (e->together <= most) return HAMEL_OK;
+        snprintf(how, sizeof how, "%.0f times at one instant, together with others", e->together);
+        return fail(e, i, t, how, error);
+    }
+    e->instant = e->recent[slot] = t;
     e->count++;
     if (e->count <= EVENTS_RECENT || t - oldest > ZENO_PART * (s->stop - s->start)) return HAMEL_OK;
     snprintf(how, sizeof how, "%d times within %.2g", EVENTS_RECENT, t - oldest);

@@ -2,6 +2,7 @@
 #ifndef HAMEL_SIMULATE_EVENTS_H
 #define HAMEL_SIMULATE_EVENTS_H
 
+#include "engine/simulate/uncertainty.h"
 #include "engine/solve/sensitivities.h"
 
 enum { EVENTS_RECENT = 100 };
@@ -10,9 +11,13 @@ enum { EVENTS_RECENT = 100 };
 typedef struct events {
     const hamel_model *model;
     kinetics *kinetics;
-    double *work, *values; /* of the model's `jumps`; its first outputs are the rates of the roots */
+    uncertainty jumps; /* of the model's `jumps`; its first outputs are the rates of the roots */
+    double *values;    /* its outputs; behind them in one block */
+    double *bends, *bend_slack, *before;
     double recent[EVENTS_RECENT];
-    double count; /* instants at which something happened */
+    double count;    /* instants at which something happened */
+    double instant;  /* the last of them, and */
+    double together; /* how much happened there */
     sensitivities *along;
     double *const *s;
 } events;
@@ -24,6 +29,11 @@ void events_free(events *e);
 /* Evaluates rates and assignments at a state with its accelerations, multipliers and free accelerations. */
 void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
                      const double *free);
+
+/* The second rates of the roots there, 0 where they are not known, and how large they may be by the tolerances alone: to
+ * `bends` and `bend_slack`. */
+void events_bend(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
+                 const double *free);
 
 /* Makes event i happen to (q, v) and to the mode of the kinetics. In this order: constraints are deactivated, values set,
  * the impulse strikes, constraints are activated; what is assigned has been evaluated before. Faults: a value or a

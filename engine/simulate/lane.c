@@ -243,7 +243,8 @@ double lane_energy_tolerance(const lane *l) {
 /* The state seen last. */
 static roots_state here(lane *l) {
     events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
-    return (roots_state){l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values};
+    return (roots_state){
+        l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
 }
 
 /* Notes the state seen last as the one from which integration and search go on. */
@@ -256,8 +257,9 @@ static hamel_status begin(lane *l, bool changed, hamel_error *error) {
     size_t count = l->sensitivities ? sensitivities_count(l->sensitivities) : 0;
     for (size_t i = 0; i < count; i++) memcpy(l->since_along[i], l->along[i], 2 * bytes);
     roots_state at = here(l);
+    if (changed || !l->integrator) events_bend(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
     hamel_status status = roots_start(l->roots, &at, changed, &l->due, error);
-    l->again = l->due;
+    l->again = l->due && l->integrator;
     return status;
 }
 
@@ -318,22 +320,18 @@ double lane_reach(const lane *l) {
     return l->due ? roots_time(l->roots) : integrator_time(l->integrator);
 }
 
-/* Whether the motion after the event is another one. */
-static bool acts(const model_event *e) {
-    return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
-}
-
 static hamel_status meet(lane *l, size_t i, hamel_error *error) {
-    return l->sensitivities ? sensitivities_meet(l->sensitivities, i, l->along, error) : HAMEL_OK;
+    return l->sensitivities ? sensitivities_meet(l->sensitivities, i, roots_stood(l->roots, i), l->along, error)
+                            : HAMEL_OK;
 }
 
 /* What an event does to the energy is no error of the integration: W takes it up. */
 static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_error *error) {
     double energy = lane_jacobi(l);
     roots_state at = here(l);
-    if (roots_contradicts(l->roots, i, at.rates[i])) return events_fail_zeno(&l->events, i, l->since, l->t, error);
+    double rate = at.rates[i];
     lane_row(l, l->before);
-    bool changes = acts(&l->model->events[i]);
+    bool changes = model_event_acts(&l->model->events[i]);
     hamel_status status = changes ? meet(l, i, error) : HAMEL_OK;
     if (status == HAMEL_OK && changes && l->sticking && sticking_release(l->sticking) != HAMEL_OK)
         status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to switch constraints");
@@ -343,7 +341,27 @@ static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_err
     l->gained += lane_jacobi(l) - energy;
     l->work += lane_jacobi(l) - energy;
     lane_row(l, l->after);
+    roots_acted(l->roots, i, rate, here(l).rates[i]);
     return status;
+}
+
+/* Notes the rates at which functions pass. */
+static hamel_status note_rates(lane *l, hamel_error *error) {
+    roots_state at = here(l);
+    for (size_t i = 0; i < l->model->event_count; i++) {
+        l->events.before[i] = at.rates[i];
+        if (roots_passed(l->roots, i) && roots_contradicts(l->roots, i, at.rates[i]))
+            return events_fail_zeno(&l->events, i, l->since, l->t, error);
+    }
+    return HAMEL_OK;
+}
+
+/* An impact at the same instant has opened this contact before it closed. */
+static bool is_opened(lane *l, size_t i) {
+    roots_state at = here(l);
+    if (!l->model->events[i].contact || !roots_is_apart(l->roots, i, l->events.before[i], at.rates[i])) return false;
+    roots_acted(l->roots, i, l->events.before[i], at.rates[i]);
+    return true;
 }
 
 /* Switches take their new branches; the first of them speaks for all when they do so without end. */
@@ -369,16 +387,17 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
     if (status == HAMEL_OK && l->sensitivities)
         status = sensitivities_instant(l->sensitivities, l->again, (const double *const *)l->along, error);
     if (status == HAMEL_OK) status = flip(l, &changed, error);
+    if (status == HAMEL_OK) status = note_rates(l, error);
     for (size_t i = 0; i < model->event_count && !*terminated && status == HAMEL_OK; i++) {
         const model_event *event = &model->events[i];
         hamel_happening happening = {event->name,         l->t, l->before, l->after, model->header.column_count,
                                      event->impulse >= 0, 0};
-        if (!roots_passed(l->roots, i)) continue;
+        if (!roots_passed(l->roots, i) || is_opened(l, i)) continue;
         status = act(l, i, &happening, error);
         if (status == HAMEL_OK) status = events_note(&l->events, i, l->t, error);
         if (status == HAMEL_OK && tell && !tell(context, &happening)) return HAMEL_CANCELED;
         *terminated = event->terminate;
-        changed = changed || acts(event);
+        changed = changed || model_event_acts(event);
     }
     if (status == HAMEL_OK) status = begin(l, changed, error);
     if (status != HAMEL_OK || *terminated) return status;

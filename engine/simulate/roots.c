@@ -16,6 +16,10 @@ static const double START_PART = 1e-13;
 static const double FIRST_LOOK = 1e-6, UNFORESEEN = 0.2, FORESEEN = 0.05, LOOKS = 10;
 static const double UNCERTAIN = 10; /* what a state is off by between projections, in tolerances */
 static const double EXACT = 1e-3;   /* of that, what initial values are off by at most, which are given or projected */
+/* The part of the rate before that its own event may leave a function by rounding when it stops it: a contact that closes a
+ * million times more slowly than it slides keeps ten digits less than a double has. */
+static const double STOPPED = 1e-8;
+static const double ROUNDING = 1e-15; /* of the terms of a function: a few units in the last place */
 
 struct roots {
     const hamel_model *model;
@@ -26,14 +30,18 @@ struct roots {
     int *side, *first_side;
     bool *touching, *first_touching; /* stands at its zero since the start of the search; first_: at that start */
     bool *passed;                    /* at `t`, when the search found something */
-    bool *jumped;                    /* across its zero, at the start of the search */
-    double *noise, *last_noise;      /* of a function that is touching: it has not moved while it is no larger */
-    double *slack;                   /* of a rate: no larger is none */
-    double *first;                   /* values at the start of the search */
-    double *low, *high;              /* values at both ends of the part looked at, and */
-    double *older, *trial;           /* at the beginning of the part before; in between */
-    double *q, *v, *a, *lambda, *free, *work;
-    double *tangent_work, *seeds, *dots;
+    bool *jumped;                    /* across its zero or away from it, at the start of the search */
+    /* Of events. Those of `jumped` that stood at their zero, and of these the ones that left it by their second rate; what
+     * its own event has made of the rate of one that passed; what acts on it; and what has no side. */
+    bool *stood, *at_rest, *turned, *stopped, *stuck, *held, *released, *undecided, *unnoticed;
+    bool begun;
+    double *noise, *last_noise; /* of a function that is touching: it has not moved while it is no larger */
+    double *slack;              /* of a rate: no larger is none */
+    double *first;              /* values at the start of the search */
+    double *low, *high;         /* values at both ends of the part looked at, and */
+    double *older, *trial;      /* at the beginning of the part before; in between */
+    double *q, *v, *a, *lambda, *free;
+    uncertainty uncertain;
     bool needs_motion;
     double weight_low, weight_high; /* of the bracket */
     double pace, older_time;        /* of looks at what sticks; when `older` was looked at, NAN: not yet */
@@ -48,12 +56,10 @@ roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips) {
     *w = (roots){.model = model, .kinetics = k, .slips = slips, .n = n, .count = count};
     w->needs_motion = (program_depends(model->roots) & motion) != 0;
     w->side = calloc(2 * count, sizeof *w->side);
-    w->touching = calloc(4 * count, sizeof *w->touching);
+    w->touching = calloc(13 * count, sizeof *w->touching);
     w->noise = calloc(8 * count + 4 * n + model->m + 1, sizeof *w->noise);
-    w->work = calloc(program_workspace_doubles(model->roots) + 1, sizeof *w->work);
-    w->tangent_work = calloc(program_tangent_doubles(model->roots) + 1, sizeof *w->tangent_work);
-    w->seeds = calloc((n + count) * PROGRAM_LANES, sizeof *w->seeds);
-    if (!w->side || !w->touching || !w->noise || !w->work || !w->tangent_work || !w->seeds) {
+    bool good = uncertainty_create(&w->uncertain, model, model->roots);
+    if (!good || !w->side || !w->touching || !w->noise) {
         roots_free(w);
         return NULL;
     }
@@ -61,8 +67,10 @@ roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips) {
     w->first_touching = w->touching + count;
     w->passed = w->first_touching + count;
     w->jumped = w->passed + count;
-    w->dots = w->seeds + n * PROGRAM_LANES;
-    w->slack = w->noise + count; /* find_uncertainty clears both at once */
+    bool **rest[] = {&w->stood, &w->at_rest,  &w->turned,    &w->stopped,  &w->stuck,
+                     &w->held,  &w->released, &w->undecided, &w->unnoticed};
+    for (size_t j = 0; j < sizeof rest / sizeof *rest; j++) *rest[j] = w->jumped + (j + 1) * count;
+    w->slack = w->noise + count;
     w->last_noise = w->slack + count;
     w->first = w->last_noise + count;
     w->low = w->first + count;
@@ -74,8 +82,6 @@ roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips) {
     w->a = w->v + n;
     w->free = w->a + n;
     w->lambda = w->free + n;
-    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->roots, &in, w->work);
     return w;
 }
 
@@ -84,9 +90,7 @@ void roots_free(roots *w) {
     free(w->side);
     free(w->touching);
     free(w->noise);
-    free(w->work);
-    free(w->tangent_work);
-    free(w->seeds);
+    uncertainty_free(&w->uncertain);
     free(w);
 }
 
@@ -129,10 +133,10 @@ static double slip_distance(const roots *w, size_t i) {
 /* The functions as programs give them: of a switch its argument. */
 static hamel_status raw_values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
     const hamel_model *model = w->model;
-    program_evaluate(model->roots, in, w->work, values);
+    program_evaluate(model->roots, in, w->uncertain.work, values);
     for (size_t i = 0; i < w->count; i++)
         if (!isfinite(values[i]))
-            return model_not_finite(model, model->roots, in, w->work, t,
+            return model_not_finite(model, model->roots, in, w->uncertain.work, t,
                                     is_switch(w, i) ? "" : model->events[i].pointer, "what an event waits for", error);
     return HAMEL_OK;
 }
@@ -174,29 +178,12 @@ static hamel_status interpolated(roots *w, integrator *steps, double t, double *
 
 /* --- sides ----------------------------------------------------------------------------------------------------------- */
 
-/* How well function values and rates are known at a state: Σ |∂f/∂y_k| (rtol |y_k| + atol_k), and the same with the rates of
- * y, over coordinates and velocities. Into `noise` and `slack`. */
-static void find_uncertainty(roots *w, const program_inputs *in, const double *q, const double *v, const double *a) {
-    const model_settings *s = &w->model->settings;
-    memset(w->noise, 0, 2 * w->count * sizeof *w->noise); /* slack lies behind */
-    for (int kind = 0; kind < 2; kind++) {
-        const double *y = kind ? v : q, *rate = kind ? a : v;
-        for (size_t base = 0; base < w->n; base += PROGRAM_LANES) {
-            program_inputs seeds = {{0}};
-            memset(w->seeds, 0, w->n * PROGRAM_LANES * sizeof *w->seeds);
-            for (size_t k = base; k < w->n && k < base + PROGRAM_LANES; k++)
-                w->seeds[k * PROGRAM_LANES + (k - base)] = 1;
-            seeds.values[kind ? SYMBOL_VELOCITY : SYMBOL_COORDINATE] = w->seeds;
-            program_tangent(w->model->roots, in, &seeds, w->work, w->tangent_work, NULL, w->dots);
-            for (size_t i = 0; i < w->count; i++)
-                for (size_t k = base; k < w->n && k < base + PROGRAM_LANES; k++) {
-                    double slope = fabs(w->dots[i * PROGRAM_LANES + (k - base)]);
-                    if (!isfinite(slope)) continue;
-                    w->noise[i] += UNCERTAIN * slope * (s->rtol * fabs(y[k]) + s->atol[k]);
-                    w->slack[i] += slope * (s->rtol * fabs(rate[k]) + s->atol[k]);
-                }
-        }
-    }
+static double rate_of(const roots_state *at, size_t i) {
+    return isfinite(at->rates[i]) ? at->rates[i] : 0;
+}
+
+static double span(const roots *w) {
+    return w->model->settings.stop - w->model->settings.start;
 }
 
 /* A function that has just passed through zero, and what the state is now. */
@@ -217,9 +204,23 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     }
 }
 
+/* The sign with which the function leaves its zero as its event expects; 0 where the event expects both and the function has
+ * come from neither side. */
+static int leaving(const roots *w, size_t i) {
+    hamel_direction direction = w->model->events[i].direction;
+    if (direction != HAMEL_BOTH) return direction == HAMEL_RISING ? 1 : -1;
+    return w->passed[i] ? w->side[i] : -w->side[i];
+}
+
+/* The side of a function that rests at its zero. A contact that nothing holds is open: if it leaves later in the direction of
+ * its event, it closes. Others have no side before they have moved away. */
+static int resting_side(const roots *w, size_t i) {
+    return w->model->events[i].contact && !w->held[i] && !w->released[i] ? -leaving(w, i) : 0;
+}
+
 /* A function that still stood at its zero when something else happened: it may go either way from here. */
 static void place_resting(roots *w, size_t i, double rate, bool changed) {
-    if (changed) w->side[i] = fabs(rate) <= w->slack[i] ? 0 : sign(rate);
+    if (changed) w->side[i] = fabs(rate) <= w->slack[i] ? resting_side(w, i) : sign(rate);
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
 }
 
@@ -244,41 +245,154 @@ static bool counts(const roots *w, size_t i) {
     return direction == HAMEL_BOTH || (direction == HAMEL_RISING) == (w->side[i] < 0);
 }
 
-/* Any other function, or at the start. An event may have moved it across its zero: that is a crossing, too. One that rests
- * at its zero at the start, as where a constraint holds it there, has no side before it has moved away. */
+/* Any other function, or at the start. An event may have moved it across its zero: that is a crossing, too. */
 static void place(roots *w, size_t i, double rate, bool start, bool changed) {
-    const model_settings *s = &w->model->settings;
     double value = w->first[i];
     if (start && fabs(value) <= EXACT * w->noise[i] && fabs(rate) <= w->slack[i]) {
         w->touching[i] = true;
-        w->side[i] = 0;
+        w->side[i] = resting_side(w, i);
         return;
     }
     w->jumped[i] = changed && !start && !w->touching[i] && sign(value) * w->side[i] < 0 && counts(w, i);
-    w->touching[i] = value == 0 || (start && fabs(value) <= fabs(rate) * START_PART * (s->stop - s->start));
+    w->touching[i] = value == 0 || (start && fabs(value) <= fabs(rate) * START_PART * span(w));
     w->side[i] = w->touching[i] ? sign(rate) : sign(value);
     w->noise[i] = w->touching[i] ? fabs(value) : 0;
+}
+
+/* --- at zero --------------------------------------------------------------------------------------------------------- */
+
+/* Whether constraints that the event strikes or activates act already: they hold the function at its zero. */
+static bool is_held(const roots *w, size_t i) {
+    const model_event *e = &w->model->events[i];
+    const bool *active = w->kinetics->mode.active;
+    size_t k = 0;
+    if (e->impulse >= 0 && active[e->impulse]) return true;
+    while (k < e->activate_count && active[e->activate[k]]) k++;
+    return e->activate_count > 0 && k == e->activate_count;
+}
+
+/* An event that deactivates the constraint of a contact has opened it: it stays so until the function has moved away. */
+static void note_held(roots *w, size_t i) {
+    bool held = is_held(w, i);
+    w->released[i] = (w->released[i] && w->touching[i]) || (w->held[i] && !held);
+    w->held[i] = held;
+}
+
+static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
+    double value = fabs(w->first[i]);
+    if (w->passed[i]) return value <= 2 * w->last_noise[i];
+    if (start) return value <= fmax(EXACT * w->noise[i], fabs(rate) * START_PART * span(w));
+    return value == 0 || (w->touching[i] && value <= w->last_noise[i]);
+}
+
+/* The sign with which a function at its zero is about to leave it: of its rate or, at rest, of its second rate. 0: neither is
+ * known to differ from 0. Those at the start are given; a contact that meets another one too many times does no harm. */
+static int heading(const roots *w, size_t i, const roots_state *at, bool start) {
+    const model_event *e = &w->model->events[i];
+    double rate = rate_of(at, i), exact = EXACT * w->slack[i];
+    bool given = start || (e->contact && e->direction != HAMEL_BOTH);
+    if (fabs(rate) > (given ? exact : w->slack[i])) return sign(rate);
+    return fabs(rate) <= exact && fabs(at->bends[i]) > at->bend_slack[i] ? sign(at->bends[i]) : 0;
+}
+
+/* Whether a function at its zero is about to leave it such that its event happens now: at the start, after another event has
+ * turned it, or after forces have changed. An event that changes nothing waits for a crossing from one side to the other. */
+static bool leaves_zero(roots *w, size_t i, const roots_state *at, bool start) {
+    const model_event *e = &w->model->events[i];
+    double rate = rate_of(at, i);
+    w->undecided[i] = false;
+    if (!is_at_zero(w, i, rate, start) || w->held[i] || w->released[i]) return false;
+    int way = heading(w, i, at, start), out = leaving(w, i);
+    if (out == 0 && !e->contact) out = way;
+    if (way == 0 || (out != 0 && way != out)) return false;
+    /* Functions of contacts are mostly written as distances: one that grows at the start is taken to open. */
+    bool opens = start && out == 0 && way > 0;
+    w->undecided[i] = out == 0 && !opens;
+    w->unnoticed[i] = opens || (start && e->terminate && !model_event_acts(e));
+    if (out == 0 || !model_event_acts(e)) return false;
+    if (w->passed[i]) return e->contact && w->turned[i] && fabs(rate) > w->slack[i];
+    return start || w->side[i] != out;
+}
+
+/* The event of function i happens at this instant. */
+static void let_leave(roots *w, size_t i, const roots_state *at, bool start) {
+    w->jumped[i] = w->stood[i] = w->touching[i] = true;
+    w->at_rest[i] = fabs(rate_of(at, i)) <= w->slack[i];
+    w->side[i] = heading(w, i, at, start);
+    w->noise[i] = fmax(fabs(w->first[i]), w->noise[i] * (ROUNDING / w->model->settings.rtol));
+}
+
+/* A contact that its event has left closed, at rest and pressed together. */
+static bool is_stuck(const roots *w, size_t i, const roots_state *at) {
+    if (!w->model->events[i].contact || !w->passed[i] || !w->stopped[i] || w->held[i] || w->released[i]) return false;
+    return is_at_zero(w, i, 0, false) && at->bends[i] * w->side[i] > at->bend_slack[i];
+}
+
+static hamel_status fail_stuck(const roots *w, size_t i, double t, hamel_error *error) {
+    const model_event *e = &w->model->events[i];
+    (void)hamel_fail(error, HAMEL_INTEGRATION, e->pointer, 0,
+                     "at t = %.9g the event `%s` leaves its contact closed, at rest and under load: infinitely many "
+                     "impacts would follow (Zeno)",
+                     t, e->name);
+    hamel_suggest(error, "declare what holds the contact as a constraint with \"active\": false, and let the event "
+                         "strike it with restitution 0 and activate it; or end the run by `terminate`");
+    return HAMEL_INTEGRATION;
+}
+
+static hamel_status fail_undecided(const roots *w, size_t i, double t, bool start, hamel_error *error) {
+    const model_event *e = &w->model->events[i];
+    hamel_status status = start ? HAMEL_INVALID : HAMEL_INTEGRATION;
+    (void)hamel_fail(
+        error, status, e->pointer, 0,
+        "at t = %.9g the function of the event `%s` leaves 0, where it has been since the start: without a "
+        "direction it is undetermined whether the contact opens or closes",
+        t, e->name);
+    hamel_suggest(error,
+                  "give the event a direction: `falling` where its function is positive while the contact is open");
+    return status;
+}
+
+/* Which events happen at this instant because their functions leave the zeros they stand at. */
+static hamel_status place_events(roots *w, const roots_state *at, bool start, bool changed, hamel_error *error) {
+    bool any = false;
+    for (size_t i = 0; i < w->model->event_count; i++) {
+        double rate = rate_of(at, i);
+        note_held(w, i);
+        if ((start || changed) && leaves_zero(w, i, at, start))
+            let_leave(w, i, at, start);
+        else if (w->passed[i])
+            w->stuck[i] = is_stuck(w, i, at), place_passed(w, i, rate, changed);
+        else if (!start && w->touching[i] && fabs(w->first[i]) <= w->last_noise[i])
+            place_resting(w, i, rate, changed);
+        else
+            place(w, i, rate, start, changed);
+        any = any || w->jumped[i];
+    }
+    for (size_t i = 0; i < w->model->event_count; i++) {
+        if ((start || changed) && w->undecided[i]) return fail_undecided(w, i, at->t, start, error);
+        if (!any && w->stuck[i]) return fail_stuck(w, i, at->t, error);
+    }
+    return HAMEL_OK;
 }
 
 hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) {
     program_inputs in = inputs_of(w, &at->t, at->q, at->v, at->a, at->lambda, at->free);
     hamel_status status = values_at(w, &in, at->t, w->first, error);
     if (status != HAMEL_OK) return status;
-    memset(w->jumped, 0, w->count * sizeof *w->jumped);
-    bool any = false, start = at->t == w->model->settings.start;
+    bool any = false, start = !w->begun;
     for (size_t i = 0; i < w->model->event_count; i++) any = any || start || w->passed[i] || w->touching[i];
+    memset(w->jumped, 0, w->count * sizeof *w->jumped);
+    memset(w->stood, 0, w->count * sizeof *w->stood);
+    memset(w->stuck, 0, w->count * sizeof *w->stuck);
     memcpy(w->last_noise, w->noise, w->count * sizeof *w->noise);
-    if (any && (changed || start)) find_uncertainty(w, &in, at->q, at->v, at->a);
-    for (size_t i = w->model->event_count; i < w->count; i++) place_switch(w, i);
-    for (size_t i = 0; i < w->model->event_count; i++) {
-        double rate = isfinite(at->rates[i]) ? at->rates[i] : 0;
-        if (w->passed[i])
-            place_passed(w, i, rate, changed);
-        else if (!start && w->touching[i] && fabs(w->first[i]) <= w->last_noise[i])
-            place_resting(w, i, rate, changed);
-        else
-            place(w, i, rate, start, changed);
+    w->begun = true;
+    if (any && (changed || start)) {
+        uncertainty_find(&w->uncertain, &in, at->q, at->v, at->a, w->noise, w->slack, NULL);
+        for (size_t i = 0; i < w->count; i++) w->noise[i] *= UNCERTAIN;
     }
+    for (size_t i = w->model->event_count; i < w->count; i++) place_switch(w, i);
+    status = place_events(w, at, start, changed, error);
+    if (status != HAMEL_OK) return status;
     memcpy(w->first_side, w->side, w->count * sizeof *w->side);
     memcpy(w->first_touching, w->touching, w->count * sizeof *w->touching);
     w->t = at->t;
@@ -287,6 +401,12 @@ hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *ag
     *again = false;
     for (size_t i = 0; i < w->count; i++) *again = *again || w->jumped[i];
     return HAMEL_OK;
+}
+
+void roots_acted(roots *w, size_t i, double before, double after) {
+    double least = w->stood[i] && w->at_rest[i] ? w->slack[i] : STOPPED * fabs(before);
+    w->turned[i] = after * w->side[i] <= least;
+    w->stopped[i] = fabs(after) <= least;
 }
 
 void roots_again(roots *w) {
@@ -497,11 +617,20 @@ double roots_pace(const roots *w) {
 double roots_time(const roots *w) {
     return w->t;
 }
+bool roots_is_apart(const roots *w, size_t i, double before, double rate) {
+    return rate * w->side[i] < -STOPPED * fabs(before);
+}
 bool roots_passed(const roots *w, size_t i) {
     return w->passed[i];
 }
+bool roots_stood(const roots *w, size_t i) {
+    return w->stood[i];
+}
+bool roots_unnoticed(const roots *w, size_t i) {
+    return w->unnoticed[i];
+}
 bool roots_contradicts(const roots *w, size_t i, double rate) {
-    return w->first_touching[i] && sign(rate) == -w->side[i];
+    return w->first_touching[i] && !w->jumped[i] && sign(rate) == -w->side[i];
 }
 
 /* --- switches -------------------------------------------------------------------------------------------------------- */

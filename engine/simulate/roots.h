@@ -12,6 +12,7 @@
 #define HAMEL_SIMULATE_ROOTS_H
 
 #include "engine/simulate/integrator.h"
+#include "engine/simulate/uncertainty.h"
 #include "engine/solve/sticking.h"
 
 typedef struct roots roots;
@@ -20,15 +21,18 @@ typedef struct roots roots;
 roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips);
 void roots_free(roots *w);
 
-/* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0: not known). */
+/* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0: not known). For
+ * roots_start also their second rates, and how large those may be by the tolerances alone. */
 typedef struct roots_state {
     double t;
-    const double *q, *v, *a, *lambda, *free, *rates;
+    const double *q, *v, *a, *lambda, *free, *rates, *bends, *bend_slack;
 } roots_state;
 
 /* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless an
  * event has moved them away; `changed`: an event has acted on the state or the mode. *again: that has taken functions across their zeros; these
- * count as found at the same instant. */
+ * count as found at the same instant. So do functions that stand at their zero, whose events change the motion, and that are
+ * about to leave it: at the start, or because of what has happened. A contact (model_event) that its event has left closed
+ * and under load is a fault. */
 hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. Slips are
@@ -58,6 +62,14 @@ double roots_time(const roots *w);
 /* Whether function i, found to pass with this rate, stood at its zero when the search began and now moves the other way
  * than it passed: the way between is too short for the integration to resolve. */
 bool roots_contradicts(const roots *w, size_t i, double rate);
+/* What event i has made of the rate of its function. */
+void roots_acted(roots *w, size_t i, double before, double after);
+/* Whether a function that is found to pass, at the rate `before`, moves back to its side at this rate. */
+bool roots_is_apart(const roots *w, size_t i, double before, double rate);
+bool roots_stood(const roots *w, size_t i); /* at its zero, where the search began: it passes by leaving that */
+/* Whether the function of event i leaves its zero at the start without anything happening: the event only ends the run, or
+ * has no direction. */
+bool roots_unnoticed(const roots *w, size_t i);
 bool roots_passed(const roots *w, size_t i); /* in a direction that counts; or is what was missed */
 
 #endif

@@ -118,6 +118,25 @@ static hamel_status start_lane(run *r, lane *l, double factor) {
     return lane_start(l, &options, r->error);
 }
 
+/* Functions that leave their zero at the start without their events. */
+static void warn_of_unnoticed(run *r) {
+    const hamel_model *model = r->model;
+    for (size_t i = 0; i < model->event_count; i++) {
+        const model_event *e = &model->events[i];
+        if (!roots_unnoticed(r->main.roots, i)) continue;
+        if (model_event_acts(e))
+            warn(r->summary,
+                 "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
+                 "there; if it closes, give the event a direction",
+                 e->name);
+        else
+            warn(r->summary,
+                 "the function of the event `%s` is 0 at the start: that is no crossing, and the event ends the run at "
+                 "the next one",
+                 e->name);
+    }
+}
+
 static hamel_status start(run *r) {
     const hamel_model *model = r->model;
     hamel_summary *s = r->summary;
@@ -156,7 +175,9 @@ static hamel_status start(run *r) {
         status = lane_start_sensitivities(&r->certifier, r->error);
         if (status == HAMEL_OK) status = start_lane(r, &r->certifier, CERTIFY_FACTOR);
     }
-    return status == HAMEL_OK ? start_lane(r, &r->main, 1) : status;
+    if (status == HAMEL_OK) status = start_lane(r, &r->main, 1);
+    if (status == HAMEL_OK) warn_of_unnoticed(r);
+    return status;
 }
 
 /* --- the way ---------------------------------------------------------------------------------------------------------- */

@@ -54,8 +54,9 @@ hamel_status sensitivities_instant(sensitivities *w, bool again, const double *c
                                    hamel_error *error) HAMEL_CHECKED;
 
 /* Root i happens next. HAMEL_SINGULAR with a fault where there is no derivative: it touches its zero only, or others
- * happen at the same instant and the order matters. */
-hamel_status sensitivities_meet(sensitivities *w, size_t i, double *const *s, hamel_error *error) HAMEL_CHECKED;
+ * happen at the same instant and the order matters. `at_zero`: its function stood at its zero and leaves it. */
+hamel_status sensitivities_meet(sensitivities *w, size_t i, bool at_zero, double *const *s,
+                                hamel_error *error) HAMEL_CHECKED;
 
 /* The values that the event met sets are set. */
 void sensitivities_assign(sensitivities *w, const model_event *event, double *const *s);

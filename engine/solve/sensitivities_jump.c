@@ -170,20 +170,44 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     return HAMEL_SINGULAR;
 }
 
+static hamel_status fail_touching(const sensitivities *w, size_t i, hamel_error *error) {
+    return fail_to_meet(w, i, "only touches its zero", "start a little beside this motion", error);
+}
+
+static hamel_status fail_order(const sensitivities *w, size_t i, hamel_error *error) {
+    return fail_to_meet(w, i, "happens at the same instant as another, and the order matters",
+                        "start a little beside this motion", error);
+}
+
+/* A function that stood at its zero and leaves it. Its event has a derivative if every input lets it stand there until then:
+ * at the start no input moves it, and later its own time is that of the event before. */
+static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
+    jump *j = w->jump;
+    if (j->met) {
+        hamel_status status = find_times(w, s, j->now);
+        if (status != HAMEL_OK) return kinetics_explain(w->kinetics, status, error);
+        return same(w, j->now + i * w->count, j->dt) ? HAMEL_OK : fail_order(w, i, error);
+    }
+    memset(j->dt, 0, w->count * sizeof *j->dt);
+    if (!sensitivities_finite(j->times + i * w->count, w->count)) return fail_touching(w, i, error);
+    if (same(w, j->times + i * w->count, j->dt)) return HAMEL_OK;
+    return fail_to_meet(w, i, "happens at the start because its function is 0 there, which an input changes",
+                        "let its function be 0 for all values of the inputs, or start a little before the event",
+                        error);
+}
+
 /* j->dt := what holds for root i. */
-static hamel_status choose_time(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
+static hamel_status choose_time(sensitivities *w, size_t i, bool at_zero, const double *const *s, hamel_error *error) {
     jump *j = w->jump;
     const double *before = j->times + i * w->count, *now = j->now + i * w->count;
+    if (at_zero) return choose_time_at_zero(w, i, s, error);
     if (j->follows && j->met) return HAMEL_OK; /* what happened last has brought it about */
-    if (!sensitivities_finite(before, w->count))
-        return fail_to_meet(w, i, "only touches its zero", "start a little beside this motion", error);
+    if (!sensitivities_finite(before, w->count)) return fail_touching(w, i, error);
     if (!j->met) memcpy(j->dt, before, w->count * sizeof *j->dt);
     if (same(w, before, j->dt)) return HAMEL_OK;
     hamel_status status = j->moving ? HAMEL_OK : find_times(w, s, j->now);
     if (status != HAMEL_OK) return kinetics_explain(w->kinetics, status, error);
-    if (j->moving || !same(w, before, now))
-        return fail_to_meet(w, i, "happens at the same instant as another, and the order matters",
-                            "start a little beside this motion", error);
+    if (j->moving || !same(w, before, now)) return fail_order(w, i, error);
     memcpy(j->dt, now, w->count * sizeof *j->dt);
     return HAMEL_OK;
 }
@@ -224,9 +248,9 @@ static void shift(const sensitivities *w, double sign, const double *v, const do
         }
 }
 
-hamel_status sensitivities_meet(sensitivities *w, size_t i, double *const *s, hamel_error *error) {
+hamel_status sensitivities_meet(sensitivities *w, size_t i, bool at_zero, double *const *s, hamel_error *error) {
     jump *j = w->jump;
-    hamel_status status = choose_time(w, i, (const double *const *)s, error);
+    hamel_status status = choose_time(w, i, at_zero, (const double *const *)s, error);
     if (status != HAMEL_OK || j->moving) return status;
     shift(w, 1, w->kinetics->v, w->a, s);
     j->met = j->moving = true;

@@ -1,0 +1,84 @@
+/* record.c — see the header. */
+#include "tests/unit/record.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool take_header(void *context, const hamel_header *header) {
+    ((record *)context)->columns = header->column_count;
+    return header->column_count <= RECORD_COLUMNS;
+}
+
+static bool take_row(void *context, const double *values, size_t count) {
+    record *r = context;
+    if (r->rows < RECORD_ROWS) memcpy(r->values[r->rows], values, count * sizeof *values);
+    r->rows++;
+    return true;
+}
+
+static bool take_event(void *context, const hamel_happening *event) {
+    record *r = context;
+    if (r->count < RECORD_HAPPENINGS) {
+        happening *h = &r->happenings[r->count];
+        snprintf(h->name, sizeof h->name, "%s", event->name);
+        h->t = event->t;
+        h->rows = r->rows;
+        h->impulse = event->has_impulse ? event->impulse : NAN;
+        memcpy(h->before, event->before, event->count * sizeof *event->before);
+        memcpy(h->after, event->after, event->count * sizeof *event->after);
+    }
+    r->count++;
+    return true;
+}
+
+hamel_sink record_sink(record *r) {
+    return (hamel_sink){.context = r, .header = take_header, .row = take_row, .event = take_event};
+}
+
+record *record_run(const char *members, const char *simulation) {
+    record *r = calloc(1, sizeof *r);
+    hamel_model *model = fixture_model(members, simulation);
+    assert_non_null(r);
+    hamel_sink sink = record_sink(r);
+    r->status = hamel_run(model, NULL, &sink, &r->summary, &r->error);
+    hamel_model_free(model);
+    return r;
+}
+
+record *record_run_well(const char *members, const char *simulation) {
+    record *r = record_run(members, simulation);
+    if (r->status != HAMEL_OK) fail_msg("%s", r->error.count > 0 ? r->error.faults[0].message : "no fault");
+    return r;
+}
+
+void record_free(record *r) {
+    hamel_summary_free(&r->summary);
+    hamel_error_clear(&r->error);
+    free(r);
+}
+
+bool record_says(const record *r, const char *text) {
+    for (size_t i = 0; i < r->error.count; i++) {
+        const hamel_fault *f = &r->error.faults[i];
+        if (strstr(f->message, text) || (f->suggestion && strstr(f->suggestion, text))) return true;
+    }
+    return false;
+}
+
+bool record_warns(const record *r, const char *text) {
+    for (size_t i = 0; i < r->summary.warning_count; i++)
+        if (strstr(r->summary.warnings[i], text)) return true;
+    return false;
+}
+
+const double *record_end(const record *r) {
+    assert_true(r->rows > 0 && r->rows <= RECORD_ROWS);
+    return r->values[r->rows - 1];
+}

@@ -1,0 +1,465 @@
+/* test_contacts.c — impacts of contacts that are closed at the start or at the instant of another impact. */
+#include "tests/unit/record.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { BALLS = 6, TEXT = 3000 };
+
+/* --- balls in a row ---------------------------------------------------------------------------------------------------- */
+
+typedef struct row {
+    int n;
+    double mass[BALLS], velocity[BALLS], gap[BALLS], restitution;
+    const char *direction;
+    bool reversed; /* the last contact is declared first */
+} row;
+
+static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(char *text, const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, TEXT - length, format, arguments);
+    va_end(arguments);
+}
+
+/* Balls of diameter 1 on a line. */
+static void describe(const row *b, char *text) {
+    double x = 0;
+    text[0] = '\0';
+    add(text, "`coordinates`: [");
+    for (int i = 0; i < b->n; i++) {
+        add(text, "%s{`name`: `x%d`, `initial`: %.17g, `velocity`: %.17g}", i ? ", " : "", i, x, b->velocity[i]);
+        x += 1 + b->gap[i];
+    }
+    add(text, "], `kinetic_energy`: [");
+    for (int i = 0; i < b->n; i++) add(text, "%s`%.17g*x%d'^2/2`", i ? ", " : "", b->mass[i], i);
+    add(text, "], `outputs`: {`E`: `energy()`}, `events`: [");
+    for (int k = 1; k < b->n; k++) {
+        int i = b->reversed ? b->n - k : k;
+        add(text,
+            "%s{`name`: `h%d`, `when`: `x%d - x%d - 1`, `direction`: `%s`, "
+            "`impulse`: {`constraint`: `x%d - x%d = 1`, `restitution`: %.17g}}",
+            k > 1 ? ", " : "", i, i, i - 1, b->direction ? b->direction : "falling", i, i - 1, b->restitution);
+    }
+    add(text, "]");
+}
+
+/* One impact after the other, each of two balls alone, in the order of declaration, until none approach. */
+static int collide(const row *b, double *v) {
+    int count = 0;
+    memcpy(v, b->velocity, sizeof b->velocity);
+    for (bool any = true; any;) {
+        any = false;
+        for (int k = 1; k < b->n; k++) {
+            int i = b->reversed ? b->n - k : k;
+            double closing = v[i - 1] - v[i], m = b->mass[i - 1], M = b->mass[i];
+            if (closing <= 1e-9) continue;
+            v[i - 1] -= (1 + b->restitution) * M / (m + M) * closing;
+            v[i] += (1 + b->restitution) * m / (m + M) * closing;
+            any = true;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void assert_row(const row *b, const char *simulation) {
+    char text[TEXT];
+    double v[BALLS];
+    int count = collide(b, v);
+    describe(b, text);
+    record *r = record_run_well(text, simulation);
+    if (b->restitution >= 0.5) assert_int_equal(r->count, count); /* else they only approach one speed */
+    for (int i = 0; i < b->n; i++) assert_near("velocity", record_end(r)[1 + b->n + i], v[i], 1e-8);
+    for (size_t k = 0; k < r->count && k < RECORD_HAPPENINGS; k++) {
+        const happening *h = &r->happenings[k];
+        assert_true(h->after[1 + 2 * b->n] <= h->before[1 + 2 * b->n] * (1 + 1e-14)); /* the energy */
+        assert_true(h->t == r->happenings[0].t);
+        assert_true(h->rows == r->happenings[0].rows);
+    }
+    assert_int_equal(r->summary.warning_count, 0);
+    record_free(r);
+}
+
+static const char short_run[] = "`stop`: 3, `samples`: 4";
+
+static void touching_balls_pass_the_whole_velocity_on(void **state) {
+    (void)state;
+    for (int n = 2; n <= BALLS; n++)
+        for (int reversed = 0; reversed < 2; reversed++) {
+            row b = {.n = n, .mass = {1, 1, 1, 1, 1, 1}, .velocity = {1}, .restitution = 1, .reversed = reversed};
+            assert_row(&b, short_run);
+            b.gap[0] = 0.5; /* the others touch before they are struck */
+            assert_row(&b, short_run);
+        }
+}
+
+static void masses_and_restitution_give_the_sequence_of_impacts(void **state) {
+    (void)state;
+    static const double masses[][BALLS] = {{1, 2, 3}, {1, 1, 5}, {5, 1, 1}, {0.1, 7, 0.3}};
+    static const double restitutions[] = {1, 0.9, 0.5, 0.05, 0};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 5; k++) {
+            row b = {.n = 3, .velocity = {1}, .restitution = restitutions[k]};
+            memcpy(b.mass, masses[i], sizeof b.mass);
+            assert_row(&b, short_run);
+        }
+    row b = {.n = 5, .mass = {1, 1, 1, 1, 1}, .velocity = {1, 1}, .restitution = 1}; /* two arrive, two leave */
+    assert_row(&b, short_run);
+}
+
+/* A gap below what the tolerances resolve counts as closed, on either side of 0. */
+static void nearly_touching_balls_collide(void **state) {
+    (void)state;
+    static const double gaps[] = {1e-17, -1e-17, 1e-12, -1e-12, 1e-10};
+    for (size_t k = 0; k < 5; k++) {
+        row b = {.n = 4, .mass = {1, 1, 1, 1}, .velocity = {1}, .restitution = 1};
+        for (int i = 0; i < 4; i++) b.gap[i] = gaps[k];
+        assert_row(&b, short_run);
+    }
+}
+
+static void every_method_and_formulation_sees_the_chain(void **state) {
+    (void)state;
+    static const char *const ways[] = {"`method`: `adams`",
+                                       "`method`: `bdf`",
+                                       "`method`: `erk`",
+                                       "`formulation`: `udwadia-kalaba`",
+                                       "`formulation`: `gauss`",
+                                       "`formulation`: `maggi`",
+                                       "`formulation`: `boltzmann-hamel`",
+                                       "`formulation`: `gibbs-appell`",
+                                       "`formulation`: `kane`",
+                                       "`formulation`: `hamilton`",
+                                       "`certify`: true"};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+        for (int flight = 0; flight < 2; flight++) {
+            char simulation[100];
+            row b = {.n = 3, .mass = {1, 2, 3}, .velocity = {1}, .gap = {flight}, .restitution = 1};
+            snprintf(simulation, sizeof simulation, "`stop`: 3, `samples`: 4, %s", ways[k]);
+            assert_row(&b, simulation);
+        }
+}
+
+/* A heavy ball presses a light one against a wall: with the mass ratio 100^k there are as many impacts as π has first k + 1
+ * digits (Galperin, Regular and Chaotic Dynamics 8 (2003) 375), also where all happen at one instant. */
+static void impacts_count_the_digits_of_pi(void **state) {
+    (void)state;
+    static const size_t counts[] = {3, 31, 314};
+    for (int k = 0; k < 3; k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "`coordinates`: [`x`, {`name`: `y`, `initial`: 1, `velocity`: -1}], "
+                 "`kinetic_energy`: `(x'^2 + %g*y'^2)/2`, "
+                 "`events`: [{`name`: `wall`, `when`: `x`, `direction`: `falling`, "
+                 "`impulse`: {`constraint`: `x`, `restitution`: 1}}, {`name`: `balls`, `when`: `y - x - 1`, "
+                 "`direction`: `falling`, `impulse`: {`constraint`: `y - x`, `restitution`: 1}}]",
+                 pow(100, k));
+        record *r = record_run_well(text, "`stop`: 1, `samples`: 2");
+        assert_int_equal(r->count, counts[k]);
+        assert_near("row at the instant", r->values[0][4], record_end(r)[4], 1e-12);
+        record_free(r);
+    }
+}
+
+/* Pendulums of length 1 that touch at rest: the outer ones swing in turn, each for half a period, with the amplitude that the
+ * first was let go at. */
+static void a_hanging_row_swings_at_its_ends(void **state) {
+    (void)state;
+    record *r = record_run_well(
+        "`coordinates`: [{`name`: `a`, `initial`: -0.5}, `b`, `c`], "
+        "`kinetic_energy`: `(a'^2 + b'^2 + c'^2)/2`, `potential_energy`: `-9.81*(cos(a) + cos(b) + cos(c))`, "
+        "`events`: [{`name`: `h1`, `when`: `sin(b) - sin(a)`, `direction`: `falling`, "
+        "`impulse`: {`constraint`: `sin(b) = sin(a)`, `restitution`: 1}}, "
+        "{`name`: `h2`, `when`: `sin(c) - sin(b)`, `direction`: `falling`, "
+        "`impulse`: {`constraint`: `sin(c) = sin(b)`, `restitution`: 1}}]",
+        "`stop`: 10, `samples`: 2, `rtol`: 1e-9, `atol`: 1e-11");
+    double half = r->happenings[2].t - r->happenings[0].t, speed = sqrt(2 * 9.81 * (1 - cos(0.5)));
+    assert_int_equal(r->count, 20);
+    for (size_t k = 0; k < r->count; k++) {
+        const happening *h = &r->happenings[k];
+        bool forth = k / 2 % 2 == 0;
+        assert_string_equal(h->name, (k % 2 == 0) == forth ? "h1" : "h2");
+        assert_near("time", h->t, r->happenings[0].t + (double)(k / 2) * half, 1e-7);
+        if (k % 2 == 1) assert_near("speed", h->after[forth ? 6 : 4], forth ? speed : -speed, 1e-7);
+    }
+    record_free(r);
+}
+
+/* --- floors ------------------------------------------------------------------------------------------------------------ */
+
+/* A ball at height y over a floor, where it slides with x' = 1. */
+static record *ball(const char *y, const char *velocity, const char *event, const char *more) {
+    char text[900];
+    snprintf(text, sizeof text,
+             "`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: `%s`, `velocity`: `%s`}], "
+             "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81], "
+             "`events`: [{`name`: `b`, %s}]%s",
+             y, velocity, event, more);
+    return record_run(text, "`stop`: 0.15, `samples`: 2");
+}
+
+#define BOUNCE(e) "`when`: `y`, `direction`: `falling`, `impulse`: {`constraint`: `y`, `restitution`: " e "}"
+#define LAND "`when`: `y`, `direction`: `falling`, `impulse`: {`constraint`: `floor`}, `activate`: [`floor`]"
+#define FLOOR ", `constraints`: [{`name`: `floor`, `equation`: `y = 0`, `active`: false}]"
+
+static void a_ball_thrown_at_the_floor_it_lies_on_bounces(void **state) {
+    (void)state;
+    static const char *const events[] = {BOUNCE("0.8"), "`when`: `y`, `direction`: `falling`, `set`: {`y'`: `-0.8*y'`}",
+                                         "`when`: `y`, `direction`: `falling`, `set`: {`y`: 0, `y'`: `-0.8*y'`}",
+                                         "`when`: `-3*y`, `direction`: `rising`, "
+                                         "`impulse`: {`constraint`: `y = 0`, `restitution`: 0.8}",
+                                         BOUNCE("0.8") "}, {`name`: `again`, " BOUNCE("0.8")};
+    static const char *const heights[] = {"0", "1e-17", "-1e-17", "0.1 + 0.2 - 0.3", "0.3 - 0.1 - 0.2", "-1e-12"};
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < 6; k++) {
+            record *r = ball(heights[k], "-1", events[i], "");
+            assert_int_equal(r->status, HAMEL_OK);
+            assert_int_equal(r->count, 1);
+            assert_true(r->happenings[0].t == 0 && r->happenings[0].rows == 0);
+            assert_near("first row", r->values[0][4], 0.8, 1e-12);
+            assert_near("y", record_end(r)[2], 0.8 * 0.15 - 9.81 * 0.15 * 0.15 / 2, 1e-9);
+            record_free(r);
+        }
+}
+
+static void a_ball_at_rest_on_the_floor_is_held_or_refused(void **state) {
+    (void)state;
+    static const char *const bounces[] = {BOUNCE("0"), BOUNCE("0.5"), BOUNCE("1"),
+                                          "`when`: `y`, `direction`: `falling`, `set`: {`y'`: `-0.5*y'`}"};
+    for (size_t i = 0; i < 4; i++) {
+        record *r = ball("0", "0", bounces[i], "");
+        assert_int_equal(r->status, HAMEL_INTEGRATION);
+        assert_true(record_says(r, "leaves its contact closed, at rest and under load"));
+        assert_true(record_says(r, "activate"));
+        assert_string_equal(r->error.faults[0].pointer, "/events/0");
+        record_free(r);
+    }
+    record *r = ball("0", "-1", BOUNCE("0"), ""); /* nothing holds it after the impact either */
+    assert_true(record_says(r, "leaves its contact closed, at rest and under load"));
+    record_free(r);
+    static const char *const velocities[] = {"0", "-1"};
+    for (size_t i = 0; i < 2; i++) {
+        r = ball("0", velocities[i], LAND, FLOOR ", `outputs`: {`N`: `lambda(floor)`}");
+        assert_int_equal(r->status, HAMEL_OK);
+        assert_near("x", record_end(r)[1], 0.15, 1e-12);
+        assert_near("y", record_end(r)[2], 0, 1e-15);
+        assert_near("weight", record_end(r)[5], 19.62, 1e-12);
+        record_free(r);
+    }
+}
+
+/* On a plane inclined by 0.5 the acceleration is g sin 0.5. */
+static void a_ball_on_an_inclined_plane_is_held_or_refused(void **state) {
+    (void)state;
+#define PLANE "x*sin(0.5) + y*cos(0.5)"
+    record *r = ball(
+        "0", "-tan(0.5)",
+        "`when`: `" PLANE "`, `direction`: `falling`, `impulse`: {`constraint`: `" PLANE "`, `restitution`: 0.5}", "");
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_true(record_says(r, "under load"));
+    record_free(r);
+    r = ball("0", "-tan(0.5)",
+             "`when`: `" PLANE "`, `direction`: `falling`, `impulse`: {`constraint`: `plane`}, `activate`: [`plane`]",
+             ", `constraints`: [{`name`: `plane`, `equation`: `" PLANE "`, `active`: false}]");
+    assert_int_equal(r->status, HAMEL_OK);
+    double way = 0.15 / cos(0.5) + 9.81 * sin(0.5) * 0.15 * 0.15 / 2;
+    assert_near("x", record_end(r)[1], way * cos(0.5), 1e-9);
+    record_free(r);
+}
+
+static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
+    (void)state;
+    record *r = ball("0", "1", "`when`: `y`, `set`: {`y'`: `-y'`}", "");
+    assert_int_equal(r->status, HAMEL_OK);
+    assert_int_equal(r->count, 0);
+    assert_true(record_warns(r, "is 0 at the start and the event has no direction"));
+    record_free(r);
+    r = ball("0", "-1", "`when`: `y`, `set`: {`y'`: `-y'`}", "");
+    assert_int_equal(r->status, HAMEL_INVALID);
+    assert_true(record_says(r, "give the event a direction"));
+    record_free(r);
+    /* later, after another event */
+    row b = {.n = 3, .mass = {1, 1, 1}, .velocity = {1}, .gap = {0.5}, .restitution = 1, .direction = "both"};
+    char text[TEXT];
+    describe(&b, text);
+    r = record_run(text, short_run);
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_true(record_says(r, "`h2` leaves 0"));
+    record_free(r);
+}
+
+static void two_walls_act_at_one_instant(void **state) {
+    (void)state;
+    for (int flight = 0; flight < 2; flight++)
+        for (int swap = 0; swap < 2; swap++) {
+            char text[800];
+            static const char *const walls[] = {"{`name`: `left`, `when`: `x`, `direction`: `falling`, "
+                                                "`impulse`: {`constraint`: `x`, `restitution`: 0.5}}",
+                                                "{`name`: `low`, `when`: `y`, `direction`: `falling`, "
+                                                "`impulse`: {`constraint`: `y`, `restitution`: 0.8}}"};
+            snprintf(text, sizeof text,
+                     "`coordinates`: [{`name`: `x`, `initial`: %d, `velocity`: -1}, "
+                     "{`name`: `y`, `initial`: %d, `velocity`: -2}], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
+                     "`events`: [%s, %s]",
+                     flight, 2 * flight, walls[swap], walls[!swap]);
+            record *r = record_run_well(text, "`stop`: 2, `samples`: 3");
+            assert_int_equal(r->count, 2);
+            assert_near("x'", record_end(r)[3], 0.5, 1e-12);
+            assert_near("y'", record_end(r)[4], 1.6, 1e-12);
+            record_free(r);
+        }
+}
+
+/* --- forces and other events ------------------------------------------------------------------------------------------- */
+
+static void a_force_that_begins_to_press_is_met(void **state) {
+    (void)state;
+    record *r =
+        record_run("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, "
+                   "`generalized_forces`: {`y`: `if(t < 1, 0, -1)`}, `events`: [{`name`: `b`, " BOUNCE("1") "}]",
+                   "`stop`: 2");
+    assert_int_equal(r->status, HAMEL_INTEGRATION);
+    assert_true(record_says(r, "at t = 1 the event `b` leaves its contact closed"));
+    record_free(r);
+    r = record_run_well("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, "
+                        "`generalized_forces`: {`y`: `if(t < 1, 0, -1)`}, `events`: [{`name`: `b`, " LAND "}]" FLOOR,
+                        "`stop`: 2");
+    assert_int_equal(r->count, 1);
+    assert_near("y", record_end(r)[1], 0, 1e-15);
+    record_free(r);
+    r = record_run_well("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, "
+                        "`generalized_forces`: {`y`: `if(t < 1, 0, 1)`}, `events`: [{`name`: `b`, " BOUNCE("1") "}]",
+                        "`stop`: 2");
+    assert_near("lifted", record_end(r)[1], 0.5, 1e-9);
+    assert_int_equal(r->count, 0);
+    record_free(r);
+}
+
+/* The event that closes the contact does not close it again where another one opens it. */
+static void a_trapdoor_opens(void **state) {
+    (void)state;
+    record *r = record_run_well("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, `generalized_forces`: {`y`: -1}, "
+                                "`events`: [{`name`: `b`, " LAND "}, "
+                                "{`name`: `open`, `when`: `t - 1`, `deactivate`: [`floor`]}]" FLOOR,
+                                "`stop`: 2, `samples`: 2");
+    assert_int_equal(r->count, 2);
+    assert_near("y", record_end(r)[1], -0.5, 1e-9);
+    record_free(r);
+}
+
+static void a_kick_starts_a_chain(void **state) {
+    (void)state;
+    static const double times[] = {0, 1};
+    for (size_t k = 0; k < 2; k++) {
+        row b = {.n = 3, .mass = {1, 1, 1}, .velocity = {0.25, 0.25, 0.25}, .restitution = 1};
+        char text[TEXT];
+        describe(&b, text);
+        text[strlen(text) - 1] = '\0';
+        add(text, ", {`name`: `kick`, `when`: `t - %g`, `set`: {`x0'`: 1}}]", times[k]);
+        record *r = record_run_well(text, short_run);
+        assert_int_equal(r->count, 3);
+        for (size_t i = 0; i < 3; i++) assert_true(r->happenings[i].t == times[k]);
+        assert_near("x0'", record_end(r)[4], 0.25, 1e-12);
+        assert_near("x1'", record_end(r)[5], 0.25, 1e-12);
+        assert_near("x2'", record_end(r)[6], 1, 1e-12);
+        record_free(r);
+    }
+}
+
+static void events_that_let_their_function_pass_happen_once(void **state) {
+    (void)state;
+    static const char coordinates[] = "`coordinates`: [{`name`: `y`, `velocity`: -1}], `kinetic_energy`: `y'^2/2`, ";
+    char text[500];
+    snprintf(text, sizeof text,
+             "%s`events`: [{`name`: `membrane`, `when`: `y`, `direction`: `falling`, `set`: {`y'`: `y'/2`}}]",
+             coordinates);
+    record *r = record_run_well(text, "`stop`: 2, `samples`: 2");
+    assert_int_equal(r->count, 1);
+    assert_near("y", record_end(r)[1], -1, 1e-9);
+    record_free(r);
+    snprintf(text, sizeof text, "%s`events`: [{`name`: `kick`, `when`: `t`, `set`: {`y'`: 3}}]", coordinates);
+    r = record_run_well(text, "`stop`: 2, `samples`: 2");
+    assert_int_equal(r->count, 1);
+    assert_near("y", record_end(r)[1], 6, 1e-9);
+    record_free(r);
+    /* one that bounces and one that only notes it, at each bounce */
+    r = ball("0", "-0.3",
+             BOUNCE("1") "}, {`name`: `note`, `when`: `y`, `direction`: `falling`, `set`: {`x'`: `x' + 1`}", "");
+    assert_int_equal(r->status, HAMEL_OK);
+    assert_int_equal(r->count, 6);
+    assert_near("x'", record_end(r)[3], 4, 1e-12);
+    record_free(r);
+}
+
+static void an_event_that_only_ends_the_run_waits_for_a_crossing(void **state) {
+    (void)state;
+    record *r = record_run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
+                                "`potential_energy`: `x^2/2`, "
+                                "`events`: [{`name`: `turn`, `when`: `x`, `direction`: `rising`, `terminate`: true}]",
+                                "`stop`: 20, `rtol`: 1e-9");
+    assert_near("period", r->summary.t, 2 * 3.14159265358979, 1e-7);
+    assert_true(record_warns(r, "`turn` is 0 at the start: that is no crossing"));
+    record_free(r);
+}
+
+/* --- sensitivities ----------------------------------------------------------------------------------------------------- */
+
+static void impacts_at_the_start_have_derivatives(void **state) {
+    (void)state;
+    static const char text[] =
+        "`parameters`: {`e`: 0.8, `u`: 1, `h`: 0, `d`: 1}, "
+        "`coordinates`: [{`name`: `x`, `initial`: `h`, `velocity`: `u`}, {`name`: `y`, `initial`: 1}, "
+        "{`name`: `z`, `initial`: `1 + d`}], `kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, "
+        "`events`: [{`name`: `h1`, `when`: `y - x - 1`, `direction`: `falling`, "
+        "`impulse`: {`constraint`: `y - x`, `restitution`: `e`}}, {`name`: `h2`, `when`: `z - y - 1`, "
+        "`direction`: `falling`, `impulse`: {`constraint`: `z - y`, `restitution`: 1}}]";
+    record *r = record_run_well(text, "`stop`: 2, `samples`: 2, `sensitivities`: [`e`, `u`], `record`: "
+                                      "[`t`, `z`, `d(z)/d(e)`, `d(z)/d(u)`, `d(x)/d(e)`]");
+    const double *end = record_end(r); /* z' = (1 + e)/2 u; after its second impact x' = (1 - e)^2/4 u */
+    assert_near("z", end[1], 2 + 1.8, 1e-9);
+    assert_near("d(x)/d(e)", end[2], -0.2, 1e-9);
+    assert_near("d(z)/d(e)", end[3], 1, 1e-9);
+    assert_near("d(z)/d(u)", end[4], 1.8, 1e-9);
+    record_free(r);
+    r = record_run(text, "`stop`: 2, `sensitivities`: [`h`]");
+    assert_int_equal(r->status, HAMEL_SINGULAR);
+    assert_true(record_says(r, "happens at the start because its function is 0 there, which an input changes"));
+    record_free(r);
+    r = record_run(text, "`stop`: 2, `sensitivities`: [`d`]");
+    assert_int_equal(r->status, HAMEL_SINGULAR);
+    assert_true(record_says(r, "the order matters"));
+    record_free(r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(touching_balls_pass_the_whole_velocity_on),
+        cmocka_unit_test(masses_and_restitution_give_the_sequence_of_impacts),
+        cmocka_unit_test(nearly_touching_balls_collide),
+        cmocka_unit_test(every_method_and_formulation_sees_the_chain),
+        cmocka_unit_test(impacts_count_the_digits_of_pi),
+        cmocka_unit_test(a_hanging_row_swings_at_its_ends),
+        cmocka_unit_test(a_ball_thrown_at_the_floor_it_lies_on_bounces),
+        cmocka_unit_test(a_ball_at_rest_on_the_floor_is_held_or_refused),
+        cmocka_unit_test(a_ball_on_an_inclined_plane_is_held_or_refused),
+        cmocka_unit_test(without_a_direction_a_contact_at_zero_may_only_open),
+        cmocka_unit_test(two_walls_act_at_one_instant),
+        cmocka_unit_test(a_force_that_begins_to_press_is_met),
+        cmocka_unit_test(a_trapdoor_opens),
+        cmocka_unit_test(a_kick_starts_a_chain),
+        cmocka_unit_test(events_that_let_their_function_pass_happen_once),
+        cmocka_unit_test(an_event_that_only_ends_the_run_waits_for_a_crossing),
+        cmocka_unit_test(impacts_at_the_start_have_derivatives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
