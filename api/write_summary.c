@@ -137,6 +137,7 @@ cJSON *api_summary_json(const hamel_summary *s) {
     json_add_truth(&b, summary, "passed", s->passed);
     add_residuals(&b, summary, s);
     json_add_number(&b, summary, "max_work_balance_error", s->max_work_balance_error);
+    json_add_number(&b, summary, "max_dynamics_residual", s->max_dynamics_residual);
     json_add_number(&b, summary, "rank_changes", s->rank_changes);
     add_error_estimate(&b, summary, s);
     add_invariants(&b, summary, s);

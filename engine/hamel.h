@@ -173,7 +173,10 @@ typedef struct hamel_summary {
     hamel_residual *residuals;
     size_t residual_count;
     double max_work_balance_error; /* |E - E0 - ∫ energy_rate dt|, E the Jacobi integral; largest over all rows */
-    int rank_changes;              /* how often the rank of the constraints changed, for an instant or for good */
+    double
+        max_dynamics_residual; /* what accelerations and multipliers miss of the equations of motion, relative to their
+                                      terms; largest of all states seen */
+    int rank_changes;          /* how often the rank of the constraints changed, for an instant or for good */
     hamel_invariant_result *invariants;
     size_t invariant_count;
     hamel_check_result *checks;

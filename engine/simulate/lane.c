@@ -158,13 +158,14 @@ static bool keeps_velocities(const lane *l) {
 }
 
 /* Where constraints are dependent for an instant the state, given off the constraints, is found from those beside it. */
-static hamel_status settle_across(lane *l, hamel_error *error) {
+static hamel_status settle_across(lane *l, bool *between, hamel_error *error) {
     kinetics *k = l->kinetics;
     size_t n = l->model->n, bytes = n * sizeof *l->q;
     bool near;
-    const across *found;
+    const across *found = NULL;
     double residual[2];
     hamel_status status = integrator_see_across(l->integrator, l->t, l->given, l->given + n, &near, &found, error);
+    *between = status == HAMEL_OK && found;
     if (status != HAMEL_OK || !near) return status;
     if (l->sensitivities || (!found && !keeps_velocities(l))) return fail_dependence(l, error);
     if (found) {
@@ -177,6 +178,7 @@ static hamel_status settle_across(lane *l, hamel_error *error) {
     memcpy(l->a, found->a, bytes);
     memcpy(l->lambda, found->lambda, l->model->m * sizeof *l->lambda);
     memcpy(k->ideal, found->reaction, 2 * bytes);
+    l->missed = kinetics_missed(k, l->a, l->lambda);
     kinetics_residuals(k, &residual[0], &residual[1]);
     return fmax(residual[0], residual[1]) < ROW_RESIDUAL ? HAMEL_OK : fail_projection(l, error);
 }
@@ -185,6 +187,7 @@ static hamel_status settle_across(lane *l, hamel_error *error) {
 static hamel_status settle(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
+    bool between = false; /* its state and accelerations are interpolated */
     double worst = 0;
     hamel_status status;
     memcpy(l->given, l->q, 2 * model->n * sizeof *l->q); /* q and v lie together */
@@ -194,7 +197,8 @@ static hamel_status settle(lane *l, hamel_error *error) {
         status = kinetics_evaluate(l->kinetics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ROW_RESIDUAL)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
-    if (status == HAMEL_OK && projected && l->integrator) status = settle_across(l, error);
+    if (status == HAMEL_OK && projected && l->integrator) status = settle_across(l, &between, error);
+    if (status == HAMEL_OK && !between) status = kinetics_verify(l->kinetics, l->a, l->lambda, &l->missed, error);
     if (status == HAMEL_OK) status = observe(l, error);
     if (status != HAMEL_OK || !l->sensitivities) return status;
     sensitivities_part(l->sensitivities, l->v, l->a, l->along);

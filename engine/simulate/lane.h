@@ -17,6 +17,7 @@ typedef struct lane {
     bool due;                                     /* an event lies within the last step, at roots_time */
     double since, since_work, *since_q, *since_v; /* where the integrator was started */
     double t, *q, *v, *a, *lambda, *free;         /* the state seen last, projected */
+    dynamics_missed missed;                       /* of the equations of motion there */
     double *given;                                /* 2n: q and v of it before they were projected */
     double work, gained;                          /* W there, and the part of it that events gave */
     double *observed;                             /* outputs, invariants, checks, h */

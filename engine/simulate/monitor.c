@@ -150,6 +150,7 @@ static void see(hamel_summary *s, const lane *l, bool row, bool follows) {
         s->last_rank = motion_rank(&l->kinetics->motion);
     }
     s->max_work_balance_error = fmax(s->max_work_balance_error, fabs(lane_jacobi(l) - s->initial_energy - l->work));
+    s->max_dynamics_residual = fmax(s->max_dynamics_residual, fmax(l->missed.motion, l->missed.constraints));
     s->energy_tolerance = fmax(s->energy_tolerance, lane_energy_tolerance(l));
     see_rank(s, motion_rank(&l->kinetics->motion));
     if (row) see_residuals(s, l);

@@ -115,8 +115,10 @@ kinetics *kinetics_create(const hamel_model *model) {
         kinetics_free(k);
         return NULL;
     }
-    if (!k->nonideal_work || !k->accelerations_work || !k->values || !k->dynamics_work || !k->observed_work ||
-        !k->rate_work || !create_systems(k) || !motion_solver_create(&k->motion, model, k->all) || !create_mode(k)) {
+    k->residual = dynamics_residual_create(model);
+    if (!k->residual || !k->nonideal_work || !k->accelerations_work || !k->values || !k->dynamics_work ||
+        !k->observed_work || !k->rate_work || !create_systems(k) || !motion_solver_create(&k->motion, model, k->all) ||
+        !create_mode(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -148,6 +150,9 @@ void kinetics_free(kinetics *k) {
     if (k->velocities != k->all) kkt_free(k->velocities);
     kkt_free(k->mass);
     friction_free(k->friction);
+    dynamics_residual_free(k->residual);
+    reduced_free(k->other_reduced);
+    free(k->other_a);
     motion_solver_free(&k->motion);
     kkt_free(k->all);
     free(k->values);
@@ -171,6 +176,10 @@ static hamel_status evaluate(kinetics *k, hamel_error *error) {
     if (!error) return HAMEL_NOT_FINITE;
     return model_not_finite(model, model->dynamics, &in, k->dynamics_work, k->t, "",
                             "a value in the equations of motion", error);
+}
+
+hamel_status kinetics_evaluate_again(kinetics *k, hamel_error *error) {
+    return evaluate(k, error);
 }
 
 hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const double *v, hamel_error *error) {

@@ -6,6 +6,7 @@
 #define HAMEL_SOLVE_KINETICS_H
 
 #include "engine/model/model.h"
+#include "engine/solve/dynamics_residual.h"
 #include "engine/solve/friction.h"
 #include "engine/solve/mode.h"
 #include "engine/solve/motion_solver.h"
@@ -29,6 +30,9 @@ typedef struct kinetics {
     motion_solver motion;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
     friction *friction;                       /* NULL when there is none */
+    dynamics_residual *residual;
+    double *other_a; /* n + m, and the other solver: made when first needed (kinetics_verified.c) */
+    reduced *other_reduced;
     double t;
     const double *q, *v; /* of the state evaluated last, borrowed */
     motion_mode mode;    /* change what is active by kinetics_select */
@@ -65,6 +69,18 @@ static inline const double *kinetics_velocity(const kinetics *k) {
  * (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28), and with it Coulomb friction (friction.h). HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_NOT_FINITE. */
 hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
+
+/* Evaluates at the state evaluated last, with the multipliers found last in the forces that contain them. */
+hamel_status kinetics_evaluate_again(kinetics *k, hamel_error *error) HAMEL_CHECKED;
+
+/* What a and lambda miss of the equations of motion at the state evaluated last (dynamics_residual.h). */
+dynamics_missed kinetics_missed(kinetics *k, const double *a, const double *lambda);
+
+/* Puts a and lambda, which kinetics_accelerations has found without stabilization, into the equations: *missed is what they
+ * miss. Where that is more than rounding the solution of another method replaces them, or the status is
+ * HAMEL_INTEGRATION. */
+hamel_status kinetics_verify(kinetics *k, double *a, double *lambda, dynamics_missed *missed,
+                             hamel_error *error) HAMEL_CHECKED;
 
 /* Both in one, as a right-hand side wants them: a, lambda (NULL: not wanted) and k->margin; what else is known of the state
  * evaluated last may be of another one afterwards. */

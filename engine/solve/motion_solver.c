@@ -34,6 +34,10 @@ hamel_status motion_respond(motion_solver *s, const double *g, double *x, double
     return s->reduced ? reduced_respond(s->reduced, g, x, lambda) : kkt_solve(s->kkt, g, s->zero, INFINITY, x, lambda);
 }
 
+const double *motion_forces(motion_solver *s, const double *g) {
+    return s->reduced ? reduced_forces(s->reduced, g) : g;
+}
+
 size_t motion_rank(const motion_solver *s) {
     return s->reduced ? reduced_rank(s->reduced) : kkt_rank(s->kkt);
 }

@@ -31,6 +31,9 @@ hamel_status motion_solve(motion_solver *s, const double *g, const double *r, do
 /* What the forces g alone add to x and lambda: the linear part of motion_solve. */
 hamel_status motion_respond(motion_solver *s, const double *g, double *x, double *lambda) HAMEL_CHECKED;
 
+/* The forces g of the formulation as Lagrange's equations have them, at the state factored for; valid until the next call. */
+const double *motion_forces(motion_solver *s, const double *g);
+
 /* The rank of A, where multipliers were solved for last. */
 size_t motion_rank(const motion_solver *s);
 

@@ -279,8 +279,7 @@ static bool left_out_agree(const reduced *r, const double *x, const double *b, d
     return true;
 }
 
-/* g as Lagrange's equations have it; valid until the next call. */
-static const double *lagrangian_forces(reduced *r, const double *g) {
+const double *reduced_forces(reduced *r, const double *g) {
     if (!r->shift) return g;
     program_inputs in = model_inputs(r->model, &r->t, r->q, r->v, NULL, NULL, NULL);
     program_evaluate(r->model->reaction_shift, &in, r->shift_work, r->shift);
@@ -302,7 +301,7 @@ static hamel_status finish(reduced *r, const double *g, double *x, double *lambd
 
 hamel_status reduced_solve(reduced *r, const double *g, const double *b, double tolerance, double *x, double *lambda) {
     double contradiction = accelerations(r, g, b, x);
-    hamel_status status = finish(r, lambda ? lagrangian_forces(r, g) : g, x, lambda);
+    hamel_status status = finish(r, lambda ? reduced_forces(r, g) : g, x, lambda);
     if (status != HAMEL_OK) return status;
     return contradiction <= tolerance && left_out_agree(r, x, b, tolerance) ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }

@@ -30,6 +30,9 @@ hamel_status reduced_solve(reduced *r, const double *g, const double *b, double 
 /* What the forces g alone add to x and lambda. */
 hamel_status reduced_respond(reduced *r, const double *g, double *x, double *lambda) HAMEL_CHECKED;
 
+/* g as Lagrange's equations have it, at the state factored for; valid until the next call. */
+const double *reduced_forces(reduced *r, const double *g);
+
 /* Rank of A, where multipliers were asked for last. */
 size_t reduced_rank(const reduced *r);
 

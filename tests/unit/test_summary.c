@@ -49,6 +49,7 @@ static hamel_summary full_summary(void) {
         .residuals = residuals,
         .residual_count = 2,
         .max_work_balance_error = 1e-9,
+        .max_dynamics_residual = 2e-16,
         .rank_changes = 1,
         .invariants = invariants,
         .invariant_count = 2,
@@ -82,7 +83,8 @@ static void the_summary_holds_every_field(void **state) {
         "\"jacobian_evaluations\":3,\"projections\":99,\"evaluation\":\"machine "
         "code\",\"derive_seconds\":0.5,\"wall_seconds\":0.25,"
         "\"passed\":true,\"max_residual\":{\"rod\":{\"position\":1e-12,\"velocity\":1e-11},"
-        "\"edge\":{\"velocity\":1e-10}},\"max_work_balance_error\":1e-09,\"rank_changes\":1,"
+        "\"edge\":{\"velocity\":1e-10}},\"max_work_balance_error\":1e-09,"
+        "\"max_dynamics_residual\":2e-16,\"rank_changes\":1,"
         "\"error_estimate\":{\"t\":0,\"x\":1e-07},"
         "\"invariants\":[{\"name\":\"E\",\"initial\":2,\"max_drift\":1e-08,\"max_relative_drift\":5e-09,"
         "\"passed\":true},{\"name\":\"p\",\"initial\":0,\"max_drift\":1,\"max_relative_drift\":0,\"passed\":true}],"

@@ -1,0 +1,81 @@
+/* kinetics_verified.c — accelerations that are delivered: put into the equations, and found another way where they miss
+ * them. */
+#include "engine/solve/kinetics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the terms of the equations. Elimination in a fixed order multiplies rounding by 1e6 at most (MASS_PIVOT_KEPT), which is
+ * 2e-10; rows nearer to each other than 1e-10 are solved as if they depended on each other (row_space.c). All examples in
+ * all formulations stay below 4e-10, but for one singular instant below 2e-11. */
+static const double RESIDUAL_MOST = 1e-9;
+/* Matrices of the other way are dense. */
+enum { OTHER_WAY_MOST = 600 };
+
+dynamics_missed kinetics_missed(kinetics *k, const double *a, const double *lambda) {
+    const hamel_model *model = k->model;
+    double *R = k->project_step;
+    bool split = model->nonideal || k->friction; /* the reaction is in two parts */
+    if (model->W.count) {
+        memcpy(k->lambda, lambda, model->m * sizeof *lambda);
+        if (kinetics_evaluate_again(k, NULL) != HAMEL_OK) return (dynamics_missed){INFINITY, INFINITY};
+    }
+    for (size_t i = 0; split && i < model->n; i++) R[i] = k->ideal[i] + k->nonideal[i];
+    const double *Q = motion_forces(&k->motion, k->values + model->at_Q);
+    return dynamics_residual_of(k->residual, k->values, k->v, Q, split ? R : NULL, a, lambda);
+}
+
+/* Redundant constraints of a state that is not projected ask for accelerations that differ by as much as the state is off. */
+static bool may_contradict(const kinetics *k) {
+    size_t active = 0;
+    for (size_t c = 0; c < k->model->m; c++) active += k->mode.active[c];
+    return k->model->settings.projection != HAMEL_PROJECTION_ON && motion_rank(&k->motion) < active;
+}
+
+/* Of what was missed, the part that must not be. */
+static double fault_of(const kinetics *k, dynamics_missed missed) {
+    return may_contradict(k) ? missed.motion : fmax(missed.motion, missed.constraints);
+}
+
+/* The solver that the formulation does not have: with multipliers where it reduces the equations, reduced where it has
+ * multipliers. False where there is none: too large, or forces of the formulation that the other one would need as
+ * Lagrange's equations have them. */
+static bool open_other_way(kinetics *k) {
+    const hamel_model *model = k->model;
+    if (model->n + model->m > OTHER_WAY_MOST || model->reaction_shift) return false;
+    if (!k->other_a && !(k->other_a = calloc(model->n + model->m + 1, sizeof *k->other_a))) return false;
+    if (!k->motion.reduced && !k->other_reduced) k->other_reduced = reduced_create(model, NULL);
+    return k->motion.reduced || k->other_reduced;
+}
+
+/* Takes the other solution where it is better. */
+static void try_other_way(kinetics *k, double *a, double *lambda, dynamics_missed *missed) {
+    size_t n = k->model->n, m = k->model->m;
+    double *other_lambda = k->other_a + n;
+    motion_solver kept = k->motion;
+    k->motion.reduced = kept.reduced ? NULL : k->other_reduced;
+    k->motion.frame = NULL;
+    hamel_status status = kinetics_evaluate_again(k, NULL);
+    if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, k->other_a, other_lambda, NULL);
+    dynamics_missed other = *missed;
+    if (status == HAMEL_OK) other = kinetics_missed(k, k->other_a, other_lambda);
+    k->motion = kept;
+    if (!(fault_of(k, other) < fault_of(k, *missed))) return;
+    *missed = other;
+    memcpy(a, k->other_a, n * sizeof *a);
+    memcpy(lambda, other_lambda, m * sizeof *lambda);
+}
+
+hamel_status kinetics_verify(kinetics *k, double *a, double *lambda, dynamics_missed *missed, hamel_error *error) {
+    *missed = kinetics_missed(k, a, lambda);
+    if (fault_of(k, *missed) > RESIDUAL_MOST && open_other_way(k)) try_other_way(k, a, lambda, missed);
+    if (fault_of(k, *missed) <= RESIDUAL_MOST) return HAMEL_OK;
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                     "at t = %.9g the accelerations found miss the equations of motion by %.3g of their terms", k->t,
+                     fault_of(k, *missed));
+    hamel_suggest(error,
+                  "masses, lengths or constraints differ too much in size for double precision: take other units, "
+                  "or another formulation");
+    return HAMEL_INTEGRATION;
+}
