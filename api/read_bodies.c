@@ -148,11 +148,18 @@ static const json_key particle_keys[] = {
 };
 const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
 
+static void read_body_in(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_body *b = field;
+    b->in_pointer = pointer;
+    json_read_name(r, value, pointer, &b->in);
+}
+
 static const json_key body_keys[] = {
     {"name", json_read_name, offsetof(hamel_body, name), true},
     {"mass", json_read_expression, offsetof(hamel_body, mass), true},
     {"position", read_position, offsetof(hamel_body, position), true},
     {"orientation", read_orientation, offsetof(hamel_body, orientation), false},
+    {"in", read_body_in, 0, false},
     {"inertia", read_inertia, offsetof(hamel_body, inertia), false},
     {"for", json_read_family, offsetof(hamel_body, family), false},
 };

@@ -47,6 +47,7 @@ struct system_binder {
     int32_t *quasi_slots; /* definitions of the quasi-velocities */
     struct system_located *located;
     size_t located_count, located_capacity;
+    size_t walk_count; /* of the searches through them */
     machine_value *stack;
     size_t stack_capacity;
     int32_t *waiting; /* slots found unbound while an expression was walked */
@@ -55,7 +56,9 @@ struct system_binder {
     size_t noted_count, noted_capacity;
     bool noting;
     graph_node *parameter_numbers; /* replacement for PARAMETER symbols; GRAPH_NONE until known */
-    double steps;                  /* of the postfix machine and of families so far; bounded */
+    struct validity_claim *claims; /* that wait for a state to be judged at (validity.c) */
+    size_t claim_count, claim_capacity;
+    double steps; /* of the postfix machine and of families so far; bounded */
     bool canceled;
 };
 
@@ -104,6 +107,9 @@ bool binder_number(hamel_system *s, graph_node node, double *value);
 
 /* Notes that something was settled by the numbers of the parameters in a node (system.h: parameter_judged). */
 void binder_note_judged(hamel_system *s, graph_node node);
+
+/* Adds a warning about what is written at `pointer`: the run goes on, and its summary shows it. */
+void system_warn(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
@@ -154,7 +160,10 @@ bool family_next(family_iterator *f); /* false at the end or after a fault (fail
 /* "x[i]" with the scope's values → "x[3]" in the arena; NULL with a fault added. */
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
-/* The same for a name that is being declared: inside a family it must have an index. */
+/* Whether a text is a name, with or without indices, and nothing else. */
+bool binder_looks_like_name(const char *text);
+
+/* The same as family_name for a name that is being declared: inside a family it must have an index. */
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
 /* Runs postfix items whose results are integers (indices, ends of ranges): bind.c. */

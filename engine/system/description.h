@@ -99,7 +99,8 @@ typedef struct hamel_body {
     hamel_expression mass;
     hamel_position position; /* of the centre of mass */
     hamel_orientation orientation;
-    hamel_expressions inertia; /* 1 (planar), 3 (principal) or 9 (row by row), body axes; 0: none */
+    const char *in, *in_pointer; /* the frame or body that position and orientation are given in; NULL: inertial */
+    hamel_expressions inertia;   /* 1 (planar), 3 (principal) or 9 (row by row), body axes; 0: none */
     hamel_family family;
 } hamel_body;
 

@@ -5,12 +5,9 @@
  *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
+#include "engine/system/validity.h"
 
-#include <math.h>
 #include <string.h>
-
-/* Moments of inertia that people write down are rounded: to three digits, those of a thin rod or disk miss by less. */
-static const double INERTIA_ROUNDING = 0.01;
 
 static bool is_constant(hamel_system *s, graph_node node) {
     return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
@@ -51,6 +48,11 @@ typedef struct gravity_field {
 
 static bool bind_gravity(hamel_system *s, gravity_field *field) {
     const hamel_expressions *given = &s->description->gravity;
+    if (given->count && !s->description->particle_count && !s->description->body_count) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0,
+                         "gravity acts on particles and bodies, and the system has neither");
+        hamel_suggest(s->error, "declare particles or bodies, or write the weight into `potential_energy`, as m*g*y");
+    }
     field->constant = true;
     for (size_t k = 0; k < 3; k++) field->g[k] = graph_number(s->graph, 0);
     if (given->count && s->dimension && (int)given->count != s->dimension)
@@ -113,58 +115,6 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
     return true;
 }
 
-/* What is known before the motion must be possible: ∫ x xᵀ dm = ½ tr(I) 1 − I has no negative direction, which for
- * principal moments are the triangle inequalities I1 ≤ I2 + I3 and their like (Papastavridis A24). */
-static bool inertia_is_possible(hamel_system *s, const graph_node inertia[9]) {
-    double I[9], a[3][3];
-    for (int k = 0; k < 9; k++) binder_note_judged(s, inertia[k]);
-    for (int k = 0; k < 9; k++)
-        if (!binder_number(s, inertia[k], &I[k])) return true;
-    if (s->dimension == 2) return I[8] >= 0;
-    double trace = I[0] + I[4] + I[8], size = 0;
-    for (int k = 0; k < 9; k++) size = fmax(size, fabs(I[k]));
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            a[i][j] = (i == j ? 0.5 * trace + INERTIA_ROUNDING * size : 0) - 0.5 * (I[3 * i + j] + I[3 * j + i]);
-    for (int k = 0; k < 3 && size > 0; k++) { /* Cholesky's pivots */
-        if (!(a[k][k] > 0)) return false;
-        for (int i = k + 1; i < 3; i++)
-            for (int j = k + 1; j < 3; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
-    }
-    return true;
-}
-
-static void check_inertia(hamel_system *s, const hamel_body *b, const graph_node inertia[9]) {
-    if (b->inertia.count == 0 || inertia_is_possible(s, inertia)) return;
-    (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0, "no body has the moments of inertia of `%s`",
-                     b->name);
-    hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia is not negative"
-                                              : "none is negative, and none is larger than the sum of the other two");
-}
-
-/* Other numbers of its parameters are held to the same. */
-static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
-    if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
-    system_sign *all = binder_grow(s, s->signs, &s->sign_capacity, s->sign_count, sizeof *all, pointer);
-    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
-    if (!all) return;
-    if (!kept || !what) {
-        binder_graph_fault(s, pointer);
-        return;
-    }
-    s->signs = all;
-    all[s->sign_count++] = (system_sign){node, kept, what};
-}
-
-static void check_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name) {
-    double value;
-    if (!binder_number(s, node, &value)) return;
-    note_sign(s, mass->pointer, node, arena_format(s->memory, "the mass of `%s`", name));
-    if (value >= 0) return;
-    (void)hamel_fail(s->error, HAMEL_INVALID, mass->pointer, 0, "the mass of `%s` is %.9g, and none is negative", name,
-                     value);
-}
-
 static void lower_rotation(hamel_system *s, const system_located *e, const graph_node inertia[9], const char *pointer) {
     graph *g = s->graph;
     system_rotor *all = binder_grow(s, s->rotors, &s->rotor_capacity, s->rotor_count, sizeof *all, pointer);
@@ -176,7 +126,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
-        for (size_t j = i + 1; j < 3; j++) { /* the mean of both, should the list not be symmetric */
+        for (size_t j = i + 1; j < 3; j++) { /* the mean of both, which may be rounded */
             graph_node product =
                 graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
@@ -207,7 +157,7 @@ static void lower_masses(hamel_system *s) {
             graph_node mass = system_bind(s, &p->mass, PLACE_POSITION, &f.scope, SYNTAX_EXPRESSION, NULL);
             const system_located *e = element_of(s, p->name, p->pointer, &f.scope);
             if (!e || mass < 0) continue;
-            check_mass(s, &p->mass, mass, e->name);
+            validity_mass(s, &p->mass, mass, e->name);
             lower_mass(s, &field, mass, e->position, p->pointer);
         }
     for (size_t i = 0; i < d->body_count; i++)
@@ -217,8 +167,8 @@ static void lower_masses(hamel_system *s) {
             bool inert = bind_inertia(s, b, &f.scope, inertia);
             const system_located *e = element_of(s, b->name, b->pointer, &f.scope);
             if (!e || mass < 0 || !inert) continue;
-            check_mass(s, &b->mass, mass, e->name);
-            check_inertia(s, b, inertia);
+            validity_mass(s, &b->mass, mass, e->name);
+            validity_inertia(s, &b->inertia, inertia, e->name);
             lower_mass(s, &field, mass, e->position, b->pointer);
             lower_rotation(s, e, inertia, b->pointer);
         }

@@ -8,11 +8,20 @@
 
 typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
-    int32_t parent;                    /* whose axes it is given in; −1: inertial */
-    int32_t position_slot;             /* −1: the parent's origin */
-    int32_t orientation_slot;          /* −1: parallel */
+    const hamel_position *given;       /* its place, and */
     const hamel_orientation *orientation;
+    const char *in, *in_pointer; /* what these are given in, as far as `given` does not name another; NULL: inertial */
+    size_t loop_count;
+    loop_variable *loops;               /* the scope of these names */
+    int32_t parent;                     /* from whose origin and in whose axes the place is given; −1: inertial */
+    int32_t axes;                       /* in whose axes the orientation is given; −1: inertial */
+    int32_t position_slot;              /* −1: the parent's origin */
+    int32_t orientation_slot;           /* −1: parallel */
+    int32_t norm;                       /* the constraint NAME.norm of a quaternion, or −1 */
     bool turns;                         /* a body or a frame */
+    size_t walk;                        /* the search for what is needed first that met it last (located.c), and */
+    bool open;                          /* whether that search is still below it */
+    bool failed;                        /* its orientation is faulty, which was reported */
     bool ready;                         /* what follows is known */
     graph_node position[3];             /* inertial */
     graph_node rotation[9];             /* own axes to inertial, row by row */

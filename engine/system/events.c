@@ -46,13 +46,6 @@ static bool resolve_set(hamel_system *s, system_event *e, const loop_scope *scop
 
 /* --- constraints ---------------------------------------------------------------------------------------------------- */
 
-/* A name, with or without indices, and nothing else. */
-static bool looks_like_name(const char *text) {
-    size_t base = strcspn(text, "[ ");
-    if (!syntax_is_name(text, base)) return false;
-    return text[base] == '\0' || (text[base] == '[' && strchr(text, ']') == text + strlen(text) - 1);
-}
-
 static void no_constraint(hamel_system *s, const char *pointer, const char *name) {
     (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there is no constraint named `%s`", name);
     const char *nearest = system_nearest_constraint(s, name);
@@ -65,8 +58,9 @@ static bool resolve_references(hamel_system *s, const hamel_references *list, co
     if (!*out) return out_of_memory(s, "/events");
     for (size_t k = 0; k < list->count; k++) {
         if (!list->names[k]) continue;
-        const char *name = looks_like_name(list->names[k]) ? family_name(s, list->names[k], list->pointers[k], scope)
-                                                           : list->names[k]; /* J.1 */
+        const char *name = binder_looks_like_name(list->names[k])
+                               ? family_name(s, list->names[k], list->pointers[k], scope)
+                               : list->names[k]; /* J.1 */
         if (!name) continue;
         int32_t index = system_constraint_index(s, name);
         if (index >= 0)
@@ -109,7 +103,7 @@ static void resolve_impulse(hamel_system *s, system_event *e, const loop_scope *
     const hamel_impulse *impulse = &e->described->impulse;
     const hamel_expression *c = &impulse->constraint;
     if (!impulse->pointer || !hamel_expression_given(c)) return;
-    if (c->text && looks_like_name(c->text)) {
+    if (c->text && binder_looks_like_name(c->text)) {
         const char *name = family_name(s, c->text, c->pointer, scope);
         if (!name) return;
         e->impulse = system_constraint_index(s, name);

@@ -112,6 +112,12 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
     return arena_text(s->memory, text, (size_t)at);
 }
 
+bool binder_looks_like_name(const char *text) {
+    size_t base = strcspn(text, "[ ");
+    if (!syntax_is_name(text, base)) return false;
+    return text[base] == '\0' || (text[base] == '[' && strchr(text, ']') == text + strlen(text) - 1);
+}
+
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     if (scope && scope->count > 0 && syntax_is_name(name, strlen(name))) {
         const loop_variable *first = &scope->variables[0];

@@ -55,23 +55,37 @@ static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const
     return name != NULL;
 }
 
-static const char *norm_name(hamel_system *s, const hamel_body *b, const loop_scope *scope) {
-    const char *name = family_name(s, b->name, b->pointer, scope);
-    return name ? arena_format(s->memory, "%s.norm", name) : NULL;
+/* Whether an expression is the name of a coordinate or definition, and nothing else. */
+static bool is_variable(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
+    const symbol_table *names = &s->binder->quantities;
+    if (!e->text || !binder_looks_like_name(e->text)) return false;
+    const char *name = family_name(s, e->text, e->pointer, scope);
+    int32_t found = name ? symbol_find(names, name, strlen(name)) : -1;
+    int32_t kind = found < 0 ? ENTRY_PARAMETER : names->symbols[found].value % ENTRY_KINDS;
+    return kind == ENTRY_COORDINATE || kind == ENTRY_SLOT;
+}
+
+/* Quaternions of coordinates get the constraint that keeps their norm; others have to have norm 1 by themselves. */
+static bool declare_norm(hamel_system *s, system_located *e) {
+    const hamel_orientation *o = e->orientation;
+    loop_scope scope;
+    size_t index;
+    bool varies = false;
+    if (!o || o->kind != HAMEL_QUATERNION) return true;
+    scope_from(&scope, e->loops, e->loop_count);
+    for (size_t k = 0; k < o->values.count; k++) varies = is_variable(s, &o->values.items[k], &scope) || varies;
+    if (!varies) return true;
+    const char *name = arena_format(s->memory, "%s.norm", e->name);
+    if (!name || !binder_add_constraint(s, name, o->pointer, &index)) return false;
+    e->norm = (int32_t)index;
+    return true;
 }
 
 void joints_declare(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
-    size_t index;
-    for (size_t i = 0; i < d->body_count; i++) {
-        const hamel_body *b = &d->bodies[i];
-        if (!b->name || b->orientation.kind != HAMEL_QUATERNION) continue;
-        for (family_begin(&f, s, &b->family); family_next(&f);) {
-            const char *name = norm_name(s, b, &f.scope);
-            if (!name || !binder_add_constraint(s, name, b->orientation.pointer, &index)) break;
-        }
-    }
+    for (size_t i = 0; i < s->binder->located_count; i++)
+        if (!declare_norm(s, &s->binder->located[i])) break;
     for (size_t i = 0; i < d->joint_count; i++) {
         const hamel_joint *j = &d->joints[i];
         int type = type_of(j->type);
@@ -304,28 +318,21 @@ static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const l
     }
 }
 
-static void lower_norm(hamel_system *s, const hamel_body *b, const loop_scope *scope) {
+static void lower_norm(hamel_system *s, const system_located *e) {
     graph *g = s->graph;
-    const char *name = norm_name(s, b, scope);
-    const char *own = family_name(s, b->name, b->pointer, scope);
-    int32_t index = name ? system_constraint_index(s, name) : -1,
-            found = own ? symbol_find(&s->binder->elements, own, strlen(own)) : -1;
-    if (index < 0 || found < 0) return;
-    int32_t slot = s->binder->located[s->binder->elements.symbols[found].value].orientation_slot;
-    if (slot < 0 || s->binder->slots[slot].state != SLOT_BOUND) return;
+    if (e->norm < 0 || e->orientation_slot < 0 || s->binder->slots[e->orientation_slot].state != SLOT_BOUND) return;
     graph_node sum = graph_number(g, -1), two = graph_number(g, 2);
     for (int k = 0; k < 4; k++)
-        sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[slot].nodes[k], two));
-    binder_set_equation(s, (size_t)index, sum);
+        sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[e->orientation_slot].nodes[k], two));
+    /* without coordinates it holds by itself, which validity.c has judged */
+    if (!(graph_depends(g, sum) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) sum = graph_number(g, 0);
+    binder_set_equation(s, (size_t)e->norm, sum);
 }
 
 void joints_lower(hamel_system *s) {
     const hamel_description *d = s->description;
     family_iterator f;
-    for (size_t i = 0; i < d->body_count; i++) {
-        if (!d->bodies[i].name || d->bodies[i].orientation.kind != HAMEL_QUATERNION) continue;
-        for (family_begin(&f, s, &d->bodies[i].family); family_next(&f);) lower_norm(s, &d->bodies[i], &f.scope);
-    }
+    for (size_t i = 0; i < s->binder->located_count; i++) lower_norm(s, &s->binder->located[i]);
     for (size_t i = 0; i < d->joint_count; i++) {
         int type = type_of(d->joints[i].type);
         if (!d->joints[i].name || type < 0) continue;

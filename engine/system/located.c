@@ -4,6 +4,7 @@
  * elements whose own expressions ask for others. So everything is bound when first needed, and chains of frames are
  * walked with a list, not by recursion. */
 #include "engine/system/elements.h"
+#include "engine/system/validity.h"
 
 #include <string.h>
 
@@ -17,62 +18,108 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     return false;
 }
 
-/* Adds an element with the given position and orientation; returns its index or −1. Parents are found later. */
-static int32_t add(hamel_system *s, const char *name, const char *pointer, const char *kind,
-                   const hamel_position *position, const hamel_orientation *orientation, const loop_scope *scope) {
+/* What an element is read from. */
+typedef struct located_source {
+    const char *name, *pointer, *kind;
+    const hamel_position *position;
+    const hamel_orientation *orientation; /* bodies and frames only */
+    const char *in, *in_pointer;
+} located_source;
+
+/* Adds an element; returns its index or −1. What it is given in is found later. */
+static int32_t add(hamel_system *s, const located_source *from, const loop_scope *scope) {
     system_binder *b = s->binder;
-    if (!check_dimension(s, position)) return -1;
-    system_located *all = binder_grow(s, b->located, &b->located_capacity, b->located_count, sizeof *all, pointer);
+    if (!check_dimension(s, from->position)) return -1;
+    system_located *all =
+        binder_grow(s, b->located, &b->located_capacity, b->located_count, sizeof *all, from->pointer);
     if (!all) return -1;
     b->located = all;
-    size_t index = b->located_count;
-    all[index] = (system_located){
-        .name = name, .pointer = pointer, .kind = kind, .parent = -1, .position_slot = -1, .orientation_slot = -1};
-    all[index].orientation = orientation;
-    if (position->at.count)
-        all[index].position_slot = binder_add_slot(s, name, position->pointer, &position->at, PLACE_POSITION, scope);
-    if (orientation && orientation->values.count)
-        all[index].orientation_slot =
-            binder_add_slot(s, name, orientation->pointer, &orientation->values, PLACE_POSITION, scope);
-    b->located_count++;
-    return (int32_t)index;
+    system_located *e = &all[b->located_count];
+    *e = (system_located){.name = from->name,
+                          .pointer = from->pointer,
+                          .kind = from->kind,
+                          .given = from->position,
+                          .orientation = from->orientation,
+                          .in = from->in,
+                          .in_pointer = from->in_pointer,
+                          .parent = -1,
+                          .axes = -1,
+                          .position_slot = -1,
+                          .orientation_slot = -1,
+                          .norm = -1,
+                          .turns = from->orientation != NULL};
+    if (!scope_copy(s, scope, &e->loops, &e->loop_count)) return -1;
+    if (e->given->at.count)
+        e->position_slot = binder_add_slot(s, e->name, e->given->pointer, &e->given->at, PLACE_POSITION, scope);
+    if (e->turns && e->orientation->values.count)
+        e->orientation_slot =
+            binder_add_slot(s, e->name, e->orientation->pointer, &e->orientation->values, PLACE_POSITION, scope);
+    return (int32_t)b->located_count++;
 }
 
-static bool declare(hamel_system *s, const char *name, const char *pointer, const char *kind,
-                    const hamel_position *position, const hamel_orientation *orientation, const loop_scope *scope) {
-    const char *expanded = family_member(s, name, pointer, scope);
-    if (!expanded) return false;
-    int32_t index = add(s, expanded, pointer, kind, position, orientation, scope);
+static bool declare(hamel_system *s, located_source from, const loop_scope *scope) {
+    from.name = family_member(s, from.name, from.pointer, scope);
+    if (!from.name) return false;
+    int32_t index = add(s, &from, scope);
     if (index < 0) return false;
-    s->binder->located[index].turns = orientation != NULL;
-    return binder_declare_element(s, &s->binder->elements, expanded, (size_t)index, pointer, "elements") ||
+    return binder_declare_element(s, &s->binder->elements, from.name, (size_t)index, from.pointer, "elements") ||
            s->error->status != HAMEL_NO_MEMORY;
+}
+
+static void declare_family(hamel_system *s, const located_source *from, const hamel_family *family) {
+    family_iterator f;
+    if (!from->name) return;
+    for (family_begin(&f, s, family); family_next(&f);)
+        if (!declare(s, *from, &f.scope)) return;
+}
+
+/* A place in a frame leaves open in which axes an orientation, or moments of inertia, beside it are meant. */
+static void check_axes(hamel_system *s, const located_source *from, bool has_axes) {
+    const hamel_position *p = from->position;
+    if (from->in || !p->frame || !has_axes) return;
+    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
+                     "the position of `%s` is given in `%s`, which leaves open whether its axes are given there, too",
+                     from->name, p->frame);
+    hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list: then both are given in `%s`", p->frame,
+                  p->frame);
+}
+
+static void declare_bodies(hamel_system *s) {
+    const hamel_description *d = s->description;
+    for (size_t i = 0; i < d->body_count; i++) {
+        const hamel_body *b = &d->bodies[i];
+        if (!b->name || !b->position.at.count) continue;
+        located_source from = {b->name, b->pointer, "body", &b->position, &b->orientation, b->in, b->in_pointer};
+        check_axes(s, &from, b->orientation.kind != HAMEL_PARALLEL || b->inertia.count);
+        declare_family(s, &from, &b->family);
+    }
+}
+
+static void declare_frames(hamel_system *s) {
+    const hamel_description *d = s->description;
+    for (size_t i = 0; i < d->frame_count; i++) {
+        const hamel_point *p = &d->frames[i];
+        if (!p->name) continue;
+        located_source from = {p->name, p->pointer, "frame", &p->position, &p->orientation, p->in, p->in_pointer};
+        check_axes(s, &from, true);
+        declare_family(s, &from, &p->family);
+    }
 }
 
 void located_declare(hamel_system *s) {
     const hamel_description *d = s->description;
-    family_iterator f;
     for (size_t i = 0; i < d->particle_count; i++) {
         const hamel_particle *p = &d->particles[i];
-        if (!p->name || !p->position.at.count) continue;
-        for (family_begin(&f, s, &p->family); family_next(&f);)
-            if (!declare(s, p->name, p->pointer, "particle", &p->position, NULL, &f.scope)) break;
+        if (!p->position.at.count) continue;
+        declare_family(s, &(located_source){p->name, p->pointer, "particle", &p->position, NULL, NULL, NULL},
+                       &p->family);
     }
-    for (size_t i = 0; i < d->body_count; i++) {
-        const hamel_body *b = &d->bodies[i];
-        if (!b->name || !b->position.at.count) continue;
-        for (family_begin(&f, s, &b->family); family_next(&f);)
-            if (!declare(s, b->name, b->pointer, "body", &b->position, &b->orientation, &f.scope)) break;
+    declare_bodies(s);
+    for (size_t i = 0; i < d->point_count; i++) {
+        const hamel_point *p = &d->points[i];
+        declare_family(s, &(located_source){p->name, p->pointer, "point", &p->position, NULL, NULL, NULL}, &p->family);
     }
-    for (size_t i = 0; i < d->point_count + d->frame_count; i++) {
-        bool frame = i >= d->point_count;
-        const hamel_point *p = frame ? &d->frames[i - d->point_count] : &d->points[i];
-        if (!p->name) continue;
-        for (family_begin(&f, s, &p->family); family_next(&f);)
-            if (!declare(s, p->name, p->pointer, frame ? "frame" : "point", &p->position,
-                         frame ? &p->orientation : NULL, &f.scope))
-                break;
-    }
+    declare_frames(s);
 }
 
 /* The index of the frame or body of that name; −1 for none given, −2 with a fault. */
@@ -95,67 +142,58 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
     return -2;
 }
 
-/* Parents in the order of declaration, when all names are known. */
-void located_find_parents(hamel_system *s) {
-    const hamel_description *d = s->description;
-    size_t at = 0, total = s->binder->located_count;
-    size_t counts[4] = {d->particle_count, d->body_count, d->point_count, d->frame_count};
-    for (int kind = 0; kind < 4; kind++)
-        for (size_t i = 0; i < counts[kind] && at < total; i++) {
-            const hamel_position *position = kind == 0   ? &d->particles[i].position
-                                             : kind == 1 ? &d->bodies[i].position
-                                             : kind == 2 ? &d->points[i].position
-                                                         : &d->frames[i].position;
-            const hamel_family *family = kind == 0   ? &d->particles[i].family
-                                         : kind == 1 ? &d->bodies[i].family
-                                         : kind == 2 ? &d->points[i].family
-                                                     : &d->frames[i].family;
-            const char *pointer = kind == 0   ? d->particles[i].pointer
-                                  : kind == 1 ? d->bodies[i].pointer
-                                  : kind == 2 ? d->points[i].pointer
-                                              : d->frames[i].pointer;
-            const char *name = kind == 3 && d->frames[i].in ? d->frames[i].in : position->frame;
-            const char *where = kind == 3 && d->frames[i].in ? d->frames[i].in_pointer : position->frame_pointer;
-            family_iterator f;
-            for (family_begin(&f, s, family);
-                 at < total && s->binder->located[at].pointer == pointer && family_next(&f); at++) {
-                int32_t parent = find_parent(s, name, where, &f.scope);
-                if (parent >= -1) s->binder->located[at].parent = parent;
-            }
-        }
+/* Finds what an element is given in. A place that names a frame itself is given there; a point in it turns with it. */
+static bool find_parents(hamel_system *s, system_located *e) {
+    loop_scope scope;
+    scope_from(&scope, e->loops, e->loop_count);
+    int32_t in = find_parent(s, e->in, e->in_pointer, &scope),
+            frame = find_parent(s, e->given->frame, e->given->frame_pointer, &scope);
+    if (in < -1 || frame < -1) return false;
+    e->parent = e->given->frame ? frame : in;
+    e->axes = e->turns ? in : e->parent;
+    return true;
 }
 
-/* Own place in the parent's, then in inertial components. All slots are bound. */
+void located_find_parents(hamel_system *s) {
+    for (size_t i = 0; i < s->binder->located_count; i++) (void)find_parents(s, &s->binder->located[i]);
+}
+
+/* Own place and axes in those they are given in, then in inertial components. All slots are bound. */
 static bool compute(hamel_system *s, system_located *e) {
     graph *g = s->graph;
     const system_binder *b = s->binder;
-    graph_node zero = graph_number(g, 0), at[3] = {zero, zero, zero}, rotation[9], omega[3], omega_body[3];
+    graph_node zero = graph_number(g, 0), at[3] = {zero, zero, zero}, rotation[9], omega[3], omega_body[3], turned[3];
     static const hamel_orientation parallel = {.kind = HAMEL_PARALLEL};
     const hamel_orientation *o = e->orientation ? e->orientation : &parallel;
     if (e->position_slot >= 0)
         for (int k = 0; k < b->slots[e->position_slot].count && k < 3; k++) at[k] = b->slots[e->position_slot].nodes[k];
-    const graph_node *values = e->orientation_slot >= 0 ? b->slots[e->orientation_slot].nodes : NULL;
-    if (!values) o = &parallel;
+    graph_node values[SLOT_NODES];
+    if (e->orientation_slot >= 0)
+        memcpy(values, b->slots[e->orientation_slot].nodes, sizeof values);
+    else
+        o = &parallel;
     if (s->dimension == 2 && o->kind != HAMEL_PARALLEL && o->kind != HAMEL_ANGLE) {
         (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "the orientation of `%s` in the plane is an `angle`",
                          e->name);
         return false;
     }
+    if (o != &parallel && !validity_orientation(s, e, values)) return false;
     if (!rotation_of(s, o, values, rotation, omega, omega_body)) return false;
-    if (e->parent < 0) {
-        memcpy(e->position, at, sizeof at);
-        memcpy(e->rotation, rotation, sizeof rotation);
-        memcpy(e->omega, omega, sizeof omega);
-        memcpy(e->omega_body, omega_body, sizeof omega_body);
-    } else {
+    memcpy(e->position, at, sizeof at);
+    memcpy(e->rotation, rotation, sizeof rotation);
+    memcpy(e->omega, omega, sizeof omega);
+    memcpy(e->omega_body, omega_body, sizeof omega_body);
+    if (e->parent >= 0) {
         const system_located *p = &b->located[e->parent];
-        graph_node turned[3];
         node_matrix_apply(g, p->rotation, at, turned);
         for (int k = 0; k < 3; k++) e->position[k] = graph_add(g, p->position[k], turned[k]);
-        node_matrix_times(g, p->rotation, rotation, e->rotation);
-        node_matrix_apply(g, p->rotation, omega, turned);
-        for (int k = 0; k < 3; k++) e->omega[k] = graph_add(g, p->omega[k], turned[k]);
-        node_matrix_apply_transposed(g, rotation, p->omega_body, turned);
+    }
+    if (e->axes >= 0) {
+        const system_located *a = &b->located[e->axes];
+        node_matrix_times(g, a->rotation, rotation, e->rotation);
+        node_matrix_apply(g, a->rotation, omega, turned);
+        for (int k = 0; k < 3; k++) e->omega[k] = graph_add(g, a->omega[k], turned[k]);
+        node_matrix_apply_transposed(g, rotation, a->omega_body, turned);
         for (int k = 0; k < 3; k++) e->omega_body[k] = graph_add(g, omega_body[k], turned[k]);
     }
     e->ready = true;
@@ -163,32 +201,60 @@ static bool compute(hamel_system *s, system_located *e) {
 }
 
 static bool faulty(const system_binder *b, const system_located *e) {
-    return (e->position_slot >= 0 && b->slots[e->position_slot].state == SLOT_FAULTY) ||
+    return e->failed || (e->position_slot >= 0 && b->slots[e->position_slot].state == SLOT_FAULTY) ||
            (e->orientation_slot >= 0 && b->slots[e->orientation_slot].state == SLOT_FAULTY);
 }
 
-bool located_need(hamel_system *s, int32_t element, bool *complete) {
-    system_binder *b = s->binder;
-    int32_t *chain = NULL;
-    size_t length = 0, capacity = 0;
-    *complete = true;
-    for (int32_t at = element; at >= 0 && !b->located[at].ready; at = b->located[at].parent) {
-        const system_located *e = &b->located[at];
-        if (length > b->located_count) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0,
-                             "frames contain each other in a circle: `%s` lies inside itself", e->name);
-            return false;
-        }
-        if (!(chain = arena_grow(s->memory, chain, &capacity, length + 1, sizeof *chain)))
-            return binder_graph_fault(s, e->pointer);
-        chain[length++] = at;
-        if (e->position_slot >= 0 && !binder_need_slot(s, e->position_slot)) *complete = false;
-        if (e->orientation_slot >= 0 && !binder_need_slot(s, e->orientation_slot)) *complete = false;
-        if (faulty(b, e)) *complete = false; /* its fault is told where it is written */
+/* The elements that one search has still to visit. */
+typedef struct located_search {
+    hamel_system *s;
+    int32_t *stack;
+    size_t depth, capacity, number;
+    bool complete; /* all slots met so far are bound */
+} located_search;
+
+static bool push(located_search *w, int32_t element) {
+    const system_located *all = w->s->binder->located;
+    if (element < 0 || all[element].ready) return true;
+    const system_located *e = &all[element];
+    if (e->walk == w->number && !e->open) return true; /* visited, and waits for its slots */
+    if (e->walk == w->number) {
+        (void)hamel_fail(w->s->error, HAMEL_INVALID, e->pointer, 0,
+                         "frames contain each other in a circle: `%s` lies inside itself", e->name);
+        return false;
     }
-    while (*complete && length > 0)
-        if (!compute(s, &b->located[chain[--length]])) return false;
+    w->stack = arena_grow(w->s->memory, w->stack, &w->capacity, w->depth + 1, sizeof *w->stack);
+    if (!w->stack) return binder_graph_fault(w->s, e->pointer);
+    w->stack[w->depth++] = element;
     return true;
+}
+
+/* Visits what an element is given in; itself when it is met again. False with a fault. */
+static bool visit(located_search *w, int32_t element) {
+    hamel_system *s = w->s;
+    system_located *e = &s->binder->located[element];
+    if (e->walk == w->number) {
+        w->depth--;
+        if (!e->open) return true;
+        e->open = false;
+        if (!w->complete || compute(s, e)) return true;
+        e->failed = true;
+        return false;
+    }
+    e->walk = w->number;
+    e->open = true;
+    if (e->position_slot >= 0 && !binder_need_slot(s, e->position_slot)) w->complete = false;
+    if (e->orientation_slot >= 0 && !binder_need_slot(s, e->orientation_slot)) w->complete = false;
+    if (faulty(s->binder, e)) w->complete = false; /* its fault is told where it is written */
+    return push(w, e->parent) && (e->axes == e->parent || push(w, e->axes));
+}
+
+bool located_need(hamel_system *s, int32_t element, bool *complete) {
+    located_search w = {.s = s, .number = ++s->binder->walk_count, .complete = true};
+    bool good = push(&w, element);
+    while (good && w.depth > 0) good = visit(&w, w.stack[w.depth - 1]);
+    *complete = w.complete;
+    return good;
 }
 
 void located_resolve(hamel_system *s) {
@@ -207,13 +273,11 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
     bool complete;
     if (!end->name && end->position.at.count == 0) return -1; /* the reader has said so */
     if (!end->name) {
-        int32_t index = add(s, "", end->pointer, "position", &end->position, NULL, scope);
-        if (index < 0) return -1;
-        int32_t parent = find_parent(s, end->position.frame, end->position.frame_pointer, scope),
-                slot = s->binder->located[index].position_slot;
-        s->binder->located[index].parent = parent;
-        return parent >= -1 && binder_resolve_slot(s, slot) && located_need(s, index, &complete) && complete ? index
-                                                                                                             : -1;
+        located_source from = {"", end->pointer, "position", &end->position, NULL, NULL, NULL};
+        int32_t index = add(s, &from, scope);
+        if (index < 0 || !find_parents(s, &s->binder->located[index])) return -1;
+        int32_t slot = s->binder->located[index].position_slot;
+        return binder_resolve_slot(s, slot) && located_need(s, index, &complete) && complete ? index : -1;
     }
     const char *name = family_name(s, end->name, end->pointer, scope);
     int32_t found = name ? symbol_find(elements, name, strlen(name)) : -1;

@@ -6,6 +6,7 @@
 #include "engine/base/monotonic.h"
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
+#include "engine/system/validity.h"
 
 #include <string.h>
 
@@ -546,7 +547,7 @@ static system_step *const steps[] = {
     bind_energies,        joints_lower,        bind_constraints,         elements_lower,
     forces_dissipation,   forces_given,        forces_nonideal,          bind_initial_values,
     frictions_lower,      events_declare,      frictions_add_rows,       declare_outputs,
-    scene_lower,          units_check,         check_alternatives,
+    scene_lower,          units_check,         validity_check,           check_alternatives,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

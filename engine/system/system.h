@@ -204,6 +204,10 @@ typedef struct hamel_system {
     hamel_scene *scene; /* NULL: not asked for */
     size_t first_scene_output;
 
+    char **warnings;    /* about the description: "/dampers/0/coefficient: ..." */
+    const char *warned; /* the pointer of the last one */
+    size_t warning_count, warning_capacity;
+
     system_units *units; /* NULL when the description has none */
     system_binder *binder;
 } hamel_system;

@@ -85,7 +85,7 @@ static const agreement_system systems[] = {
      "`coordinates`: [{`name`: `r`, `initial`: 0.5}, {`name`: `a`, `velocity`: 1}, {`name`: `s`, `velocity`: 0.3},"
      "  {`name`: `h`, `initial`: 0.2}], `gravity`: [0, 0, -9.81],"
      "`frames`: [{`name`: `T`, `orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`2*t`, 0.3, `a`]}}}],"
-     "`bodies`: [{`name`: `B`, `mass`: 1.2, `position`: {`frame`: `T`, `at`: [`r`, 0.1, `h`]},"
+     "`bodies`: [{`name`: `B`, `mass`: 1.2, `in`: `T`, `position`: [`r`, 0.1, `h`],"
      "  `orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`a`, `s`, `h*t`]}}, `inertia`: [0.1, 0.2, 0.25]}],"
      "`particles`: [{`name`: `P`, `mass`: 0.4, `position`: [`r*cos(a)`, `r*sin(a)`, `h - s`]}],"
      "`kinetic_energy`: [`0.3*s'^2*(1 + r^2)`, `0.2*s'*a'*cos(h)`, `0.1*r'*sin(t)`], `potential_energy`: `3*r^2 + s^2/2`,"

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -139,7 +140,7 @@ static void frames_lie_in_each_other_in_any_order(void **state) {
     fixture_open(&f,
                  PLANE ", `particles`: [{`name`: `p`, `mass`: 2, `position`: {`frame`: `inner`, `at`: [`x`, 0.5]}}],"
                        "`frames`: [{`name`: `inner`, `in`: `outer`, `origin`: [`y`, 1], `orientation`: {`angle`: `a`}},"
-                       "{`name`: `outer`, `origin`: {`frame`: `base`, `at`: [1, 0]}, `orientation`: {`angle`: `2*t`}},"
+                       "{`name`: `outer`, `in`: `base`, `origin`: [1, 0], `orientation`: {`angle`: `2*t`}},"
                        "{`name`: `base`, `origin`: [0, -1]}], `kinetic_energy`: [`a'^2`, `y'^2`]");
     expect_same(&f, "position(outer, 1)", "1");
     expect_same(&f, "position(outer, 2)", "-1");
@@ -157,7 +158,7 @@ static void angular_velocities_of_nested_frames_add(void **state) {
     fixture f;
     fixture_open(&f, SPACE
                  ", `frames`: [{`name`: `F`, `orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`t`, `a`, 0]}}}],"
-                 "`bodies`: [{`name`: `B`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`x`, `y`, `z`]},"
+                 "`bodies`: [{`name`: `B`, `mass`: 1, `in`: `F`, `position`: [`x`, `y`, `z`],"
                  "`orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`b`, 0, `c`]}}, `inertia`: [1, 2, 3]}],"
                  "`points`: [{`name`: `P`, `body`: `F`, `at`: [0, 0, 1]}]");
     expect_same(&f, "angular_velocity(F, 1)", "1");
@@ -169,15 +170,66 @@ static void angular_velocities_of_nested_frames_add(void **state) {
     fixture_close(&f);
 }
 
-static void the_orientation_of_a_body_in_a_frame_counts_from_the_axes_outside(void **state) {
+static void position_and_orientation_of_a_body_are_given_in_the_frame_it_is_in(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}],"
-                           "`bodies`: [{`name`: `B`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`x`, `y`]},"
-                           "`orientation`: {`angle`: 0.5}, `inertia`: 3}]");
+                           "`bodies`: [{`name`: `B`, `mass`: 1, `in`: `F`, `position`: [`x`, `y`],"
+                           "`orientation`: {`angle`: 0.5}, `inertia`: 3}],"
+                           "`points`: [{`name`: `P`, `body`: `B`, `at`: [1, 0]}]");
     expect_same(&f, "angular_velocity(B, 3)", "a'");
+    expect_same(&f, "position(P, 1)", "x*cos(a) - y*sin(a) + cos(a + 0.5)");
     expect_kinetic(&f, "1.5*a'^2 + ((x' - y*a')^2 + (y' + x*a')^2)/2");
     fixture_close(&f);
+}
+
+static void a_body_in_another_body_turns_with_it(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f, PLANE
+                 ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `B`, `position`: [2, 0], `inertia`: 1}, " PLANAR_BODY
+                 "]");
+    expect_same(&f, "position(C, 2)", "y + 2*sin(a)");
+    expect_kinetic(&f, "x'^2 + y'^2 + 0.35*a'^2 + ((x' - 2*sin(a)*a')^2 + (y' + 2*cos(a)*a')^2 + a'^2)/2");
+    fixture_close(&f);
+}
+
+/* A place in a frame says nothing about axes: those of `in`, or inertial ones. */
+static void the_place_of_a_body_in_a_frame_leaves_its_axes_alone(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f, PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}, {`name`: `rest`}],"
+                           "`kinetic_energy`: [`a'^2`, `x'^2`, `y'^2`],"
+                           "`bodies`: [{`name`: `B`, `mass`: 1, `position`: {`frame`: `F`, `at`: [1, 0]}},"
+                           "{`name`: `C`, `mass`: 1, `in`: `rest`, `position`: {`frame`: `F`, `at`: [1, 0]},"
+                           "`orientation`: {`angle`: `2*x`}, `inertia`: 3}],"
+                           "`points`: [{`name`: `P`, `body`: `B`, `at`: [0, 1]}]");
+    expect_same(&f, "angular_velocity(B, 3)", "0");
+    expect_same(&f, "angular_velocity(C, 3)", "2*x'");
+    expect_same(&f, "position(P, 1)", "cos(a)");
+    expect_same(&f, "position(P, 2)", "sin(a) + 1");
+    expect_same(&f, "position(C, 2)", "sin(a)");
+    fixture_close(&f);
+}
+
+#define IN_FRAME "`name`: `B`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`x`, `y`]}"
+static void axes_that_could_be_two_are_refused(void **state) {
+    (void)state;
+    static const char F[] = PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}], `bodies`: [{" IN_FRAME;
+    static const char *const rest[] = {", `inertia`: 1}]", ", `orientation`: {`angle`: 0}}]",
+                                       ", `orientation`: {`angle`: 0}, `inertia`: 1}]"};
+    for (size_t k = 0; k < sizeof rest / sizeof *rest; k++) {
+        char text[1000];
+        snprintf(text, sizeof text, "%s%s", F, rest[k]);
+        assert_fault(text, "whether its axes are given there");
+    }
+    assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "],"
+                       "`frames`: [{`name`: `G`, `origin`: {`frame`: `B`, `at`: [1, 0]}}]",
+                 "whether its axes are given there");
+    assert_fault(PLANE ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `D`, `position`: [0, 0]}, " PLANAR_BODY "]",
+                 "no frame or body named `D`");
+    assert_fault(PLANE ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `C`, `position`: [0, 0]}, " PLANAR_BODY "]",
+                 "inside itself");
 }
 
 static void places_that_cannot_be_are_refused(void **state) {
@@ -299,7 +351,10 @@ int main(void) {
         cmocka_unit_test(points_of_a_body_turn_with_it),
         cmocka_unit_test(frames_lie_in_each_other_in_any_order),
         cmocka_unit_test(angular_velocities_of_nested_frames_add),
-        cmocka_unit_test(the_orientation_of_a_body_in_a_frame_counts_from_the_axes_outside),
+        cmocka_unit_test(position_and_orientation_of_a_body_are_given_in_the_frame_it_is_in),
+        cmocka_unit_test(a_body_in_another_body_turns_with_it),
+        cmocka_unit_test(the_place_of_a_body_in_a_frame_leaves_its_axes_alone),
+        cmocka_unit_test(axes_that_could_be_two_are_refused),
         cmocka_unit_test(places_that_cannot_be_are_refused),
         cmocka_unit_test(a_spring_stores_the_square_of_its_stretch),
         cmocka_unit_test(a_spring_without_length_has_no_kink),

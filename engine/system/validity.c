@@ -1,0 +1,424 @@
+/* validity.c — see the header. Random states are moved onto the constraints that hold the coordinates of orientations
+ * together: nine direction cosines are a rotation only where these are satisfied. */
+#include "engine/system/validity.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Orientations and inertia matrices that people write down are rounded; what misses by more is another mistake. */
+static const double ROUNDED = 1e-6;
+/* Constant rotations that miss by more than some roundings of nine products are made exact. */
+static const double EXACT = 1e-14;
+/* Moments of inertia that people write down are rounded: to three digits, those of a thin rod or disk miss by less. */
+static const double INERTIA_ROUNDING = 0.01;
+
+typedef enum claim_kind { CLAIM_MATRIX, CLAIM_QUATERNION, CLAIM_INERTIA, CLAIM_MASS } claim_kind;
+static const size_t claim_sizes[] = {9, 4, 9, 1};
+
+struct validity_claim {
+    claim_kind kind;
+    const char *name, *pointer;
+    graph_node nodes[9];
+};
+typedef struct validity_claim claim;
+
+/* A constraint among the coordinates of orientations, with its gradient. */
+typedef struct claim_constraint {
+    graph_node equation;
+    const int32_t *coordinates;
+    const graph_node *slopes;
+    size_t count;
+} claim_constraint;
+
+typedef struct validity_work {
+    hamel_system *s;
+    graph_node last;
+    double *q, *step, t, *value, *error; /* value and error of each node */
+    bool *held;                          /* of each coordinate: some orientation contains it */
+    claim_constraint *constraints;
+    size_t constraint_count, constraint_capacity;
+    uint64_t random;
+} validity_work;
+
+/* Numbers of a claim at one state. */
+typedef struct claim_state {
+    const double *x;
+    const validity_work *work; /* NULL: the claim is constant */
+    bool initial;
+} claim_state;
+
+enum { STATES = 4, NEWTON_STEPS = 12, SWEEPS = 40, NAMED_MAX = 3 };
+static const double ON_CONSTRAINT = 1e-9;
+
+/* " at a = 0.53, b = 1.2": some of what the claim depends on; "" of a constant one. */
+static const char *place(const claim_state *at, const claim *c) {
+    const validity_work *w = at->work;
+    const int32_t *found;
+    const char *text = "";
+    int named = 0;
+    bool *seen = w ? arena_alloc(w->s->memory, w->s->coordinate_count, sizeof *seen) : NULL;
+    if (!seen) return "";
+    for (size_t k = 0; k < claim_sizes[c->kind]; k++) {
+        size_t n = graph_support(w->s->graph, c->nodes[k], SYMBOL_COORDINATE, &found);
+        for (size_t i = 0; i < n && named < NAMED_MAX && text; i++) {
+            if (seen[found[i]]) continue;
+            seen[found[i]] = true;
+            text = arena_format(w->s->memory, "%s%s%s = %.6g", text, named++ ? ", " : " at ",
+                                w->s->coordinates[found[i]].name, w->q[found[i]]);
+        }
+    }
+    if (named == 0) text = arena_format(w->s->memory, " at t = %.6g", w->t);
+    return text ? text : "";
+}
+
+/* --- faults --------------------------------------------------------------------------------------------------------- */
+
+static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, int i, int j, double product) {
+    const char *pointer = arena_format(s->memory, "%s/%d", c->pointer, j);
+    if (!pointer) return binder_graph_fault(s, c->pointer);
+    if (i == j)
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "row %d of the matrix of `%s` has length %.9g%s, not 1",
+                         i + 1, c->name, sqrt(product), place(at, c));
+    else
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0,
+                         "rows %d and %d of the matrix of `%s` are not perpendicular: their product is %.9g%s", i + 1,
+                         j + 1, c->name, product, place(at, c));
+    hamel_suggest(s->error, "the rows of a rotation have length 1 and are perpendicular; check the signs");
+    return false;
+}
+
+static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) {
+    const double *R = at->x;
+    int worst[2] = {0, 0};
+    double most = 0, found = 1;
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            double product = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
+            if (!(fabs(product - (i == j)) > most)) continue;
+            most = fabs(product - (i == j));
+            found = product;
+            worst[0] = i;
+            worst[1] = j;
+        }
+    if (most > ROUNDED) return row_fault(s, c, at, worst[0], worst[1], found);
+    double determinant =
+        R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+    if (determinant > 0) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0,
+                     "the matrix of `%s` has determinant -1%s: it is a reflection, not a rotation", c->name,
+                     place(at, c));
+    hamel_suggest(s->error, "the axes of a body are right-handed; reverse one of them, or exchange two");
+    return false;
+}
+
+static bool is_unit(hamel_system *s, const claim *c, const claim_state *at) {
+    const double *e = at->x;
+    double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
+    if (fabs(norm - 1) <= ROUNDED) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the quaternion of `%s` has norm %.9g%s, not 1", c->name,
+                     norm, place(at, c));
+    hamel_suggest(s->error, "divide the components by their norm; where they are coordinates, `%s.norm` keeps it",
+                  c->name);
+    return false;
+}
+
+static bool is_symmetric(hamel_system *s, const claim *c, const claim_state *at) {
+    const double *I = at->x;
+    double size = 0;
+    for (int k = 0; k < 9; k++) size = fmax(size, fabs(I[k]));
+    for (int i = 0; i < 3; i++)
+        for (int j = i + 1; j < 3; j++) {
+            if (fabs(I[3 * i + j] - I[3 * j + i]) <= ROUNDED * size) continue;
+            (void)hamel_fail(
+                s->error, HAMEL_INVALID, c->pointer, 0,
+                "the inertia matrix of `%s` is not symmetric: entry %d,%d is %.9g and entry %d,%d is %.9g%s", c->name,
+                i + 1, j + 1, I[3 * i + j], j + 1, i + 1, I[3 * j + i], place(at, c));
+            hamel_suggest(s->error,
+                          "an entry off the diagonal is minus the product of inertia, as -int(x*y dm): it has the "
+                          "same sign on both sides of the diagonal");
+            return false;
+        }
+    return true;
+}
+
+/* ∫ x xᵀ dm = ½ tr(I) 1 − I has no negative direction, which for principal moments are the triangle inequalities
+ * I1 ≤ I2 + I3 and their like (Papastavridis A24). */
+static bool has_possible_moments(const hamel_system *s, const double I[9]) {
+    double a[3][3], trace = I[0] + I[4] + I[8], size = 0;
+    if (s->dimension == 2) return I[8] >= 0;
+    for (int k = 0; k < 9; k++) size = fmax(size, fabs(I[k]));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            a[i][j] = (i == j ? 0.5 * trace + INERTIA_ROUNDING * size : 0) - 0.5 * (I[3 * i + j] + I[3 * j + i]);
+    for (int k = 0; k < 3 && size > 0; k++) { /* Cholesky's pivots */
+        if (!(a[k][k] > 0)) return false;
+        for (int i = k + 1; i < 3; i++)
+            for (int j = k + 1; j < 3; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+    }
+    return true;
+}
+
+static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
+    if (!is_symmetric(s, c, at)) return false;
+    if (has_possible_moments(s, at->x)) return true;
+    if (!at->initial) { /* the motion may never come there */
+        system_warn(s, c->pointer, "no body has the moments of inertia that `%s` has%s", c->name, place(at, c));
+        return false;
+    }
+    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "no body has the moments of inertia of `%s`%s", c->name,
+                     place(at, c));
+    hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia is not negative"
+                                              : "none is negative, and none is larger than the sum of the other two");
+    return false;
+}
+
+static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
+    if (at->x[0] >= 0 || !at->initial) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the mass of `%s` is %.9g%s, and none is negative",
+                     c->name, at->x[0], place(at, c));
+    return false;
+}
+
+static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
+    switch (c->kind) {
+    case CLAIM_MATRIX: return is_rotation(s, c, at);
+    case CLAIM_QUATERNION: return is_unit(s, c, at);
+    case CLAIM_INERTIA: return is_inertia(s, c, at);
+    case CLAIM_MASS: return is_mass(s, c, at);
+    }
+    return true;
+}
+
+/* --- constants -------------------------------------------------------------------------------------------------------- */
+
+/* Numbers of a claim that is made of numbers and parameters; false when it is not, or some are not finite. */
+static bool constant_numbers(hamel_system *s, const claim *c, double x[9]) {
+    for (size_t k = 0; k < claim_sizes[c->kind]; k++)
+        if (graph_depends(s->graph, c->nodes[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;
+    for (size_t k = 0; k < claim_sizes[c->kind]; k++) {
+        if (c->kind != CLAIM_MASS) binder_note_judged(s, c->nodes[k]);
+        if (!binder_number(s, c->nodes[k], &x[k])) return false;
+    }
+    return true;
+}
+
+/* Judges a claim: at once when it is constant, else with all others. False with a fault. */
+static bool judge(hamel_system *s, const claim *c, double x[9], bool *constant) {
+    system_binder *b = s->binder;
+    *constant = constant_numbers(s, c, x);
+    if (*constant) return holds(s, c, &(claim_state){x, NULL, true});
+    claim *all = binder_grow(s, b->claims, &b->claim_capacity, b->claim_count, sizeof *all, c->pointer);
+    if (!all) return false;
+    b->claims = all;
+    all[b->claim_count++] = *c;
+    return true;
+}
+
+/* R (3·1 − Rᵀ R)/2, a Newton step to the nearest rotation: a miss of ε becomes one of ε². */
+static void straighten(graph *g, graph_node R[9]) {
+    graph_node step[9], product[9];
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            graph_node a[3] = {R[i], R[3 + i], R[6 + i]}, b[3] = {R[j], R[3 + j], R[6 + j]};
+            graph_node part = graph_mul(g, graph_number(g, -0.5), node_vector_dot(g, a, b));
+            step[3 * i + j] = i == j ? graph_add(g, graph_number(g, 1.5), part) : part;
+        }
+    node_matrix_times(g, R, step, product);
+    memcpy(R, product, sizeof product);
+}
+
+static void normalize(graph *g, graph_node e[4]) {
+    graph_node sum = graph_number(g, 0), two = graph_number(g, 2);
+    for (int k = 0; k < 4; k++) sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, e[k], two));
+    graph_node norm = graph_unary(g, GRAPH_SQRT, sum);
+    for (int k = 0; k < 4; k++) e[k] = graph_div(g, e[k], norm);
+}
+
+static double miss_of(const claim *c, const double *x) {
+    double most = 0;
+    if (c->kind == CLAIM_QUATERNION) return fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3] - 1);
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            most = fmax(
+                most, fabs(x[3 * i] * x[3 * j] + x[3 * i + 1] * x[3 * j + 1] + x[3 * i + 2] * x[3 * j + 2] - (i == j)));
+    return most;
+}
+
+static bool depends_on_coordinates(const hamel_system *s, const claim *c) {
+    unsigned depends = 0;
+    for (size_t k = 0; k < claim_sizes[c->kind]; k++) depends |= graph_depends(s->graph, c->nodes[k]);
+    return (depends & GRAPH_DEPENDS(SYMBOL_COORDINATE)) != 0;
+}
+
+bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values) {
+    hamel_orientation_kind kind = e->orientation->kind;
+    double x[9];
+    bool constant;
+    if (kind != HAMEL_QUATERNION && kind != HAMEL_MATRIX) return true;
+    claim c = {.kind = kind == HAMEL_MATRIX ? CLAIM_MATRIX : CLAIM_QUATERNION,
+               .name = e->name,
+               .pointer = e->orientation->values.pointer};
+    memcpy(c.nodes, values, claim_sizes[c.kind] * sizeof *values);
+    if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* its constraint keeps it */
+    if (!judge(s, &c, x, &constant)) return false;
+    if (!constant || miss_of(&c, x) <= EXACT) return true;
+    if (c.kind == CLAIM_MATRIX)
+        straighten(s->graph, values);
+    else
+        normalize(s->graph, values);
+    return true;
+}
+
+/* Other numbers of its parameters are held to the same. */
+static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
+    if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
+    system_sign *all = binder_grow(s, s->signs, &s->sign_capacity, s->sign_count, sizeof *all, pointer);
+    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
+    if (!all) return;
+    if (!kept || !what) {
+        binder_graph_fault(s, pointer);
+        return;
+    }
+    s->signs = all;
+    all[s->sign_count++] = (system_sign){node, kept, what};
+}
+
+void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name) {
+    double x[9];
+    bool constant;
+    claim c = {.kind = CLAIM_MASS, .name = name, .pointer = mass->pointer, .nodes = {node}};
+    if (judge(s, &c, x, &constant) && constant)
+        note_sign(s, mass->pointer, node, arena_format(s->memory, "the mass of `%s`", name));
+}
+
+void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name) {
+    double x[9];
+    bool constant;
+    if (inertia->count == 0) return;
+    claim c = {.kind = CLAIM_INERTIA, .name = name, .pointer = inertia->pointer};
+    memcpy(c.nodes, nodes, sizeof c.nodes);
+    (void)judge(s, &c, x, &constant);
+}
+
+/* --- states ----------------------------------------------------------------------------------------------------------- */
+
+/* Numbers in (−1, 1) by a linear congruential generator (Knuth's MMIX constants): the same ones in each run. */
+static double next_random(validity_work *w) {
+    w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(w->random >> 11) / (double)((int64_t)1 << 52) - 1;
+}
+
+static void evaluate(validity_work *w) {
+    graph_point at = {{0}, {0}};
+    at.values[SYMBOL_PARAMETER] = w->s->parameter_values;
+    at.values[SYMBOL_TIME] = &w->t;
+    at.values[SYMBOL_COORDINATE] = w->q;
+    graph_evaluate(w->s->graph, w->last, &at, w->value, w->error);
+}
+
+static void hold_coordinates(validity_work *w, const claim *c) {
+    const int32_t *found;
+    if (c->kind != CLAIM_MATRIX && c->kind != CLAIM_QUATERNION) return;
+    for (size_t k = 0; k < claim_sizes[c->kind]; k++) {
+        size_t n = graph_support(w->s->graph, c->nodes[k], SYMBOL_COORDINATE, &found);
+        for (size_t i = 0; i < n; i++) w->held[found[i]] = true;
+    }
+}
+
+/* Takes in a constraint that contains no other coordinates than those of orientations. */
+static bool add_constraint(validity_work *w, const system_constraint *c) {
+    hamel_system *s = w->s;
+    const int32_t *found;
+    size_t n = c->equation < 0 ? 0 : graph_support(s->graph, c->equation, SYMBOL_COORDINATE, &found);
+    if (n == 0 || c->inactive || c->order != CONSTRAINT_HOLONOMIC) return true;
+    for (size_t i = 0; i < n; i++)
+        if (!w->held[found[i]]) return true;
+    int32_t *coordinates = arena_alloc(s->memory, n, sizeof *coordinates);
+    graph_node *slopes = arena_alloc(s->memory, n, sizeof *slopes);
+    claim_constraint *all =
+        arena_grow(s->memory, w->constraints, &w->constraint_capacity, w->constraint_count + 1, sizeof *all);
+    if (!coordinates || !slopes || !all) return binder_graph_fault(s, c->pointer);
+    memcpy(coordinates, found, n * sizeof *coordinates);
+    for (size_t i = 0; i < n; i++) slopes[i] = graph_partial(s->graph, c->equation, s->q[coordinates[i]]);
+    w->constraints = all;
+    all[w->constraint_count++] = (claim_constraint){c->equation, coordinates, slopes, n};
+    return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
+}
+
+/* Solves A step = −f by Kaczmarz's sweeps, row by row: rows are few and well conditioned. Returns the largest |f|. */
+static double find_step(validity_work *w) {
+    double most = 0;
+    memset(w->step, 0, w->s->coordinate_count * sizeof *w->step);
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (size_t k = 0; k < w->constraint_count; k++) {
+            const claim_constraint *c = &w->constraints[k];
+            double miss = w->value[c->equation], size = 0;
+            most = fmax(most, isfinite(miss) ? fabs(miss) : HUGE_VAL);
+            for (size_t i = 0; i < c->count; i++) {
+                miss += w->value[c->slopes[i]] * w->step[c->coordinates[i]];
+                size += w->value[c->slopes[i]] * w->value[c->slopes[i]];
+            }
+            for (size_t i = 0; i < c->count && size > 0; i++)
+                w->step[c->coordinates[i]] -= miss / size * w->value[c->slopes[i]];
+        }
+    return most;
+}
+
+/* Evaluates the graph on the constraints next to q; false when none is found. */
+static bool settle(validity_work *w) {
+    for (int k = 0; k < NEWTON_STEPS; k++) {
+        evaluate(w);
+        if (w->constraint_count == 0 || find_step(w) <= ON_CONSTRAINT) return true;
+        for (size_t i = 0; i < w->s->coordinate_count; i++) w->q[i] += w->step[i];
+    }
+    return false;
+}
+
+/* Whether a claim holds at this state, or cannot be judged there. */
+static bool holds_here(const validity_work *w, const claim *c, bool initial) {
+    double x[9];
+    for (size_t k = 0; k < claim_sizes[c->kind]; k++)
+        if (!isfinite(x[k] = w->value[c->nodes[k]])) return true;
+    return holds(w->s, c, &(claim_state){x, w, initial});
+}
+
+static bool prepare(validity_work *w) {
+    hamel_system *s = w->s;
+    const system_binder *b = s->binder;
+    w->q = arena_alloc(s->memory, s->coordinate_count, sizeof *w->q);
+    w->step = arena_alloc(s->memory, s->coordinate_count, sizeof *w->step);
+    w->held = arena_alloc(s->memory, s->coordinate_count, sizeof *w->held);
+    if (!w->q || !w->step || !w->held) return binder_graph_fault(s, "");
+    if (hamel_expression_given(&s->description->simulation.start))
+        (void)system_number(s, &s->description->simulation.start, NULL, &w->t);
+    for (size_t k = 0; k < b->claim_count; k++) hold_coordinates(w, &b->claims[k]);
+    for (size_t k = 0; k < s->constraint_count; k++)
+        if (!add_constraint(w, &s->constraints[k])) return false;
+    w->last = (graph_node)graph_count(s->graph) - 1;
+    w->value = arena_alloc(s->memory, graph_count(s->graph), sizeof *w->value);
+    w->error = arena_alloc(s->memory, graph_count(s->graph), sizeof *w->error);
+    return (w->value && w->error) || binder_graph_fault(s, "");
+}
+
+/* The initial state, then some around it. */
+static void choose_state(validity_work *w, bool initial) {
+    const hamel_system *s = w->s;
+    for (size_t i = 0; i < s->coordinate_count; i++) {
+        double q = s->coordinates[i].initial;
+        w->q[i] = initial ? q : q + next_random(w) * fmax(1, fabs(q));
+    }
+    if (!initial) w->t += fabs(next_random(w));
+}
+
+void validity_check(hamel_system *s) {
+    const system_binder *b = s->binder;
+    validity_work w = {.s = s, .random = 1};
+    if (b->claim_count == 0 || graph_status(s->graph) != HAMEL_OK || !prepare(&w)) return;
+    bool *settled = arena_alloc(s->memory, b->claim_count, sizeof *settled); /* nothing more to be said of it */
+    for (int k = 0; settled && k < STATES; k++) {
+        choose_state(&w, k == 0);
+        if (!settle(&w)) continue;
+        for (size_t i = 0; i < b->claim_count; i++)
+            if (!settled[i]) settled[i] = !holds_here(&w, &b->claims[i], k == 0);
+    }
+}

@@ -1,0 +1,23 @@
+/* validity.h — what no mechanical system can have: orientations that are not rotations, masses and moments of inertia of
+ * no body. Private to engine/system.
+ *
+ * Expressions of numbers and parameters are judged where they are bound. What depends on time or coordinates becomes a
+ * claim; all claims are judged together, at the initial state and at some random ones, so that the cost is linear in the
+ * size of the system. */
+#ifndef HAMEL_SYSTEM_VALIDITY_H
+#define HAMEL_SYSTEM_VALIDITY_H
+
+#include "engine/system/elements.h"
+
+/* Judges the four components of a quaternion or the nine entries of a matrix of `e`. Constant ones that are a rotation
+ * to 1e-6 are replaced by nodes that are one to rounding. False with a fault. */
+bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values);
+
+/* The mass and the inertia matrix of a body or particle. */
+void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name);
+void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name);
+
+/* Judges the claims; initial values and constraints are bound. */
+void validity_check(hamel_system *s);
+
+#endif
