@@ -80,8 +80,8 @@ static void check_axes(hamel_system *s, const located_source *from, bool has_axe
     (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
                      "the position of `%s` is given in `%s`, which leaves open whether its axes are given there, too",
                      from->name, p->frame);
-    hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list: then both are given in `%s`", p->frame,
-                  p->frame);
+    hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list: then both are given in `%s`",
+                  p->frame, p->frame);
 }
 
 static void declare_bodies(hamel_system *s) {

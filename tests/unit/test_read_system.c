@@ -161,11 +161,13 @@ static void physics_lands_in_its_fields(void **state) {
 static void bodies_and_what_is_on_them_are_read(void **state) {
     (void)state;
     fixture f;
-    expect_read(&f, SYSTEM("'bodies':[{'name':'B','mass':2,'in':'G','position':{'frame':'F','at':['x',0,1]},'inertia':[1,2,'C'],"
-                           "'orientation':{'euler':{'sequence':'zxz','angles':['x',0,'t']}},'for':'i = 1..2'}],"
-                           "'points':[{'name':'P','body':'B','at':[1,0,0]},{'name':'O','position':[0,0,0]}],"
-                           "'frames':[{'name':'F','in':'G','origin':[1,2,3],'orientation':{'matrix':[[1,0,0],[0,'c',"
-                           "'-s'],[0,'s','c']]}},{'name':'G'}]"));
+    expect_read(
+        &f,
+        SYSTEM("'bodies':[{'name':'B','mass':2,'in':'G','position':{'frame':'F','at':['x',0,1]},'inertia':[1,2,'C'],"
+               "'orientation':{'euler':{'sequence':'zxz','angles':['x',0,'t']}},'for':'i = 1..2'}],"
+               "'points':[{'name':'P','body':'B','at':[1,0,0]},{'name':'O','position':[0,0,0]}],"
+               "'frames':[{'name':'F','in':'G','origin':[1,2,3],'orientation':{'matrix':[[1,0,0],[0,'c',"
+               "'-s'],[0,'s','c']]}},{'name':'G'}]"));
     const hamel_body *b = &f.d.bodies[0];
     assert_string_equal(b->in, "G");
     assert_string_equal(b->in_pointer, "/bodies/0/in");
