@@ -108,7 +108,11 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
 /* What is known before the run is judged before it; the rest is judged when the event happens. */
 static void check_restitution(hamel_system *s, const system_event *at) {
     double value;
-    if (at->restitution < 0 || !binder_number(s, at->restitution, &value) || value >= 0) return;
+    if (at->restitution < 0 || !binder_number(s, at->restitution, &value)) return;
+    if (value > 1)
+        system_warn(s, at->described->impulse.restitution.pointer, "the restitution is %.9g: the impulse adds energy",
+                    value);
+    if (value >= 0) return;
     (void)hamel_fail(s->error, HAMEL_INVALID, at->described->impulse.restitution.pointer, 0,
                      "a restitution is not negative, found %.9g", value);
 }

@@ -111,6 +111,10 @@ void binder_note_judged(hamel_system *s, graph_node node);
 /* Adds a warning about what is written at `pointer`: the run goes on, and its summary shows it. */
 void system_warn(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
+/* Warns of an expression of numbers and parameters that is negative: "WHAT is -1: EFFECT". */
+void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,
+                          const char *effect);
+
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 

@@ -146,6 +146,17 @@ static const system_located *element_of(hamel_system *s, const char *name, const
     return e->ready ? e : NULL;
 }
 
+/* An orientation or an inertia that was forgotten beside the other. */
+static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_located *e) {
+    bool turns = !graph_is_zero(s->graph, e->omega[0]) || !graph_is_zero(s->graph, e->omega[1]) ||
+                 !graph_is_zero(s->graph, e->omega[2]);
+    if (turns && b->inertia.count == 0)
+        system_warn(s, b->pointer, "`%s` turns and has no inertia: it moves as a particle does", e->name);
+    if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
+        system_warn(s, b->inertia.pointer, "the inertia of `%s` does nothing: without an orientation it does not turn",
+                    e->name);
+}
+
 static void lower_masses(hamel_system *s) {
     const hamel_description *d = s->description;
     gravity_field field;
@@ -169,6 +180,7 @@ static void lower_masses(hamel_system *s) {
             if (!e || mass < 0 || !inert) continue;
             validity_mass(s, &b->mass, mass, e->name);
             validity_inertia(s, &b->inertia, inertia, e->name);
+            warn_of_inertia(s, b, e);
             lower_mass(s, &field, mass, e->position, b->pointer);
             lower_rotation(s, e, inertia, b->pointer);
         }
@@ -200,6 +212,23 @@ static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *sc
     return true;
 }
 
+/* "the stiffness of spring s1" */
+static const char *described(hamel_system *s, const char *what) {
+    const char *text = arena_format(s->memory, "%s %s", what, s->origin ? s->origin : "");
+    return text ? text : what;
+}
+
+static unsigned depends_on_any(const hamel_system *s, const graph_node nodes[3], graph_symbol_kind kind) {
+    unsigned depends = 0;
+    for (int k = 0; k < 3; k++) depends |= graph_depends(s->graph, nodes[k]);
+    return depends & GRAPH_DEPENDS(kind);
+}
+
+static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node difference[3]) {
+    if (!depends_on_any(s, difference, SYMBOL_COORDINATE))
+        system_warn(s, l->pointer, "%s does nothing: no coordinate moves its ends against each other", s->origin);
+}
+
 static graph_node square_of(graph *g, const graph_node x[3]) {
     return node_vector_dot(g, x, x);
 }
@@ -214,6 +243,10 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
                             ? system_bind(s, &l->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL)
                             : graph_number(g, 0);
     if (k < 0 || length < 0 || !bind_ends(s, l, scope, difference)) return;
+    system_warn_negative(s, &l->strength, k, described(s, "the stiffness of"),
+                         "a stretched spring pushes its ends apart");
+    system_warn_negative(s, &l->length, length, described(s, "the length of"), "a distance is never so small");
+    warn_of_rest(s, l, difference);
     bool natural = graph_is_zero(g, length);
     graph_node distance = natural ? GRAPH_NONE : graph_unary(g, GRAPH_SQRT, square_of(g, difference));
     unsigned moving =
@@ -236,6 +269,8 @@ static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope 
     graph_node difference[3];
     graph_node c = binder_force(s, &l->strength, scope);
     if (c < 0 || !bind_ends(s, l, scope, difference)) return;
+    system_warn_negative(s, &l->strength, c, described(s, "the coefficient of"), "it adds energy");
+    warn_of_rest(s, l, difference);
     graph_node distance = graph_unary(g, GRAPH_SQRT, square_of(g, difference));
     add_force_along(s, graph_neg(g, graph_mul(g, c, graph_rate(g, distance))), distance, l->pointer);
 }
@@ -272,6 +307,10 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
     if (l->force.count && s->dimension && (int)l->force.count != s->dimension)
         (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0,
                          "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
+    if (l->force.count && !depends_on_any(s, e->position, SYMBOL_COORDINATE))
+        system_warn(s, l->force.pointer, "the force does nothing: no coordinate moves `%s`", e->name);
+    if (l->torque.count && !depends_on_any(s, e->omega, SYMBOL_VELOCITY))
+        system_warn(s, l->torque.pointer, "the torque does nothing: no coordinate turns `%s`", e->name);
     for (int k = 0; k < 3; k++) {
         add_force_along(s, force[k], e->position[k], l->force.pointer);
         add_torque_along(s, torque[k], e->omega[k], l->torque.pointer);

@@ -69,6 +69,10 @@ void events_declare(hamel_system *s); /* after all constraints: events.c */
 void frictions_lower(hamel_system *s);    /* of constraints, which are bound */
 void frictions_add_rows(hamel_system *s); /* behind all other constraints */
 
+/* --- warnings.c --------------------------------------------------------------------------------------------------------- */
+
+void warnings_check(hamel_system *s); /* of the whole description; the last step that looks at it */
+
 /* --- scene.c ------------------------------------------------------------------------------------------------------------ */
 
 void scene_lower(hamel_system *s); /* checks the scene; when it is shown, its numbers become outputs */

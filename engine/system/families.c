@@ -9,6 +9,16 @@
 
 enum { FAMILY_DEPTH = 8, INDEX_MAX = 4, NAME_BYTES = 256 };
 
+/* Inside the family the index is meant, wherever its name stands. */
+static void warn_of_hidden(hamel_system *s, const syntax_range *range, const char *pointer) {
+    static const char *const kinds[ENTRY_KINDS] = {"parameter", "coordinate", "definition", "quasi-velocity"};
+    const symbol_table *names = &s->binder->quantities;
+    int32_t found = symbol_find(names, range->variable, range->variable_length);
+    if (found >= 0)
+        system_warn(s, pointer, "the index `%.*s` hides the %s of this name", (int)range->variable_length,
+                    range->variable, kinds[names->symbols[found].value % ENTRY_KINDS]);
+}
+
 void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family) {
     *f = (family_iterator){.system = s, .family = family};
     if (family->count > FAMILY_DEPTH) {
@@ -27,6 +37,8 @@ void family_begin(family_iterator *f, hamel_system *s, const hamel_family *famil
         const char *text = family->ranges[k];
         if (syntax_parse_range(&f->ranges[k], s->memory, text, strlen(text), family->pointer, s->error) != HAMEL_OK)
             f->failed = true;
+        else
+            warn_of_hidden(s, &f->ranges[k], family->pointer);
     }
 }
 

@@ -17,7 +17,7 @@
  *
  * A wheel turns, so what it rolls on gives the axes of `normal`. Which end is the wheel is seen from what turns: a body
  * before a frame, a frame before what stands still; of two alike the second. */
-#include "engine/system/elements.h"
+#include "engine/system/validity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -209,11 +209,24 @@ static void no_rotation(joint_work *w) {
     }
 }
 
+/* A particle has no axes: inertial ones in their place would keep the other end from turning. */
+static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) {
+    for (int k = 0; k < 2; k++) {
+        const system_located *e = k ? w->b : w->a;
+        if (strcmp(e->kind, "particle") != 0) continue;
+        (void)hamel_fail(w->s->error, HAMEL_INVALID, j->between[k].pointer, 0,
+                         "`%s` is a particle, and a `%s` joint needs two ends with axes", e->name, j->type);
+        hamel_suggest(w->s->error, "%s", instead);
+        return false;
+    }
+    return true;
+}
+
 static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
     hamel_system *s = w->s;
     graph_node c[3], square[2][3], outer[3], axis[3];
     coincident(w);
-    if (s->dimension == 2) return;
+    if (s->dimension == 2 || !have_axes(w, j, "a `coincident` joint keeps two places together")) return;
     if (!bind_direction(s, j, scope, c) || !square_directions(s, j, scope, c, square[0], square[1])) return;
     node_matrix_apply(s->graph, w->b->rotation, c, axis);
     for (int k = 0; k < 2; k++) {
@@ -226,6 +239,7 @@ static void prismatic(joint_work *w, const hamel_joint *j, const loop_scope *sco
     hamel_system *s = w->s;
     graph *g = s->graph;
     graph_node c[3], square[2][3], outer[3], between[3];
+    if (!have_axes(w, j, "a particle that slides on a body has a position {\"frame\": BODY, \"at\": [...]}")) return;
     if (!bind_direction(s, j, scope, c)) return;
     for (int k = 0; k < 3; k++) between[k] = difference(w, k);
     if (s->dimension == 2) {
@@ -262,10 +276,13 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
         return;
     }
     graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    if (radius < 0 || !bind_direction(s, j, scope, n)) return;
+    if (radius < 0 || !validity_radius(s, &j->radius, radius) || !bind_direction(s, j, scope, n)) return;
     graph_node arm = graph_div(g, radius, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, n, n)));
     node_matrix_apply(g, surface->rotation, n, outer);
     for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, arm, outer[k]));
+    if (!((graph_depends(g, n[0]) | graph_depends(g, n[1]) | graph_depends(g, n[2])) &
+          ~GRAPH_DEPENDS(SYMBOL_PARAMETER)))
+        validity_side(s, j->direction.pointer, w->name, outer, radius, wheel, surface);
     located_carried(w->s, wheel, place, own);
     located_carried(w->s, surface, place, under);
     for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
@@ -276,13 +293,14 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     graph_node d[3], side[3], outer[3], velocity[3], under[3];
     const graph_node e[3] = {graph_number(g, 0), graph_number(g, 0), graph_number(g, 1)};
     if (!bind_direction(w->s, j, scope, d)) return;
-    node_vector_cross(g, e, d, side);
-    if (graph_is_zero(g, side[0]) && graph_is_zero(g, side[1])) {
+    if (!graph_is_zero(g, d[2])) {
         (void)hamel_fail(w->s->error, HAMEL_INVALID, j->direction.pointer, 0,
-                         "the direction of the knife edge `%s` is along the third axis, so it has no side", w->name);
-        hamel_suggest(w->s->error, "a knife edge runs across the third axis of its body");
+                         "the direction of the knife edge `%s` has a third component", w->name);
+        hamel_suggest(w->s->error, "a knife edge runs across the third axis of its body; a frame in the body may have "
+                                   "axes to suit");
         return;
     }
+    node_vector_cross(g, e, d, side);
     node_matrix_apply(g, w->a->rotation, side, outer);
     for (int k = 0; k < 3; k++) velocity[k] = graph_rate(g, w->a->position[k]);
     if (w->b) {
@@ -309,6 +327,7 @@ static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const l
     case JOINT_REVOLUTE: revolute(&w, j, scope); return;
     case JOINT_PRISMATIC: prismatic(&w, j, scope); return;
     case JOINT_FIXED:
+        if (!have_axes(&w, j, "a `coincident` joint keeps two places together")) return;
         coincident(&w);
         no_rotation(&w);
         return;

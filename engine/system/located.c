@@ -4,6 +4,7 @@
  * elements whose own expressions ask for others. So everything is bound when first needed, and chains of frames are
  * walked with a list, not by recursion. */
 #include "engine/system/elements.h"
+#include "engine/system/units.h"
 #include "engine/system/validity.h"
 
 #include <string.h>
@@ -178,6 +179,8 @@ static bool compute(hamel_system *s, system_located *e) {
         return false;
     }
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
+    for (size_t k = 0; (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) && k < o->values.count; k++)
+        units_note(s, values[k], o->values.items[k].pointer, UNIT_ANGLE, 0);
     if (!rotation_of(s, o, values, rotation, omega, omega_body)) return false;
     memcpy(e->position, at, sizeof at);
     memcpy(e->rotation, rotation, sizeof rotation);

@@ -286,6 +286,7 @@ static void bind_energies(hamel_system *s) {
         binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
     }
     s->kinetic_given = s->kinetic_count;
+    s->potential_given = s->potential_count;
     s->acceleration_energy = system_bind(s, &d->acceleration_energy, PLACE_CONSTRAINT, NULL, SYNTAX_EXPRESSION, NULL);
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     units_note(s, s->acceleration_energy, d->acceleration_energy.pointer, UNIT_ACCELERATED, 0);
@@ -547,7 +548,8 @@ static system_step *const steps[] = {
     bind_energies,        joints_lower,        bind_constraints,         elements_lower,
     forces_dissipation,   forces_given,        forces_nonideal,          bind_initial_values,
     frictions_lower,      events_declare,      frictions_add_rows,       declare_outputs,
-    scene_lower,          units_check,         validity_check,           check_alternatives,
+    scene_lower,          units_check,         validity_check,           warnings_check,
+    check_alternatives,
 };
 
 /* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */

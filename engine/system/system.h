@@ -175,12 +175,12 @@ typedef struct hamel_system {
     /* Energies as lists of terms, so that each is differentiated only by what it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
-    size_t kinetic_given;           /* the first of `kinetic` come from expressions, the rest from elements */
-    graph_node lagrangian;          /* GRAPH_NONE: T − V */
-    graph_node acceleration_energy; /* the Gibbs–Appell function S as given, or GRAPH_NONE */
-    graph_node dissipation;         /* the number 0 when absent */
-    int dimension;                  /* 2 or 3; 0: nothing has a position */
-    system_action *actions;         /* all forces, and terms of the potential energy, once more */
+    size_t kinetic_given, potential_given; /* the first of each come from expressions, the rest from elements */
+    graph_node lagrangian;                 /* GRAPH_NONE: T − V */
+    graph_node acceleration_energy;        /* the Gibbs–Appell function S as given, or GRAPH_NONE */
+    graph_node dissipation;                /* the number 0 when absent */
+    int dimension;                         /* 2 or 3; 0: nothing has a position */
+    system_action *actions;                /* all forces, and terms of the potential energy, once more */
     size_t action_count, action_capacity;
     const char *origin; /* of what is bound at the moment */
 
@@ -204,9 +204,8 @@ typedef struct hamel_system {
     hamel_scene *scene; /* NULL: not asked for */
     size_t first_scene_output;
 
-    char **warnings;    /* about the description: "/dampers/0/coefficient: ..." */
-    const char *warned; /* the pointer of the last one */
-    size_t warning_count, warning_capacity;
+    const char **warnings, **warned; /* about the description: "/dampers/0/coefficient: ..."; and where each is */
+    size_t warning_count, warning_capacity, warned_capacity;
 
     system_units *units; /* NULL when the description has none */
     system_binder *binder;

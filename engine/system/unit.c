@@ -8,6 +8,8 @@ static const char *const symbols[UNIT_BASES] = {"kg", "m", "s", "A", "K", "mol",
 /* Powers are sums of a few fractions, scales products of a few factors: what differs by rounding is the same. */
 static const double ROUNDING = 1e-9;
 
+static const double DEGREE = 3.14159265358979323846 / 180;
+
 const unit unit_one = {.scale = 1};
 
 unit unit_times(unit a, unit b, double power) {
@@ -26,6 +28,10 @@ bool unit_same(const unit *a, const unit *b) {
     return unit_same_dimension(a, b) && fabs(a->scale - b->scale) <= ROUNDING * fmax(a->scale, b->scale);
 }
 
+bool unit_is_degree(const unit *u) {
+    return fabs(u->scale - DEGREE) <= ROUNDING * DEGREE;
+}
+
 static void print_power(const char *symbol, double power, text_buffer *out) {
     text_buffer_puts(out, symbol);
     if (power == 1) return;
@@ -36,7 +42,10 @@ static void print_power(const char *symbol, double power, text_buffer *out) {
 void unit_print(const unit *u, text_buffer *out) {
     const char *gap = "";
     bool whole = fabs(u->scale - 1) <= ROUNDING;
-    if (!whole) text_buffer_printf(out, "%.9g", u->scale);
+    if (unit_is_degree(u))
+        text_buffer_puts(out, "degree");
+    else if (!whole)
+        text_buffer_printf(out, "%.9g", u->scale);
     if (!whole) gap = " ";
     for (int k = 0; k < UNIT_BASES; k++) {
         if (!(u->power[k] > ROUNDING)) continue;

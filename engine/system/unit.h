@@ -26,6 +26,8 @@ unit unit_times(unit a, unit b, double power); /* a · b^power */
 bool unit_same_dimension(const unit *a, const unit *b);
 bool unit_same(const unit *a, const unit *b); /* of one scale, too, up to rounding */
 
+bool unit_is_degree(const unit *u); /* times any powers */
+
 /* Text that UDUNITS reads back: "kg m^2/s^2", "0.01 m", "1" for a number. */
 void unit_print(const unit *u, text_buffer *out);
 

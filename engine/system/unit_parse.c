@@ -86,11 +86,20 @@ static bool has_broken_power(const char *text) {
     return false;
 }
 
+/* The library's list, and "deg", which it does not have. */
+static ut_system *read_list(void) {
+    ut_system *all = ut_read_xml(NULL);
+    ut_unit *degree = all ? ut_get_unit_by_name(all, "degree") : NULL;
+    if (degree) (void)ut_map_name_to_unit("deg", UT_ASCII, degree);
+    ut_free(degree);
+    return all;
+}
+
 static hamel_status parse(const char *text, reading *r) {
     if (!memory_left(1, list ? 0 : LIST_VALUES)) return HAMEL_NO_MEMORY;
     if (!list) {
         ut_set_error_message_handler(ut_ignore);
-        list = ut_read_xml(NULL);
+        list = read_list();
     }
     if (!list) return HAMEL_INTERNAL;
     ut_unit *parsed = ut_parse(list, text, UT_UTF8);

@@ -209,6 +209,13 @@ static int32_t terms_differ(hamel_system *s, const char *pointer, graph_node x, 
     return UNKNOWN;
 }
 
+static const char *angle_advice(const unit *u) {
+    if (!unit_same_dimension(u, &unit_one)) return NULL;
+    return unit_is_degree(u) ? "angles are in radians (rad): multiply by a parameter such as "
+                               "{\"value\": 0.017453292519943295, \"unit\": \"rad/deg\"}"
+                             : "angles are in radians (rad), ratios plain numbers";
+}
+
 static void not_as_expected(hamel_system *s, const char *pointer, const char *what, int32_t found, const char *expected,
                             int32_t wanted) {
     text_buffer m;
@@ -218,7 +225,8 @@ static void not_as_expected(hamel_system *s, const char *pointer, const char *wh
     text_buffer_printf(&m, ", and %s", expected);
     print_unit(s, wanted, &m);
     bool scale = unit_same_dimension(&s->units->list[found], &s->units->list[wanted]);
-    tell(s, pointer, &m, scale ? SCALE : NULL);
+    bool degrees = wanted == ONE && unit_is_degree(&s->units->list[found]);
+    tell(s, pointer, &m, degrees ? angle_advice(&s->units->list[found]) : scale ? SCALE : NULL);
 }
 
 /* --- units of nodes ---------------------------------------------------------------------------------------------------- */
@@ -237,8 +245,7 @@ static int32_t need_number(hamel_system *s, const char *pointer, const char *fun
     text_buffer_printf(&m, "%s%s takes a number without unit, and ", function, call);
     print_node(s, x, &m);
     print_unit(s, a, &m);
-    bool scale = unit_same_dimension(&s->units->list[a], &unit_one);
-    tell(s, pointer, &m, scale ? "angles are in radians (rad), ratios plain numbers" : NULL);
+    tell(s, pointer, &m, angle_advice(&s->units->list[a]));
     return ONE;
 }
 
@@ -445,6 +452,17 @@ static void check_force(hamel_system *s, const unit_note *note, int32_t own) {
     not_as_expected(s, note->pointer, "the force", own, expected ? expected : "expected", wanted);
 }
 
+/* Of an orientation: sines and cosines are made of it. */
+static void check_angle(hamel_system *s, const unit_note *note, int32_t own) {
+    if (agree(s, own, ONE)) return;
+    text_buffer m;
+    text_buffer_init(&m, 2000);
+    text_buffer_puts(&m, "the angle");
+    print_unit(s, own, &m);
+    text_buffer_puts(&m, ", and angles are in radians");
+    tell(s, note->pointer, &m, angle_advice(&s->units->list[own]));
+}
+
 static int32_t unit_given_for(hamel_system *s, const unit_note *note) {
     switch (note->rule) {
     case UNIT_PARAMETER: return s->units->parameter[note->index];
@@ -473,6 +491,7 @@ static void check_note(hamel_system *s, const unit_note *note) {
     case UNIT_ACCELERATED: check_work(s, note, own); return;
     case UNIT_FORCE:
     case UNIT_QUASI_FORCE: check_force(s, note, own); return;
+    case UNIT_ANGLE: check_angle(s, note, own); return;
     case UNIT_PARAMETER:
     case UNIT_INITIAL:
     case UNIT_VELOCITY:

@@ -25,6 +25,7 @@ typedef enum unit_rule {
     UNIT_VELOCITY,    /* the velocity of the coordinate `index`, or a bare number */
     UNIT_TIME,        /* s, or a bare number */
     UNIT_NUMBER,      /* no unit */
+    UNIT_ANGLE,       /* the same, of an orientation */
     UNIT_LIKE         /* the node `index`, or a bare number */
 } unit_rule;
 

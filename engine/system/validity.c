@@ -12,13 +12,14 @@ static const double EXACT = 1e-14;
 /* Moments of inertia that people write down are rounded: to three digits, those of a thin rod or disk miss by less. */
 static const double INERTIA_ROUNDING = 0.01;
 
-typedef enum claim_kind { CLAIM_MATRIX, CLAIM_QUATERNION, CLAIM_INERTIA, CLAIM_MASS } claim_kind;
-static const size_t claim_sizes[] = {9, 4, 9, 1};
+typedef enum claim_kind { CLAIM_MATRIX, CLAIM_QUATERNION, CLAIM_INERTIA, CLAIM_MASS, CLAIM_SIDE } claim_kind;
+enum { CLAIM_NODES = 10 };
+static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES};
 
 struct validity_claim {
     claim_kind kind;
     const char *name, *pointer;
-    graph_node nodes[9];
+    graph_node nodes[CLAIM_NODES];
 };
 typedef struct validity_claim claim;
 
@@ -179,12 +180,26 @@ static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     return false;
 }
 
+/* n, the places of wheel and surface, the radius. A wheel on the far side of the plane that touches it there was meant to
+ * roll on the near side. Other planes and curved surfaces are no concern. */
+static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *at) {
+    const double *n = at->x, *wheel = at->x + 3, *surface = at->x + 6, radius = at->x[9];
+    double height = 0, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int k = 0; k < 3; k++) height += n[k] / size * (wheel[k] - surface[k]);
+    if (!at->initial || !(radius > 0) || fabs(height + radius) > ROUNDED * radius) return true;
+    system_warn(s, c->pointer,
+                "the wheel of `%s` starts behind the surface: the normal points from the surface to the wheel's centre",
+                c->name);
+    return false;
+}
+
 static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
     switch (c->kind) {
     case CLAIM_MATRIX: return is_rotation(s, c, at);
     case CLAIM_QUATERNION: return is_unit(s, c, at);
     case CLAIM_INERTIA: return is_inertia(s, c, at);
     case CLAIM_MASS: return is_mass(s, c, at);
+    case CLAIM_SIDE: return is_on_its_side(s, c, at);
     }
     return true;
 }
@@ -192,7 +207,7 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
 /* --- constants -------------------------------------------------------------------------------------------------------- */
 
 /* Numbers of a claim that is made of numbers and parameters; false when it is not, or some are not finite. */
-static bool constant_numbers(hamel_system *s, const claim *c, double x[9]) {
+static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NODES]) {
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
         if (graph_depends(s->graph, c->nodes[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;
     for (size_t k = 0; k < claim_sizes[c->kind]; k++) {
@@ -202,16 +217,19 @@ static bool constant_numbers(hamel_system *s, const claim *c, double x[9]) {
     return true;
 }
 
-/* Judges a claim: at once when it is constant, else with all others. False with a fault. */
-static bool judge(hamel_system *s, const claim *c, double x[9], bool *constant) {
+static bool add_claim(hamel_system *s, const claim *c) {
     system_binder *b = s->binder;
-    *constant = constant_numbers(s, c, x);
-    if (*constant) return holds(s, c, &(claim_state){x, NULL, true});
     claim *all = binder_grow(s, b->claims, &b->claim_capacity, b->claim_count, sizeof *all, c->pointer);
     if (!all) return false;
     b->claims = all;
     all[b->claim_count++] = *c;
     return true;
+}
+
+/* Judges a claim: at once when it is constant, else with all others. False with a fault. */
+static bool judge(hamel_system *s, const claim *c, double x[CLAIM_NODES], bool *constant) {
+    *constant = constant_numbers(s, c, x);
+    return *constant ? holds(s, c, &(claim_state){x, NULL, true}) : add_claim(s, c);
 }
 
 /* R (3·1 − Rᵀ R)/2, a Newton step to the nearest rotation: a miss of ε becomes one of ε². */
@@ -252,7 +270,7 @@ static bool depends_on_coordinates(const hamel_system *s, const claim *c) {
 
 bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values) {
     hamel_orientation_kind kind = e->orientation->kind;
-    double x[9];
+    double x[CLAIM_NODES];
     bool constant;
     if (kind != HAMEL_QUATERNION && kind != HAMEL_MATRIX) return true;
     claim c = {.kind = kind == HAMEL_MATRIX ? CLAIM_MATRIX : CLAIM_QUATERNION,
@@ -284,7 +302,7 @@ static void note_sign(hamel_system *s, const char *pointer, graph_node node, con
 }
 
 void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name) {
-    double x[9];
+    double x[CLAIM_NODES];
     bool constant;
     claim c = {.kind = CLAIM_MASS, .name = name, .pointer = mass->pointer, .nodes = {node}};
     if (judge(s, &c, x, &constant) && constant)
@@ -292,12 +310,32 @@ void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node nod
 }
 
 void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name) {
-    double x[9];
+    double x[CLAIM_NODES];
     bool constant;
     if (inertia->count == 0) return;
     claim c = {.kind = CLAIM_INERTIA, .name = name, .pointer = inertia->pointer};
-    memcpy(c.nodes, nodes, sizeof c.nodes);
+    memcpy(c.nodes, nodes, 9 * sizeof *nodes);
     (void)judge(s, &c, x, &constant);
+}
+
+bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node) {
+    double value;
+    if (graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return true;
+    binder_note_judged(s, node);
+    if (!binder_number(s, node, &value) || value >= 0) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, radius->pointer, 0, "a radius is not negative, found %.9g", value);
+    hamel_suggest(s->error, "the normal points from the surface to the centre of the wheel");
+    return false;
+}
+
+void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
+                   graph_node radius, const system_located *wheel, const system_located *surface) {
+    claim c = {.kind = CLAIM_SIDE, .name = name, .pointer = pointer};
+    memcpy(c.nodes, normal, 3 * sizeof *normal);
+    memcpy(c.nodes + 3, wheel->position, sizeof wheel->position);
+    memcpy(c.nodes + 6, surface->position, sizeof surface->position);
+    c.nodes[9] = radius;
+    (void)add_claim(s, &c);
 }
 
 /* --- states ----------------------------------------------------------------------------------------------------------- */
@@ -376,7 +414,7 @@ static bool settle(validity_work *w) {
 
 /* Whether a claim holds at this state, or cannot be judged there. */
 static bool holds_here(const validity_work *w, const claim *c, bool initial) {
-    double x[9];
+    double x[CLAIM_NODES];
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
         if (!isfinite(x[k] = w->value[c->nodes[k]])) return true;
     return holds(w->s, c, &(claim_state){x, w, initial});

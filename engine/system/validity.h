@@ -17,6 +17,14 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
 void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name);
 void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name);
 
+/* The radius of a wheel. False with a fault. */
+bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node);
+
+/* A plane with this constant normal (by inertial components) through the surface's origin should have the wheel of the
+ * rolling joint `name` on the side that the normal points to. */
+void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
+                   graph_node radius, const system_located *wheel, const system_located *surface);
+
 /* Judges the claims; initial values and constraints are bound. */
 void validity_check(hamel_system *s);
 

@@ -1,30 +1,205 @@
 /* warnings.c — what a description can mean, but hardly does.
  *
- * A warning names a cause; the run goes on, and its summary shows it. */
+ * A warning names a cause; the run goes on, and its summary shows the warning. Each check is linear in the size of the
+ * description. */
 #include "engine/system/elements.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WARNINGS_MAX = 20, WARNING_BYTES = 1000 };
+enum { WARNINGS_MAX = 20, WARNING_BYTES = 400, NAMED_MAX = 5 };
+
+/* One warning for each place: a member speaks for its family. */
+static bool is_known(const hamel_system *s, const char *pointer) {
+    for (size_t i = 0; i < s->warning_count; i++)
+        if (strcmp(s->warned[i], pointer) == 0) return true;
+    return s->warning_count > WARNINGS_MAX;
+}
 
 void system_warn(hamel_system *s, const char *pointer, const char *format, ...) {
     char text[WARNING_BYTES];
     va_list arguments;
-    if (s->warning_count > WARNINGS_MAX) return;
-    if (s->warned && strcmp(s->warned, pointer) == 0) return; /* one member speaks for a family */
+    if (is_known(s, pointer)) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char **all = arena_grow(s->memory, s->warnings, &s->warning_capacity, s->warning_count + 1, sizeof *all);
-    char *own = s->warning_count == WARNINGS_MAX ? arena_format(s->memory, "there are more warnings of this kind")
-                                                 : arena_format(s->memory, "%s: %s", pointer, text);
-    if (!all || !own) {
+    size_t count = s->warning_count;
+    const char **texts = arena_grow(s->memory, s->warnings, &s->warning_capacity, count + 1, sizeof *texts);
+    const char **pointers = arena_grow(s->memory, s->warned, &s->warned_capacity, count + 1, sizeof *pointers);
+    const char *own = count == WARNINGS_MAX ? arena_format(s->memory, "the description gives rise to more warnings")
+                                            : arena_format(s->memory, "%s: %s", pointer, text);
+    if (!texts || !pointers || !own) {
         binder_graph_fault(s, pointer);
         return;
     }
-    s->warnings = all;
-    s->warned = pointer;
-    all[s->warning_count++] = own;
+    s->warnings = texts;
+    s->warned = pointers;
+    texts[count] = own;
+    pointers[count] = pointer;
+    s->warning_count++;
+}
+
+void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,
+                          const char *effect) {
+    double value;
+    if (node < 0 || graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return;
+    if (!binder_number(s, node, &value) || value >= 0) return;
+    system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
+}
+
+/* --- dissipation ------------------------------------------------------------------------------------------------------ */
+
+/* The only coordinate whose velocity a term contains, of those made of velocities and parameters; or −1. */
+static int32_t only_velocity(hamel_system *s, graph_node term) {
+    const int32_t *found;
+    if (graph_depends(s->graph, term) & ~(GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_VELOCITY))) return -1;
+    return graph_support(s->graph, term, SYMBOL_VELOCITY, &found) == 1 ? found[0] : -1;
+}
+
+/* Terms of D in one velocity are D where nothing else moves. There a negative D of constant coefficients adds energy:
+ * −q'·∂D/∂q' > 0. */
+static void check_dissipation(hamel_system *s) {
+    graph_node *terms;
+    signed char *signs;
+    size_t n = s->coordinate_count;
+    if (s->dissipation < 0 || graph_is_number(s->graph, s->dissipation, NULL)) return;
+    size_t count = graph_terms(s->graph, s->dissipation, s->memory, &terms, &signs);
+    size_t nodes = graph_count(s->graph);
+    double *v = arena_alloc(s->memory, n, sizeof *v), *sum = arena_alloc(s->memory, n, sizeof *sum);
+    double *value = arena_alloc(s->memory, nodes, sizeof *value), *error = arena_alloc(s->memory, nodes, sizeof *error);
+    if (!v || !sum || !value || !error) {
+        binder_graph_fault(s, s->description->dissipation.pointer);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) v[i] = 1;
+    graph_point at = {.values = {[SYMBOL_PARAMETER] = s->parameter_values, [SYMBOL_VELOCITY] = v}};
+    graph_evaluate(s->graph, (graph_node)nodes - 1, &at, value, error);
+    for (size_t k = 0; k < count; k++) {
+        int32_t i = only_velocity(s, terms[k]);
+        if (i >= 0) sum[i] += signs[k] * value[terms[k]];
+    }
+    for (size_t i = 0; i < n; i++)
+        if (sum[i] < 0)
+            system_warn(s, s->description->dissipation.pointer,
+                        "the dissipation is negative where only `%s` moves: it adds energy", s->coordinates[i].name);
+}
+
+/* --- terms that count twice --------------------------------------------------------------------------------------------- */
+
+/* Marks the terms that expressions give, then looks for them among those of elements. */
+static void check_twice(hamel_system *s, const graph_node *terms, size_t given, size_t count, const char *pointer,
+                        const char *what) {
+    if (given == 0 || given == count) return;
+    bool *is_given = arena_alloc(s->memory, graph_count(s->graph), sizeof *is_given);
+    if (!is_given) {
+        binder_graph_fault(s, pointer);
+        return;
+    }
+    for (size_t i = 0; i < given; i++)
+        if (!graph_is_number(s->graph, terms[i], NULL)) is_given[terms[i]] = true;
+    for (size_t i = given; i < count; i++)
+        if (is_given[terms[i]]) {
+            system_warn(s, pointer, "it contains a term that %s add by themselves: the term counts twice", what);
+            return;
+        }
+}
+
+/* --- constraints that never act ----------------------------------------------------------------------------------------- */
+
+static void check_inactive(hamel_system *s) {
+    bool *used = arena_alloc(s->memory, s->constraint_count, sizeof *used);
+    if (!used) {
+        binder_graph_fault(s, "/constraints");
+        return;
+    }
+    for (size_t i = 0; i < s->event_count; i++) {
+        const system_event *e = &s->events[i];
+        for (size_t k = 0; k < e->activate_count; k++) used[e->activate[k]] = true;
+        if (e->impulse >= 0) used[e->impulse] = true;
+    }
+    for (size_t c = s->standing_count; c < s->named_count; c++)
+        if (s->constraints[c].inactive && !used[c])
+            system_warn(s, s->constraints[c].pointer,
+                        "the constraint `%s` never acts: it is inactive, and no event activates it",
+                        s->constraints[c].name);
+}
+
+/* --- angles in degrees -------------------------------------------------------------------------------------------------- */
+
+/* Two turns: an angle beyond them, and a multiple of a half, was hardly meant in radians. */
+static bool looks_like_degrees(const hamel_coordinate *c) {
+    double x = fabs(c->initial.number);
+    return c->initial.is_number && x > 12.6 && x <= 720 && floor(2 * x) == 2 * x;
+}
+
+/* Marks the coordinates that a sine or cosine takes as they are, or in a sum with others. */
+static void mark_angles(const hamel_system *s, bool *is_angle) {
+    size_t count = graph_count(s->graph);
+    for (graph_node i = 0; (size_t)i < count; i++) {
+        const graph_cell *cell = graph_at(s->graph, i);
+        if (cell->op != GRAPH_SIN && cell->op != GRAPH_COS) continue;
+        const graph_cell *of = graph_at(s->graph, cell->as.operand[0]);
+        bool sum = of->op == GRAPH_ADD || of->op == GRAPH_SUB;
+        for (int k = 0; k < (sum ? 2 : 1); k++) {
+            const graph_cell *x = sum ? graph_at(s->graph, of->as.operand[k]) : of;
+            if (x->op == GRAPH_IS_SYMBOL && x->kind == SYMBOL_COORDINATE) is_angle[x->as.index] = true;
+        }
+    }
+}
+
+static void check_degrees(hamel_system *s) {
+    const hamel_coordinate *described = s->description->coordinates;
+    bool any = false;
+    for (size_t i = 0; i < s->description->coordinate_count; i++) any = any || looks_like_degrees(&described[i]);
+    bool *is_angle = any ? arena_alloc(s->memory, s->coordinate_count, sizeof *is_angle) : NULL;
+    if (!is_angle) return;
+    mark_angles(s, is_angle);
+    for (size_t i = 0; i < s->coordinate_count; i++) {
+        const hamel_coordinate *c = &described[s->coordinates[i].described];
+        if (is_angle[i] && looks_like_degrees(c))
+            system_warn(s, c->initial.pointer,
+                        "`%s` starts at %.9g radians, %.3g turns; degrees are written %.9g*pi/180",
+                        s->coordinates[i].name, c->initial.number, c->initial.number / (2 * 3.14159265358979323846),
+                        c->initial.number);
+    }
+}
+
+/* --- units -------------------------------------------------------------------------------------------------------------- */
+
+static void check_units(hamel_system *s) {
+    const hamel_description *d = s->description;
+    const char *names = NULL, *first = NULL;
+    size_t count = 0;
+    if (!s->units) return;
+    for (size_t i = 0; i < d->coordinate_count; i++) {
+        const hamel_coordinate *c = &d->coordinates[i];
+        if (!c->name || (c->unit && *c->unit)) continue;
+        if (count == 0) first = c->pointer;
+        if (count < NAMED_MAX)
+            names = arena_format(s->memory, "%s%s`%s`", names ? names : "", names ? ", " : "", c->name);
+        count++;
+    }
+    if (names)
+        system_warn(s, first, "%s%s without a unit, while others have one: what contains %s is not checked", names,
+                    count > NAMED_MAX ? " and others are"
+                    : count > 1       ? " are"
+                                      : " is",
+                    count > 1 ? "them" : "it");
+}
+
+void warnings_check(hamel_system *s) {
+    const hamel_description *d = s->description;
+    if (s->error->status != HAMEL_OK || graph_status(s->graph) != HAMEL_OK) return;
+    check_dissipation(s);
+    if (d->kinetic_energy.count)
+        check_twice(s, s->kinetic, s->kinetic_given, s->kinetic_count, d->kinetic_energy.pointer,
+                    "particles and bodies");
+    if (d->potential_energy.count)
+        check_twice(s, s->potential, s->potential_given, s->potential_count, d->potential_energy.pointer,
+                    "gravity and springs");
+    check_inactive(s);
+    check_degrees(s);
+    check_units(s);
 }

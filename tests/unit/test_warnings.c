@@ -1,0 +1,179 @@
+/* test_warnings.c — engine/system/warnings.c and the warnings of elements: what a description hardly means is named, with
+ * its place, and what it may well mean is not. */
+#include "tests/unit/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define POINT                                                                                                      \
+    "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `particles`: [{`name`: `p`, `mass`: 1, `position`: [`x`, " \
+    "`y`]}]"
+#define ROD(members)                                                                                              \
+    "`coordinates`: [{`name`: `th`, `initial`: 1}], `bodies`: [{`name`: `B`, `mass`: 1, `position`: [`sin(th)`, " \
+    "`-cos(th)`]" members "}]"
+
+typedef struct expectation {
+    const char *members, *warning; /* NULL: none */
+} expectation;
+
+static void check(const expectation *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        hamel_model *model = fixture_model(list[i].members, "`stop`: 1");
+        const hamel_system *s = model->system;
+        const char *found = s->warning_count ? s->warnings[0] : "no warning";
+        if (s->warning_count != (list[i].warning != NULL) || (list[i].warning && !strstr(found, list[i].warning)))
+            fail_msg("%s\n  found %zu, the first: %s\n  expected: %s", list[i].members, s->warning_count, found,
+                     list[i].warning ? list[i].warning : "none");
+        hamel_model_free(model);
+    }
+}
+#define CHECK(list) check(list, sizeof list / sizeof *list)
+
+static void negative_constants_are_named(void **state) {
+    (void)state;
+    static const expectation list[] = {
+        {POINT ", `dampers`: [{`name`: `d`, `between`: [`p`, [0, 0]], `coefficient`: -1}]",
+         "/dampers/0/coefficient: the coefficient of damper d is -1: it adds energy"},
+        {POINT ", `parameters`: {`c`: 2}, `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `-c`}]",
+         "the coefficient of damper 1 is -2"},
+        {POINT ", `springs`: [{`name`: `s`, `between`: [`p`, [0, 0]], `stiffness`: -3}]",
+         "/springs/0/stiffness: the stiffness of spring s is -3"},
+        {POINT ", `springs`: [{`name`: `s`, `between`: [`p`, [0, 0]], `stiffness`: 3, `length`: -1}]",
+         "/springs/0/length: the length of spring s is -1"},
+        {POINT ", `dissipation`: `x'^2/2 - 0.1*y'^2`",
+         "/dissipation: the dissipation is negative where only `y` moves"},
+        {POINT ", `events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `x = 0`, `restitution`: 1.5}}]",
+         "/events/0/impulse/restitution: the restitution is 1.5: the impulse adds energy"},
+        {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `x - 5`}]", NULL}, /* a guess otherwise */
+        {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: 1}]", NULL},
+        {POINT ", `springs`: [{`between`: [`p`, [0, 0]], `stiffness`: 1, `length`: 0.5}]", NULL},
+        {POINT ", `dissipation`: `(x' - y')^2`", NULL},
+        {POINT ", `dissipation`: `x'^2 - 2*x'*y' + y'^2`", NULL},
+        {POINT ", `dissipation`: `-(1 - x^2)*x'^2/2`", NULL}, /* van der Pol's */
+        {POINT ", `events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `x = 0`, `restitution`: 1}}]", NULL},
+    };
+    CHECK(list);
+}
+
+static void what_does_nothing_is_named(void **state) {
+    (void)state;
+    static const expectation list[] = {
+        {POINT ", `points`: [{`name`: `O`, `position`: [1, 0]}], `loads`: [{`on`: `O`, `force`: [1, 0]}]",
+         "/loads/0/force: the force does nothing: no coordinate moves `O`"},
+        {POINT ", `springs`: [{`between`: [[0, 0], [1, 0]], `stiffness`: 5}]", "/springs/0: spring 1 does nothing"},
+        {POINT ", `dampers`: [{`between`: [[0, 0], [1, `t`]], `coefficient`: 5}]", "/dampers/0: damper 1 does nothing"},
+        {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`, `active`: false}]",
+         "/constraints/0/equation: the constraint `c` never acts"},
+        {ROD(", `inertia`: 0.3"), "/bodies/0/inertia: the inertia of `B` does nothing"},
+        {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` turns and has no inertia"},
+        {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque does nothing"},
+        {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
+        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* said to be so */
+        {ROD(""), NULL},
+        {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`, `active`: false}],"
+               "`events`: [{`name`: `e`, `when`: `x`, `activate`: [`c`]}]",
+         NULL},
+        {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`, `active`: false}],"
+               "`events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `c`}}]",
+         NULL},
+    };
+    CHECK(list);
+}
+
+static void terms_that_count_twice_are_named(void **state) {
+    (void)state;
+    static const expectation list[] = {
+        {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*y`", "/potential_energy: it contains a term that"},
+        {POINT ", `parameters`: {`g`: 9.81}, `gravity`: [0, `-g`], `potential_energy`: [`x^2`, `g*y`]",
+         "/potential_energy"},
+        {POINT ", `kinetic_energy`: `(x'^2 + y'^2)/2`", "/kinetic_energy"},
+        {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*x`", NULL},
+        {POINT ", `kinetic_energy`: `3*(x'^2 + y'^2)/2`", NULL},
+    };
+    CHECK(list);
+}
+
+static void angles_that_look_like_degrees_are_named(void **state) {
+    (void)state;
+#define PENDULUM(initial) "`coordinates`: [{`name`: `th`, `initial`: " initial "}], `kinetic_energy`: `th'^2/2`"
+    static const expectation list[] = {
+        {PENDULUM("30") ", `potential_energy`: `-cos(th)`",
+         "/coordinates/0/initial: `th` starts at 30 radians, 4.77 turns; degrees are written 30*pi/180"},
+        {PENDULUM("-22.5") ", `potential_energy`: `-cos(th + t)`", "`th` starts at -22.5 radians"},
+        {PENDULUM("`30*pi/180`") ", `potential_energy`: `-cos(th)`", NULL},
+        {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* an expression is no slip of the pen */
+        {PENDULUM("12.5") ", `potential_energy`: `-cos(th)`", NULL},
+        {PENDULUM("30") ", `potential_energy`: `th^2`", NULL},
+    };
+    CHECK(list);
+}
+
+static void units_and_names_that_hide_are_named(void **state) {
+    (void)state;
+    static const expectation list[] = {
+        {"`coordinates`: [{`name`: `x`, `unit`: `m`}, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
+         "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
+         "/coordinates/1: `y` is without a unit, while others have one"},
+        {"`coordinates`: [`x`, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
+         "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
+         "/coordinates/0: `x`, `y` are without a unit, while others have one: what contains them is not checked"},
+        {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`}], `parameters`: {`i`: 3}, `kinetic_energy`: "
+         "`sum(k, 1, 2, x[k]'^2)`",
+         "/coordinates/0/for: the index `i` hides the parameter of this name"},
+    };
+    CHECK(list);
+}
+
+static void a_wheel_behind_its_surface_is_named(void **state) {
+    (void)state;
+#define WHEEL(y, normal)                                                                                            \
+    "`coordinates`: [`x`, {`name`: `y`, `initial`: " y "}, `th`], `bodies`: [{`name`: `B`, `mass`: 1, `position`: " \
+    "[`x`, `y`], `orientation`: {`angle`: `th`}, `inertia`: 0.5}], `joints`: [{`name`: `r`, `type`: `rolling`,"     \
+    "`radius`: 0.5, `normal`: " normal ", `between`: [[3, 0], `B`]}]"
+    static const expectation list[] = {
+        {WHEEL("0.5", "[0, -1]"), "/joints/0/normal: the wheel of `r` starts behind the surface"},
+        {WHEEL("-0.5", "[0, 2]"), "/joints/0/normal: the wheel of `r` starts behind the surface"},
+        {WHEEL("0.5", "[0, 1]"), NULL},
+        {WHEEL("-0.5", "[0, -1]"), NULL}, /* on a ceiling */
+        {WHEEL("-2", "[0, 1]"), NULL},    /* another plane */
+    };
+    CHECK(list);
+}
+
+static void one_member_speaks_for_a_family_and_warnings_are_bounded(void **state) {
+    (void)state;
+    char text[6000];
+    int at = snprintf(text, sizeof text, POINT ", `dampers`: [");
+    for (int k = 0; k < 40; k++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s{`between`: [`p`, [0, 0]], `coefficient`: -1}",
+                       k ? ", " : "");
+    snprintf(text + at, sizeof text - (size_t)at, "]");
+    hamel_model *model = fixture_model(text, "`stop`: 1");
+    assert_int_equal(model->system->warning_count, 21);
+    assert_string_equal(model->system->warnings[20], "the description gives rise to more warnings");
+    hamel_model_free(model);
+    model = fixture_model(POINT ", `dampers`: [{`name`: `d[i]`, `for`: `i = 1..40`, `between`: [`p`, [0, 0]],"
+                                "`coefficient`: `-i`}]",
+                          "`stop`: 1");
+    assert_int_equal(model->system->warning_count, 1);
+    hamel_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(negative_constants_are_named),
+        cmocka_unit_test(what_does_nothing_is_named),
+        cmocka_unit_test(terms_that_count_twice_are_named),
+        cmocka_unit_test(angles_that_look_like_degrees_are_named),
+        cmocka_unit_test(units_and_names_that_hide_are_named),
+        cmocka_unit_test(a_wheel_behind_its_surface_is_named),
+        cmocka_unit_test(one_member_speaks_for_a_family_and_warnings_are_bounded),
+    };
+    return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
+}
