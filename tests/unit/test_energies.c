@@ -39,7 +39,7 @@ static const char *const moving[] = {
     "-1}],"
     "`frames`: [{`name`: `F`, `origin`: [`t^2/5`, 0], `orientation`: {`angle`: `W*t`}}],"
     "`particles`: [{`name`: `P`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`r`, 0]}}],"
-    "`bodies`: [{`name`: `B`, `mass`: 2, `inertia`: 0.3, `position`: {`frame`: `F`, `at`: [0, `s`]},"
+    "`bodies`: [{`name`: `B`, `mass`: 2, `inertia`: 0.3, `in`: `F`, `position`: [0, `s`],"
     "`orientation`: {`angle`: `s - W*t`}}], `springs`: [{`between`: [`P`, `B`], `stiffness`: 20, `length`: 1}],",
 };
 

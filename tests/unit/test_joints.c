@@ -173,7 +173,7 @@ static void joints_that_cannot_be_are_refused(void **state) {
     assert_fault(PLANE("`type`: `rolling`, `radius`: 1, `normal`: [0, 0], `between`: [`A`, `B`]"), "not zero");
     assert_fault(PLANE("`type`: `prismatic`, `axis`: [0, 0], `between`: [`A`, `B`]"), "not zero");
     assert_fault(SPACE("`type`: `revolute`, `axis`: [0, 0, 0], `between`: [`A`, `B`]"), "not zero");
-    assert_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "has no side");
+    assert_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "third component");
     assert_fault(PLANE("`type`: `distance`, `length`: 1, `between`: [`A`, `A`]"), "does not hold");
     assert_fault(PLANE("`type`: `fixed`, `between`: [`A`]"), "between two");
     assert_fault(PLANE("`type`: `revolute`, `between`: [`A`, `C`]"), "named `C`");
