@@ -133,11 +133,24 @@ static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error
     return unknown(list, "coordinate", a->name, error);
 }
 
+/* A coordinate is set by what it starts with. */
+static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters, const char *name,
+                                      hamel_error *error) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "coordinates");
+    hamel_status status = unknown(parameters, "parameter", name, error);
+    for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL; c = c->next) {
+        const char *coordinate = coordinate_name(c);
+        if (coordinate != NULL && strcmp(coordinate, name) == 0)
+            hamel_suggest(error, "%s.initial or %s.velocity", name, name);
+    }
+    return status;
+}
+
 static hamel_status set_parameter(cJSON *tree, const assignment *a, hamel_error *error) {
     cJSON *parameters = cJSON_GetObjectItemCaseSensitive(tree, "parameters");
     if (!cJSON_IsObject(parameters)) parameters = NULL;
     cJSON *given = parameters != NULL ? cJSON_GetObjectItemCaseSensitive(parameters, a->name) : NULL;
-    if (given == NULL) return unknown(parameters, "parameter", a->name, error);
+    if (given == NULL) return unknown_parameter(tree, parameters, a->name, error);
     if (cJSON_IsObject(given)) return put(given, "value", value_of(a->value), error);
     return put(parameters, a->name, value_of(a->value), error);
 }

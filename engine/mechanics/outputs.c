@@ -130,6 +130,11 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     for (size_t k = 0; k < at->set_count; k++) {
         size_t target = (size_t)at->targets[k], n = s->coordinate_count;
         at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+        if (target < n && at->assigned[k] >= 0 &&
+            (graph_depends(s->graph, at->assigned[k]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
+            system_warn(s, at->values[k]->pointer,
+                        "the coordinate `%s` is set by velocities; its velocity is set as %s'",
+                        s->coordinates[target].name, s->coordinates[target].name);
         units_note(s, at->assigned[k], at->values[k]->pointer, target < n ? UNIT_INITIAL : UNIT_VELOCITY, target % n);
     }
     return true;

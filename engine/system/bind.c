@@ -458,6 +458,13 @@ static bool run_sum_end(machine *m, size_t *at) {
     return push(m, f->total, NULL);
 }
 
+static void warn_of_degrees(machine *m, const syntax_item *item, graph_node x) {
+    double number;
+    bool literal = item > m->code->items && item[-1].kind == SYNTAX_NUMBER;
+    if (literal && graph_is_number(m->s->graph, x, &number))
+        system_warn_degrees(m->s, m->pointer, "the angle in a sine, cosine or tangent", number);
+}
+
 static bool run_item(machine *m, const syntax_item *item, size_t *at) {
     graph *g = m->s->graph;
     graph_node x, y = GRAPH_NONE, z = GRAPH_NONE;
@@ -471,6 +478,7 @@ static bool run_item(machine *m, const syntax_item *item, size_t *at) {
         if (graph_op_get((graph_op)item->op)->arity > 2) z = pop(m).node;
         if (graph_op_get((graph_op)item->op)->arity > 1) y = pop(m).node;
         x = pop(m).node;
+        if (item->op == GRAPH_SIN || item->op == GRAPH_COS || item->op == GRAPH_TAN) warn_of_degrees(m, item, x);
         return push(m, graph_apply(g, (graph_op)item->op, x, y, z), NULL);
     case SYNTAX_QUANTITY: return run_quantity(m, item);
     case SYNTAX_SUM: return run_sum(m, item, at);

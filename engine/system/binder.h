@@ -115,6 +115,9 @@ void system_warn(hamel_system *s, const char *pointer, const char *format, ...) 
 void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,
                           const char *effect);
 
+/* Warns of a number that is taken as an angle and looks like one in degrees. */
+void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x);
+
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 

@@ -222,10 +222,23 @@ static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) 
     return true;
 }
 
+/* The axis of a revolute joint in the plane, which may be left out. */
+static bool is_third_axis(hamel_system *s, const hamel_joint *j) {
+    bool third = j->direction.count == 0 || j->direction.count == 3;
+    for (size_t k = 0; k < 2 && j->direction.count == 3; k++)
+        third = third && j->direction.items[k].is_number && j->direction.items[k].number == 0;
+    if (third) return true;
+    (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.pointer, 0,
+                     "a revolute joint in the plane turns about the third axis");
+    hamel_suggest(s->error, "leave out `axis`");
+    return false;
+}
+
 static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
     hamel_system *s = w->s;
     graph_node c[3], square[2][3], outer[3], axis[3];
     coincident(w);
+    if (s->dimension == 2 && !is_third_axis(s, j)) return;
     if (s->dimension == 2 || !have_axes(w, j, "a `coincident` joint keeps two places together")) return;
     if (!bind_direction(s, j, scope, c) || !square_directions(s, j, scope, c, square[0], square[1])) return;
     node_matrix_apply(s->graph, w->b->rotation, c, axis);

@@ -159,6 +159,14 @@ void located_find_parents(hamel_system *s) {
     for (size_t i = 0; i < s->binder->located_count; i++) (void)find_parents(s, &s->binder->located[i]);
 }
 
+static void note_angles(hamel_system *s, const system_located *e, const graph_node *values) {
+    for (size_t k = 0; k < e->orientation->values.count; k++) {
+        const hamel_expression *angle = &e->orientation->values.items[k];
+        units_note(s, values[k], angle->pointer, UNIT_ANGLE, 0);
+        if (angle->is_number) system_warn_degrees(s, angle->pointer, "the angle", angle->number);
+    }
+}
+
 /* Own place and axes in those they are given in, then in inertial components. All slots are bound. */
 static bool compute(hamel_system *s, system_located *e) {
     graph *g = s->graph;
@@ -179,8 +187,7 @@ static bool compute(hamel_system *s, system_located *e) {
         return false;
     }
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
-    for (size_t k = 0; (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) && k < o->values.count; k++)
-        units_note(s, values[k], o->values.items[k].pointer, UNIT_ANGLE, 0);
+    if (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) note_angles(s, e, values);
     if (!rotation_of(s, o, values, rotation, omega, omega_body)) return false;
     memcpy(e->position, at, sizeof at);
     memcpy(e->rotation, rotation, sizeof rotation);

@@ -12,9 +12,16 @@ static const double EXACT = 1e-14;
 /* Moments of inertia that people write down are rounded: to three digits, those of a thin rod or disk miss by less. */
 static const double INERTIA_ROUNDING = 0.01;
 
-typedef enum claim_kind { CLAIM_MATRIX, CLAIM_QUATERNION, CLAIM_INERTIA, CLAIM_MASS, CLAIM_SIDE } claim_kind;
+typedef enum claim_kind {
+    CLAIM_MATRIX,
+    CLAIM_QUATERNION,
+    CLAIM_INERTIA,
+    CLAIM_MASS,
+    CLAIM_SIDE,
+    CLAIM_SCALAR_FIRST
+} claim_kind;
 enum { CLAIM_NODES = 10 };
-static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES};
+static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES, 4};
 
 struct validity_claim {
     claim_kind kind;
@@ -180,6 +187,16 @@ static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     return false;
 }
 
+/* Half a turn about the third axis is no rotation where the scalar is written last. */
+static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state *at) {
+    const double *e = at->x;
+    if (!at->initial || e[0] != 0 || e[1] != 0 || e[2] != 0 || fabs(e[3]) != 1) return true;
+    system_warn(s, c->pointer,
+                "`%s` starts half a turn about the third axis away: the scalar of a quaternion is its first component",
+                c->name);
+    return false;
+}
+
 /* n, the places of wheel and surface, the radius. A wheel on the far side of the plane that touches it there was meant to
  * roll on the near side. Other planes and curved surfaces are no concern. */
 static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *at) {
@@ -200,6 +217,7 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
     case CLAIM_INERTIA: return is_inertia(s, c, at);
     case CLAIM_MASS: return is_mass(s, c, at);
     case CLAIM_SIDE: return is_on_its_side(s, c, at);
+    case CLAIM_SCALAR_FIRST: return has_scalar_first(s, c, at);
     }
     return true;
 }
@@ -277,6 +295,11 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
                .name = e->name,
                .pointer = e->orientation->values.pointer};
     memcpy(c.nodes, values, claim_sizes[c.kind] * sizeof *values);
+    if (c.kind == CLAIM_QUATERNION) {
+        claim order = c;
+        order.kind = CLAIM_SCALAR_FIRST;
+        if (!judge(s, &order, x, &constant) && graph_status(s->graph) != HAMEL_OK) return false;
+    }
     if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* its constraint keeps it */
     if (!judge(s, &c, x, &constant)) return false;
     if (!constant || miss_of(&c, x) <= EXACT) return true;

@@ -73,17 +73,20 @@ static void check_dissipation(hamel_system *s) {
         binder_graph_fault(s, s->description->dissipation.pointer);
         return;
     }
-    for (size_t i = 0; i < n; i++) v[i] = 1;
     graph_point at = {.values = {[SYMBOL_PARAMETER] = s->parameter_values, [SYMBOL_VELOCITY] = v}};
-    graph_evaluate(s->graph, (graph_node)nodes - 1, &at, value, error);
-    for (size_t k = 0; k < count; k++) {
-        int32_t i = only_velocity(s, terms[k]);
-        if (i >= 0) sum[i] += signs[k] * value[terms[k]];
+    for (int way = 1; way >= -1; way -= 2) {
+        for (size_t i = 0; i < n; i++) v[i] = way, sum[i] = 0;
+        graph_evaluate(s->graph, (graph_node)nodes - 1, &at, value, error);
+        for (size_t k = 0; k < count; k++) {
+            int32_t i = only_velocity(s, terms[k]);
+            if (i >= 0) sum[i] += signs[k] * value[terms[k]];
+        }
+        for (size_t i = 0; i < n; i++)
+            if (sum[i] < 0)
+                system_warn(s, s->description->dissipation.pointer,
+                            "the dissipation is negative where only `%s` moves, with %s' %c 0: it adds energy",
+                            s->coordinates[i].name, s->coordinates[i].name, way > 0 ? '>' : '<');
     }
-    for (size_t i = 0; i < n; i++)
-        if (sum[i] < 0)
-            system_warn(s, s->description->dissipation.pointer,
-                        "the dissipation is negative where only `%s` moves: it adds energy", s->coordinates[i].name);
 }
 
 /* --- terms that count twice --------------------------------------------------------------------------------------------- */
@@ -128,41 +131,63 @@ static void check_inactive(hamel_system *s) {
 
 /* --- angles in degrees -------------------------------------------------------------------------------------------------- */
 
-/* Two turns: an angle beyond them, and a multiple of a half, was hardly meant in radians. */
-static bool looks_like_degrees(const hamel_coordinate *c) {
-    double x = fabs(c->initial.number);
-    return c->initial.is_number && x > 12.6 && x <= 720 && floor(2 * x) == 2 * x;
+/* Beyond two turns, and a multiple of a half: hardly meant in radians. */
+static bool looks_like_degrees(double x) {
+    return fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x;
 }
 
-/* Marks the coordinates that a sine or cosine takes as they are, or in a sum with others. */
-static void mark_angles(const hamel_system *s, bool *is_angle) {
+void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
+    if (looks_like_degrees(x))
+        system_warn(s, pointer, "%s is %.9g radians, %.3g turns; degrees are written %.9g*pi/180", what, x,
+                    x / (2 * 3.14159265358979323846), x);
+}
+
+typedef struct angle_marks {
+    bool *coordinates, *parameters;
+} angle_marks;
+
+/* Marks what a sine or cosine takes as it is, and coordinates in a sum with others. */
+static void mark_angles(const hamel_system *s, const angle_marks *marks) {
     size_t count = graph_count(s->graph);
     for (graph_node i = 0; (size_t)i < count; i++) {
         const graph_cell *cell = graph_at(s->graph, i);
-        if (cell->op != GRAPH_SIN && cell->op != GRAPH_COS) continue;
+        if (cell->op != GRAPH_SIN && cell->op != GRAPH_COS && cell->op != GRAPH_TAN) continue;
         const graph_cell *of = graph_at(s->graph, cell->as.operand[0]);
         bool sum = of->op == GRAPH_ADD || of->op == GRAPH_SUB;
         for (int k = 0; k < (sum ? 2 : 1); k++) {
             const graph_cell *x = sum ? graph_at(s->graph, of->as.operand[k]) : of;
-            if (x->op == GRAPH_IS_SYMBOL && x->kind == SYMBOL_COORDINATE) is_angle[x->as.index] = true;
+            if (x->op != GRAPH_IS_SYMBOL) continue;
+            if (x->kind == SYMBOL_COORDINATE) marks->coordinates[x->as.index] = true;
+            if (x->kind == SYMBOL_PARAMETER && !sum) marks->parameters[x->as.index] = true;
         }
     }
 }
 
+/* Numbers as they are written; an expression is no slip of the pen. */
 static void check_degrees(hamel_system *s) {
-    const hamel_coordinate *described = s->description->coordinates;
+    const hamel_description *d = s->description;
     bool any = false;
-    for (size_t i = 0; i < s->description->coordinate_count; i++) any = any || looks_like_degrees(&described[i]);
-    bool *is_angle = any ? arena_alloc(s->memory, s->coordinate_count, sizeof *is_angle) : NULL;
-    if (!is_angle) return;
-    mark_angles(s, is_angle);
+    for (size_t i = 0; i < d->coordinate_count; i++) any = any || looks_like_degrees(d->coordinates[i].initial.number);
+    for (size_t i = 0; i < d->parameter_count; i++) any = any || looks_like_degrees(d->parameters[i].value.number);
+    if (!any) return;
+    angle_marks marks = {arena_alloc(s->memory, s->coordinate_count, sizeof(bool)),
+                         arena_alloc(s->memory, s->parameter_count, sizeof(bool))};
+    if (!marks.coordinates || !marks.parameters) {
+        binder_graph_fault(s, "/coordinates");
+        return;
+    }
+    mark_angles(s, &marks);
     for (size_t i = 0; i < s->coordinate_count; i++) {
-        const hamel_coordinate *c = &described[s->coordinates[i].described];
-        if (is_angle[i] && looks_like_degrees(c))
-            system_warn(s, c->initial.pointer,
-                        "`%s` starts at %.9g radians, %.3g turns; degrees are written %.9g*pi/180",
-                        s->coordinates[i].name, c->initial.number, c->initial.number / (2 * 3.14159265358979323846),
-                        c->initial.number);
+        const hamel_expression *e = &d->coordinates[s->coordinates[i].described].initial;
+        if (marks.coordinates[i] && e->is_number)
+            system_warn_degrees(s, e->pointer, arena_format(s->memory, "the angle `%s`", s->coordinates[i].name),
+                                e->number);
+    }
+    for (size_t i = 0; i < s->parameter_count; i++) {
+        const hamel_expression *e = &d->parameters[i].value;
+        if (marks.parameters[i] && e->is_number)
+            system_warn_degrees(s, e->pointer, arena_format(s->memory, "the angle `%s`", s->parameter_names[i]),
+                                e->number);
     }
 }
 

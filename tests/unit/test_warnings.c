@@ -53,6 +53,8 @@ static void negative_constants_are_named(void **state) {
         {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `x - 5`}]", NULL}, /* a guess otherwise */
         {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: 1}]", NULL},
         {POINT ", `springs`: [{`between`: [`p`, [0, 0]], `stiffness`: 1, `length`: 0.5}]", NULL},
+        {POINT ", `dissipation`: `0.5*x'`", "only `x` moves, with x' < 0: it adds energy"},
+        {POINT ", `dissipation`: `0.5*abs(x')`", NULL},
         {POINT ", `dissipation`: `(x' - y')^2`", NULL},
         {POINT ", `dissipation`: `x'^2 - 2*x'*y' + y'^2`", NULL},
         {POINT ", `dissipation`: `-(1 - x^2)*x'^2/2`", NULL}, /* van der Pol's */
@@ -104,12 +106,19 @@ static void angles_that_look_like_degrees_are_named(void **state) {
 #define PENDULUM(initial) "`coordinates`: [{`name`: `th`, `initial`: " initial "}], `kinetic_energy`: `th'^2/2`"
     static const expectation list[] = {
         {PENDULUM("30") ", `potential_energy`: `-cos(th)`",
-         "/coordinates/0/initial: `th` starts at 30 radians, 4.77 turns; degrees are written 30*pi/180"},
-        {PENDULUM("-22.5") ", `potential_energy`: `-cos(th + t)`", "`th` starts at -22.5 radians"},
+         "/coordinates/0/initial: the angle `th` is 30 radians, 4.77 turns; degrees are written 30*pi/180"},
+        {PENDULUM("-22.5") ", `potential_energy`: `-cos(th + t)`", "the angle `th` is -22.5 radians"},
         {PENDULUM("`30*pi/180`") ", `potential_energy`: `-cos(th)`", NULL},
         {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* an expression is no slip of the pen */
         {PENDULUM("12.5") ", `potential_energy`: `-cos(th)`", NULL},
         {PENDULUM("30") ", `potential_energy`: `th^2`", NULL},
+        {POINT ", `generalized_forces`: {`x`: `sin(30)`}",
+         "/generalized_forces/x: the angle in a sine, cosine or tangent"},
+        {POINT ", `generalized_forces`: {`x`: `sin(2*15 + t)`}", NULL},
+        {POINT ", `parameters`: {`al`: 45}, `constraints`: [{`name`: `c`, `equation`: `y = tan(al)*(x - 1)`}]",
+         "/parameters/al: the angle `al` is 45 radians"},
+        {POINT ", `parameters`: {`w`: 45}, `generalized_forces`: {`x`: `sin(w*t)`}", NULL},
+        {ROD(", `orientation`: {`angle`: 90}, `inertia`: 1"), "/bodies/0/orientation/angle: the angle is 90 radians"},
     };
     CHECK(list);
 }
@@ -126,6 +135,23 @@ static void units_and_names_that_hide_are_named(void **state) {
         {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`}], `parameters`: {`i`: 3}, `kinetic_energy`: "
          "`sum(k, 1, 2, x[k]'^2)`",
          "/coordinates/0/for: the index `i` hides the parameter of this name"},
+    };
+    CHECK(list);
+}
+
+static void meanings_of_another_convention_are_named(void **state) {
+    (void)state;
+#define QUATERNION(first, last)                                                                                       \
+    "`coordinates`: [{`name`: `a`, `initial`: " first "}, `b`, `c`, {`name`: `d`, `initial`: " last "}], `bodies`: [" \
+    "{`name`: `B`, `mass`: 1, `position`: [0, 0, 0], `inertia`: [1, 1, 1], `orientation`: {`quaternion`: [`a`, `b`, " \
+    "`c`, `d`]}}]"
+    static const expectation list[] = {
+        {QUATERNION("0", "1"), "/bodies/0/orientation/quaternion: `B` starts half a turn about the third axis away"},
+        {QUATERNION("1", "0"), NULL},
+        {QUATERNION("0.6", "0.8"), NULL},
+        {POINT ", `events`: [{`name`: `e`, `when`: `y`, `set`: {`y`: `-0.5*y'`}}]",
+         "/events/0/set/y: the coordinate `y` is set by velocities; its velocity is set as y'"},
+        {POINT ", `events`: [{`name`: `e`, `when`: `y`, `set`: {`y'`: `-0.5*y'`, `x`: `x + y`}}]", NULL},
     };
     CHECK(list);
 }
@@ -172,6 +198,7 @@ int main(void) {
         cmocka_unit_test(terms_that_count_twice_are_named),
         cmocka_unit_test(angles_that_look_like_degrees_are_named),
         cmocka_unit_test(units_and_names_that_hide_are_named),
+        cmocka_unit_test(meanings_of_another_convention_are_named),
         cmocka_unit_test(a_wheel_behind_its_surface_is_named),
         cmocka_unit_test(one_member_speaks_for_a_family_and_warnings_are_bounded),
     };
