@@ -15,12 +15,17 @@ enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 static const double RADIUS = 0.6;                      /* relative to an initial value above 1 */
 static const double REACHED = 1e-13, ACCEPTED = 1e-10; /* scaled residuals: no further step; good enough */
 static const double DEPENDENT = 1e-9, NEARLY_DEPENDENT = 1e-2;
+/* A row that the projection has shrunk to less than this part of its size before approaches a zero of the gradient: the
+ * apex of a cone in the velocities, where the motion is undefined. The least of 100 uniform draws of a factor in (−1, 1)
+ * is about 1e-2, so that rows which only happen to be small remain. */
+static const double VANISHING = 1e-3;
 
 struct sampler {
     analysis *a;
     double *values, *workspace; /* of the model's dynamics program */
     motion_mode mode;           /* for its branches */
     double *row, *step, *right;
+    double *drawn_size, *size; /* m: the largest entry of each row of A at the state as drawn, and now */
     row_basis basis;
     double span;   /* of time after the start, at RADIUS */
     double radius; /* around the initial values, at which a state was found last */
@@ -125,6 +130,24 @@ static size_t rank_of_group(sampler *p, size_t group, double tolerance) {
     return p->basis.rank;
 }
 
+/* The largest entry of each row of A at the values evaluated last; m. */
+static void measure_rows(const sampler *p, double *size) {
+    const hamel_model *model = p->a->model;
+    for (size_t c = 0; c < model->m; c++) size[c] = 0;
+    for (size_t e = 0; e < model->A.count; e++) {
+        double *row = &size[model->A.row[e]];
+        *row = fmax(*row, fabs(p->values[model->at_A + e])); /* fmax drops a NaN */
+    }
+}
+
+/* Whether a row at the values evaluated last has nearly vanished on the way from the state as drawn. */
+static bool has_vanishing_row(const sampler *p) {
+    measure_rows(p, p->size);
+    for (size_t c = 0; c < p->a->m; c++)
+        if (p->size[c] < VANISHING * p->drawn_size[c]) return true;
+    return false;
+}
+
 /* At the values evaluated last constraints depend on each other or they do not. In between lie states that approach,
  * but cannot reach, configurations where constraints touch each other, as in overconstrained linkages. */
 static bool has_clear_rank(sampler *p) {
@@ -148,17 +171,23 @@ static void draw(sampler *p, sample *s) {
     for (size_t c = 0; c < a->m; c++) s->lambda[c] = random_uniform(seed, -1.5, 1.5);
 }
 
-/* Nearer and nearer to the initial values, and in the end at them: where the system is defined may be small, and states of
- * clear rank may be none but those that somebody has written down. */
+/* Draws until a state satisfies the constraints with a clear rank, each failed projection at half the radius: the system may
+ * be defined near the initial values only. Half of the tries stay at a radius where projections succeed, since regular
+ * states may be rare among those that satisfy the constraints. The last try is at the initial values, which may be the only
+ * state of clear rank; its own is accepted as it is. */
 bool sampler_draw(sampler *p, sample *s) {
-    p->radius = fmin(RADIUS, 2 * p->radius); /* one unlucky draw does not keep all that follow near */
-    for (int i = 0; i < TRIES; i++, p->radius = i + 1 < TRIES ? 0.5 * p->radius : 0) {
+    p->radius = p->radius > 0 ? fmin(RADIUS, 2 * p->radius) : RADIUS;
+    for (int i = 0; i < TRIES; i++) {
+        if (i + 1 == TRIES) p->radius = 0;
         draw(p, s);
+        evaluate(p, s);
+        measure_rows(p, p->drawn_size);
         follow_constraints(p, s);
         bool good = project(p, s, true) && project(p, s, false) && is_regular(p, s);
-        s->clear = good && has_clear_rank(p);
+        s->clear = good && !has_vanishing_row(p) && has_clear_rank(p);
         if (s->clear || (good && p->radius == 0)) return true;
         if (p->a->error->status != HAMEL_OK) return false;
+        if (!good || i >= TRIES / 2) p->radius *= 0.5;
     }
     return false;
 }
@@ -180,9 +209,11 @@ sampler *sampler_create(analysis *a, double span) {
     *p = (sampler){.a = a, .span = span, .radius = RADIUS, .seed = 0x9e3779b97f4a7c15u};
     p->values = calloc(model->dynamics_count + 1, sizeof *p->values);
     p->workspace = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *p->workspace);
-    p->row = calloc(2 * a->n + a->m + 1, sizeof *p->row);
+    p->row = calloc(2 * a->n + a->m + 2 * model->m + 1, sizeof *p->row);
     p->step = p->row ? p->row + a->n : NULL;
     p->right = p->row ? p->step + a->n : NULL;
+    p->drawn_size = p->row ? p->right + a->m : NULL;
+    p->size = p->row ? p->drawn_size + model->m : NULL;
     if (!row_basis_init(&p->basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT) || !p->values ||
         !p->workspace || !p->row || !mode_create(&p->mode, model)) {
         sampler_free(p);

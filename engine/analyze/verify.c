@@ -221,7 +221,11 @@ static hamel_status tour(verifier *v, const hamel_model *model, hamel_formulatio
             compare_at(v, r, d);
     }
     kinetics_free(k);
-    if (!stops_everything(status)) status = d->states ? HAMEL_OK : fault.status;
+    if (!stops_everything(status) && d->states == 0 && fault.status == HAMEL_OK)
+        status = hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
+                            "all states found are singular, so there is no motion to compare");
+    else if (!stops_everything(status))
+        status = d->states ? HAMEL_OK : fault.status;
     if (status != HAMEL_OK && error->status == HAMEL_OK)
         (void)hamel_fail(error, status, "", 0, "%s", fault.count ? fault.faults[0].message : "no memory");
     hamel_error_clear(&fault);
