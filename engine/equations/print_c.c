@@ -220,6 +220,7 @@ static graph_node *machine_values(written *w, size_t *count) {
     return at_zero(w, values + w->n + z * z) ? values : NULL;
 }
 
+/* Multipliers may be left open where no force depends on them. */
 static bool print_rates(written *w, text_buffer *out) {
     size_t count, z = w->unknown_count;
     graph_node *values = machine_values(w, &count);
@@ -235,13 +236,26 @@ static bool print_rates(written *w, text_buffer *out) {
     for (size_t i = 0; i < z; i++) assign(w, "f", i, values[w->n + z * z + i], out);
     text_buffer_puts(out, "    int open = solve(SIZE, K, f, z);\n"
                           "    for (int i = 0; i < VELOCITIES; i++) w_dot[i] = z[i];\n"
-                          "    for (int i = 0; i < MULTIPLIERS; i++) lambda[i] = z[VELOCITIES + i];\n"
-                          "    return open > MULTIPLIERS;\n}\n");
+                          "    for (int i = 0; i < MULTIPLIERS; i++) lambda[i] = z[VELOCITIES + i];\n");
+    text_buffer_printf(out, "    return open > %s;\n}\n", written_forces_depend_on_reactions(w) ? "0" : "MULTIPLIERS");
     return true;
+}
+
+/* Prescribed forces of non-ideal constraints may be made of the reactions that ideal constraints alone would exert
+ * (Udwadia 2000). Those are not the multipliers of the system K z = f, although they have the same names. */
+static bool prescribes_by_ideal_reactions(const written *w) {
+    unsigned reactions =
+        GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
+    for (size_t i = 0; w->equations.nonideal && i < w->n; i++)
+        if (graph_depends(w->system->graph, w->equations.nonideal[i]) & reactions) return true;
+    return false;
 }
 
 bool print_c(written *w, text_buffer *out) {
     enum { MOST_UNKNOWNS = 200 }; /* the matrix is dense */
+    if (prescribes_by_ideal_reactions(w))
+        return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
+                              "text and LaTeX can be had: --format text");
     if (w->unknown_count > MOST_UNKNOWNS)
         return written_cannot(
             w, written_text(w, "C is made for %d unknowns at most, here are %zu", (int)MOST_UNKNOWNS, w->unknown_count),

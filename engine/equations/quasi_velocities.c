@@ -328,19 +328,35 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     return written_definition(w, "S", "S", graph_sub(g, whole, bias));
 }
 
+/* Forces that depend on reactions bring the multipliers back: then u' and λ together solve all n equations of Lagrange with
+ * q'' = d/dt (Φ u + Φ_t). Independent constraints leave n − count of them to λ, one each. */
+static bool solve_for_multipliers_too(written *w, const freedoms *f) {
+    graph *g = w->system->graph;
+    if (f->count + w->acting > w->n)
+        return written_cannot(w, "forces depend on reactions, and redundant constraints leave these undetermined",
+                              "text and LaTeX can be had: --format text");
+    for (size_t i = 0; i < w->n; i++) w->residuals[i] = in_free(w, f, w->equations.residual[i]);
+    for (size_t c = 0, at = f->count; c < w->m; c++)
+        if (w->acts[c]) w->unknowns[at++] = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
+    w->with_multipliers = true;
+    return true;
+}
+
 static bool machine(written *w, const freedoms *f) {
     graph *g = w->system->graph;
-    if (!written_machine(w, f->count, f->count)) return false;
+    bool reactions = written_forces_depend_on_reactions(w);
+    if (!written_machine(w, f->count, reactions ? w->n : f->count)) return false;
     for (size_t i = 0; i < w->n; i++) w->rates[i] = velocity_of(w, f, i);
     for (size_t r = 0; r < f->count; r++) {
         int32_t index = graph_at(g, f->symbol[r])->as.index;
         w->w[r] = f->symbol[r];
         w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : f->quasi[(size_t)index - w->n].definition;
         w->unknowns[r] = graph_symbol(g, SYMBOL_ACCELERATION, index);
-        w->residuals[r] =
-            in_free(w, f, graph_sub(g, project(w, f, r, written_inertia), project(w, f, r, written_force)));
+        if (!reactions)
+            w->residuals[r] =
+                in_free(w, f, graph_sub(g, project(w, f, r, written_inertia), project(w, f, r, written_force)));
     }
-    return true;
+    return !reactions || solve_for_multipliers_too(w, f);
 }
 
 bool write_quasi_velocities(written *w, const char *as) {
@@ -358,5 +374,5 @@ bool write_quasi_velocities(written *w, const char *as) {
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
     if (!motion(w, &f, !maggi)) return false;
     w->zero_count = 0; /* of the constraints themselves nothing would be left */
-    return (!maggi || written_constraints(w)) && machine(w, &f);
+    return (!maggi || written_constraints(w)) && (w->lines_read || machine(w, &f));
 }

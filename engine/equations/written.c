@@ -103,6 +103,12 @@ graph_node written_force(written *w, size_t i) {
     return graph_add(w->system->graph, w->equations.given[i], w->nonideal[i]);
 }
 
+bool written_forces_depend_on_reactions(written *w) {
+    for (size_t i = 0; i < w->n; i++)
+        if (graph_depends(w->system->graph, written_force(w, i)) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) return true;
+    return false;
+}
+
 /* The residual without forces and reactions; they cancel when it is arranged. */
 graph_node written_inertia(written *w, size_t i) {
     graph *g = w->system->graph;

@@ -89,6 +89,7 @@ const char *written_text(written *w, const char *format, ...) HAMEL_PRINTF(2, 3)
 graph_node written_inertia(written *w, size_t i);
 graph_node written_force(written *w, size_t i);
 graph_node written_reaction(written *w, size_t i);
+bool written_forces_depend_on_reactions(written *w);
 
 /* The constraints as given, f = 0. */
 bool written_constraints(written *w);

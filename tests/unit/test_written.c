@@ -124,6 +124,14 @@ static void the_c_gives_the_accelerations(void **state) {
     }
 }
 
+/* The name of an example, or the text of a description. */
+static void open_named_or_text(written_example *e, const char *name, const char *as) {
+    if (name[0] == '{')
+        written_open(e, name, as);
+    else
+        written_open_example(e, name, as);
+}
+
 /* w a time h later on the path through the state with its accelerations. */
 static void later(const program_of_c *p, const motion_state *s, size_t n, double h, double *w) {
     double q[64], v[64];
@@ -142,10 +150,10 @@ static void changes_with_the_motion(const char *name, const char *as, double arr
     motion_state s;
     program_of_c p;
     bool simplified;
-    written_open_example(&e, name, "lagrange");
+    open_named_or_text(&e, name, "lagrange");
     start_of(e.model, &s);
     written_close(&e);
-    written_open_example(&e, name, as);
+    open_named_or_text(&e, name, as);
     char *text = written_equations_within(&e, HAMEL_NOTATION_C, arranging, &simplified);
     assert_true(simplified == (strstr(text, "not simplified") == NULL));
     assert_true(simplified == (arranging > 0));
@@ -189,6 +197,48 @@ static void other_formulations_change_with_the_motion(void **state) {
         changes_with_the_motion(cases[k][0], cases[k][1], hamel_limits_default().arranging);
         changes_with_the_motion(cases[k][0], cases[k][1], 0);
     }
+}
+
+/* The C takes forces that depend on reactions along, whichever variables it is written in: of one and of two constraints,
+ * with quasi-velocities, with a holonomic constraint that moves. */
+static void forces_by_reactions_change_with_the_motion(void **state) {
+    static const char *const systems_by_reactions[] = {
+        "{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 1, `velocity`: 1}],"
+        "`kinetic_energy`: `(x'^2 + y'^2)/2`, `generalized_forces`: {`x`: `-0.3*x'*lambda(c)`},"
+        "`constraints`: [{`name`: `c`, `equation`: `y' = y*x'`}], `simulation`: {`stop`: 1}}",
+        "{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 1, `velocity`: 1},"
+        "{`name`: `z`, `initial`: 0.5, `velocity`: 0.5}, `w`], `kinetic_energy`: `(x'^2 + 2*y'^2 + z'^2 + w'^2)/2`,"
+        "`potential_energy`: `y^2 + z`, `generalized_forces`: {`x`: `-0.3*x'*lambda(c)`, `w`: `0.1*lambda(d) - "
+        "0.2*lambda(c)`},"
+        "`constraints`: [{`name`: `c`, `equation`: `y' = y*x'`}, {`name`: `d`, `equation`: `z' = z*y' - x*w'`}],"
+        "`simulation`: {`stop`: 1, `initialization`: `project`}}",
+        "{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 1, `velocity`: 1}],"
+        "`quasi_velocities`: [{`name`: `u`, `definition`: `2*x' + y*y'`}],"
+        "`kinetic_energy`: `(x'^2 + y'^2)/2`, `generalized_forces`: {`y`: `0.4*lambda(c)`},"
+        "`constraints`: [{`name`: `c`, `equation`: `y' = y*x'`}], `simulation`: {`stop`: 1}}",
+    };
+    static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss",           "maggi",
+                                               "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
+    (void)state;
+    for (size_t k = 0; k < sizeof systems_by_reactions / sizeof *systems_by_reactions; k++)
+        for (size_t f = 0; f < sizeof formulations / sizeof *formulations; f++)
+            changes_with_the_motion(systems_by_reactions[k], formulations[f], hamel_limits_default().arranging);
+}
+
+/* The ideal reaction in a prescribed force is no unknown of the C: it is refused. */
+static void prescribed_forces_by_ideal_reactions_are_not_written_as_c(void **state) {
+    (void)state;
+    written_example e;
+    char *text = NULL;
+    hamel_error error = {0};
+    written_open_example(&e, "udwadia_2000_horizontal_ring", "lagrange");
+    hamel_status status =
+        hamel_write_equations(&text, NULL, &e.description.description, HAMEL_NOTATION_C, NULL, NULL, &error);
+    assert_int_equal(status, HAMEL_INVALID);
+    assert_string_equal(error.faults[0].message, "these equations cannot be written out: prescribed forces of "
+                                                 "constraints depend on the reactions of ideal constraints");
+    hamel_error_clear(&error);
+    written_close(&e);
 }
 
 /* --- the text, read back --------------------------------------------------------------------------------------------- */
@@ -466,6 +516,8 @@ int main(void) {
         cmocka_unit_test(a_bead_is_written_in_the_velocity_along_its_circle),
         cmocka_unit_test(a_sleigh_is_written_in_the_velocity_along_its_blade),
         cmocka_unit_test(other_formulations_change_with_the_motion),
+        cmocka_unit_test(forces_by_reactions_change_with_the_motion),
+        cmocka_unit_test(prescribed_forces_by_ideal_reactions_are_not_written_as_c),
     };
     return cmocka_run_group_tests_name("written", tests, NULL, NULL);
 }
