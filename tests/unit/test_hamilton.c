@@ -181,6 +181,17 @@ static const struct {
      "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `9.81*z`,"
      "`constraints`: [{`name`: `a`, `equation`: `z'^2 = 0.25*(x'^2 + y'^2)`}]",
      2},
+    {"cubic constraint", /* along Newton's steps towards it momenta miss their target by more than before */
+     "`coordinates`: [{`name`: `x`, `initial`: -0.7, `velocity`: 1.125}, {`name`: `y`, `initial`: 0.2, `velocity`: "
+     "0.5}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^2 + y`,"
+     "`constraints`: [{`name`: `c`, `equation`: `y'^3 + 0.2*x' + 0.5*x = 0`}]",
+     3},
+    {"constraint with a root, undefined at rest",
+     "`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 1}],"
+     "`kinetic_energy`: `(x'^2 + y'^2)/2*(1 + x^2)`,"
+     "`constraints`: [{`name`: `c`, `equation`: `sqrt(x'^2 + y'^2) - x' = sqrt(2) - 1`}]",
+     2},
     {"spinning body",
      "`coordinates`: [{`name`: `e0`, `initial`: 1}, {`name`: `e1`, `velocity`: 0.05},"
      " {`name`: `e2`, `velocity`: 0.5}, {`name`: `e3`, `velocity`: 0.01}, `x`, `y`, `z`],"
