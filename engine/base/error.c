@@ -167,6 +167,14 @@ void hamel_relocate(hamel_error *error, const char *pointer, int column) {
     fault->column = column;
 }
 
+hamel_status hamel_restate(hamel_error *error, hamel_status status) {
+    hamel_fault *fault = last_fault(error);
+    if (error->status == HAMEL_NO_MEMORY) return error->status;
+    error->status = status;
+    if (fault != NULL) fault->status = status;
+    return status;
+}
+
 void hamel_suggest(hamel_error *error, const char *format, ...) {
     hamel_fault *fault = last_fault(error);
     if (fault == NULL) return;

@@ -76,6 +76,9 @@ void hamel_error_once(hamel_error *error);
  * was found not to be. */
 void hamel_relocate(hamel_error *error, const char *pointer, int column);
 
+/* Gives the list and its last fault another status; their texts stay. HAMEL_NO_MEMORY stays, too. Returns `status`. */
+hamel_status hamel_restate(hamel_error *error, hamel_status status);
+
 /* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is
  * kept). When memory runs out the status is kept and the text is lost. HAMEL_NO_MEMORY takes the place of all other
  * faults, before and after. `pointer` NULL means "". */

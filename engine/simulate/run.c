@@ -381,6 +381,14 @@ static hamel_status integrate(run *r) {
     return status;
 }
 
+/* The description has been accepted and the start is consistent: whatever the equations refuse from here on happens to the
+ * integration. The message keeps the cause. */
+static hamel_status failed_in_motion(run *r, hamel_status status) {
+    bool of_description = status == HAMEL_INVALID || status == HAMEL_INCONSISTENT || status == HAMEL_INCOMPATIBLE ||
+                          status == HAMEL_SINGULAR || status == HAMEL_UNSUPPORTED;
+    return of_description ? hamel_restate(r->error, HAMEL_INTEGRATION) : status;
+}
+
 /* The integrator may be ahead of the time last seen, or short of the one that was to be seen next. */
 static double reached(const run *r) {
     if (!r->main.integrator) return r->model->settings.start;
@@ -487,7 +495,7 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
     describe(summary, model);
     hamel_status status = start(&r);
     bool started = status == HAMEL_OK;
-    if (started) status = send_header(&r) ? integrate(&r) : canceled(&r);
+    if (started) status = send_header(&r) ? failed_in_motion(&r, integrate(&r)) : canceled(&r);
     status = finish(&r, status);
     summary->wall_seconds = monotonic() - r.began;
     lane_free(&r.main);
