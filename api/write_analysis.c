@@ -112,6 +112,19 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     return !b.failed;
 }
 
+static void add_differences(json_builder *b, cJSON *verification, const hamel_difference_check *d) {
+    cJSON *object = json_add_object(b, verification, "finite_differences");
+    json_add_number(b, object, "states", (double)d->states);
+    json_add_number(b, object, "motion", d->motion);
+    json_add_number(b, object, "gradients", d->gradients);
+    json_add_number(b, object, "rates", d->rates);
+    if (d->worst) json_add_text(b, object, "worst", d->worst);
+    json_add_number(b, object, "decided", (double)d->decided);
+    json_add_number(b, object, "undecided", (double)d->undecided);
+    json_add_number(b, object, "tolerance", d->tolerance);
+    json_add_truth(b, object, "agree", d->agree);
+}
+
 bool api_add_verification(cJSON *root, const hamel_verification *v) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, root, "verification");
@@ -123,6 +136,7 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     json_add_number(&b, object, "singular", (double)v->singular);
     json_add_number(&b, object, "tolerance", v->tolerance);
     json_add_truth(&b, object, "agree", v->agree);
+    add_differences(&b, object, &v->differences);
     cJSON *differences = json_add_list(&b, object, "differences");
     for (size_t k = 1; k < v->compared_count && !b.failed; k++) {
         cJSON *item = json_append(&b, differences, cJSON_CreateObject());

@@ -356,6 +356,19 @@ typedef struct hamel_formulation_refusal {
     const char *formulation, *reason;
 } hamel_formulation_refusal;
 
+/* The equations of motion against finite differences of what they were derived from: energies, constraints as written, and
+ * the places and velocities along which forces do work. Largest differences, relative to the terms of each equation. */
+typedef struct hamel_difference_check {
+    size_t states;    /* of those of the verification */
+    double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction, against M q'' − Q − F|λ| */
+    double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints, against A */
+    double rates;     /* their rates along a path, against A q'' − b */
+    double largest, tolerance;
+    const char *worst;         /* the coordinate or constraint of the largest; NULL where all vanish */
+    size_t decided, undecided; /* comparisons; undecided: beside kinks or the edge of the domain */
+    bool agree;                /* largest ≤ tolerance */
+} hamel_difference_check;
+
 typedef struct hamel_verification {
     const hamel_formulation_difference *compared; /* those that serve the system */
     size_t compared_count;
@@ -364,7 +377,8 @@ typedef struct hamel_verification {
     size_t states;   /* at which all of the former were compared: HAMEL_VERIFY_STATES, fewer of a large system */
     size_t singular; /* states skipped: no unique accelerations in some formulation, or only by a hair */
     double max_relative_difference, tolerance;
-    bool agree; /* max_relative_difference ≤ tolerance */
+    hamel_difference_check differences;
+    bool agree; /* max_relative_difference ≤ tolerance, and the differences agree */
 } hamel_verification;
 
 enum { HAMEL_VERIFY_STATES = 100 };
@@ -375,6 +389,8 @@ enum { HAMEL_VERIFY_STATES = 100 };
  *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|,   but no less than 1e-4 of the largest S_j
  * nor, where a constraint makes q''_i of larger accelerations, than M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|²,
  * so it is |ΔR_i| / S_i, and |M_ii Δq''_i| / S_i or, without a mass of its own, |Δq''_i| / max |q''_j|; at most 1.
+ * All formulations start from the same derivation: Lagrange's equations are also compared with finite differences of the
+ * description itself, at some of the states.
  * `limits` are those of each model. On success *out is owned by the caller: hamel_verification_free. HAMEL_INCOMPATIBLE
  * and HAMEL_SINGULAR when there is no state at all to compare at. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,

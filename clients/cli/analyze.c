@@ -6,6 +6,7 @@
 #include "api/analyze.h"
 #include "api/json_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,16 @@ static void print_text(const cJSON *answer) {
     print_transitivity(member(answer, "transitivity"));
 }
 
+static void print_difference_check(const cJSON *d) {
+    double largest = fmax(number_of(d, "motion"), fmax(number_of(d, "gradients"), number_of(d, "rates")));
+    if (d == NULL) return;
+    printf("%-38s %.2g", "  largest from finite differences", largest);
+    if (!cJSON_IsTrue(member(d, "agree"))) printf(" (`%s`)", text_of(d, "worst"));
+    if (number_of(d, "undecided") > 0)
+        printf(" (%.0f comparisons, %.0f undecided)", number_of(d, "decided"), number_of(d, "undecided"));
+    printf("\n");
+}
+
 static void print_verification(const cJSON *v) {
     const cJSON *refused = member(v, "not_applicable");
     printf("\nverification\n");
@@ -193,6 +204,7 @@ static void print_verification(const cJSON *v) {
     print_count("  states compared", v, "states");
     print_count("  singular states skipped", v, "singular");
     printf("%-38s %.2g\n", "  largest relative difference", number_of(v, "max_relative_difference"));
+    print_difference_check(member(v, "finite_differences"));
     printf("%-38s %s\n", "  verdict", cJSON_IsTrue(member(v, "agree")) ? "they agree" : "THEY DISAGREE");
     const cJSON *differences = member(v, "differences");
     for (const cJSON *d = differences != NULL ? differences->child : NULL; d != NULL; d = d->next)
@@ -344,7 +356,8 @@ const cli_command cli_analyze = {
         "D(u) is the virtual displacement that belongs to u.\n\n"
         "With --verify, accelerations and reactions of every formulation that serves the system are computed at\n"
         "100 random states (fewer of a large system) that satisfy the constraints, and must agree to 1e-9 of the\n"
-        "terms in each equation of motion.\n\n"
+        "terms in each equation of motion. The equations are also compared with finite differences of the energies,\n"
+        "constraints and forces as they are written.\n\n"
         "With --equilibrium, equations of rest are solved from the initial values and from random configurations\n"
         "around them. Cyclic coordinates that have an initial velocity keep it: steady motions. Stable means that no\n"
         "eigenvalue of the motion linearized there has a positive real part.\n\n"

@@ -5,7 +5,7 @@
  * difference: its reason is reported. So is a state that it finds singular. */
 #include "engine/analyze/verify.h"
 
-#include "engine/analyze/analysis_int.h"
+#include "engine/analyze/differences.h"
 #include "engine/solve/variables.h"
 
 #include <math.h>
@@ -268,12 +268,23 @@ static hamel_status try_formulation(verifier *v, const char *name) {
     return status;
 }
 
+/* At the first regular states, as Lagrange's equations are there. */
+static hamel_status compare_differences(verifier *v) {
+    enum { STATES = 4 };
+    const sample *states[STATES];
+    size_t count = 0;
+    for (size_t i = 0; i < v->count && count < STATES; i++)
+        if (!v->states[i].skipped) states[count++] = &v->states[i].state;
+    return differences_compare(&v->a, states, count, &v->result->differences);
+}
+
 static hamel_status verify(verifier *v) {
     hamel_formulation_difference first = {.formulation = formulation_lagrange.name};
     hamel_verification *r = v->result;
     if (!allocate(v)) return analysis_no_memory(&v->a);
     hamel_status status = draw_states(v);
     if (status == HAMEL_OK) status = tour(v, v->a.model, &first, v->a.error);
+    if (status == HAMEL_OK) status = compare_differences(v);
     if (status != HAMEL_OK) return status;
     r->states = first.states;
     add_difference(v, &first);
@@ -283,7 +294,7 @@ static hamel_status verify(verifier *v) {
     r->refused = v->refused;
     r->singular = v->count - r->states;
     r->tolerance = TOLERANCE;
-    r->agree = r->max_relative_difference <= TOLERANCE;
+    r->agree = r->max_relative_difference <= TOLERANCE && r->differences.agree;
     return status;
 }
 

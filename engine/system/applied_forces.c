@@ -71,6 +71,7 @@ static int32_t quasi_velocity_index(const hamel_system *s, const char *name) {
 
 /* A force on a quasi-velocity u adds Q_u ∂u/∂q'_i (Papastavridis A70). */
 static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, graph_node Q) {
+    if (Q >= 0) binder_note_work(s, Q, u->definition, SYMBOL_VELOCITY);
     for (size_t i = 0; i < s->coordinate_count; i++) {
         graph_node slope = graph_partial(s->graph, u->definition, s->v[i]);
         if (!graph_is_zero(s->graph, slope)) binder_add_force(s, (int32_t)i, graph_mul(s->graph, Q, slope));
@@ -88,7 +89,9 @@ static bool bind_force(hamel_system *s, const hamel_named *force, const loop_sco
     if (quasi >= 0) return true;
     if (index < 0) return false;
     units_note(s, Q, force->pointer, UNIT_FORCE, (size_t)index);
-    if (Q >= 0) binder_add_force(s, index, Q);
+    if (Q < 0) return true;
+    binder_add_force(s, index, Q);
+    binder_note_work(s, Q, s->q[index], SYMBOL_COORDINATE);
     return true;
 }
 

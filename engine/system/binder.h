@@ -102,6 +102,9 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f);
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer);
 void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 
+/* Notes the work that forces added with it do. */
+void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind);
+
 /* The number that a node of numbers and parameters has; false when it contains anything else, or is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 

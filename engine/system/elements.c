@@ -26,6 +26,7 @@ static void add_along(hamel_system *s, graph_node force, graph_node x, graph_sym
     size_t n = graph_support(g, x, kind, &support);
     int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL; /* the list dies when nodes are made */
     if (!list) return;
+    binder_note_work(s, force, x, kind);
     memcpy(list, support, n * sizeof *list);
     for (size_t i = 0; i < n; i++)
         binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, x, graph_symbol(g, kind, list[i]))));

@@ -395,6 +395,13 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force) {
     add_action(s, (system_action){.potential = GRAPH_NONE, .coordinate = i, .force = force});
 }
 
+void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind) {
+    system_work *all = binder_grow(s, s->works, &s->work_capacity, s->work_count, sizeof *all, "");
+    if (!all || force < 0 || along < 0) return;
+    s->works = all;
+    all[s->work_count++] = (system_work){force, along, kind};
+}
+
 /* The number and the node of an expression of parameters, when one is given, with its unit noted. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {

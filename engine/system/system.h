@@ -128,6 +128,13 @@ typedef struct system_action {
     graph_node force;
 } system_action;
 
+/* A given force F and what it does work along: its generalized forces are F ∂along/∂s, s the coordinates or, of velocities,
+ * their rates. Kept for the check by finite differences (engine/analyze/differences.c). */
+typedef struct system_work {
+    graph_node force, along;
+    graph_symbol_kind kind; /* of s */
+} system_work;
+
 enum { SCOPE_MAX = 24 };
 typedef struct loop_scope {
     size_t count;
@@ -183,6 +190,8 @@ typedef struct hamel_system {
     system_action *actions;                /* all forces, and terms of the potential energy, once more */
     size_t action_count, action_capacity;
     const char *origin; /* of what is bound at the moment */
+    size_t work_count, work_capacity;
+    system_work *works;
 
     size_t particle_count, particle_capacity;
     system_particle *particles;

@@ -1,0 +1,174 @@
+/* test_differences.c — engine/analyze/differences.c: a fault in the derivation is found, whichever part it is in.
+ *
+ * A model is compiled; then one part of what it was derived from is changed by a tenth of a percent, as if the derivation had
+ * lost that. */
+#include "engine/analyze/differences.h"
+#include "tests/unit/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const everything =
+    "`parameters`: {`m`: 1.5, `k`: 3}, `coordinates`: [{`name`: `x`, `initial`: 0.8, `velocity`: 0.3}, {`name`: `y`,"
+    "`initial`: -0.4}, {`name`: `phi`, `initial`: 0.2, `velocity`: 1}, `z`, {`name`: `w`, `initial`: 0.5}, `s`],"
+    "`quasi_velocities`: [{`name`: `u`, `definition`: `x'*cos(phi) + y'*sin(phi)`}],"
+    "`kinetic_energy`: `(1 + 0.3*sin(t))*m*(x'^2 + y'^2)/2 + (2 + x^2)*phi'^2/2 + z'^2*(1 + w^2)/2 + w'^2 + x'*s' + "
+    "s'^2`,"
+    "`potential_energy`: `k*x^2/2 + cos(y - phi) + exp(z/3)`, `dissipation`: `0.2*x'^2 + 0.1*phi'^2*z'^2`,"
+    "`generalized_forces`: {`x`: `sin(2*t)*y`, `u`: `0.4*phi' - 0.1*lambda(rod)`},"
+    "`particles`: [{`name`: `P`, `mass`: 0.7, `position`: [`x + cos(phi)`, `y + sin(phi)`]}], `gravity`: [0, -9.81],"
+    "`loads`: [{`on`: `P`, `force`: [`2*t`, `w`]}],"
+    "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(phi) = y'*cos(phi) + 0.1*t`},"
+    "{`name`: `rod`, `equation`: `z^2 + w^2 = 0.25*(1 + 0.1*t)^2`}, {`name`: `drive`, `equation`: `s'' + 0.3*x'' = "
+    "cos(t)*w`}]";
+
+/* P slides on a wire that moves: friction of the regularized kind. */
+static const char *const rubbing =
+    "`coordinates`: [{`name`: `x`, `initial`: 0.5, `velocity`: 1}, {`name`: `y`, `initial`: 0.25, `velocity`: 1}],"
+    "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
+    "`constraints`: [{`name`: `wire`, `equation`: `y = x^2 + 0.1*sin(t)`, `friction`: {`coefficient`: 0.3,"
+    "`regularization`: 0.05}}]";
+
+typedef struct checked {
+    fixture f;
+    arena memory;
+    analysis a;
+    hamel_limits limits;
+} checked;
+
+static void open_analysis(checked *c, const char *members) {
+    *c = (checked){.limits = hamel_limits_default()};
+    arena_init(&c->memory, 0);
+    c->a.memory = &c->memory;
+    fixture_read(&c->f, members, "`stop`: 1, `initialization`: `project`");
+    hamel_status status = analysis_open(&c->a, &c->f.description, &c->limits, NULL, &c->f.error);
+    if (status != HAMEL_OK) fail_msg("%s", c->f.error.count ? c->f.error.faults[0].message : "no fault");
+}
+
+static void close_analysis(checked *c) {
+    hamel_model_free(c->a.model);
+    arena_free(&c->memory);
+    fixture_close(&c->f);
+}
+
+static hamel_difference_check compare(checked *c) {
+    enum { STATES = 3 };
+    sample drawn[STATES] = {{0}};
+    const sample *states[STATES];
+    hamel_difference_check out;
+    sampler *s = sampler_create(&c->a, 1);
+    assert_non_null(s);
+    for (size_t k = 0; k < STATES; k++) {
+        assert_true(sample_allocate(&c->a, &drawn[k]) && sampler_draw(s, &drawn[k]));
+        states[k] = &drawn[k];
+    }
+    sampler_free(s);
+    assert_int_equal(differences_compare(&c->a, states, STATES, &out), HAMEL_OK);
+    return out;
+}
+
+static graph_node lost(graph *g, graph_node node) {
+    return graph_mul(g, graph_number(g, 1.001), node);
+}
+
+/* Changes part number `part` of the description and returns where the difference must show; NULL: no such part. */
+static const char *change(hamel_system *s, int part) {
+    graph *g = s->graph;
+    switch (part) {
+    case 0: s->kinetic[0] = lost(g, s->kinetic[0]); return "motion";
+    case 1: s->potential[0] = lost(g, s->potential[0]); return "motion";
+    case 2: s->dissipation = lost(g, s->dissipation); return "motion";
+    case 3: s->constraints[0].equation = lost(g, s->constraints[0].equation); return "constraints";
+    case 4: s->constraints[1].equation = lost(g, s->constraints[1].equation); return "constraints";
+    case 5: s->constraints[2].equation = lost(g, s->constraints[2].equation); return "constraints";
+    default: break;
+    }
+    size_t work = (size_t)part - 6;
+    if (work >= s->work_count) return NULL;
+    s->works[work].force = lost(g, s->works[work].force);
+    return "motion";
+}
+
+static void a_derivation_without_fault_agrees(void **state) {
+    (void)state;
+    static const char *const members[] = {everything, rubbing};
+    for (int k = 0; k < 2; k++) {
+        checked c;
+        open_analysis(&c, members[k]);
+        hamel_difference_check d = compare(&c);
+        assert_true(d.agree);
+        assert_int_equal(d.undecided, 0);
+        assert_true(d.decided >= 3 * (c.a.n + c.a.m));
+        assert_true(d.motion < 1e-8 && d.gradients < 1e-9 &&
+                    d.rates < 1e-8); /* differences of second order: 8 digits */
+        close_analysis(&c);
+    }
+}
+
+static void a_fault_in_any_part_is_found(void **state) {
+    (void)state;
+    int found = 0;
+    for (const char *where = "";; found++) {
+        checked c;
+        open_analysis(&c, everything);
+        if (!(where = change(c.a.system, found))) {
+            close_analysis(&c);
+            break;
+        }
+        hamel_difference_check d = compare(&c);
+        assert_false(d.agree);
+        assert_non_null(d.worst);
+        assert_true(d.largest > 1e-5 && d.largest < 1e-2);
+        if (strcmp(where, "motion") == 0)
+            assert_true(d.motion == d.largest && d.gradients < 1e-9 && d.rates < 1e-8);
+        else
+            assert_true(d.gradients > 1e-5 && d.rates > 1e-5 && d.motion < 1e-8);
+        close_analysis(&c);
+    }
+    assert_true(found >= 10); /* the parts above and each force */
+}
+
+static void a_fault_in_friction_is_found(void **state) {
+    (void)state;
+    checked c;
+    open_analysis(&c, rubbing);
+    system_friction *f = &c.a.system->frictions[0];
+    f->coefficient = lost(c.a.system->graph, f->coefficient);
+    hamel_difference_check d = compare(&c);
+    assert_false(d.agree);
+    assert_true(d.motion > 1e-5);
+    close_analysis(&c);
+}
+
+/* |x| has no derivative at 0: a state nearby is judged by steps that stay on its side, one at the kink is left undecided. */
+static void kinks_are_no_difference(void **state) {
+    (void)state;
+    checked c;
+    open_analysis(&c, "`coordinates`: [`x`, {`name`: `y`, `initial`: 0.1}], `kinetic_energy`: `x'^2 + y'^2`,"
+                      "`potential_energy`: `abs(x) + abs(y - 0.3)*x^2`");
+    sample drawn = {0};
+    const sample *states[] = {&drawn};
+    hamel_difference_check d = compare(&c);
+    assert_true(d.agree);
+    sampler *s = sampler_create(&c.a, 1);
+    assert_true(sample_allocate(&c.a, &drawn) && sampler_draw(s, &drawn));
+    sampler_free(s);
+    drawn.q[0] = 0;
+    assert_int_equal(differences_compare(&c.a, states, 1, &d), HAMEL_OK);
+    assert_true(d.agree);
+    close_analysis(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_derivation_without_fault_agrees),
+        cmocka_unit_test(a_fault_in_any_part_is_found),
+        cmocka_unit_test(a_fault_in_friction_is_found),
+        cmocka_unit_test(kinks_are_no_difference),
+    };
+    return cmocka_run_group_tests_name("differences", tests, NULL, NULL);
+}
