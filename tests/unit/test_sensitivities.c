@@ -482,6 +482,33 @@ static void columns_and_units_name_both(void **state) {
     hamel_model_free(model);
 }
 
+/* The nearest consistent values in the metric of M: δq − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A δq. On x + y = 1 with masses 1 and 4 that is
+ * (1/5, −1/5) for δq = (1, 0); on the unit circle with one mass 1 − x². */
+static void derivatives_by_initial_values_are_those_of_the_consistent_ones(void **state) {
+    (void)state;
+    static const char settings[] = "`stop`: 1, `samples`: 2, `sensitivities`: [`x.initial`, `x.velocity`]";
+    motion m =
+        motion_run("`coordinates`: [{`name`: `x`, `initial`: 0.3}, {`name`: `y`, `initial`: 0.7}],"
+                   "`kinetic_energy`: `x'^2/2 + 2*y'^2`, `constraints`: [{`name`: `c`, `equation`: `x + y = 1`}]",
+                   settings);
+    for (size_t row = 0; row < 2; row++) {
+        double t = at(&m, row, "t");
+        assert_near("d(x)/d(x.initial)", at(&m, row, "d(x)/d(x.initial)"), 0.2, 1e-6);
+        assert_near("d(y)/d(x.initial)", at(&m, row, "d(y)/d(x.initial)"), -0.2, 1e-6);
+        assert_near("d(x')/d(x.velocity)", at(&m, row, "d(x')/d(x.velocity)"), 0.2, 1e-6);
+        assert_near("d(x)/d(x.velocity)", at(&m, row, "d(x)/d(x.velocity)"), 0.2 * t, 1e-6);
+    }
+    motion_free(&m);
+    m = motion_run(
+        "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}], `gravity`: [0, -9.81],"
+        "`particles`: [{`name`: `p`, `mass`: 3, `position`: [`x`, `y`]}],"
+        "`constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 1`}]",
+        settings);
+    assert_near("d(x)/d(x.initial)", at(&m, 0, "d(x)/d(x.initial)"), 0.64, 1e-6);
+    assert_near("d(y)/d(x.initial)", at(&m, 0, "d(y)/d(x.initial)"), 0.48, 1e-6);
+    motion_free(&m);
+}
+
 static void certified_runs_bound_the_error_of_derivatives(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`k`: 4}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
@@ -507,6 +534,7 @@ int main(void) {
         cmocka_unit_test(central_differences_of_runs_by_bdf_agree),
         cmocka_unit_test(constraints_need_not_be_kept_by_projection),
         cmocka_unit_test(columns_and_units_name_both),
+        cmocka_unit_test(derivatives_by_initial_values_are_those_of_the_consistent_ones),
         cmocka_unit_test(certified_runs_bound_the_error_of_derivatives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
