@@ -430,6 +430,10 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
     if (!good) return;
     if (out->has_equals && !hamel_expression_given(&in->tolerance)) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check with `equals` needs a `tolerance`");
+    } else if (!out->has_equals && hamel_expression_given(&in->tolerance)) {
+        (void)hamel_fail(s->error, HAMEL_INVALID, in->tolerance.pointer, 0,
+                         "a `tolerance` belongs to `equals`, which is missing");
+        hamel_suggest(s->error, "widen `min` and `max` instead");
     } else {
         resolve_tolerance(s, &in->tolerance, &out->tolerance);
     }

@@ -302,7 +302,10 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
         return true;
     }
     (void)fault(m, item, "%s() needs a %s, and there is none named `%s`", quantity_texts[item->op], kind, name);
-    const char *nearest = symbol_nearest(table, name, strlen(name));
+    const char *of_joint = arena_format(m->s->memory, "%s.1", name);
+    const char *nearest = of_joint && symbol_find(table, of_joint, strlen(of_joint)) >= 0
+                              ? of_joint
+                              : symbol_nearest(table, name, strlen(name));
     if (nearest) hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
     return false;
 }

@@ -64,13 +64,18 @@ static void check_dissipation(hamel_system *s) {
     graph_node *terms;
     signed char *signs;
     size_t n = s->coordinate_count;
-    if (s->dissipation < 0 || graph_is_number(s->graph, s->dissipation, NULL)) return;
+    const char *pointer = s->description->dissipation.pointer;
+    if (s->dissipation < 0 || graph_is_zero(s->graph, s->dissipation)) return;
+    if (!(graph_depends(s->graph, s->dissipation) & GRAPH_DEPENDS(SYMBOL_VELOCITY))) {
+        system_warn(s, pointer, "the dissipation does nothing: it contains no velocity");
+        return;
+    }
     size_t count = graph_terms(s->graph, s->dissipation, s->memory, &terms, &signs);
     size_t nodes = graph_count(s->graph);
     double *v = arena_alloc(s->memory, n, sizeof *v), *sum = arena_alloc(s->memory, n, sizeof *sum);
     double *value = arena_alloc(s->memory, nodes, sizeof *value), *error = arena_alloc(s->memory, nodes, sizeof *error);
     if (!v || !sum || !value || !error) {
-        binder_graph_fault(s, s->description->dissipation.pointer);
+        binder_graph_fault(s, pointer);
         return;
     }
     graph_point at = {.values = {[SYMBOL_PARAMETER] = s->parameter_values, [SYMBOL_VELOCITY] = v}};
@@ -83,7 +88,7 @@ static void check_dissipation(hamel_system *s) {
         }
         for (size_t i = 0; i < n; i++)
             if (sum[i] < 0)
-                system_warn(s, s->description->dissipation.pointer,
+                system_warn(s, pointer,
                             "the dissipation is negative where only `%s` moves, with %s' %c 0: it adds energy",
                             s->coordinates[i].name, s->coordinates[i].name, way > 0 ? '>' : '<');
     }
@@ -109,24 +114,41 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         }
 }
 
-/* --- constraints that never act ----------------------------------------------------------------------------------------- */
+/* --- constraints that never act, or always ------------------------------------------------------------------------------ */
 
-static void check_inactive(hamel_system *s) {
-    bool *used = arena_alloc(s->memory, s->constraint_count, sizeof *used);
-    if (!used) {
+/* What events do to each constraint. */
+enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
+
+static void mark_events(const hamel_system *s, unsigned char *marks) {
+    for (size_t i = 0; i < s->event_count; i++) {
+        const system_event *e = &s->events[i];
+        for (size_t k = 0; k < e->activate_count; k++) marks[e->activate[k]] |= EVENT_ACTIVATES;
+        for (size_t k = 0; k < e->deactivate_count; k++) marks[e->deactivate[k]] |= EVENT_DEACTIVATES;
+        if (e->impulse >= 0) marks[e->impulse] |= EVENT_ACTIVATES;
+    }
+}
+
+static void check_activation(hamel_system *s) {
+    unsigned char *marks = arena_alloc(s->memory, s->constraint_count, sizeof *marks);
+    if (!marks) {
         binder_graph_fault(s, "/constraints");
         return;
     }
-    for (size_t i = 0; i < s->event_count; i++) {
-        const system_event *e = &s->events[i];
-        for (size_t k = 0; k < e->activate_count; k++) used[e->activate[k]] = true;
-        if (e->impulse >= 0) used[e->impulse] = true;
-    }
+    mark_events(s, marks);
     for (size_t c = s->standing_count; c < s->named_count; c++)
-        if (s->constraints[c].inactive && !used[c])
+        if (!(marks[c] & EVENT_ACTIVATES))
             system_warn(s, s->constraints[c].pointer,
                         "the constraint `%s` never acts: it is inactive, and no event activates it",
                         s->constraints[c].name);
+    for (size_t i = 0; i < s->event_count; i++) {
+        const system_event *e = &s->events[i];
+        for (size_t k = 0; k < e->activate_count; k++) {
+            const system_constraint *at = &s->constraints[e->activate[k]];
+            if (at->inactive || (marks[e->activate[k]] & EVENT_DEACTIVATES)) continue;
+            system_warn(s, at->pointer, "the constraint `%s` acts from the start, before the event `%s` activates it",
+                        at->name, e->name);
+        }
+    }
 }
 
 /* --- angles in degrees -------------------------------------------------------------------------------------------------- */
@@ -224,7 +246,7 @@ void warnings_check(hamel_system *s) {
     if (d->potential_energy.count)
         check_twice(s, s->potential, s->potential_given, s->potential_count, d->potential_energy.pointer,
                     "gravity and springs");
-    check_inactive(s);
+    check_activation(s);
     check_degrees(s);
     check_units(s);
 }

@@ -72,12 +72,19 @@ static void what_does_nothing_is_named(void **state) {
         {POINT ", `dampers`: [{`between`: [[0, 0], [1, `t`]], `coefficient`: 5}]", "/dampers/0: damper 1 does nothing"},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`, `active`: false}]",
          "/constraints/0/equation: the constraint `c` never acts"},
+        {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}],"
+               "`events`: [{`name`: `e`, `when`: `y`, `activate`: [`c`]}]",
+         "/constraints/0/equation: the constraint `c` acts from the start, before the event `e` activates it"},
+        {POINT ", `dissipation`: `x^2`", "/dissipation: the dissipation does nothing: it contains no velocity"},
         {ROD(", `inertia`: 0.3"), "/bodies/0/inertia: the inertia of `B` does nothing"},
         {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` turns and has no inertia"},
         {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque does nothing"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
         {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* said to be so */
         {ROD(""), NULL},
+        {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}], `events`: [{`name`: `e`, `when`: `y`,"
+               "`deactivate`: [`c`]}, {`name`: `f`, `when`: `y - 1`, `activate`: [`c`]}]",
+         NULL},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`, `active`: false}],"
                "`events`: [{`name`: `e`, `when`: `x`, `activate`: [`c`]}]",
          NULL},
