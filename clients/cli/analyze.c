@@ -153,10 +153,17 @@ static void print_transitivity(const cJSON *transitivity) {
     for (const cJSON *u = velocities->child; u != NULL; u = u->next) print_relation(coefficients, u->valuestring);
 }
 
+static void print_warnings(const cJSON *warnings) {
+    if (warnings == NULL || warnings->child == NULL) return;
+    for (const cJSON *w = warnings->child; w != NULL; w = w->next) printf("warning: %s\n", w->valuestring);
+    printf("\n");
+}
+
 static void print_text(const cJSON *answer) {
     const cJSON *holonomy = member(answer, "holonomy"), *constraints = member(answer, "constraints");
     const cJSON *left_out = member(holonomy, "left_out");
     if (text_of(answer, "name")[0] != '\0') printf("%s\n\n", text_of(answer, "name"));
+    print_warnings(member(answer, "warnings"));
     print_count("coordinates", answer, "coordinates");
     print_count("degrees of freedom", answer, "degrees_of_freedom");
     print_count("dimension of accessible configurations", holonomy, "accessible_dimension");

@@ -54,7 +54,13 @@ static bool begin_report(analysis *a) {
     r->coordinate_count = a->n;
     r->constraint_count = a->m;
     r->constraints = arena_alloc(a->memory, a->m, sizeof *r->constraints);
-    if (!r->name || !r->constraints) return false;
+    r->warnings.items = arena_alloc(a->memory, a->system->warning_count, sizeof *r->warnings.items);
+    if (!r->name || !r->constraints || !r->warnings.items) return false;
+    for (size_t i = 0; i < a->system->warning_count; i++) {
+        const char *text = a->system->warnings[i];
+        r->warnings.items[r->warnings.count++] = arena_text(a->memory, text, strlen(text));
+        if (!r->warnings.items[i]) return false;
+    }
     for (size_t c = 0; c < a->m; c++) {
         const system_constraint *given = &a->system->constraints[c];
         r->constraints[c].name = arena_text(a->memory, given->name, strlen(given->name));

@@ -198,6 +198,16 @@ static void one_member_speaks_for_a_family_and_warnings_are_bounded(void **state
     hamel_model_free(model);
 }
 
+static void analyses_show_them_too(void **state) {
+    (void)state;
+    hamel_report *report =
+        fixture_report(POINT ", `dampers`: [{`name`: `d`, `between`: [`p`, [0, 0]], `coefficient`: -1}]");
+    assert_int_equal(report->warnings.count, 1);
+    assert_string_equal(report->warnings.items[0],
+                        "/dampers/0/coefficient: the coefficient of damper d is -1: it adds energy");
+    hamel_report_free(report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(negative_constants_are_named),
@@ -207,6 +217,7 @@ int main(void) {
         cmocka_unit_test(units_and_names_that_hide_are_named),
         cmocka_unit_test(meanings_of_another_convention_are_named),
         cmocka_unit_test(a_wheel_behind_its_surface_is_named),
+        cmocka_unit_test(analyses_show_them_too),
         cmocka_unit_test(one_member_speaks_for_a_family_and_warnings_are_bounded),
     };
     return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
