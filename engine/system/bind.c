@@ -340,6 +340,7 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
     if (m->s->binder->noting && !note_element(m->s, element)) return false;
     if (!integer_value(m, item, k, "the component", &component)) return false;
     if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
+    if (turns && component < 3) system_warn_in_plane(m->s, m->pointer, quantity_texts[item->op]);
     if (!located_need(m->s, element, &complete)) return false;
     const system_located *at = &m->s->binder->located[element];
     if (turns && !at->turns) return fault(m, item, "`%s` has no orientation, so it has no angular velocity", name);

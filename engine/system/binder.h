@@ -121,6 +121,9 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
 /* Warns of a number that is taken as an angle and looks like one in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x);
 
+/* Warns of a component of an angular velocity that is always 0, in a system in the plane. */
+void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quantity);
+
 /* Appends an output. False with a fault when there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 

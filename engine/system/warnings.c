@@ -49,6 +49,10 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
     system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
 }
 
+void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quantity) {
+    if (s->dimension == 2) system_warn(s, pointer, "%s() has component 3 only in the plane, others are 0", quantity);
+}
+
 /* --- dissipation ------------------------------------------------------------------------------------------------------ */
 
 /* The only coordinate whose velocity a term contains, of those made of velocities and parameters; or −1. */

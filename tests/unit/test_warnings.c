@@ -153,6 +153,9 @@ static void meanings_of_another_convention_are_named(void **state) {
     "{`name`: `B`, `mass`: 1, `position`: [0, 0, 0], `inertia`: [1, 1, 1], `orientation`: {`quaternion`: [`a`, `b`, " \
     "`c`, `d`]}}]"
     static const expectation list[] = {
+        {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 1)`}",
+         "/outputs/w: angular_velocity() has component 3 only in the plane, others are 0"},
+        {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 3)`}", NULL},
         {QUATERNION("0", "1"), "/bodies/0/orientation/quaternion: `B` starts half a turn about the third axis away"},
         {QUATERNION("1", "0"), NULL},
         {QUATERNION("0.6", "0.8"), NULL},
