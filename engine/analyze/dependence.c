@@ -11,7 +11,8 @@
 
 static hamel_status report(analysis *a, const kinetics *k) {
     redundancy found;
-    hamel_status status = redundancy_find(&found, a->model, k->values, k->mode.active, REDUNDANCY_TOLERANCE);
+    hamel_status status =
+        redundancy_find(&found, a->model, k->values, k->mode.active, k->survey.usual, REDUNDANCY_TOLERANCE);
     if (status == HAMEL_OK && !(a->report->redundancy = redundancy_report(&found, a->model))) status = HAMEL_NO_MEMORY;
     for (size_t c = 0; status == HAMEL_OK && c < a->m; c++) a->report->constraints[c].unique = !found.involved[c];
     redundancy_free(&found);

@@ -182,7 +182,7 @@ static void scale_swept(transport *c) {
 static size_t rank_of_swept(transport *c, size_t most, bool *clear) {
     size_t N = c->N, rank = 0, last = c->swept_count < N ? c->swept_count : N;
     scale_swept(c);
-    (void)dense_qr(N, c->swept_count, c->qr, c->tau, c->pivot, 0, c->scratch);
+    (void)dense_qr(N, c->swept_count, N, c->qr, c->tau, c->pivot, 0, c->scratch);
     double first = fabs(c->qr[0]), before = 1, here = 1;
     for (; rank < last && rank < most; rank++) {
         here = fabs(c->qr[rank * N + rank]) / first;

@@ -129,20 +129,15 @@ static bool allocate(integrator *w) {
 }
 
 /* At the same error the Runge–Kutta method takes half the time of Adams in the median of the examples, and as long at most
- * where there is anything to integrate (tests/bench/bench_methods.c); with thousands of coordinates both are alike. Where
- * constraints depend on each other its stages, off the constraints, may each have to be brought back: seven times Adams'
- * time on Bricard's linkage, though a quarter of it on rods in parallel. */
-static const stepper_kind *first_method(const hamel_model *model, const kinetics *k) {
+ * where there is anything to integrate (tests/bench/bench_methods.c); with thousands of coordinates both are alike. */
+static const stepper_kind *first_method(const hamel_model *model) {
     switch (model->settings.method) {
     case HAMEL_METHOD_BDF: return &stepper_bdf;
     case HAMEL_METHOD_ADAMS: return &stepper_adams;
     case HAMEL_METHOD_ERK: return &stepper_erk;
     case HAMEL_METHOD_AUTO: break;
     }
-    size_t active = 0;
-    for (size_t c = 0; c < model->m; c++) active += k->mode.active[c];
-    bool dependent = motion_rank(&k->motion) < active;
-    return model->sensitivities || dependent ? &stepper_adams : &stepper_erk;
+    return model->sensitivities ? &stepper_adams : &stepper_erk;
 }
 
 static void choose(integrator *w, const stepper_kind *kind, double safety) {
@@ -163,7 +158,7 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
                       .start_margin = 1,
                       .t = model->settings.start};
     w->previous = w->t;
-    const stepper_kind *first = first_method(model, k);
+    const stepper_kind *first = first_method(model);
     choose(w, first, first->safety);
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
     w->variables = variables_create(k, w->t, q, v, error);

@@ -98,7 +98,10 @@ static hamel_status rates_across_singularity(integrator *w, double t, const doub
     return status;
 }
 
-/* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
+/* Of redundant constraints that turn at the rate ω each keeps its own Φ'' = 0, and what they have in common grows as
+ * exp(ωt) off them (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1): there the rates of the nearest state are taken all along.
+ *
+ * Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
 static bool minds_singularity(const integrator *w) {
     return !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;
@@ -119,6 +122,8 @@ static hamel_status rates_at_rough_stage(integrator *w, double t, const double *
 static hamel_status rates_beside(integrator *w, double t, const double *y, double *out, hamel_status status) {
     if (status == HAMEL_NOT_FINITE || !minds_singularity(w)) return status;
     if (w->kind->rough_stages) return rates_at_rough_stage(w, t, y, out, status);
+    if (w->margin >= INTEGRATOR_BESIDE && kkt_expects_redundancy(w->kinetics->all))
+        return rates_beside_singularity(w, t, y, out);
     if (w->margin >= INTEGRATOR_BESIDE) return status;
     return w->margin < ACROSS ? rates_across_singularity(w, t, y, out) : rates_beside_singularity(w, t, y, out);
 }

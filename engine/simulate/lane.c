@@ -189,8 +189,10 @@ static hamel_status settle(lane *l, hamel_error *error) {
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
     bool between = false; /* its state and accelerations are interpolated */
     double worst = 0;
-    hamel_status status;
+    hamel_status status = HAMEL_OK;
     memcpy(l->given, l->q, 2 * model->n * sizeof *l->q); /* q and v lie together */
+    if (!l->kinetics->survey.done) status = row_survey_find(l->kinetics, l->t, l->q, l->v);
+    if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory for the run");
     if (projected)
         status = kinetics_project(l->kinetics, l->t, l->q, l->v, &worst, error);
     else
@@ -215,6 +217,7 @@ static hamel_status keep_constants(lane *l, hamel_error *error) {
 
 hamel_status lane_see(lane *l, double t, hamel_error *error) {
     l->t = t;
+    if (l->integrator) kinetics_recall(l->kinetics, &l->memory);
     hamel_status status =
         l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
     if (status == HAMEL_OK && l->sensitivities && l->integrator)
@@ -290,6 +293,7 @@ hamel_status lane_start(lane *l, const integrator_options *options, hamel_error 
     }
     if (status != HAMEL_OK) return status;
     l->integrator = integrator_create(l->model, l->kinetics, l->q, l->v, options, error);
+    l->memory = kinetics_remember(l->kinetics);
     return l->integrator ? keep_pace(l, error) : error->status;
 }
 
@@ -316,7 +320,9 @@ static hamel_status search(lane *l, hamel_error *error) {
 }
 
 hamel_status lane_step(lane *l, hamel_error *error) {
+    kinetics_recall(l->kinetics, &l->memory);
     hamel_status status = integrator_step(l->integrator, error);
+    l->memory = kinetics_remember(l->kinetics);
     return status == HAMEL_OK && l->roots ? search(l, error) : status;
 }
 

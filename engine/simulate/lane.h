@@ -25,6 +25,7 @@ typedef struct lane {
     sensitivities *sensitivities;                 /* NULL: none asked for */
     double **along, *derivatives;                 /* at the state seen last; and their columns */
     double **since_along;                         /* where the integrator was started */
+    kinetics_memory memory;                       /* as the last step left it */
     bool again;                                   /* what is due has been brought about by what has just happened */
 } lane;
 

@@ -56,8 +56,8 @@ hamel_status monitor_redundancy(hamel_summary *s, const lane *l, hamel_error *er
     const hamel_model *model = l->model;
     redundancy found;
     if (motion_rank(&l->kinetics->motion) == model->m) return HAMEL_OK;
-    hamel_status status =
-        redundancy_find(&found, model, l->kinetics->values, l->kinetics->mode.active, REDUNDANCY_TOLERANCE);
+    hamel_status status = redundancy_find(&found, model, l->kinetics->values, l->kinetics->mode.active,
+                                          l->kinetics->survey.usual, REDUNDANCY_TOLERANCE);
     if (status == HAMEL_OK && found.count > 0) {
         s->redundancy = redundancy_report(&found, model);
         s->redundant = calloc(found.count + 1, sizeof *s->redundant);

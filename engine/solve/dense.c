@@ -214,11 +214,12 @@ static void downdate(size_t rows, const double *a, size_t k, size_t j, double *l
     }
 }
 
-size_t dense_qr(size_t rows, size_t columns, double *a, double *tau, size_t *pivot, double tolerance, double *scratch) {
+size_t dense_qr(size_t rows, size_t columns, size_t most, double *a, double *tau, size_t *pivot, double tolerance,
+                double *scratch) {
     double *left = scratch, *reference = scratch + columns;
-    size_t steps = rows < columns ? rows : columns;
+    size_t shorter = rows < columns ? rows : columns, steps = shorter < most ? shorter : most;
     double first = 0;
-    for (size_t k = 0; k < steps; k++) tau[k] = 0;
+    for (size_t k = 0; k < shorter; k++) tau[k] = 0;
     for (size_t j = 0; j < columns; j++) {
         pivot[j] = j;
         left[j] = reference[j] = norm(rows, a + rows * j);

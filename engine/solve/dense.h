@@ -33,8 +33,8 @@ void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, 
 
 /* a P = Q R, column pivoting by Householder (GVL alg. 5.4.1), a is rows × columns. R in the upper triangle, Householder
  * vectors below, tau[min], pivot[columns]. Returns the numerical rank: diagonal entries of R above
- * tolerance · |R_00|. */
-size_t dense_qr(size_t rows, size_t columns, double *a, double *tau, size_t *pivot, double tolerance,
+ * tolerance · |R_00|, at most `most`. */
+size_t dense_qr(size_t rows, size_t columns, size_t most, double *a, double *tau, size_t *pivot, double tolerance,
                 double *scratch /* 2*columns */);
 void dense_qr_apply_transpose(size_t rows, size_t rank, const double *qr, const double *tau, double *x); /* x := Qᵀ x */
 void dense_qr_apply(size_t rows, size_t rank, const double *qr, const double *tau, double *x);           /* x := Q x */

@@ -2,6 +2,7 @@
 #include "engine/solve/frame.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ static const double INDEPENDENT = 1e-8;
 /* Parts of the smallest pivot where the rows were chosen: completing rows are chosen anew before they cost a digit; the
  * user's own cannot be, and are given up when they cost six. */
 static const double WORN = 0.1, LOST = 1e-6;
-/* Part of a row left out that those taken may miss: integration keeps constraints to its tolerance only. */
+/* Part of a redundant row that the others may miss: integration keeps constraints to its tolerance only. */
 static const double GROWN = 1e-4;
 
 frame *frame_create(const hamel_model *model) {
@@ -20,7 +21,7 @@ frame *frame_create(const hamel_model *model) {
     f->model = model;
     f->n = n;
     f->user = calloc(model->system->quasi_count + m + 2 * n + 1, sizeof *f->user);
-    double *at = calloc(3 * n * n + n + n * m + A + C + 1, sizeof *at);
+    double *at = calloc(4 * n * n + 2 * n + n * m + A + C + 2 * m + 1, sizeof *at);
     f->lu = at;
     bool good = f->user && at;
     good = row_space_create(&f->rows, n, m) && good;
@@ -37,7 +38,12 @@ frame *frame_create(const hamel_model *model) {
     f->lu_scale = at += n * n;
     f->A = at += n;
     f->C = at += A;
-    f->work = at + C;
+    f->work = at += C;
+    f->basis = at += n * m;
+    f->usual_here = at += n * n;
+    f->values = at += m;
+    f->vector = at + m;
+    f->limit = SIZE_MAX;
     return f;
 }
 
@@ -66,24 +72,23 @@ static size_t list_rows(frame *f, const double *A) {
     return count;
 }
 
+/* Q₁ of the rows listed, for the values of A, into `basis`. False when they have fewer than `limit` dimensions and it is
+ * `exact`. */
+static bool find_basis(frame *f, const double *A, size_t limit, bool exact) {
+    f->listed = list_rows(f, A);
+    for (size_t r = 0; r < f->listed; r++) f->usual_here[r] = f->usual ? f->usual[f->row[r]] : 0;
+    f->rows.limit = limit;
+    row_space_load(&f->rows, f->listed, f->work, f->usual_here);
+    if (!row_space_factor(&f->rows) || (exact && f->rows.rank < limit)) return false;
+    row_space_directions(&f->rows, f->basis);
+    return true;
+}
+
 static bool choose_rows(frame *f, const double *A) {
-    size_t count = list_rows(f, A), n = f->n;
-    row_space_load(&f->rows, count, f->work);
-    if (!row_space_factor(&f->rows)) return false;
+    if (!find_basis(f, A, f->limit, false)) return false;
     f->row_count = f->rows.rank;
-    f->freedom = n - f->row_count;
-    bool *taken = calloc(f->model->m + 1, sizeof *taken);
-    if (!taken) return false;
-    for (size_t p = 0; p < f->row_count; p++) taken[f->row[f->rows.pivot[p]]] = true;
-    f->row_count = 0;
-    for (size_t c = 0; c < f->model->m; c++)
-        if (taken[c]) f->row[f->row_count++] = c;
-    free(taken);
-    memset(f->orthonormal, 0, n * f->row_count * sizeof *f->orthonormal);
-    for (size_t j = 0; j < f->row_count; j++) {
-        f->orthonormal[j + n * j] = 1;
-        dense_qr_apply(n, f->row_count, f->rows.QR, f->rows.tau, f->orthonormal + n * j);
-    }
+    f->freedom = f->n - f->row_count;
+    memcpy(f->orthonormal, f->basis, f->n * f->row_count * sizeof *f->basis);
     return true;
 }
 
@@ -128,13 +133,14 @@ static hamel_status factor(frame *f, const double *A, const double *C);
  * of a basis of it. Unit rows keep apart what does not touch. */
 static bool choose_coordinates(frame *f) {
     size_t n = f->n, count = f->freedom - f->user_count;
-    row_space_load(&f->all, n - count, f->orthonormal);
+    row_space_load(&f->all, n - count, f->orthonormal, NULL);
     if (!row_space_factor(&f->all) || f->all.rank != n - count) return false;
     row_space_free_directions(&f->all, f->Phi);
     f->has_directions = false;
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < count; i++) f->all.QR[i + count * j] = f->Phi[j + n * i];
-    if (dense_qr(count, n, f->all.QR, f->all.tau, f->all.pivot, INDEPENDENT, f->all.scratch) < count) return false;
+    if (dense_qr(count, n, count, f->all.QR, f->all.tau, f->all.pivot, INDEPENDENT, f->all.scratch) < count)
+        return false;
     memcpy(f->coordinate, f->all.pivot, count * sizeof *f->coordinate);
     return true;
 }
@@ -168,10 +174,30 @@ static void fill(frame *f, const double *A, const double *C) {
     }
     for (size_t r = f->user_count; r < f->freedom; r++) f->lu[r + n * f->coordinate[r - f->user_count]] = 1;
     for (size_t r = 0, e = 0; r < f->row_count; r++) {
+        for (size_t i = 0; frame_is_redundant(f) && i < n; i++) f->lu[f->freedom + r + n * i] = f->basis[i + n * r];
+        if (frame_is_redundant(f)) continue;
         while (e < model->A.count && (size_t)model->A.row[e] < f->row[r]) e++;
         for (; e < model->A.count && (size_t)model->A.row[e] == f->row[r]; e++)
             f->lu[f->freedom + r + n * (size_t)model->A.column[e]] = A[e];
     }
+}
+
+/* The sign of the determinant of what dense_lu has factored. */
+static bool is_positive(size_t n, const double *lu, const size_t *pivot) {
+    bool positive = true;
+    for (size_t i = 0; i < n; i++)
+        if ((lu[i + n * i] < 0) != (pivot[i] != i)) positive = !positive;
+    return positive;
+}
+
+/* Whether the basis of rows is oriented as it was where the frame was chosen: QR is free to turn it round. */
+static bool keeps_orientation(frame *f) {
+    size_t n = f->n, count = f->row_count;
+    if (!frame_is_redundant(f)) return true;
+    for (size_t j = 0; j < count; j++)
+        for (size_t i = 0; i < count; i++)
+            f->lu[i + count * j] = dense_dot(n, f->orthonormal + n * i, f->basis + n * j);
+    return !dense_lu(count, f->lu, f->pivot, f->lu_scale) || is_positive(count, f->lu, f->pivot);
 }
 
 static hamel_status factor(frame *f, const double *A, const double *C) {
@@ -180,17 +206,18 @@ static hamel_status factor(frame *f, const double *A, const double *C) {
     memcpy(f->A, A, f->model->A.count * sizeof *A);
     memcpy(f->C, C, f->model->C.count * sizeof *C);
     f->has_directions = false;
+    f->now = 0;
+    f->factored = !frame_is_redundant(f) || find_basis(f, A, f->row_count, true);
+    if (!f->factored) return HAMEL_SINGULAR;
+    bool oriented = keeps_orientation(f);
     fill(f, A, C);
     f->factored = dense_lu(n, f->lu, f->pivot, f->lu_scale);
-    f->now = 0;
     if (!f->factored) return HAMEL_SINGULAR;
-    f->positive = true;
     for (size_t i = 0; i < n; i++) {
-        double pivot = f->lu[i + n * i];
-        least = fmin(least, fabs(pivot));
-        most = fmax(most, fabs(pivot));
-        if ((pivot < 0) != (f->pivot[i] != i)) f->positive = !f->positive;
+        least = fmin(least, fabs(f->lu[i + n * i]));
+        most = fmax(most, fabs(f->lu[i + n * i]));
     }
+    f->positive = is_positive(n, f->lu, f->pivot) == oriented;
     f->now = n > 0 ? least / most : 1;
     return HAMEL_OK;
 }
@@ -204,17 +231,13 @@ hamel_status frame_factor(frame *f, const double *A, const double *C) {
     return !f->held && (status != HAMEL_OK || f->now < WORN * f->least) ? frame_choose(f, A, C) : status;
 }
 
-/* Rows that depended on those taken are orthogonal to Φ; where one no longer is, the rank has grown. */
+/* Redundant rows are orthogonal to Φ; where one no longer is, the rank has grown. */
 bool frame_has_grown(frame *f) {
     const hamel_model *model = f->model;
+    if (!frame_is_redundant(f)) return false;
     const double *Phi = frame_directions(f);
-    size_t taken = 0;
     for (size_t c = 0, e = 0, first; c < model->m; c++) {
         for (first = e; e < model->A.count && (size_t)model->A.row[e] == c;) e++;
-        if (taken < f->row_count && f->row[taken] == c) {
-            taken++;
-            continue;
-        }
         for (size_t k = 0; model->order[c] != CONSTRAINT_ACCELERATION && k < f->freedom; k++) {
             const double *direction = Phi + f->n * k;
             double sum = 0, size = 0;
@@ -222,7 +245,8 @@ bool frame_has_grown(frame *f) {
                 sum += f->A[i] * direction[model->A.column[i]];
                 size += f->A[i] * f->A[i];
             }
-            if (!(fabs(sum) <= GROWN * sqrt(size) * norm(f->n, direction))) return true;
+            double length = f->usual ? fmax(f->usual[c], sqrt(size)) : sqrt(size);
+            if (!(fabs(sum) <= GROWN * length * norm(f->n, direction))) return true;
         }
     }
     return false;
@@ -275,6 +299,25 @@ void frame_apply(const frame *f, const double *x, double *out) {
     for (size_t r = f->user_count; r < f->freedom; r++) out[r] = x[f->coordinate[r - f->user_count]];
 }
 
-void frame_gather(const frame *f, const double *all, double *out) {
-    for (size_t r = 0; r < f->row_count; r++) out[r] = all[f->row[r]];
+void frame_gather(frame *f, const double *all, size_t stride, double *out) {
+    if (!frame_is_redundant(f)) {
+        for (size_t r = 0; r < f->row_count; r++) out[r] = all[stride * f->row[r]];
+        return;
+    }
+    for (size_t r = 0; r < f->listed; r++) f->values[r] = all[stride * f->row[r]];
+    (void)row_space_solution(&f->rows, f->values, f->vector);
+    for (size_t r = 0; r < f->row_count; r++) out[r] = dense_dot(f->n, f->basis + f->n * r, f->vector);
+}
+
+void frame_scatter(frame *f, const double *z, double *all) {
+    memset(all, 0, f->model->m * sizeof *all);
+    if (!frame_is_redundant(f)) {
+        for (size_t r = 0; r < f->row_count; r++) all[f->row[r]] = z[r];
+        return;
+    }
+    memset(f->vector, 0, f->n * sizeof *f->vector);
+    for (size_t r = 0; r < f->row_count; r++)
+        for (size_t i = 0; i < f->n; i++) f->vector[i] += z[r] * f->basis[i + f->n * r];
+    row_space_multipliers(&f->rows, f->vector, f->values);
+    for (size_t r = 0; r < f->listed; r++) all[f->row[r]] = f->values[r];
 }

@@ -3,9 +3,11 @@
  *
  *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
  *
- * A_s are independent rows among those of holonomic and velocity constraints; acceleration constraints restrict u', not
- * u. The coordinates that complete C are those that determine best what C and A_s leave free where they are chosen. One frame serves the states of
- * an integration and the equations of motion in it; nothing is allocated after creation. */
+ * A_s are the rows of holonomic and velocity constraints; of redundant ones an orthonormal basis of their rows
+ * (row_space.h), since single rows may shorten or come to depend on each other as the mechanism turns. Acceleration
+ * constraints restrict u', not u. The coordinates that complete C are those that determine best what C and A_s leave free
+ * where they are chosen. One frame serves the states of an integration and the equations of motion in it; nothing is
+ * allocated after creation. */
 #ifndef HAMEL_SOLVE_FRAME_H
 #define HAMEL_SOLVE_FRAME_H
 
@@ -15,7 +17,8 @@
 typedef struct frame {
     const hamel_model *model;
     size_t n, freedom, user_count, row_count; /* n = freedom + row_count; user_count of the freedom are the user's */
-    size_t *user, *row, *coordinate;          /* quasi-velocities, constraints, coordinates that complete */
+    size_t listed;                   /* constraints at the level of velocities, row_count of them independent */
+    size_t *user, *row, *coordinate; /* quasi-velocities, constraints listed, coordinates that complete */
     bool chosen;
     bool grown;                    /* found so by the equations of motion while held */
     bool held;                     /* states are made of this frame: it is chosen again by frame_choose only */
@@ -28,7 +31,11 @@ typedef struct frame {
     size_t *pivot;
     double *Phi; /* n × freedom */
     double *orthonormal, *work;
+    double *basis;                        /* n × row_count: rows of A_s, where constraints are redundant */
+    double *usual_here, *values, *vector; /* m, m and n: scratch */
     row_space rows, all;
+    size_t limit;        /* as kkt_expect, of the constraints at the level of velocities */
+    const double *usual; /* m, or NULL */
 } frame;
 
 /* NULL without memory. */
@@ -45,8 +52,12 @@ hamel_status frame_choose(frame *f, const double *A, const double *C) HAMEL_CHEC
  * is not held. HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status frame_factor(frame *f, const double *A, const double *C) HAMEL_CHECKED;
 
-/* Whether a row left out has become independent of those taken, at the state factored last: there are fewer degrees of
- * freedom than the frame has. */
+static inline bool frame_is_redundant(const frame *f) {
+    return f->row_count < f->listed;
+}
+
+/* Whether redundant rows have become independent at the state factored last: there are fewer degrees of freedom than the
+ * frame has. */
 bool frame_has_grown(frame *f);
 
 /* Whether the rows have come near dependence at the state factored last, or have gone through it: so near that completing
@@ -62,7 +73,10 @@ void frame_solve_transposed(const frame *f, double *x);         /* x[n] := Ψ⁻
 const double *frame_directions(frame *f);                       /* Φ: n × freedom */
 void frame_apply(const frame *f, const double *x, double *out); /* out[freedom] := C x */
 
-/* out[row_count] := the entries of the taken constraints in all[m]. */
-void frame_gather(const frame *f, const double *all, double *out);
+/* out[row_count] := what values of the constraints, all[stride · c], are of the rows A_s; of redundant ones by least squares. */
+void frame_gather(frame *f, const double *all, size_t stride, double *out);
+
+/* all[m] := multipliers of the constraints, of least norm, whose reaction is that of the multipliers z[row_count] of A_s. */
+void frame_scatter(frame *f, const double *z, double *all);
 
 #endif

@@ -152,6 +152,11 @@ static hamel_status report(kinetics *k, const double *position, const double *ve
     return HAMEL_INCONSISTENT;
 }
 
+static hamel_status survey(kinetics *k, double t, const double *q, const double *v, hamel_error *error) {
+    hamel_status status = row_survey_find(k, t, q, v);
+    return status == HAMEL_NO_MEMORY ? hamel_fail(error, status, "", 0, "no memory for the initial values") : status;
+}
+
 hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, double *v, hamel_initialization mode,
                                             double *residual, hamel_error *error) {
     const hamel_model *model = k->model;
@@ -164,6 +169,11 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     if (!given || !nearest_create(&w, k, t)) {
         free(given);
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial values");
+    }
+    if (!k->survey.done) status = survey(k, t, q, v, error); /* of rows that vanish at the start only */
+    if (status != HAMEL_OK) {
+        free(given), free(w.mass);
+        return status;
     }
     memcpy(w.mass, k->values + model->at_M, model->M.count * sizeof *w.mass);
     memcpy(given, kinetics_position(k), m * sizeof *given);
@@ -182,7 +192,7 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
         status = report(k, given, given + m, given + 2 * m, q, v, error);
     free(w.mass);
     free(given);
-    return status;
+    return status == HAMEL_OK ? survey(k, t, q, v, error) : status;
 }
 
 hamel_status initial_state(kinetics *k, double *q, double *v, double *a, double *lambda, hamel_error *error) {

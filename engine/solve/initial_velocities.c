@@ -98,7 +98,7 @@ static bool rows_at(rows *w, const kinetics *k, double t, const double *q) {
 /* v of least norm; returns by how much dependent rows contradict, relative to their right side or 1. */
 static double solve(rows *w, double *v) {
     double worst = 0;
-    row_space_load(&w->space, w->count, w->E);
+    row_space_load(&w->space, w->count, w->E, NULL);
     if (!row_space_factor(&w->space)) return INFINITY;
     (void)row_space_solution(&w->space, w->r, v);
     for (size_t c = 0; c < w->count; c++) {

@@ -59,10 +59,22 @@ hamel_status kinetics_select(kinetics *k, const bool *active) {
     memmove(k->mode.active, active, k->model->m * sizeof *active);
     mask_values(k);
     if (k->motion.frame) frame_release(k->motion.frame);
+    row_survey_drop(k);
     hamel_status status = kkt_select(k->all, active);
     if (status == HAMEL_OK && k->positions != k->all) status = kkt_select(k->positions, active);
     if (status == HAMEL_OK && k->velocities != k->all) status = kkt_select(k->velocities, active);
     return status;
+}
+
+kinetics_memory kinetics_remember(const kinetics *k) {
+    return (kinetics_memory){k->rest, kkt_remember(k->all), kkt_remember(k->positions), kkt_remember(k->velocities)};
+}
+
+void kinetics_recall(kinetics *k, const kinetics_memory *memory) {
+    k->rest = memory->rest;
+    kkt_recall(k->all, memory->all);
+    kkt_recall(k->positions, memory->positions);
+    kkt_recall(k->velocities, memory->velocities);
 }
 
 /* Whether M is singular at the initial values, which may be special, and beside them. Where it is not finite nothing is
@@ -116,9 +128,11 @@ kinetics *kinetics_create(const hamel_model *model) {
         return NULL;
     }
     k->residual = dynamics_residual_create(model);
-    if (!k->residual || !k->nonideal_work || !k->accelerations_work || !k->values || !k->dynamics_work ||
-        !k->observed_work || !k->rate_work || !create_systems(k) || !motion_solver_create(&k->motion, model, k->all) ||
-        !create_mode(k)) {
+    k->survey.usual = calloc(model->m + 2 * model->n + 1, sizeof *k->survey.usual);
+    if (k->survey.usual) k->survey.state = k->survey.usual + model->m;
+    if (!k->survey.usual || !k->residual || !k->nonideal_work || !k->accelerations_work || !k->values ||
+        !k->dynamics_work || !k->observed_work || !k->rate_work || !create_systems(k) ||
+        !motion_solver_create(&k->motion, model, k->all) || !create_mode(k)) {
         kinetics_free(k);
         return NULL;
     }
@@ -161,6 +175,7 @@ void kinetics_free(kinetics *k) {
     free(k->observed_work);
     free(k->rate_work);
     free(k->nonideal_work);
+    free(k->survey.usual);
     mode_free(&k->mode);
     free(k->masked);
     free(k);
@@ -335,7 +350,8 @@ hamel_status kinetics_rates(kinetics *k, double t, const double *q, const double
                             double *a, double *lambda, hamel_error *error) {
     if (k->rest > 0) {
         k->rest--;
-    } else if (k->model->accelerations && !k->singular_mass && k->masked_count == 0 && !error) {
+    } else if (k->model->accelerations && !k->singular_mass && k->masked_count == 0 && !error &&
+               !kkt_expects_redundancy(k->all)) {
         k->t = t, k->q = q, k->v = v;
         if (k->model->switches && !k->held) mode_choose_branches(&k->mode, t, q, v);
         if (solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
@@ -359,7 +375,7 @@ static void find_scales(kinetics *k, bool position) {
             double size = fabs(x[A->column[e]]);
             sum += fabs(values[e]) * (size > 1 ? size : 1);
         }
-        scale[c] = sum;
+        scale[c] = fmax(sum, k->survey.usual[c]);
     }
 }
 
@@ -490,7 +506,7 @@ bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right,
     const hamel_model *model = k->model;
     redundancy r;
     *out = (kinetics_contradiction){0};
-    if (redundancy_find(&r, model, k->values, taken, REDUNDANCY_TOLERANCE) == HAMEL_OK)
+    if (redundancy_find(&r, model, k->values, taken, k->survey.usual, REDUNDANCY_TOLERANCE) == HAMEL_OK)
         for (size_t set = 0; set < r.count; set++) {
             double off = redundancy_contradiction(&r, set, right);
             if (!(off > out->off)) continue;
@@ -513,8 +529,8 @@ double kinetics_margin(kinetics *k) {
 bool kinetics_dependent_names(const kinetics *k, double margin, char *names, size_t size) {
     redundancy found;
     size_t set = 0;
-    bool any =
-        redundancy_find(&found, k->model, k->values, k->mode.active, fmax(DEPENDENT, NEARLY * margin)) == HAMEL_OK;
+    bool any = redundancy_find(&found, k->model, k->values, k->mode.active, k->survey.usual,
+                               fmax(DEPENDENT, NEARLY * margin)) == HAMEL_OK;
     for (size_t i = 1; any && i < found.count; i++) /* sets that always depend leave less */
         if (found.rest[i] > found.rest[set]) set = i;
     any = any && found.count > 0;

@@ -10,8 +10,11 @@
 #include "engine/solve/friction.h"
 #include "engine/solve/mode.h"
 #include "engine/solve/motion_solver.h"
+#include "engine/solve/row_survey.h"
 
-typedef struct kinetics {
+typedef struct kinetics kinetics;
+
+struct kinetics {
     const hamel_model *model;
     double *values; /* outputs of the dynamics program at the state evaluated last */
     double *lambda; /* m: multipliers that the forces were evaluated with */
@@ -28,6 +31,7 @@ typedef struct kinetics {
     size_t rest;   /* for how many right-hand sides that program is left alone */
     double margin; /* motion_margin of the right-hand side evaluated last; not where there is a frame */
     motion_solver motion;
+    row_survey survey;
     kkt *all, *positions, *velocities, *mass; /* mass: only when free accelerations are observed */
     friction *friction;                       /* NULL when there is none */
     dynamics_residual *residual;
@@ -40,7 +44,7 @@ typedef struct kinetics {
     bool singular_mass;  /* M is singular at every state (mass_rank.h) */
     size_t *masked;      /* the entries of `values` that belong to constraints that are not active: read as 0 */
     size_t masked_count;
-} kinetics;
+};
 
 /* NULL without memory. */
 kinetics *kinetics_create(const hamel_model *model);
@@ -49,6 +53,15 @@ void kinetics_free(kinetics *k);
 /* Makes exactly these constraints (m) active; `active` may be the mode's own. The next evaluation knows of it. HAMEL_OK or
  * HAMEL_NO_MEMORY. */
 hamel_status kinetics_select(kinetics *k, const bool *active) HAMEL_CHECKED;
+
+/* What evaluations take from those before them. A state that is only looked at must not change those of the integration:
+ * recalled before each of them, rows are the same however many there are. */
+typedef struct kinetics_memory {
+    size_t rest;
+    kkt_memory all, positions, velocities;
+} kinetics_memory;
+kinetics_memory kinetics_remember(const kinetics *k);
+void kinetics_recall(kinetics *k, const kinetics_memory *memory);
 
 /* Evaluates M, A, Q, b and the residuals at (t, q, v); q and v stay the caller's and must live until the next call.
  * HAMEL_OK or HAMEL_NOT_FINITE; `error` (may be NULL) names the expression at fault. */

@@ -5,6 +5,7 @@
 #include "engine/solve/redundancy.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,10 @@ static bool create_sparse(kkt *k, size_t count) {
 }
 
 static void take_rows(kkt *k, const bool *active) {
+    k->selection++;
     k->k = 0;
+    k->limit = SIZE_MAX;
+    k->usual = NULL;
     for (size_t c = 0; c < k->model->m; c++) {
         bool take = takes(k->model, k->rows, c) && (!active || active[c]);
         k->row_of[c] = take ? (int)k->k : -1;
@@ -140,6 +144,15 @@ hamel_status kkt_select(kkt *k, const bool *active) {
     return create_sparse(k, list_entries(k, NULL, NULL, NULL, NULL)) ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
+void kkt_expect(kkt *k, size_t rank, const double *usual) {
+    k->limit = rank;
+    k->usual = usual;
+}
+
+bool kkt_expects_redundancy(const kkt *k) {
+    return k->limit < k->k;
+}
+
 /* E as part of the least Σ A_ci²/M_ii, what a row's own entry of A M⁻¹Aᵀ is of the size of. One number for all rows, or
  * the λ found would be of least norm in another metric. */
 static void find_compliance(kkt *k, const double *values) {
@@ -172,7 +185,7 @@ static hamel_status make_compliant(kkt *k, const double *values) {
     bool *taken = calloc(k->model->m + 1, sizeof *taken);
     if (!taken) return HAMEL_NO_MEMORY;
     for (size_t c = 0; c < k->k; c++) taken[k->taken[c]] = true;
-    hamel_status status = redundancy_find(&found, k->model, values, taken, REDUNDANCY_TOLERANCE);
+    hamel_status status = redundancy_find(&found, k->model, values, taken, NULL, REDUNDANCY_TOLERANCE);
     k->sparse_rank = found.rank;
     redundancy_free(&found);
     free(taken);
@@ -184,7 +197,7 @@ static hamel_status make_compliant(kkt *k, const double *values) {
 hamel_status kkt_factor(kkt *k, const double *values) {
     bool singular = k->singular || (k->dense && k->dense->augment); /* or M has been so */
     if (k->singular && k->k == 0) return HAMEL_SINGULAR;
-    k->use_ldl = k->ldl && !singular && kkt_ldl_factor(k->ldl, values);
+    k->use_ldl = k->ldl && !singular && !kkt_expects_redundancy(k) && kkt_ldl_factor(k->ldl, values);
     if (k->use_ldl) return HAMEL_OK;
     if (!k->use_dense) {
         hamel_status status = factor_sparse(k, values);
@@ -194,6 +207,17 @@ hamel_status kkt_factor(kkt *k, const double *values) {
         k->use_dense = true; /* from here on: dependence of constraints rarely goes away */
     }
     return kkt_dense_factor(k, k->dense, values);
+}
+
+kkt_memory kkt_remember(const kkt *k) {
+    return (kkt_memory){k->selection, k->dense && k->dense->augment, k->use_dense, k->compliant};
+}
+
+void kkt_recall(kkt *k, kkt_memory memory) {
+    if (memory.selection != k->selection) return;
+    if (k->dense) k->dense->augment = memory.augment;
+    k->use_dense = memory.use_dense;
+    k->compliant = memory.compliant;
 }
 
 static hamel_status solve_sparse_once(kkt *k, const double *g, const double *r, const double *before) {

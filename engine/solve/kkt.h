@@ -37,6 +37,11 @@ void kkt_free(kkt *k);
 /* Of these rows, takes only those of active constraints (m) from now on: HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 
+/* At most `rank` of the rows taken are independent, and usual[m] is the length of each constraint's row where it is longest
+ * (row_survey.h; borrowed): until the next kkt_select. */
+void kkt_expect(kkt *k, size_t rank, const double *usual);
+bool kkt_expects_redundancy(const kkt *k); /* whether that is fewer rows than are taken */
+
 /* Factors for the M, A, W in `values` (outputs of the model's dynamics program, all finite). HAMEL_OK, HAMEL_SINGULAR
  * or HAMEL_NO_MEMORY; no message: see kkt_explain. */
 hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
@@ -46,6 +51,15 @@ hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
  * satisfies the rows that kkt_dependent does not name). */
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;
+
+/* What a factorization takes from those before it: ways that have failed are not tried again. Recalling does nothing once
+ * other rows have been selected. */
+typedef struct kkt_memory {
+    size_t selection;
+    bool augment, use_dense, compliant;
+} kkt_memory;
+kkt_memory kkt_remember(const kkt *k);
+void kkt_recall(kkt *k, kkt_memory memory);
 
 size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 

@@ -72,6 +72,12 @@ static void fill_rows(const kkt *k, double *A, const double *values) {
     }
 }
 
+/* The length of row c in parts of its usual one. */
+static double usual_part(const kkt *k, const kkt_dense *d, size_t c) {
+    const double *row = d->A + k->n * c;
+    return k->usual ? row_space_part(sqrt(dense_dot(k->n, row, row)), k->usual[k->taken[c]]) : 1;
+}
+
 /* σ of a row: its part of the augmented matrix is as large as M is there, 1/σ = Σ A_ci²/M_ii. 0 for a row of zeros. */
 static double weight_of(size_t n, const double *row, const double *mass, double most) {
     double heaviest = 0, sum = 0;
@@ -92,7 +98,8 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     if (!(most > 0)) most = 1;
     for (size_t c = 0; c < k->k; c++) {
         const double *row = d->A + n * c;
-        d->sigma[c] = weight_of(n, row, mass, most);
+        double part = usual_part(k, d, c);
+        d->sigma[c] = weight_of(n, row, mass, most) * fmin(1, part * part); /* a row of rounding has no weight */
         for (size_t j = 0; j < n; j++) {
             double a = d->sigma[c] * row[j];
             for (size_t i = j; a != 0 && i < n; i++) d->L[i + n * j] += a * row[i];
@@ -174,7 +181,7 @@ static void make_directions(const kkt *k, kkt_dense *d) {
 
 static bool factor_schur(const kkt *k, kkt_dense *d) {
     size_t c = k->k;
-    if (c > k->n) return false;
+    if (c > k->n || kkt_expects_redundancy(k)) return false;
     for (size_t j = 0; j < c; j++)
         for (size_t i = j; i < c; i++) d->S[i + c * j] = dense_dot(k->n, d->Y + k->n * i, d->Y + k->n * j);
     if (!dense_cholesky(c, d->S)) return false;
@@ -183,14 +190,21 @@ static bool factor_schur(const kkt *k, kkt_dense *d) {
     return d->margin * d->margin > KKT_DEPENDENT;
 }
 
-/* Y has unit columns already. */
+/* Y has unit columns already; where the usual length of rows is known, it is the unit. */
 static bool factor_rank(const kkt *k, kkt_dense *d) {
     d->rows.k = k->k;
+    d->rows.limit = k->limit;
+    for (size_t c = 0; c < k->k; c++) {
+        double *y = d->Y + k->n * c, part = usual_part(k, d, c);
+        for (size_t i = 0; part != 1 && i < k->n; i++) y[i] *= part;
+        d->scale[c] *= part;
+        d->rows.length[c] = part;
+    }
     memcpy(d->rows.QR, d->Y, k->n * k->k * sizeof *d->Y);
     memcpy(d->rows.scale, d->scale, k->k * sizeof *d->scale);
     bool good = row_space_factor(&d->rows);
     d->rank = d->rows.rank;
-    d->margin = d->rank ? fabs(d->rows.QR[d->rank - 1 + k->n * (d->rank - 1)]) : 1;
+    d->margin = row_space_margin(&d->rows);
     return good;
 }
 
@@ -240,7 +254,7 @@ static void solve_schur(const kkt *k, kkt_dense *d) {
     for (size_t c = 0; c < k->k; c++) axpy(k->n, d->z[c], d->Y + k->n * c, d->w);
 }
 
-/* w += Q₁ z and λ̂ in d->rho; false when the dependent rows contradict by more than the tolerance. */
+/* w += Y λ̂ and λ̂ in d->rho; false when the dependent rows contradict by more than the tolerance. */
 static bool solve_rank(const kkt *k, kkt_dense *d, double tolerance) {
     double contradiction = row_space_coordinates(&d->rows, d->rho, d->z);
     row_space_vector(&d->rows, d->z, d->y);

@@ -37,6 +37,9 @@ struct kkt {
     size_t n, k, capacity; /* rows taken, and at most */
     int *row_of;           /* constraint → row taken, or −1 */
     int *taken;            /* row taken → constraint */
+    size_t selection;      /* how often rows have been selected */
+    size_t limit;          /* see kkt_expect */
+    const double *usual;   /* m, or NULL */
     bool with_W, least_reaction;
     bool diagonal;    /* M has no entry off its diagonal */
     kkt_ldl *ldl;     /* NULL: not for this system */

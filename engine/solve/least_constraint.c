@@ -35,10 +35,11 @@ static void transpose_times(size_t n, size_t rows, const double *a, size_t colum
         }
 }
 
-hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows) {
+hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows,
+                                     const double *usual) {
     s->n = s->rows.n = n;
     s->M = M;
-    row_space_load(&s->rows, k, rows);
+    row_space_load(&s->rows, k, rows, usual);
     if (!row_space_factor(&s->rows)) return HAMEL_SINGULAR;
     s->freedom = n - s->rows.rank;
     if (s->rows.rank == 0) { /* Z is the identity */

@@ -25,9 +25,10 @@ typedef struct least_constraint {
 bool least_constraint_create(least_constraint *s, size_t n, size_t most);
 void least_constraint_free(least_constraint *s);
 
-/* For n unknowns, not more than created for. M: n × n, symmetric and full; k rows of E as n × k. HAMEL_OK or HAMEL_SINGULAR. */
-hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k,
-                                     const double *rows) HAMEL_CHECKED;
+/* For n unknowns, not more than created for. M: n × n, symmetric and full; k rows of E as n × k, and their usual lengths
+ * as row_space_load takes them. HAMEL_OK or HAMEL_SINGULAR. */
+hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows,
+                                     const double *usual) HAMEL_CHECKED;
 
 /* x[n]. Returns by how much dependent rows contradict each other (row_space_coordinates). */
 double least_constraint_solve(least_constraint *s, const double *g, const double *r, double *x);

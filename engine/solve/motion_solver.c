@@ -20,6 +20,13 @@ void motion_solver_free(motion_solver *s) {
     *s = (motion_solver){0};
 }
 
+void motion_expect(motion_solver *s, size_t rank, size_t velocity_rank, const double *usual) {
+    if (s->reduced) reduced_expect(s->reduced, rank, usual);
+    if (!s->frame) return;
+    s->frame->usual = usual;
+    s->frame->limit = velocity_rank;
+}
+
 hamel_status motion_factor(motion_solver *s, double t, const double *q, const double *v, const double *values) {
     return s->reduced ? reduced_factor(s->reduced, t, q, v, values) : kkt_factor(s->kkt, values);
 }

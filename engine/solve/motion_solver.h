@@ -20,6 +20,10 @@ typedef struct motion_solver {
 bool motion_solver_create(motion_solver *s, const hamel_model *model, kkt *all);
 void motion_solver_free(motion_solver *s);
 
+/* As kkt_expect, of all rows and of those at the level of velocities; frames and reduced equations only: `kkt` is the
+ * lender's. */
+void motion_expect(motion_solver *s, size_t rank, size_t velocity_rank, const double *usual);
+
 /* Factors for the values of the dynamics program at (t, q, v). Returns as kkt_factor, or HAMEL_NOT_FINITE. */
 hamel_status motion_factor(motion_solver *s, double t, const double *q, const double *v,
                            const double *values) HAMEL_CHECKED;

@@ -94,7 +94,7 @@ static double newton_step(variables *x, const double *w) {
     double most = 0;
     quasi_of(x, x->v, own->step);
     for (size_t r = 0; r < f->freedom; r++) own->step[r] = w[r] - own->step[r];
-    frame_gather(f, own->values + x->kinetics->model->kinematics_velocity, own->step + f->freedom);
+    frame_gather(f, own->values + x->kinetics->model->kinematics_velocity, 1, own->step + f->freedom);
     for (size_t r = f->freedom; r < f->n; r++) own->step[r] = -own->step[r];
     frame_solve(f, own->step);
     for (size_t j = 0; j < x->n; j++) {
@@ -156,8 +156,7 @@ static hamel_status along(variables *x, const double *dq) {
     program_tangent(model->kinematics, &in, &seeds, own->work, own->tangent_work, NULL, own->dots);
     for (size_t r = 0; r < f->freedom; r++)
         own->step[r] = r < f->user_count ? own->dots[(model->kinematics_quasi + f->user[r]) * PROGRAM_LANES] : 0;
-    for (size_t r = 0; r < f->row_count; r++)
-        own->step[f->freedom + r] = own->dots[(model->kinematics_velocity + f->row[r]) * PROGRAM_LANES];
+    frame_gather(f, own->dots + model->kinematics_velocity * PROGRAM_LANES, PROGRAM_LANES, own->step + f->freedom);
     return HAMEL_OK;
 }
 

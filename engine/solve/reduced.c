@@ -19,7 +19,8 @@ struct reduced {
     double *phi, *y, *f;  /* n each */
     double *right;        /* m */
     least_constraint least;
-    row_space rows; /* of all of A, for multipliers */
+    row_space rows;      /* of all of A, for multipliers */
+    const double *usual; /* m, or NULL: usual lengths of rows (row_survey.h); borrowed */
     bool has_rows;
     /* with W: q'' and λ that its columns call forth, n × m and m × m; one column of W, n */
     double *X, *L, *lu_scale, *column;
@@ -97,6 +98,12 @@ void reduced_free(reduced *r) {
     free(r);
 }
 
+void reduced_expect(reduced *r, size_t rank, const double *usual) {
+    r->rows.limit = rank;
+    r->usual = usual;
+    if (!r->frame) r->least.rows.limit = rank;
+}
+
 /* --- factors ----------------------------------------------------------------------------------------------------------- */
 
 static void fill(reduced *r) {
@@ -143,7 +150,7 @@ static void project(reduced *r, const double *Phi) {
 
 static bool factor_rows(reduced *r) {
     if (r->has_rows) return true;
-    row_space_load(&r->rows, r->m, r->A);
+    row_space_load(&r->rows, r->m, r->A, r->usual);
     r->has_rows = row_space_factor(&r->rows);
     return r->has_rows;
 }
@@ -169,7 +176,7 @@ hamel_status reduced_factor(reduced *r, double t, const double *q, const double 
     r->values = values;
     fill(r);
     if (!r->frame) {
-        status = least_constraint_factor(&r->least, r->n, r->M, r->m, r->A);
+        status = least_constraint_factor(&r->least, r->n, r->M, r->m, r->A, r->usual);
     } else {
         status = factor_frame(r->frame, values + model->at_A, values + model->at_C);
         if (status != HAMEL_OK) return status;
@@ -180,7 +187,7 @@ hamel_status reduced_factor(reduced *r, double t, const double *q, const double 
             transitivity_covector(r->transitivity, r->frame, v, r->covector);
         }
         project(r, frame_directions(r->frame));
-        status = least_constraint_factor(&r->least, r->freedom, r->H, r->acceleration_count, r->E);
+        status = least_constraint_factor(&r->least, r->freedom, r->H, r->acceleration_count, r->E, NULL);
     }
     return status == HAMEL_OK && model->W.count ? factor_responses(r) : status;
 }
@@ -189,11 +196,11 @@ hamel_status reduced_factor(reduced *r, double t, const double *q, const double 
 
 /* φ_2: accelerations without u'. */
 static void bias_accelerations(reduced *r, const double *b) {
-    const frame *f = r->frame;
+    frame *f = r->frame;
     const double *bias = r->values + r->model->at_quasi_bias;
     memset(r->phi, 0, r->n * sizeof *r->phi);
     for (size_t k = 0; k < f->user_count; k++) r->phi[k] = -bias[f->user[k]];
-    frame_gather(f, b, r->phi + f->freedom);
+    frame_gather(f, b, 1, r->phi + f->freedom);
     frame_solve(f, r->phi);
 }
 
@@ -259,21 +266,16 @@ static hamel_status factor_responses(reduced *r) {
     return good && dense_lu(m, r->L, r->pivot, r->lu_scale) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
-/* Whether the rows that the frame left out agree with those that it took. */
-static bool left_out_agree(const reduced *r, const double *x, const double *b, double tolerance) {
-    const frame *f = r->frame;
-    size_t at = 0;
-    for (size_t c = 0; f && c < r->m; c++) {
-        if (at < f->row_count && f->row[at] == c) {
-            at++;
-            continue;
-        }
+/* Whether redundant rows agree with each other. */
+static bool rows_agree(const reduced *r, const double *x, const double *b, double tolerance) {
+    for (size_t c = 0; r->frame && frame_is_redundant(r->frame) && c < r->m; c++) {
         double residual = -b[c], size = 0;
         if (r->model->order[c] == CONSTRAINT_ACCELERATION) continue;
         for (size_t i = 0; i < r->n; i++) {
             residual += r->A[i + r->n * c] * x[i];
             size = fmax(size, fabs(r->A[i + r->n * c]));
         }
+        if (r->usual) size = fmax(size, r->usual[c]);
         if (!(fabs(residual) <= tolerance * fmax(size, fabs(b[c])))) return false;
     }
     return true;
@@ -303,7 +305,7 @@ hamel_status reduced_solve(reduced *r, const double *g, const double *b, double 
     double contradiction = accelerations(r, g, b, x);
     hamel_status status = finish(r, lambda ? reduced_forces(r, g) : g, x, lambda);
     if (status != HAMEL_OK) return status;
-    return contradiction <= tolerance && left_out_agree(r, x, b, tolerance) ? HAMEL_OK : HAMEL_INCOMPATIBLE;
+    return contradiction <= tolerance && rows_agree(r, x, b, tolerance) ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
 hamel_status reduced_respond(reduced *r, const double *g, double *x, double *lambda) {
@@ -316,6 +318,5 @@ size_t reduced_rank(const reduced *r) {
 }
 
 double reduced_margin(const reduced *r) {
-    const row_space *rows = &r->least.rows;
-    return r->frame || rows->rank == 0 ? 1 : fabs(rows->QR[rows->rank - 1 + rows->n * (rows->rank - 1)]);
+    return r->frame ? 1 : row_space_margin(&r->least.rows);
 }

@@ -20,6 +20,9 @@ typedef struct reduced reduced;
 reduced *reduced_create(const hamel_model *model, frame *f);
 void reduced_free(reduced *r);
 
+/* As kkt_expect, of all rows. */
+void reduced_expect(reduced *r, size_t rank, const double *usual);
+
 /* Factors at the values of the dynamics program at (t, q, v). HAMEL_OK, HAMEL_SINGULAR, HAMEL_NOT_FINITE. */
 hamel_status reduced_factor(reduced *r, double t, const double *q, const double *v, const double *values) HAMEL_CHECKED;
 

@@ -29,7 +29,7 @@ typedef struct pivot {
 typedef struct elimination {
     arena memory;
     const hamel_model *model;
-    const double *A;
+    const double *A, *usual;
     size_t *row_start; /* entries of A by row: m + 1 */
     pivot *pivots;
     size_t rank;
@@ -202,6 +202,7 @@ static bool take_row(elimination *e, redundancy *r, size_t c) {
     int column = -1;
     for (size_t k = 0; k < e->column_count; k++)
         if (fabs(e->x[e->columns[k]]) > most) most = fabs(e->x[e->columns[k]]), column = e->columns[k];
+    if (e->usual) size = fmax(size, e->usual[c]);
     bool kept = most > e->tolerance * size;
     if (!kept) r->rest[r->count] = size > 0 ? most / size : 0;
     bool good = kept ? keep_row(e, c, column, size) : add_set(e, r, c, size);
@@ -210,12 +211,13 @@ static bool take_row(elimination *e, redundancy *r, size_t c) {
 }
 
 hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values, const bool *taken,
-                             double tolerance) {
+                             const double *usual, double tolerance) {
     elimination e;
     size_t m = model->m;
     *out = (redundancy){0};
     bool good = begin(&e, model, values);
     e.tolerance = tolerance;
+    e.usual = usual;
     out->dependent = calloc(m + 1, sizeof *out->dependent);
     out->first = calloc(m + 2, sizeof *out->first);
     out->rest = calloc(m + 1, sizeof *out->rest);

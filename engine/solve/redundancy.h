@@ -23,11 +23,11 @@ typedef struct redundancy {
 /* Dependent at a state whose residuals are rounding. */
 #define REDUNDANCY_TOLERANCE 1e-10
 
-/* Of the rows of A in `values` (outputs of the dynamics program); `taken` (m, NULL: all) says which. A row depends on
- * others when they leave no more than `tolerance` of its largest entry. Free the result in every case. HAMEL_OK or
- * HAMEL_NO_MEMORY. */
+/* Of the rows of A in `values` (outputs of the dynamics program); `taken` (m, NULL: all) lists which. A row depends on
+ * others when they leave no more than `tolerance` of its largest entry, or of its usual length (m, NULL: unknown) where
+ * that is more. Free the result in every case. HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values, const bool *taken,
-                             double tolerance) HAMEL_CHECKED;
+                             const double *usual, double tolerance) HAMEL_CHECKED;
 void redundancy_free(redundancy *r);
 
 bool redundancy_holds(const redundancy *r, size_t set, size_t constraint);

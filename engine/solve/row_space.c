@@ -2,6 +2,7 @@
 #include "engine/solve/row_space.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +12,22 @@ static const double RANK_TOLERANCE = 1e-10;
 
 bool row_space_create(row_space *s, size_t n, size_t most) {
     size_t least = n < most ? n : most;
-    *s = (row_space){.n = n, .most = most};
-    double *at = calloc(n * most + 3 * most + 2 * least + most * least + n + 1, sizeof *at);
+    *s = (row_space){.n = n, .most = most, .limit = SIZE_MAX};
+    double *at = calloc(n * most + 4 * most + 3 * least + (n + most) * least + n + 1, sizeof *at);
     s->QR = at;
-    s->pivot = calloc(most + least + 1, sizeof *s->pivot);
+    s->pivot = calloc(most + 2 * least + 1, sizeof *s->pivot);
     if (!at || !s->pivot) return false;
     s->scale = at += n * most;
+    s->length = at += most;
     s->scratch = at += most;
     s->tau = at += 2 * most;
     s->B_tau = at += least;
+    s->T_tau = at += least;
     s->B = at += least;
-    s->z = at + most * least;
+    s->T = at += most * least;
+    s->z = at + n * least;
     s->B_pivot = s->pivot + most;
+    s->T_pivot = s->B_pivot + least;
     return true;
 }
 
@@ -32,25 +37,54 @@ void row_space_free(row_space *s) {
     *s = (row_space){0};
 }
 
-void row_space_load(row_space *s, size_t k, const double *rows) {
+double row_space_part(double length, double usual) {
+    return length > 0 && usual > 0 ? length / usual : 1;
+}
+
+void row_space_load(row_space *s, size_t k, const double *rows, const double *usual) {
     s->k = k;
     for (size_t c = 0; c < k; c++) {
         double sum = 0, *column = s->QR + s->n * c;
         for (size_t i = 0; i < s->n; i++) sum += rows[i + s->n * c] * rows[i + s->n * c];
-        s->scale[c] = sum > 0 ? 1 / sqrt(sum) : 1;
+        s->length[c] = row_space_part(sqrt(sum), usual ? usual[c] : 0);
+        s->scale[c] = sum > 0 ? s->length[c] / sqrt(sum) : 1;
         for (size_t i = 0; i < s->n; i++) column[i] = s->scale[c] * rows[i + s->n * c];
     }
 }
 
+/* QR of [R₁₁ R₁₂; 0 R₂₂] [R₁₁ R₁₂]ᵀ. */
+static void turn(row_space *s) {
+    size_t n = s->n, rank = s->rank;
+    memset(s->T, 0, n * rank * sizeof *s->T);
+    for (size_t p = 0; p < s->k; p++) {
+        const double *column = s->QR + n * p;
+        size_t filled = p < rank ? p + 1 : n;
+        for (size_t j = 0; j < rank && j < filled; j++)
+            for (size_t i = 0; i < filled; i++) s->T[i + n * j] += column[i] * column[j];
+    }
+    (void)dense_qr(n, rank, rank, s->T, s->T_tau, s->T_pivot, 0, s->scratch);
+    s->turned = true;
+}
+
 bool row_space_factor(row_space *s) {
     size_t n = s->n, k = s->k;
-    s->rank = dense_qr(n, k, s->QR, s->tau, s->pivot, RANK_TOLERANCE, s->scratch);
+    s->turned = false;
+    s->rank = dense_qr(n, k, s->limit, s->QR, s->tau, s->pivot, RANK_TOLERANCE, s->scratch);
     if (s->rank == k) return true;
     memset(s->B, 0, k * s->rank * sizeof *s->B);
     for (size_t i = 0; i < s->rank; i++)
         for (size_t p = i; p < k; p++) /* R is upper trapezoidal */
             s->B[s->pivot[p] + k * i] = s->QR[i + n * p] / s->scale[s->pivot[p]];
-    return dense_qr(k, s->rank, s->B, s->B_tau, s->B_pivot, 0, s->scratch) == s->rank;
+    return dense_qr(k, s->rank, s->rank, s->B, s->B_tau, s->B_pivot, 0, s->scratch) == s->rank;
+}
+
+double row_space_margin(const row_space *s) {
+    double least = 1;
+    for (size_t i = 0; i < s->rank; i++) {
+        double length = s->length[s->pivot[i]], angle = fabs(s->QR[i + s->n * i]);
+        if (angle < least * length) least = angle / length;
+    }
+    return least;
 }
 
 double row_space_coordinates(const row_space *s, const double *rho, double *z) {
@@ -68,10 +102,17 @@ double row_space_coordinates(const row_space *s, const double *rho, double *z) {
     return worst / size;
 }
 
-void row_space_vector(const row_space *s, const double *z, double *x) {
-    memset(x, 0, s->n * sizeof *x);
-    memcpy(x, z, s->rank * sizeof *x);
-    dense_qr_apply(s->n, s->rank, s->QR, s->tau, x);
+void row_space_vector(row_space *s, double *z, double *x) {
+    size_t n = s->n, rank = s->rank;
+    bool all = rank < s->k;
+    memset(x, 0, n * sizeof *x);
+    if (!all) memcpy(x, z, rank * sizeof *x);
+    if (all) row_space_scaled_multipliers(s, z, s->scratch);
+    for (size_t p = 0; all && p < s->k; p++) {
+        double part = s->scratch[s->pivot[p]];
+        for (size_t i = 0; i < (p < rank ? p + 1 : n); i++) x[i] += s->QR[i + n * p] * part;
+    }
+    dense_qr_apply(n, rank, s->QR, s->tau, x);
 }
 
 double row_space_solution(row_space *s, const double *r, double *x) {
@@ -110,12 +151,23 @@ void row_space_multipliers(row_space *s, const double *f, double *lambda) {
     for (size_t c = 0; c < s->k; c++) lambda[c] *= s->scale[c];
 }
 
-void row_space_free_directions(const row_space *s, double *basis) {
+/* Columns `first` to `last` of Q T. */
+static void list_directions(row_space *s, size_t first, size_t last, double *basis) {
     size_t n = s->n;
-    memset(basis, 0, n * (n - s->rank) * sizeof *basis);
-    for (size_t j = s->rank; j < n; j++) {
-        double *column = basis + n * (j - s->rank);
+    if (s->rank < s->k && !s->turned) turn(s);
+    memset(basis, 0, n * (last - first) * sizeof *basis);
+    for (size_t j = first; j < last; j++) {
+        double *column = basis + n * (j - first);
         column[j] = 1;
+        if (s->turned) dense_qr_apply(n, s->rank, s->T, s->T_tau, column);
         dense_qr_apply(n, s->rank, s->QR, s->tau, column);
     }
+}
+
+void row_space_directions(row_space *s, double *basis) {
+    list_directions(s, 0, s->rank, basis);
+}
+
+void row_space_free_directions(row_space *s, double *basis) {
+    list_directions(s, s->rank, s->n, basis);
 }

@@ -49,33 +49,27 @@ hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, c
 
 /* --- rows ------------------------------------------------------------------------------------------------------------- */
 
-/* The row of the table that the frame has at j, or −1: completing rows are constant. */
-static long table_row(const transitivity *x, const frame *f, size_t j) {
-    if (j < f->user_count) return (long)f->user[j];
-    if (j < f->freedom) return -1;
-    return (long)(x->model->system->quasi_count + f->row[j - f->freedom]);
-}
-
-/* Weights of the table's rows from those of the frame's. */
-static void scatter(transitivity *x, const frame *f, const double *P) {
+/* Weights of the table's rows, the user's and the constraints', from those of the frame's; completing rows are constant.
+ * That a basis of redundant rows varies from state to state adds multiples of these rows only, which Φ annihilates. */
+static void scatter(transitivity *x, frame *f, const double *P) {
+    double *constraints = x->weight + x->model->system->quasi_count;
     memset(x->weight, 0, x->table->row_count * sizeof *x->weight);
-    for (size_t j = 0; j < f->n; j++) {
-        long row = table_row(x, f, j);
-        if (row >= 0) x->weight[row] = P[j];
-    }
+    for (size_t j = 0; j < f->user_count; j++) x->weight[f->user[j]] = P[j];
+    frame_scatter(f, P + f->freedom, constraints);
 }
 
 /* x->direction := Φ_t = −Ψ⁻¹ Ψ_t. */
-static void direction_of_time(transitivity *x, const frame *f) {
-    for (size_t j = 0; j < f->n; j++) {
-        long row = table_row(x, f, j);
-        x->direction[j] = row >= 0 ? -x->values[x->table->at_rest + (size_t)row] : 0;
-    }
+static void direction_of_time(transitivity *x, frame *f) {
+    const double *rest = x->values + x->table->at_rest;
+    memset(x->direction, 0, f->n * sizeof *x->direction);
+    for (size_t j = 0; j < f->user_count; j++) x->direction[j] = -rest[f->user[j]];
+    frame_gather(f, rest + x->model->system->quasi_count, 1, x->direction + f->freedom);
+    for (size_t j = f->freedom; j < f->n; j++) x->direction[j] = -x->direction[j];
     frame_solve(f, x->direction);
 }
 
 /* x->direction := Σ_l Φ_kl u_l over the free quasi-velocities. */
-static void direction_of_motion(transitivity *x, const frame *f, const double *v) {
+static void direction_of_motion(transitivity *x, frame *f, const double *v) {
     memset(x->direction, 0, f->n * sizeof *x->direction);
     frame_apply(f, v, x->direction);
     for (size_t l = 0; l < f->user_count; l++) x->direction[l] += x->values[x->table->at_rest + f->user[l]];
@@ -100,19 +94,19 @@ static void add_curl(const transitivity *x, const double *direction, double *out
 }
 
 /* out_i += Σ_j P_j Σ_l γ^j_·l u_l */
-static void add_coefficients(transitivity *x, const frame *f, const double *v, double *out) {
+static void add_coefficients(transitivity *x, frame *f, const double *v, double *out) {
     direction_of_motion(x, f, v);
     add_curl(x, x->direction, out);
 }
 
 /* out_i += Σ_j P_j γ^j_· */
-static void add_coefficients_of_time(transitivity *x, const frame *f, double *out) {
+static void add_coefficients_of_time(transitivity *x, frame *f, double *out) {
     direction_of_time(x, f);
     add_curl(x, x->direction, out);
     add_pattern(x, &x->table->time, x->table->at_time, 1, out);
 }
 
-void transitivity_covector(transitivity *x, const frame *f, const double *v, double *out) {
+void transitivity_covector(transitivity *x, frame *f, const double *v, double *out) {
     const model_transitivity *t = x->table;
     memcpy(x->P, x->values + t->at_momentum, f->n * sizeof *x->P);
     frame_solve_transposed(f, x->P);
@@ -126,7 +120,7 @@ void transitivity_covector(transitivity *x, const frame *f, const double *v, dou
 
 /* --- single coefficients ------------------------------------------------------------------------------------------------ */
 
-static void select_row(transitivity *x, const frame *f, size_t j) {
+static void select_row(transitivity *x, frame *f, size_t j) {
     memset(x->P, 0, f->n * sizeof *x->P);
     x->P[j] = 1;
     scatter(x, f, x->P);

@@ -22,7 +22,7 @@ hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, c
 
 /* out[n] := the covector whose product with Φ is what there is more on the left (see above), for the frame factored at
  * the same state and velocities v. */
-void transitivity_covector(transitivity *x, const frame *f, const double *v, double *out);
+void transitivity_covector(transitivity *x, frame *f, const double *v, double *out);
 
 /* γ^j_rl and γ^j_r of the state evaluated last; j < n, r and l < freedom count in the frame. */
 double transitivity_coefficient(transitivity *x, frame *f, size_t j, size_t r, size_t l);

@@ -104,7 +104,7 @@ static void non_finite_entries_make_every_factorization_fail(void **state) {
                 a[at] = b[at] = c[at] = bad[k];
                 if (at % n >= at / n) assert_false(dense_cholesky(n, a)); /* lower triangle */
                 assert_false(dense_lu(n, b, pivot, scale));
-                assert_int_equal(dense_qr(n, n, c, tau, pivot, 1e-12, scratch), 0);
+                assert_int_equal(dense_qr(n, n, n, c, tau, pivot, 1e-12, scratch), 0);
             }
         }
     }
@@ -194,7 +194,7 @@ static void qr_finds_the_rank_of_products(void **state) {
                 a[i + rows * j] = sum * pow(10, -6.0 * (double)j / 20);
             }
         }
-        assert_int_equal(dense_qr(rows, columns, a, tau, pivot, 1e-13, scratch), rank);
+        assert_int_equal(dense_qr(rows, columns, columns, a, tau, pivot, 1e-13, scratch), rank);
     }
 }
 
@@ -208,7 +208,7 @@ static void qr_reproduces_the_matrix(void **state) {
         size_t pivot[20];
         random_fill(&seed, a, rows * columns, -1, 1);
         memcpy(qr, a, sizeof qr);
-        size_t rank = dense_qr(rows, columns, qr, tau, pivot, 1e-14, scratch);
+        size_t rank = dense_qr(rows, columns, columns, qr, tau, pivot, 1e-14, scratch);
         assert_int_equal(rank, rows < columns ? rows : columns);
         for (size_t j = 0; j < columns; j++) {
             for (size_t i = 0; i < rows; i++) x[i] = i <= j && i < rank ? qr[i + rows * j] : 0;
@@ -236,7 +236,7 @@ static void qr_keeps_its_diagonal_falling_on_kahans_matrix(void **state) {
     size_t pivot[N];
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++) a[i + N * j] = i > j ? 0 : pow(s, (double)i) * (i == j ? 1 : -c);
-    size_t rank = dense_qr(N, N, a, tau, pivot, 0, scratch);
+    size_t rank = dense_qr(N, N, N, a, tau, pivot, 0, scratch);
     assert_int_equal(rank, N);
     for (size_t k = 1; k < N; k++) assert_true(fabs(a[k + N * k]) <= fabs(a[k - 1 + N * (k - 1)]) * (1 + 1e-6));
 }
@@ -247,7 +247,7 @@ static void qr_of_huge_and_tiny_numbers_neither_overflows_nor_underflows(void **
     for (size_t k = 0; k < 2; k++) {
         double f = factors[k], a[] = {3 * f, 4 * f, 0, 4 * f, -3 * f, 0}, tau[2], scratch[4];
         size_t pivot[2];
-        assert_int_equal(dense_qr(3, 2, a, tau, pivot, 1e-12, scratch), 2);
+        assert_int_equal(dense_qr(3, 2, 2, a, tau, pivot, 1e-12, scratch), 2);
         assert_true(fabs(fabs(a[0] / f) - 5) < 1e-14 && fabs(fabs(a[4] / f) - 5) < 1e-14);
     }
 }
@@ -256,9 +256,9 @@ static void a_zero_matrix_has_rank_zero(void **state) {
     (void)state;
     double a[6] = {0}, tau[2], scratch[4];
     size_t pivot[2];
-    assert_int_equal(dense_qr(3, 2, a, tau, pivot, 1e-12, scratch), 0);
+    assert_int_equal(dense_qr(3, 2, 2, a, tau, pivot, 1e-12, scratch), 0);
     assert_true(pivot[0] == 0 && pivot[1] == 1);
-    assert_int_equal(dense_qr(0, 2, a, tau, pivot, 1e-12, scratch), 0);
+    assert_int_equal(dense_qr(0, 2, 2, a, tau, pivot, 1e-12, scratch), 0);
 }
 
 int main(void) {

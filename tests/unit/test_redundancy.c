@@ -96,7 +96,7 @@ static void sets_are_smallest_and_unique_multipliers_are_those_that_count(void *
         kinetics *k = kinetics_create(model);
         redundancy r;
         assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
-        assert_int_equal(redundancy_find(&r, model, k->values, NULL, REDUNDANCY_TOLERANCE), HAMEL_OK);
+        assert_int_equal(redundancy_find(&r, model, k->values, NULL, NULL, REDUNDANCY_TOLERANCE), HAMEL_OK);
         int rank = rank_without(A, -1);
         assert_int_equal(r.rank, rank);
         assert_int_equal(r.rank + r.count, ROWS);

@@ -3,10 +3,12 @@
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -35,7 +37,7 @@ static void a_dependent_row_is_found_whatever_the_lengths(void **state) {
     row_space s;
     assert_true(row_space_create(&s, N, ROWS));
     fill(rows, &seed);
-    row_space_load(&s, ROWS, rows);
+    row_space_load(&s, ROWS, rows, NULL);
     assert_true(row_space_factor(&s));
     assert_int_equal(s.rank, 3);
     row_space_free(&s);
@@ -48,7 +50,7 @@ static void the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave
     row_space s;
     assert_true(row_space_create(&s, N, ROWS));
     fill(rows, &seed);
-    row_space_load(&s, ROWS, rows);
+    row_space_load(&s, ROWS, rows, NULL);
     assert_true(row_space_factor(&s));
     assert_true(row_space_solution(&s, r, x) < 1e-12);
     for (size_t c = 0; c < ROWS; c++) assert_near("row", product(rows + N * c, x), r[c], 1e-12);
@@ -72,7 +74,7 @@ static void multipliers_give_the_reaction_and_are_the_least(void **state) {
     row_space s;
     assert_true(row_space_create(&s, N, ROWS));
     fill(rows, &seed);
-    row_space_load(&s, ROWS, rows);
+    row_space_load(&s, ROWS, rows, NULL);
     assert_true(row_space_factor(&s));
     for (size_t i = 0; i < N; i++) {
         f[i] = 0;
@@ -90,9 +92,64 @@ static void multipliers_give_the_reaction_and_are_the_least(void **state) {
     row_space_free(&s);
 }
 
+/* Two rows along one direction, as they turn: the first has shrunk to the rounding of its usual length 1. */
+static void what_is_left_of_a_row_that_shortens_is_no_direction(void **state) {
+    (void)state;
+    const double rows[2 * N] = {1e-16, -2e-16, 0, 0, 1e-16, 0, 1, 0, 0, 0}, usual[2] = {1, 1}, r[2] = {0, 0.3};
+    double x[N], lambda[2];
+    row_space s;
+    assert_true(row_space_create(&s, N, 2));
+    row_space_load(&s, 2, rows, NULL);
+    assert_true(row_space_factor(&s));
+    assert_int_equal(s.rank, 2);
+    row_space_load(&s, 2, rows, usual);
+    assert_true(row_space_factor(&s));
+    assert_int_equal(s.rank, 1);
+    assert_near("margin", row_space_margin(&s), 1, 1e-12);
+    assert_true(row_space_solution(&s, r, x) < 1e-12);
+    assert_near("solution", x[1], 0.3, 1e-12);
+    row_space_multipliers(&s, x, lambda);
+    assert_near("multiplier", lambda[1], 0.3, 1e-12);
+    assert_near("multiplier of the short row", lambda[0], 0, 1e-12);
+    row_space_free(&s);
+}
+
+/* Off their constraints by 1e-6, rows that usually depend on each other span more: solutions stay in one direction, and do
+ * not jump where the longer row becomes the shorter one, at 45 degrees. */
+static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **state) {
+    (void)state;
+    const double off = 1e-6, usual[2] = {1, 1};
+    double before[N] = {0}, free_before[N * (N - 1)];
+    row_space s;
+    assert_true(row_space_create(&s, N, 2));
+    s.limit = 1;
+    for (int i = 0; i < 2; i++) {
+        double angle = M_PI / 4 + (i ? 1e-13 : -1e-13), x[N], basis[N * (N - 1)];
+        double rows[2 * N] = {off, -sin(angle), 0, 0, 0, 0, cos(angle), off, 0, 0}, r[2] = {-sin(angle), cos(angle)};
+        row_space_load(&s, 2, rows, usual);
+        assert_true(row_space_factor(&s));
+        assert_int_equal(s.rank, 1);
+        (void)row_space_solution(&s, r, x);
+        row_space_free_directions(&s, basis);
+        assert_near("solution", x[1], 1, 1e-6);
+        for (int j = 0; i && j < N; j++) assert_near("jump", x[j], before[j], 10 * off * off);
+        for (int j = 0; i && j < N;
+             j++) { /* the same space: the other's basis has no part along the direction left out */
+            double along = 0;
+            for (int k = 0; k < N - 1; k++) along += basis[j + N * k] * product(free_before + N * k, x);
+            assert_near("free directions", along, 0, 10 * off * off);
+        }
+        memcpy(before, x, sizeof x);
+        memcpy(free_before, basis, sizeof basis);
+    }
+    row_space_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dependent_row_is_found_whatever_the_lengths),
+        cmocka_unit_test(what_is_left_of_a_row_that_shortens_is_no_direction),
+        cmocka_unit_test(off_the_constraints_the_expected_rank_is_kept_without_jumps),
         cmocka_unit_test(the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave_free),
         cmocka_unit_test(multipliers_give_the_reaction_and_are_the_least),
     };

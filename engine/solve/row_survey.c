@@ -1,0 +1,129 @@
+/* row_survey.c — see the header. */
+#include "engine/solve/row_survey.h"
+
+#include "engine/base/random.h"
+#include "engine/solve/kinetics.h"
+#include "engine/solve/redundancy.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATES = 3, TRIES = 4 };
+/* How far from the start states are looked for, of each component's size or 1: a few degrees of an angle. Mechanisms that
+ * are small in their units take a shorter distance, NEARER by NEARER. */
+static const double DISTANCE = 0.05, NEARER = 0.1;
+static const double ON_CONSTRAINTS = 1e-11; /* scaled residual; projections reach rounding, far below */
+static const uint64_t SEED = 1;             /* the same in each run */
+
+/* Which rows a solver takes. */
+typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
+
+typedef struct survey_ranks {
+    size_t of[LEVELS];
+    bool found;
+} survey_ranks;
+
+static void pass_to_solvers(kinetics *k, const survey_ranks *ranks, const double *usual) {
+    kkt_expect(k->all, ranks->of[ALL], usual);
+    if (k->positions != k->all) kkt_expect(k->positions, ranks->of[POSITIONS], usual);
+    if (k->velocities != k->all) kkt_expect(k->velocities, ranks->of[VELOCITIES], usual);
+    motion_expect(&k->motion, ranks->of[ALL], ranks->of[VELOCITIES], usual);
+}
+
+void row_survey_drop(kinetics *k) {
+    const survey_ranks unknown = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}, false};
+    k->survey.done = false;
+    memset(k->survey.usual, 0, k->model->m * sizeof *k->survey.usual);
+    pass_to_solvers(k, &unknown, NULL);
+}
+
+static bool belongs(constraint_order order, survey_level level) {
+    return level == ALL || (level == POSITIONS ? order == CONSTRAINT_HOLONOMIC : order != CONSTRAINT_ACCELERATION);
+}
+
+/* A state on the constraints about `distance` away. Velocities are changed, too: rows may contain them. */
+static hamel_status visit(kinetics *k, double t, const double *q, const double *v, double distance, uint64_t *seed,
+                          bool *found) {
+    size_t n = k->model->n;
+    double *to = k->survey.state, worst = 0;
+    for (size_t i = 0; i < 2 * n; i++) {
+        double from = i < n ? q[i] : v[i - n];
+        to[i] = from + distance * fmax(1, fabs(from)) * random_uniform(seed, -1, 1);
+    }
+    hamel_status status = kinetics_project(k, t, to, to + n, &worst, NULL);
+    *found = status == HAMEL_OK && worst < ON_CONSTRAINTS;
+    for (size_t i = 0; i < n; i++) /* elsewhere other branches may be in force, or other rows vanish */
+        if (!(fabs(to[i] - q[i]) <= 10 * distance * fmax(1, fabs(q[i])))) *found = false;
+    return status == HAMEL_NO_MEMORY ? status : HAMEL_OK;
+}
+
+static hamel_status visit_near(kinetics *k, double t, const double *q, const double *v, uint64_t *seed, bool *found) {
+    double distance = DISTANCE;
+    hamel_status status = HAMEL_OK;
+    *found = false;
+    for (int i = 0; i < TRIES && status == HAMEL_OK && !*found; i++, distance *= NEARER)
+        status = visit(k, t, q, v, distance, seed, found);
+    return status;
+}
+
+/* The rank of each level at the state evaluated last, where it is larger than before. Clears `taken`. */
+static hamel_status note_ranks(kinetics *k, bool *taken, survey_ranks *ranks) {
+    const hamel_model *model = k->model;
+    hamel_status status = HAMEL_OK;
+    for (survey_level level = ALL; level < LEVELS && status == HAMEL_OK; level++) {
+        redundancy found;
+        for (size_t c = 0; c < model->m; c++) taken[c] = k->mode.active[c] && belongs(model->order[c], level);
+        status = redundancy_find(&found, model, k->values, taken, NULL, REDUNDANCY_TOLERANCE);
+        if (status == HAMEL_OK && (!ranks->found || found.rank > ranks->of[level])) ranks->of[level] = found.rank;
+        redundancy_free(&found);
+    }
+    ranks->found = true;
+    return status;
+}
+
+static void note_lengths(kinetics *k) {
+    const model_pattern *A = &k->model->A; /* by rows */
+    const double *values = k->values + k->model->at_A;
+    size_t e = 0;
+    for (size_t c = 0; c < k->model->m; c++) {
+        double sum = 0;
+        for (; e < A->count && (size_t)A->row[e] == c; e++) sum += values[e] * values[e];
+        k->survey.usual[c] = fmax(k->survey.usual[c], sqrt(sum));
+    }
+}
+
+static size_t count_active(const kinetics *k) {
+    size_t count = 0;
+    for (size_t c = 0; c < k->model->m; c++) count += k->mode.active[c];
+    return count;
+}
+
+static hamel_status survey(kinetics *k, double t, const double *q, const double *v, bool *taken) {
+    survey_ranks ranks = {{0, 0, 0}, false};
+    size_t active = count_active(k);
+    uint64_t seed = SEED;
+    hamel_status status = HAMEL_OK;
+    for (int i = 0; i < STATES && active > 0 && status == HAMEL_OK; i++) {
+        bool found;
+        status = visit_near(k, t, q, v, &seed, &found);
+        if (status != HAMEL_OK || !found) continue;
+        status = note_ranks(k, taken, &ranks);
+        if (ranks.of[ALL] == active) return status;
+        note_lengths(k);
+    }
+    if (status == HAMEL_OK && ranks.found) pass_to_solvers(k, &ranks, k->survey.usual);
+    return status;
+}
+
+hamel_status row_survey_find(kinetics *k, double t, const double *q, const double *v) {
+    kinetics_memory memory = kinetics_remember(k);
+    bool *taken = calloc(k->model->m + 1, sizeof *taken);
+    row_survey_drop(k);
+    hamel_status status = taken ? survey(k, t, q, v, taken) : HAMEL_NO_MEMORY;
+    free(taken);
+    k->survey.done = true;
+    kinetics_recall(k, &memory);
+    return status == HAMEL_OK ? kinetics_evaluate(k, t, q, v, NULL) : status;
+}

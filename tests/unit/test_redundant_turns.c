@@ -1,0 +1,182 @@
+/* test_redundant_turns.c — redundant constraints through whole turns, in which each row in turn shortens to nothing: every
+ * formulation by every method, against the same mechanism in one coordinate.
+ *
+ * A closed form of the pendulum over the top would do as well; the model in one coordinate, at tolerances a hundred times as
+ * small, also serves mechanisms without one, and has no constraint. */
+#include "engine/solve/kinetics.h"
+#include "tests/unit/record.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
+enum { METHODS = 4 };
+static const double RTOL = 1e-8, OFF = 1e-5; /* over four seconds of turns, errors of positions grow a hundredfold */
+
+typedef struct mechanism {
+    char members[3000],
+        single[1500]; /* with redundant constraints, and in one coordinate: column 1 of both is compared */
+} mechanism;
+
+static double angle_at_the_end(const mechanism *m) {
+    record *r = record_run_well(m->single, "`stop`: 4, `times`: [0, 4], `rtol`: 1e-10, `atol`: 1e-12, `method`: `erk`");
+    double angle = record_end(r)[1];
+    record_free(r);
+    return angle;
+}
+
+static void check_run(const mechanism *m, const char *name, const char *method, double expected) {
+    char simulation[300];
+    snprintf(simulation, sizeof simulation,
+             "`stop`: 4, `times`: [0, 1.1, 4], `rtol`: %g, `atol`: %g, `formulation`: `%s`, `method`: `%s`", RTOL,
+             RTOL / 100, name, method);
+    record *r = record_run(m->members, simulation);
+    if (r->status != HAMEL_OK)
+        fail_msg("%s by %s: %s", name, method, r->error.count ? r->error.faults[0].message : "no fault");
+    double off = fabs(record_end(r)[1] - expected);
+    if (!(off < OFF)) fail_msg("%s by %s is off by %g", name, method, off);
+    if (record_warns(r, "become dependent") || r->summary.rank_changes > 0)
+        fail_msg("%s by %s finds other branches", name, method);
+    if (!(r->summary.max_work_balance_error < 1e3 * r->summary.energy_tolerance))
+        fail_msg("%s by %s loses energy: %g", name, method, r->summary.max_work_balance_error);
+    assert_true(r->summary.redundant_count > 0);
+    record_free(r);
+}
+
+static void check_all(const mechanism *m) {
+    double expected = angle_at_the_end(m);
+    for (size_t i = 0; hamel_formulation_name(i); i++)
+        for (size_t k = 0; k < METHODS; k++)
+            if (strcmp(hamel_formulation_name(i), "routh") != 0) /* no coordinate is cyclic */
+                check_run(m, hamel_formulation_name(i), methods[k], expected);
+}
+
+/* One distance stated twice: the rows of K are cos(a + b) and -sin(a + b) in b alone. */
+static void a_pendulum_pinned_twice_turns(void **state) {
+    (void)state;
+    /* with the angle of b at a quarter turn, at rest after half a turn, over the top both ways, and so at once */
+    static const double starts[][3] = {
+        {0, 0.8, 1}, {-0.8, 0.8, 0}, {0.4, 2.3, 7}, {1.9, 1.1, -8.5}, {M_PI / 2 - 0.6, 0.6, 6}};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const double *s = starts[i];
+        mechanism m;
+        snprintf(
+            m.members, sizeof m.members,
+            "`parameters`: {`l`: 0.7, `B`: %.17g}, `gravity`: [0, -9.81],"
+            "`coordinates`: [{`name`: `a`, `initial`: %.17g, `velocity`: %g}, {`name`: `b`, `initial`: `B`}],"
+            "`particles`: [{`name`: `P`, `mass`: 1.3, `position`: [`cos(a) + l*cos(a+b)`, `sin(a) + l*sin(a+b)`]}],"
+            "`joints`: [{`name`: `K`, `type`: `coincident`,"
+            "`between`: [`P`, [`cos(a) + l*cos(a+B)`, `sin(a) + l*sin(a+B)`]]}]",
+            s[1], s[0], s[2]);
+        snprintf(
+            m.single, sizeof m.single,
+            "`parameters`: {`l`: 0.7, `B`: %.17g}, `gravity`: [0, -9.81],"
+            "`coordinates`: [{`name`: `a`, `initial`: %.17g, `velocity`: %g}],"
+            "`particles`: [{`name`: `P`, `mass`: 1.3, `position`: [`cos(a) + l*cos(a+B)`, `sin(a) + l*sin(a+B)`]}]",
+            s[1], s[0], s[2]);
+        check_all(&m);
+    }
+}
+
+/* Equations in units of their own, a thousand apart, each of which vanishes twice a turn. */
+static void equations_of_unequal_size_turn(void **state) {
+    (void)state;
+    mechanism m = {"`gravity`: [0, -9.81],"
+                   "`coordinates`: [{`name`: `a`, `initial`: 0.3, `velocity`: 7.5}, {`name`: `r`, `initial`: 1.2}],"
+                   "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`r*cos(a)`, `r*sin(a)`]}],"
+                   "`constraints`: [{`name`: `u`, `equation`: `1000*(r - 1.2)*cos(a) = 0`},"
+                   "{`name`: `v`, `equation`: `r*sin(a) - 1.2*sin(a) = 0`},"
+                   "{`name`: `w`, `equation`: `0.001*(r^2 - 1.44)*sin(a + 1) = 0`}]",
+                   "`gravity`: [0, -9.81], `coordinates`: [{`name`: `a`, `initial`: 0.3, `velocity`: 7.5}],"
+                   "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`1.2*cos(a)`, `1.2*sin(a)`]}]"};
+    check_all(&m);
+}
+
+/* Four equal cranks on bases that lie on no line carry a platform: three equations too many, and no singular position. */
+static void a_platform_on_four_cranks_turns(void **state) {
+    (void)state;
+    mechanism m = {
+        "`gravity`: [0, -9.81],"
+        "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..4`, `initial`: 0.2, `velocity`: 6},"
+        "{`name`: `x`, `initial`: `0.8*cos(0.2)`, `velocity`: `-4.8*sin(0.2)`},"
+        "{`name`: `y`, `initial`: `0.8*sin(0.2)`, `velocity`: `4.8*cos(0.2)`}, `c`],"
+        "`bodies`: [{`name`: `B[i]`, `for`: `i = 1..4`, `mass`: 1, `inertia`: 0.06,"
+        "`position`: [`1.5*cos(2*i) + 0.4*cos(a[i])`, `1.1*sin(2*i) + 0.4*sin(a[i])`], `orientation`: {`angle`: "
+        "`a[i]`}},"
+        "{`name`: `C`, `mass`: 1.5, `inertia`: 0.3, `position`: [`x`, `y`], `orientation`: {`angle`: `c`}}],"
+        "`joints`: [{`name`: `J[i]`, `for`: `i = 1..4`, `type`: `coincident`,"
+        "`between`: [{`frame`: `B[i]`, `at`: [0.4, 0]}, {`frame`: `C`, `at`: [`1.5*cos(2*i)`, `1.1*sin(2*i)`]}]}]",
+        "`gravity`: [0, -9.81], `coordinates`: [{`name`: `a`, `initial`: 0.2, `velocity`: 6}],"
+        "`bodies`: [{`name`: `B[i]`, `for`: `i = 1..4`, `mass`: 1, `inertia`: 0.06,"
+        "`position`: [`0.4*cos(a)`, `0.4*sin(a)`], `orientation`: {`angle`: `a`}}],"
+        "`particles`: [{`name`: `C`, `mass`: 1.5, `position`: [`0.8*cos(a)`, `0.8*sin(a)`]}]"};
+    check_all(&m);
+}
+
+/* A door on two hinges, in space: five of ten equations are redundant, and with the norm of the quaternion six rows remain. */
+static void a_door_on_two_hinges_turns(void **state) {
+    (void)state;
+    mechanism m = {"`gravity`: [3, -8, 1],"
+                   "`coordinates`: [{`name`: `x`, `initial`: 0.9}, {`name`: `y`, `velocity`: 4.5}, `z`, {`name`: `e0`, "
+                   "`initial`: 1}, `e1`,"
+                   "`e2`, {`name`: `e3`, `velocity`: 2.5}],"
+                   "`bodies`: [{`name`: `A`, `mass`: 2, `position`: [`x`, `y`, `z`], `inertia`: [0.1, 0.2, 0.3],"
+                   "`orientation`: {`quaternion`: [`e0`, `e1`, `e2`, `e3`]}}],"
+                   "`joints`: [{`name`: `J`, `type`: `revolute`, `axis`: [0, 0, 1],"
+                   "`between`: [[0, 0, 0], {`frame`: `A`, `at`: [-0.9, 0, 0]}]},"
+                   "{`name`: `K`, `type`: `revolute`, `axis`: [0, 0, 1],"
+                   "`between`: [[0, 0, 0.7], {`frame`: `A`, `at`: [-0.9, 0, 0.7]}]}]",
+                   "`gravity`: [3, -8], `coordinates`: [{`name`: `x`, `initial`: 0.9}, {`name`: `a`, `velocity`: 5}],"
+                   "`bodies`: [{`name`: `A`, `mass`: 2, `position`: [`0.9*cos(a)`, `0.9*sin(a)`], `inertia`: 0.3,"
+                   "`orientation`: {`angle`: `a`}}],"
+                   "`constraints`: [{`name`: `c`, `equation`: `x = 0.9*cos(a)`}]"};
+    check_all(&m);
+}
+
+static void rows_are_the_same_however_many_there_are(void **state) {
+    (void)state;
+    /* a ball in a bowl by its quaternion (its mass matrix is singular), and a mechanism with redundant rows */
+    static const char *const systems[] = {
+        "`gravity`: [0.4, 0.2, -9.81], `coordinates`: [{`name`: `e0`, `initial`: 0.28, `velocity`: -0.9},"
+        "{`name`: `e1`, `initial`: -0.17, `velocity`: -0.3}, {`name`: `e2`, `initial`: 0.49, `velocity`: 0.2},"
+        "{`name`: `e3`, `initial`: 0.81, `velocity`: 0.1}],"
+        "`bodies`: [{`name`: `A`, `mass`: 1.4, `position`: [0, 0, 0], `inertia`: [0.12, 0.13, 0.1],"
+        "`orientation`: {`quaternion`: [`e0`, `e1`, `e2`, `e3`]}}],"
+        "`particles`: [{`name`: `P`, `mass`: 1, `position`: {`frame`: `A`, `at`: [0.3, 0.2, -0.5]}}]",
+        "`gravity`: [0, -9.81], `coordinates`: [{`name`: `a`, `velocity`: 3}, {`name`: `b`, `initial`: 0.8}],"
+        "`particles`: [{`name`: `P`, `mass`: 1, `position`: [`cos(a) + cos(a+b)`, `sin(a) + sin(a+b)`]}],"
+        "`joints`: [{`name`: `K`, `type`: `coincident`, `between`: [`P`, [`cos(a) + cos(a+0.8)`, `sin(a) + "
+        "sin(a+0.8)`]]}]"};
+    static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "hamilton"};
+    for (size_t i = 0; i < 2 * 5 * METHODS; i++) {
+        char few[300], many[300];
+        const char *format =
+            "`stop`: 1.3, `samples`: %d, `initialization`: `project`, `formulation`: `%s`, `method`: `%s`";
+        snprintf(few, sizeof few, format, 6, formulations[i / METHODS % 5], methods[i % METHODS]);
+        snprintf(many, sizeof many, format, 21, formulations[i / METHODS % 5], methods[i % METHODS]);
+        record *a = record_run_well(systems[i / METHODS / 5], few),
+               *b = record_run_well(systems[i / METHODS / 5], many);
+        for (size_t row = 0; row < 6; row++)
+            assert_memory_equal(a->values[row], b->values[4 * row], a->columns * sizeof(double));
+        record_free(a);
+        record_free(b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pendulum_pinned_twice_turns),
+        cmocka_unit_test(equations_of_unequal_size_turn),
+        cmocka_unit_test(a_platform_on_four_cranks_turns),
+        cmocka_unit_test(a_door_on_two_hinges_turns),
+        cmocka_unit_test(rows_are_the_same_however_many_there_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
