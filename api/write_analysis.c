@@ -183,8 +183,17 @@ static void add_equilibrium(json_builder *b, cJSON *to, const hamel_equilibria *
     if (all->steady) add_named(b, object, "velocities", all->coordinates, e->v, all->coordinate_count);
     add_named(b, object, "multipliers", all->constraints, e->lambda, all->constraint_count);
     json_add_truth(b, object, "determined", e->determined);
-    if (e->determined) json_add_truth(b, object, "stable", e->stable);
+    if (e->decided) {
+        json_add_truth(b, object, "stable", e->stable);
+        json_add_text(b, object, "decided_by", e->decided_by);
+    } else {
+        add_nothing(b, object, "stable");
+        add_nothing(b, object, "decided_by");
+        json_add_text(b, object, "reason", e->reason);
+    }
     json_add_truth(b, object, "isolated", e->isolated);
+    json_add_number(b, object, "family_dimension", (double)e->family_dimension);
+    if (e->accuracy > 0) json_add_number(b, object, "accuracy", e->accuracy);
     add_pairs(b, object, "eigenvalues", e->eigenvalues, e->eigenvalue_count);
 }
 
@@ -192,6 +201,11 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
     json_builder b = {0};
     cJSON *list = json_add_list(&b, answer, "equilibria");
     for (size_t k = 0; k < equilibria->count; k++) add_equilibrium(&b, list, equilibria, &equilibria->items[k]);
+    cJSON *search = json_add_object(&b, answer, "equilibrium_search");
+    json_add_number(&b, search, "starts", (double)equilibria->starts);
+    json_add_number(&b, search, "unsolved", (double)equilibria->unsolved);
+    json_add_truth(&b, search, "complete", equilibria->complete);
+    if (equilibria->note) json_add_text(&b, search, "note", equilibria->note);
     return !b.failed;
 }
 

@@ -425,10 +425,14 @@ typedef struct hamel_linearization {
 /* A configuration in which the system can rest, or move with constant cyclic velocities and nothing else. */
 typedef struct hamel_equilibrium {
     const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
-    bool isolated;                /* no other one next to it */
-    bool determined;              /* accelerations are; where not, there is no linear motion, and what follows is 0 */
-    bool stable;                  /* as in hamel_linearization; a free displacement (eigenvalue 0) is not unstable */
-    const double *eigenvalues;    /* eigenvalue_count pairs */
+    bool isolated;             /* no other one next to it; other phases of cyclic coordinates that turn do not count */
+    size_t family_dimension;   /* 0 when isolated */
+    double accuracy;           /* how far q may be off, relative to values above 1, where forces are flat; else 0 */
+    bool determined;           /* accelerations are; where not, there is no linear motion */
+    bool decided, stable;      /* stable: only when decided; of a family: motion nearby stays near the family */
+    const char *decided_by;    /* "eigenvalues", "minimum of the potential", "order 4 of the potential"; NULL */
+    const char *reason;        /* why it is not decided; NULL when it is */
+    const double *eigenvalues; /* eigenvalue_count pairs; none where they change with time */
     size_t eigenvalue_count;
 } hamel_equilibrium;
 
@@ -494,12 +498,17 @@ typedef struct hamel_equilibria {
     size_t coordinate_count, constraint_count;
     const hamel_equilibrium *items; /* nearest to the initial values first */
     size_t count, starts;           /* start values tried */
+    size_t unsolved;                /* of these, starts from which no equilibrium was found */
+    bool complete;                  /* there are no others: the equations of rest are linear */
+    const char *note;               /* why there may be others; NULL when complete */
     bool steady;                    /* some cyclic coordinate has an initial velocity: relative equilibria */
 } hamel_equilibria;
 
-/* Finds equilibria of `d` at its start time from the initial values and from `starts` random configurations around them.
- * Cyclic coordinates with an initial velocity keep it (steady motions). On success *out is owned by the caller:
- * hamel_equilibria_free; that there are none is no failure. */
+/* Finds equilibria of `d` from the initial values and from at most `starts` random configurations around them (the work of
+ * a large system is bounded). Cyclic coordinates with an initial velocity keep it (steady motions). Of a family the member
+ * nearest to the initial values is given. Where the equations contain t, configurations are given that are equilibria at
+ * every time; when there are none and a constraint or a force moves, HAMEL_INVALID names it. On success *out is owned by
+ * the caller: hamel_equilibria_free; that none is found is otherwise no failure. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, const atomic_bool *cancel,
                                    hamel_error *error) HAMEL_CHECKED;

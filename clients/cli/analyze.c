@@ -260,7 +260,8 @@ static int print_answer(void *context, const cJSON *answer) {
         free(json);
     } else {
         print_text(answer);
-        if (member(answer, "equilibria") != NULL) cli_print_equilibria(member(answer, "equilibria"));
+        if (member(answer, "equilibria") != NULL)
+            cli_print_equilibria(member(answer, "equilibria"), member(answer, "equilibrium_search"));
         if (member(answer, "linearization") != NULL) cli_print_linearization(member(answer, "linearization"));
         if (member(answer, "forces") != NULL) print_forces(member(answer, "forces"));
         if (member(answer, "relaxation") != NULL) print_relaxation(member(answer, "relaxation"));
@@ -366,8 +367,11 @@ const cli_command cli_analyze = {
         "terms in each equation of motion. The equations are also compared with finite differences of the energies,\n"
         "constraints and forces as they are written.\n\n"
         "With --equilibrium, equations of rest are solved from the initial values and from random configurations\n"
-        "around them. Cyclic coordinates that have an initial velocity keep it: steady motions. Stable means that no\n"
-        "eigenvalue of the motion linearized there has a positive real part.\n\n"
+        "around them. Cyclic coordinates that have an initial velocity keep it: steady motions. Each equilibrium is\n"
+        "stable, unstable or not decided, by eigenvalues or by the terms of the potential that decide, and isolated "
+        "or\n"
+        "one of a family. A last line reports whether the search may have missed some. Constraints and forces that\n"
+        "change with time and allow no rest are refused with their names.\n\n"
         "With --relax, a constraint is taken away and its reaction put in its place (Baruh 4.10): on each coordinate\n"
         "that it contains the value at the start, and the expression of inertia and other forces it is equal to.\n\n"
         "Examples:\n"

@@ -8,6 +8,11 @@ static const cJSON *member(const cJSON *object, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
+static double number_of(const cJSON *object, const char *key) {
+    const cJSON *item = member(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
 static double number_at(const cJSON *list, int k) {
     const cJSON *item = cJSON_GetArrayItem(list, k);
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
@@ -45,7 +50,36 @@ static void print_eigenvalues(const cJSON *list) {
     }
 }
 
-void cli_print_equilibria(const cJSON *list) {
+/* "stable (minimum of the potential), one of a family" */
+static void print_stability(const cJSON *e) {
+    const cJSON *stable = member(e, "stable"), *by = member(e, cJSON_IsBool(stable) ? "decided_by" : "reason");
+    const cJSON *dimension = member(e, "family_dimension");
+    printf("  %-14s %s", "stability",
+           !cJSON_IsBool(stable)  ? "not decided"
+           : cJSON_IsTrue(stable) ? "stable"
+                                  : "unstable");
+    if (cJSON_IsString(by)) printf(" (%s)", by->valuestring);
+    if (cJSON_IsFalse(member(e, "isolated"))) {
+        printf(", one of a family");
+        if (cJSON_IsNumber(dimension) && dimension->valuedouble > 1)
+            printf(" of dimension %.0f", dimension->valuedouble);
+    }
+    printf("\n");
+}
+
+static void print_search(const cJSON *search) {
+    const cJSON *note = member(search, "note");
+    double unsolved = number_of(search, "unsolved");
+    if (cJSON_IsTrue(member(search, "complete"))) {
+        printf("\n  there are no others: the equations of rest are linear\n");
+        return;
+    }
+    printf("\n  %.0f starts", number_of(search, "starts"));
+    if (unsolved > 0) printf(", %.0f of them without a result", unsolved);
+    printf("%s%s\n", cJSON_IsString(note) ? ": " : "", cJSON_IsString(note) ? note->valuestring : "");
+}
+
+void cli_print_equilibria(const cJSON *list, const cJSON *search) {
     printf("\nequilibria\n");
     if (list->child == NULL) printf("  none was found\n");
     for (const cJSON *e = list->child; e != NULL; e = e->next) {
@@ -54,13 +88,10 @@ void cli_print_equilibria(const cJSON *list) {
         print_named("velocities", member(e, "velocities"));
         print_named("multipliers", member(e, "multipliers"));
         print_eigenvalues(member(e, "eigenvalues"));
-        const char *stability = !cJSON_IsTrue(member(e, "determined"))
-                                    ? "not known: accelerations are not determined here"
-                                : cJSON_IsTrue(member(e, "stable")) ? "stable"
-                                                                    : "unstable";
-        printf("  %-14s %s%s\n", "stability", stability,
-               cJSON_IsTrue(member(e, "isolated")) ? "" : ", one of a family");
+        if (cJSON_IsNumber(member(e, "accuracy"))) printf("  %-14s %.2g\n", "accuracy", number_of(e, "accuracy"));
+        print_stability(e);
     }
+    if (search != NULL) print_search(search);
 }
 
 static void print_matrix(const char *name, const cJSON *rows) {

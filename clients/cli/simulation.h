@@ -29,7 +29,7 @@ int cli_analyses(const cli_arguments *arguments, const api_analysis_options *opt
                  void *context);
 
 /* Parts of an analysis as text (print_linear.c). */
-void cli_print_equilibria(const cJSON *list);
+void cli_print_equilibria(const cJSON *list, const cJSON *search); /* search: NULL from an older server */
 void cli_print_linearization(const cJSON *linearization);
 
 /* The options of commands that run: one text for each. */

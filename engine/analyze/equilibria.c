@@ -1,31 +1,24 @@
 /* equilibria.c — where a system can rest, or move steadily.
  *
- * Unknowns (q, λ):  R(q, q' = v*, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and reactions balance), Φ(q) = 0,
- * ψ(q, v*) = 0; v* holds the velocities of cyclic coordinates, 0 for all others. Solved by KINSOL (Newton with line
- * search) from the initial values and from random configurations around them; where it fails from the initial values,
- * from where the system settles that is let go there. Its linear systems are solved by least squares of least norm
- * (LAPACK dgelsy): equilibria need not be isolated, nor multipliers unique. */
-#include "engine/analyze/linear.h"
-#include "engine/base/memory_left.h"
+ * The equations of statics.h are solved from the initial values, from where the system settles that is let go there, and
+ * from random configurations around them. Solutions are told apart by their distance, families by walking along them; how
+ * stable they are is decided in stability.c. */
+#include "engine/analyze/families.h"
+#include "engine/analyze/moving.h"
+#include "engine/analyze/stability.h"
 #include "engine/base/random.h"
+#include "engine/solve/initial_values.h"
 
-#include <kinsol/kinsol.h>
-#include <lapacke.h>
 #include <math.h>
-#include <nvector/nvector_serial.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sundials/sundials_linearsolver.h>
-#include <sundials/sundials_matrix.h>
 
-static const double SOLVED = 1e-9;    /* residual against the sizes of its terms */
-static const double SAME = 1e-6;      /* distance of two solutions, relative to values above 1 */
-static const double RANK = 1e-9;      /* of the largest pivot */
-static const double ITERATED = 1e-11; /* scaled residual at which KINSOL may stop */
+static const double SAME = 1e-6; /* distance of two solutions, relative to values above 1 */
 /* Relaxation: the first step moves by so much of a coordinate or of 1, and none by more; it has settled below the last. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
-enum { RELAXATION = 400 }; /* steps */
-enum { POLISH = 4, MOST = 256, MOST_ITERATIONS = 100, KINSOL_VECTORS = 20 };
+/* What a search may cost, in multiplications: some seconds, counted and not timed so that the answer is always the same. */
+static const double MOST_WORK = 2e9;
+enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 /* What the caller holds is the list inside. */
 typedef struct owned_equilibria {
@@ -36,186 +29,33 @@ typedef struct owned_equilibria {
 typedef struct found {
     hamel_equilibrium equilibrium;
     double distance;
+    bool meet; /* several families do there */
 } found;
 
 typedef struct search {
     owned_equilibria *owned;
     hamel_model *model;
     hamel_error *error;
-    local_equations local;
-    size_t n, m, size; /* size = n + m */
-    double *v, *zero_a;
-    bool *cyclic, *periodic; /* n: absent from everything; of period 2π */
-    double *F, *J, *scale, *step, *work;
-    lapack_int *pivot;
+    statics statics;
+    stability_facts facts;
+    size_t n;
+    bool *periodic; /* n: of period 2π */
+    double *walk, *target;
+    family family; /* of the last solution */
     found *items;
-    size_t count;
+    size_t count, families;
+    bool full; /* some were found that there was no room for */
     uint64_t seed;
-    SUNContext context;
-    SUNMatrix matrix;
-    SUNLinearSolver solver;
-    void *kinsol;
-    N_Vector z, unit, weight;
-    bool starved; /* something was not computed for want of memory: what was not found says nothing */
 } search;
 
 static hamel_status no_memory(hamel_error *error) {
     return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
 }
 
-/* --- the equations ------------------------------------------------------------------------------------------------- */
-
-/* Which level of constraint c must hold. */
-static const double *level(const search *s, size_t c, const double *holonomic, const double *velocity) {
-    return s->model->order[c] == CONSTRAINT_HOLONOMIC ? holonomic : velocity;
-}
-
-/* F, J and the size of each row's terms at z. False when something is not finite. */
-static bool evaluate(search *s, const double *z) {
-    size_t n = s->n, m = s->m, size = s->size;
-    const local_equations *l = &s->local;
-    hamel_error quiet = {0};
-    local_state state = {s->model->settings.start, z, s->v, s->zero_a, z + n};
-    hamel_status status = local_evaluate(&s->local, &state, &quiet);
-    hamel_error_clear(&quiet);
-    s->starved = s->starved || status == HAMEL_NO_MEMORY;
-    if (status != HAMEL_OK) return false;
-    memset(s->J, 0, size * size * sizeof *s->J);
-    for (size_t i = 0; i < size; i++) {
-        size_t c = i - n;
-        bool constraint = i >= n && s->model->active[c] && s->model->order[c] != CONSTRAINT_ACCELERATION;
-        s->F[i] = constraint ? level(s, c, l->phi, l->psi)[c] : l->R[i];
-        memcpy(s->J + i * size, constraint ? level(s, c, l->phi_q, l->psi_q) + c * n : l->R_q + i * n,
-               n * sizeof *s->J);
-        if (!constraint && m > 0) memcpy(s->J + i * size + n, l->R_l + i * m, m * sizeof *s->J);
-        s->scale[i] = fabs(s->F[i]);
-        for (size_t j = 0; j < size; j++) s->scale[i] += fabs(s->J[i * size + j]) * fmax(1, fabs(z[j]));
-    }
-    return true;
-}
-
-/* x := A⁺x, the least squares solution of least norm; A is overwritten. The rank of A, or −1. */
-static lapack_int least_squares(search *s, size_t rows, size_t columns, double *A, double *x) {
-    lapack_int rank = 0;
-    memset(s->pivot, 0, s->size * sizeof *s->pivot);
-    int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)columns, 1, A, (lapack_int)columns, x, 1,
-                              s->pivot, RANK, &rank);
-    s->starved = s->starved || lapacke_starved(info);
-    return info == 0 ? rank : -1;
-}
-
-/* step := −J⁺F of least norm at the point evaluated last, or J⁺ right with `right` in place of −F. */
-static bool solve(search *s, const double *right, double *step) {
-    size_t size = s->size;
-    memcpy(s->work, s->J, size * size * sizeof *s->work);
-    for (size_t i = 0; i < size; i++) { /* rows of one size: a force may be in newtons, a constraint in metres */
-        double scale = s->scale[i] > 0 ? s->scale[i] : 1;
-        for (size_t j = 0; j < size; j++) s->work[i * size + j] /= scale;
-        step[i] = (right ? right[i] : -s->F[i]) / scale;
-    }
-    return least_squares(s, size, size, s->work, step) >= 0;
-}
-
-static double residual(const search *s) {
-    double worst = 0;
-    for (size_t i = 0; i < s->size; i++)
-        if (s->F[i] != 0) worst = fmax(worst, fabs(s->F[i]) / s->scale[i]);
-    return worst;
-}
-
-/* --- KINSOL -------------------------------------------------------------------------------------------------------- */
-
-static int system_function(N_Vector z, N_Vector f, void *user) {
-    search *s = user;
-    if (!evaluate(s, NV_DATA_S(z))) return 1;
-    memcpy(NV_DATA_S(f), s->F, s->size * sizeof(double));
-    return 0;
-}
-
-static int jacobian_function(N_Vector z, N_Vector f, SUNMatrix J, void *user, N_Vector t1, N_Vector t2) {
-    (void)f, (void)J, (void)t1, (void)t2;
-    return evaluate(user, NV_DATA_S(z)) ? 0 : 1;
-}
-
-static SUNMatrix_ID matrix_id(SUNMatrix A) {
-    (void)A;
-    return SUNMATRIX_CUSTOM;
-}
-static int matrix_zero(SUNMatrix A) {
-    (void)A;
-    return 0;
-}
-static SUNLinearSolver_Type solver_type(SUNLinearSolver S) {
-    (void)S;
-    return SUNLINEARSOLVER_DIRECT;
-}
-static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
-    (void)S, (void)A;
-    return 0;
-}
-static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
-    (void)A, (void)tolerance;
-    return solve(S->content, NV_DATA_S(b), NV_DATA_S(x)) ? 0 : 1;
-}
-
-static void be_quiet(int code, const char *module, const char *function, char *message, void *user) {
-    (void)code, (void)module, (void)function, (void)message, (void)user;
-}
-
-static bool create_solver(search *s) {
-    sunindextype size = (sunindextype)s->size;
-    if (!memory_left(KINSOL_VECTORS, s->size) || SUNContext_Create(NULL, &s->context) != 0) return false;
-    s->matrix = SUNMatNewEmpty(s->context);
-    s->solver = SUNLinSolNewEmpty(s->context);
-    s->z = N_VNew_Serial(size, s->context);
-    s->unit = N_VNew_Serial(size, s->context);
-    s->weight = N_VNew_Serial(size, s->context);
-    s->kinsol = KINCreate(s->context);
-    if (!s->matrix || !s->solver || !s->z || !s->unit || !s->weight || !s->kinsol) return false;
-    s->matrix->ops->getid = matrix_id;
-    s->matrix->ops->zero = matrix_zero;
-    s->solver->content = s;
-    s->solver->ops->gettype = solver_type;
-    s->solver->ops->setup = solver_setup;
-    s->solver->ops->solve = solver_solve;
-    N_VConst(1, s->unit);
-    return KINSetErrHandlerFn(s->kinsol, be_quiet, NULL) == KIN_SUCCESS &&
-           KINSetUserData(s->kinsol, s) == KIN_SUCCESS && KINInit(s->kinsol, system_function, s->z) == KIN_SUCCESS &&
-           KINSetLinearSolver(s->kinsol, s->solver, s->matrix) == KINLS_SUCCESS &&
-           KINSetJacFn(s->kinsol, jacobian_function) == KINLS_SUCCESS &&
-           KINSetFuncNormTol(s->kinsol, ITERATED) == KIN_SUCCESS && KINSetMaxSetupCalls(s->kinsol, 1) == KIN_SUCCESS &&
-           KINSetNumMaxIters(s->kinsol, MOST_ITERATIONS) == KIN_SUCCESS;
-}
-
-static void free_solver(search *s) {
-    if (s->kinsol) KINFree(&s->kinsol);
-    if (s->z) N_VDestroy(s->z);
-    if (s->unit) N_VDestroy(s->unit);
-    if (s->weight) N_VDestroy(s->weight);
-    if (s->matrix) SUNMatFreeEmpty(s->matrix);
-    if (s->solver) SUNLinSolFreeEmpty(s->solver);
-    if (s->context) (void)SUNContext_Free(&s->context);
-}
-
-/* From z to a solution nearby, in place. */
-static bool converge(search *s, double *z) {
-    if (s->size == 0) return true;
-    if (!evaluate(s, z)) return false;
-    for (size_t i = 0; i < s->size; i++) NV_DATA_S(s->weight)[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;
-    memcpy(NV_DATA_S(s->z), z, s->size * sizeof *z);
-    (void)KINSol(s->kinsol, s->z, KIN_LINESEARCH, s->unit, s->weight); /* judged by the residual below */
-    memcpy(z, NV_DATA_S(s->z), s->size * sizeof *z);
-    for (int k = 0; k < POLISH; k++) {
-        if (!evaluate(s, z) || residual(s) > 1e-2 || !solve(s, NULL, s->step)) return false;
-        for (size_t i = 0; i < s->size; i++) z[i] += s->step[i];
-    }
-    return evaluate(s, z) && residual(s) < SOLVED;
-}
-
 /* --- relaxation ---------------------------------------------------------------------------------------------------- */
 
 /* The step in which the forces at z alone would move some coordinate by FIRST_MOVE. */
-static double first_step(const search *s, const double *z) {
+static double first_step(const statics *s, const double *z) {
     double h = INFINITY;
     for (size_t i = 0; i < s->n; i++) {
         double mass = s->local.R_a[i * s->n + i], force = fabs(s->F[i]);
@@ -225,28 +65,28 @@ static double first_step(const search *s, const double *z) {
 }
 
 /* One step of implicit Euler in s->step; how far it moves, relative to values above 1, or NAN. */
-static double relaxed(search *s, const double *z, double h) {
+static double relaxed(statics *s, const double *z, double h) {
     double most = 0;
     for (size_t i = 0; i < s->n; i++)
-        for (size_t j = 0; j < s->n; j++) s->J[i * s->size + j] += s->local.R_a[i * s->n + j] / h;
-    if (!solve(s, NULL, s->step)) return NAN;
+        for (size_t j = 0; j < s->n; j++) s->J[i * s->unknowns + j] += s->local.R_a[i * s->n + j] / h;
+    if (!statics_newton_step(s, s->step)) return NAN;
     for (size_t i = 0; i < s->n; i++) most = fmax(most, fabs(s->step[i]) / fmax(1, fabs(z[i])));
     return most;
 }
 
-/* Along M dq/ds = Q + Aᵀλ, Φ = 0, as if in honey, to where it settles, in place. Steps grow as the way that is left
- * shrinks: pseudo-transient continuation (Kelley & Keyes, SIAM J. Numer. Anal. 35 (1998) 508). */
-static bool relax(search *s, double *z) {
-    if (!evaluate(s, z)) return false;
+/* Along M dq/ds = Q + Aᵀλ, Φ = 0 to where it settles, in place: damped relaxation, whose steps grow as the distance that is
+ * left shrinks (pseudo-transient continuation: Kelley & Keyes, SIAM J. Numer. Anal. 35 (1998) 508). */
+static bool relax(statics *s, double *z) {
+    if (s->instants > 1 || !statics_evaluate(s, z)) return false;
     double h = first_step(s, z);
-    for (int k = 0; k < RELAXATION && h > 0 && isfinite(h); k++) {
-        if (k > 0 && !evaluate(s, z)) return false;
+    for (int k = 0; k < RELAXATION && h > 0 && isfinite(h) && s->spent < MOST_WORK; k++) {
+        if (k > 0 && !statics_evaluate(s, z)) return false;
         double move = relaxed(s, z, h);
         if (!(move <= LARGEST_MOVE)) {
             h /= isnan(move) ? 4 : fmin(4, 2 * move / LARGEST_MOVE);
             continue;
         }
-        for (size_t i = 0; i < s->size; i++) z[i] += s->step[i];
+        for (size_t i = 0; i < s->unknowns; i++) z[i] += s->step[i];
         if (move < SETTLED) return true;
         h *= move < LARGEST_MOVE / 4 ? 4 : 1;
     }
@@ -255,38 +95,37 @@ static bool relax(search *s, double *z) {
 
 /* --- what is found ------------------------------------------------------------------------------------------------- */
 
-static size_t rank_of(search *s, size_t first_column, size_t columns) {
-    double *copy = s->work, *right = s->step;
-    for (size_t i = 0; i < s->size; i++) {
-        double scale = s->scale[i] > 0 ? s->scale[i] : 1;
-        for (size_t j = 0; j < columns; j++) copy[i * columns + j] = s->J[i * s->size + first_column + j] / scale;
-        right[i] = 0;
-    }
-    lapack_int rank = columns == 0 ? 0 : least_squares(s, s->size, columns, copy, right);
-    return rank < 0 ? 0 : (size_t)rank;
-}
-
-/* Null directions of J that move coordinates are those beyond the multipliers' own; cyclic coordinates always have one. */
-static bool is_isolated(search *s) {
-    size_t whole = rank_of(s, 0, s->size), multipliers = rank_of(s, s->n, s->m), cyclic = 0;
-    for (size_t i = 0; i < s->n; i++) cyclic += s->cyclic[i];
-    return s->n - (whole - multipliers) <= cyclic;
-}
-
 static void wrap(const search *s, double *q) {
     for (size_t i = 0; i < s->n; i++)
-        if (s->periodic[i] && !s->cyclic[i]) q[i] -= 2 * M_PI * ceil((q[i] - M_PI) / (2 * M_PI) - 1e-9);
+        if (s->periodic[i] && !s->statics.cyclic[i]) q[i] -= 2 * M_PI * ceil((q[i] - M_PI) / (2 * M_PI) - 1e-9);
 }
 
-static bool is_known(const search *s, const double *q) {
+/* Another one is the same when it is as near as both are accurate. */
+static bool is_known(const search *s, const double *q, double accuracy) {
     for (size_t k = 0; k < s->count; k++) {
-        double worst = 0;
+        double worst = 0, apart = fmax(SAME, 4 * (accuracy + s->items[k].equilibrium.accuracy));
         for (size_t i = 0; i < s->n; i++) {
             double difference = fabs(q[i] - s->items[k].equilibrium.q[i]);
             if (s->periodic[i]) difference = fmin(difference, fabs(2 * M_PI - difference));
             worst = fmax(worst, difference / fmax(1, fabs(q[i])));
         }
-        if (worst < SAME) return true;
+        if (worst < apart) return true;
+    }
+    return false;
+}
+
+/* Whether a known family of this dimension is reached from z along its own; angles by the shorter way. */
+static bool is_connected(search *s, const double *z, size_t dimension) {
+    for (size_t k = 0; k < s->count; k++) {
+        const hamel_equilibrium *e = &s->items[k].equilibrium;
+        if (e->family_dimension != dimension || s->items[k].meet) continue;
+        memcpy(s->walk, z, s->statics.unknowns * sizeof *s->walk);
+        for (size_t i = 0; i < s->n; i++) {
+            double turns = s->periodic[i] ? round((z[i] - e->q[i]) / (2 * M_PI)) : 0;
+            s->target[i] = e->q[i] + 2 * M_PI * turns;
+        }
+        family_approach(&s->statics, s->walk, s->target);
+        if (statics_distance(&s->statics, s->walk, s->target) < SAME) return true;
     }
     return false;
 }
@@ -297,110 +136,145 @@ static double *copied(search *s, const double *x, size_t count) {
     return copy;
 }
 
-/* Eigenvalues of the motion linearized there; none where coordinates are singular. */
-static hamel_status judge(search *s, const double *z, hamel_equilibrium *e) {
-    hamel_linearization linear = {0};
-    local_state state = {s->model->settings.start, z, s->v, s->zero_a, z + s->n};
-    hamel_status status = local_evaluate(&s->local, &state, s->error);
-    if (status == HAMEL_OK) status = linear_reduce(&linear, &s->local, s->v, s->zero_a, &s->owned->memory, s->error);
-    e->determined = status != HAMEL_SINGULAR;
-    if (status == HAMEL_SINGULAR) {
-        hamel_error_clear(s->error);
-        status = HAMEL_OK;
-    }
-    e->stable = linear.stable;
-    e->eigenvalues = linear.eigenvalues;
-    e->eigenvalue_count = linear.eigenvalues ? linear.state_count : 0;
-    return status;
-}
-
-/* z is a solution. One that belongs to a family is kept only when it was found from the initial values. */
-static hamel_status keep(search *s, double *z, bool first) {
-    hamel_equilibrium e = {.isolated = is_isolated(s)};
-    wrap(s, z);
-    if ((!e.isolated && !first) || is_known(s, z) || s->count == MOST) return HAMEL_OK;
-    hamel_status status = judge(s, z, &e);
-    e.q = copied(s, z, s->n);
-    e.v = copied(s, s->v, s->n);
-    e.lambda = copied(s, z + s->n, s->m);
-    if (!e.q || !e.v || !e.lambda) return no_memory(s->error);
+static hamel_status add(search *s, const double *z, hamel_equilibrium *e) {
+    statics *p = &s->statics;
+    hamel_status status = stability_judge(p, z, &s->family, &s->facts, e, &s->owned->memory, s->error);
+    e->q = copied(s, z, s->n);
+    e->v = copied(s, p->v, s->n);
+    e->lambda = copied(s, z + s->n, p->m);
+    if (status == HAMEL_OK && (!e->q || !e->v || !e->lambda)) status = no_memory(s->error);
+    if (status != HAMEL_OK) return status;
     double distance = 0;
     for (size_t i = 0; i < s->n; i++) distance = hypot(distance, z[i] - s->model->q0[i]);
-    s->items[s->count++] = (found){e, distance};
-    return status;
+    s->items[s->count++] = (found){*e, distance, s->family.meet};
+    s->families += !e->isolated;
+    return HAMEL_OK;
+}
+
+static void look_at_family(search *s, const double *z, hamel_equilibrium *e) {
+    family_find(&s->statics, z, &s->family);
+    e->family_dimension = s->family.dimension;
+    e->isolated = e->family_dimension == 0;
+}
+
+/* Along the family to the member nearest to the initial values; false when that or its family is known. */
+static bool choose_member(search *s, double *z, hamel_equilibrium *e) {
+    family_approach(&s->statics, z, s->model->q0);
+    statics_tidy(&s->statics, z);
+    wrap(s, z);
+    if (is_known(s, z, 0) || is_connected(s, z, e->family_dimension)) return false;
+    look_at_family(s, z, e);
+    return true;
+}
+
+/* z is a solution. Where families meet, that point is listed and the family goes on from another member. */
+static hamel_status keep(search *s, double *z) {
+    statics *p = &s->statics;
+    hamel_equilibrium e = {0};
+    hamel_status status = HAMEL_OK;
+    statics_tidy(p, z);
+    wrap(s, z);
+    if (is_known(s, z, 0)) return HAMEL_OK;
+    look_at_family(s, z, &e);
+    s->full = s->full || s->count == MOST || (!e.isolated && s->families == MOST_FAMILIES);
+    if (s->full) return HAMEL_OK;
+    if (s->family.flat > 0 && e.isolated) {
+        e.accuracy = family_uncertainty(p, z);
+        if (is_known(s, z, e.accuracy)) return HAMEL_OK;
+    }
+    if (s->family.meet) {
+        status = add(s, z, &e);
+        memcpy(z, s->family.member, p->unknowns * sizeof *z);
+        e = (hamel_equilibrium){.family_dimension = e.family_dimension};
+        look_at_family(s, z, &e);
+    }
+    if (status != HAMEL_OK || (!e.isolated && !choose_member(s, z, &e))) return status;
+    return add(s, z, &e);
 }
 
 /* --- starts -------------------------------------------------------------------------------------------------------- */
 
-/* The multipliers that balance the forces at q best. */
-static bool balance(search *s, double *z) {
-    memset(z + s->n, 0, s->m * sizeof *z);
-    if (!evaluate(s, z) || s->m == 0) return s->m == 0;
-    for (size_t i = 0; i < s->n; i++) {
-        for (size_t c = 0; c < s->m; c++) s->work[i * s->m + c] = s->J[i * s->size + s->n + c];
-        s->step[i] = -s->F[i];
-    }
-    if (least_squares(s, s->n, s->m, s->work, s->step) < 0) return false;
-    memcpy(z + s->n, s->step, s->m * sizeof *z);
-    return true;
-}
-
 static void draw(search *s, double *z) {
     for (size_t i = 0; i < s->n; i++) {
         double start = s->model->q0[i], reach = s->periodic[i] ? M_PI : 1.5 * fmax(1, fabs(start));
-        z[i] = s->cyclic[i] ? start : start + random_uniform(&s->seed, -reach, reach);
+        z[i] = s->statics.cyclic[i] ? start : start + random_uniform(&s->seed, -reach, reach);
     }
 }
 
 /* A coordinate is an angle when a whole turn changes no equation, at two random configurations. */
 static void find_angles(search *s, double *z) {
+    statics *p = &s->statics;
     for (size_t i = 0; i < s->n; i++) s->periodic[i] = false; /* draw asks */
     for (size_t i = 0; i < s->n; i++) {
         bool same = true;
         for (int k = 0; k < 2 && same; k++) {
             draw(s, z);
-            for (size_t c = 0; c < s->m; c++) z[s->n + c] = random_uniform(&s->seed, -1, 1);
-            if (!evaluate(s, z)) continue;
-            memcpy(s->step, s->F, s->size * sizeof *s->step);
+            for (size_t c = s->n; c < p->unknowns; c++) z[c] = random_uniform(&s->seed, -1, 1);
+            if (!statics_evaluate(p, z)) continue;
+            memcpy(p->step, p->F, p->rows * sizeof *p->step);
             z[i] += 2 * M_PI;
-            same = evaluate(s, z);
-            for (size_t r = 0; r < s->size && same; r++) same = fabs(s->F[r] - s->step[r]) <= 1e-9 * (1 + s->scale[r]);
+            same = statics_evaluate(p, z);
+            for (size_t r = 0; r < p->rows && same; r++) same = fabs(p->F[r] - p->step[r]) <= 1e-9 * (1 + p->scale[r]);
         }
         s->periodic[i] = same;
     }
 }
 
-static void mark_cyclic(search *s, const hamel_names *names) {
-    for (size_t k = 0; k < names->count; k++) {
-        int32_t i = system_coordinate_index(s->model->system, names->items[k]);
-        if (i < 0) continue;
-        s->cyclic[i] = true;
-        s->v[i] = s->model->v0[i];
-        if (s->v[i] != 0) s->owned->equilibria.steady = true;
+/* Whether J is the same at three random points: the equations of rest are linear, and what is found is all there is. */
+static bool is_linear(search *s, double *z) {
+    statics *p = &s->statics;
+    size_t count = p->rows * p->unknowns;
+    for (int k = 0; k < 4; k++) {
+        draw(s, z);
+        for (size_t c = s->n; c < p->unknowns; c++) z[c] = random_uniform(&s->seed, -1, 1);
+        if (!statics_evaluate(p, z)) return false;
+        for (size_t i = 0; i < count && k > 0; i++)
+            if (fabs(p->J[i] - p->work[i]) > 1e-12 * fabs(p->J[i])) return false;
+        memcpy(p->work, p->J, count * sizeof *p->work);
     }
+    return s->model->system->switch_count == 0;
+}
+
+/* From one configuration: the initial one, and where it settles; or a random one. */
+static hamel_status try_start(search *s, double *z, bool initial, bool *solved) {
+    statics *p = &s->statics;
+    hamel_status status = HAMEL_OK;
+    if (initial)
+        memcpy(z, s->model->q0, s->n * sizeof *z);
+    else
+        draw(s, z);
+    *solved = statics_balance(p, z) && statics_converge(p, z);
+    if (*solved) status = keep(s, z);
+    if (!initial || status != HAMEL_OK) return status;
+    memcpy(z, s->model->q0, s->n * sizeof *z);
+    if (!statics_balance(p, z) || !relax(p, z) || !statics_converge(p, z)) return HAMEL_OK;
+    *solved = true;
+    return keep(s, z);
 }
 
 static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
-    double *z = arena_alloc(&s->owned->memory, s->size, sizeof *z);
+    hamel_equilibria *out = &s->owned->equilibria;
+    double *z = arena_alloc(&s->owned->memory, statics_most(&s->statics), sizeof *z);
     if (!z) return no_memory(s->error);
     s->seed = 0x9e3779b97f4a7c15u;
     find_angles(s, z);
-    for (size_t k = 0; k <= starts; k++) {
+    bool linear = is_linear(s, z), bounded = false, solved = false;
+    for (size_t k = 0; k <= starts && !bounded && !(linear && solved); k++) {
         if (cancel && atomic_load(cancel))
             return hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while equilibria were sought");
-        if (k == 0)
-            memcpy(z, s->model->q0, s->n * sizeof *z);
-        else
-            draw(s, z);
-        hamel_status status = balance(s, z) && converge(s, z) ? keep(s, z, k == 0) : HAMEL_OK;
-        if (k == 0 && s->count == 0) {
-            memcpy(z, s->model->q0, s->n * sizeof *z);
-            if (balance(s, z) && relax(s, z) && converge(s, z) && status == HAMEL_OK) status = keep(s, z, true);
-        }
-        if (status == HAMEL_OK && s->starved) status = no_memory(s->error);
+        hamel_status status = try_start(s, z, k == 0, &solved);
+        if (status == HAMEL_OK && s->statics.starved) status = no_memory(s->error);
         if (status != HAMEL_OK) return status;
-        s->owned->equilibria.starts++;
+        out->starts++;
+        out->unsolved += !solved;
+        bounded = s->statics.spent > MOST_WORK && k < starts;
     }
+    out->complete = linear && s->count > 0;
+    if (!out->complete)
+        out->note = s->count == 0 ? "no start led to an equilibrium; there may be some"
+                    : s->full     ? "more were found than are listed"
+                    : bounded     ? "the search stopped before all starts, as its work is bounded; there may be others"
+                                  : "found from random starts; there may be others";
     return HAMEL_OK;
 }
 
@@ -414,41 +288,56 @@ static hamel_status publish(search *s) {
     hamel_equilibria *out = &s->owned->equilibria;
     arena *memory = &s->owned->memory;
     const hamel_system *system = s->model->system;
+    size_t m = s->statics.m;
     const char **coordinates = arena_alloc(memory, s->n, sizeof *coordinates);
-    const char **constraints = arena_alloc(memory, s->m, sizeof *constraints);
+    const char **constraints = arena_alloc(memory, m, sizeof *constraints);
     hamel_equilibrium *items = arena_alloc(memory, s->count, sizeof *items);
     if (!coordinates || !constraints || !items) return no_memory(s->error);
     for (size_t i = 0; i < s->n; i++)
         if (!(coordinates[i] = arena_format(memory, "%s", system->coordinates[i].name))) return no_memory(s->error);
-    for (size_t c = 0; c < s->m; c++)
+    for (size_t c = 0; c < m; c++)
         if (!(constraints[c] = arena_format(memory, "%s", system->constraints[c].name))) return no_memory(s->error);
     qsort(s->items, s->count, sizeof *s->items, by_distance);
     for (size_t k = 0; k < s->count; k++) items[k] = s->items[k].equilibrium;
     out->coordinates = coordinates;
     out->constraints = constraints;
     out->coordinate_count = s->n;
-    out->constraint_count = s->m;
+    out->constraint_count = m;
     out->items = items;
     out->count = s->count;
+    out->steady = s->statics.steady;
     return HAMEL_OK;
 }
 
 static bool allocate(search *s) {
     arena *memory = &s->owned->memory;
-    size_t size = s->size;
-    s->v = arena_alloc(memory, s->n, sizeof *s->v);
-    s->zero_a = arena_alloc(memory, s->n, sizeof *s->zero_a);
-    s->cyclic = arena_alloc(memory, s->n, sizeof *s->cyclic);
+    size_t most = statics_most(&s->statics);
     s->periodic = arena_alloc(memory, s->n, sizeof *s->periodic);
-    s->F = arena_alloc(memory, size, sizeof *s->F);
-    s->J = arena_alloc(memory, size * size, sizeof *s->J);
-    s->work = arena_alloc(memory, size * size, sizeof *s->work);
-    s->scale = arena_alloc(memory, size, sizeof *s->scale);
-    s->step = arena_alloc(memory, size, sizeof *s->step);
-    s->pivot = arena_alloc(memory, size, sizeof *s->pivot);
+    s->family.directions = arena_alloc(memory, s->n * s->n, sizeof *s->family.directions);
+    s->family.member = arena_alloc(memory, most, sizeof *s->family.member);
+    s->walk = arena_alloc(memory, most, sizeof *s->walk);
+    s->target = arena_alloc(memory, most, sizeof *s->target);
     s->items = arena_alloc(memory, MOST, sizeof *s->items);
-    return s->v && s->zero_a && s->cyclic && s->periodic && s->F && s->J && s->work && s->scale && s->step &&
-           s->pivot && s->items;
+    return s->periodic && s->family.directions && s->family.member && s->walk && s->target && s->items;
+}
+
+/* The initial velocities, made consistent; as they are given where that is not possible. Not those that are rounding. */
+static double *initial_velocities(search *s) {
+    size_t n = s->n, m = s->model->m;
+    double *q = arena_alloc(&s->owned->memory, 3 * n + m, sizeof *q), *v = q + n, largest = 0;
+    kinetics *k = kinetics_create(s->model);
+    hamel_error quiet = {0};
+    if (q && k) {
+        bool consistent = initial_state(k, q, v, v + n, v + 2 * n, &quiet) == HAMEL_OK;
+        if (!consistent) memcpy(v, s->model->v0, n * sizeof *v);
+    }
+    hamel_error_clear(&quiet);
+    bool good = q && k;
+    kinetics_free(k);
+    for (size_t i = 0; i < n && good; i++) largest = fmax(largest, fabs(v[i]));
+    for (size_t i = 0; i < n && good; i++)
+        if (fabs(v[i]) < 1e-12 * largest) v[i] = 0;
+    return good ? v : NULL;
 }
 
 static hamel_status find(search *s, size_t starts, const hamel_description *d, const hamel_limits *limits,
@@ -456,18 +345,19 @@ static hamel_status find(search *s, size_t starts, const hamel_description *d, c
     hamel_report *report = NULL;
     hamel_error quiet = {0};
     s->n = s->model->n;
-    s->m = s->model->m;
-    s->size = s->n + s->m;
-    hamel_status status = local_create(&s->local, s->model, NULL, 0, s->error);
-    if (status != HAMEL_OK) return status;
-    if (!allocate(s) || !create_solver(s)) return no_memory(s->error);
     /* The structure is not known when no state satisfies the constraints; then no coordinate is taken for cyclic. */
-    status = hamel_analyze(&report, d, limits, cancel, &quiet);
-    if (status == HAMEL_OK) mark_cyclic(s, &report->cyclic);
-    if (status == HAMEL_NO_MEMORY) s->starved = true;
+    hamel_status status = hamel_analyze(&report, d, limits, cancel, &quiet);
     hamel_error_clear(&quiet);
+    if (status == HAMEL_NO_MEMORY) return no_memory(s->error);
+    s->facts = stability_look_up(report);
+    const double *v = initial_velocities(s);
+    status =
+        v ? statics_create(&s->statics, s->model, report ? &report->cyclic : NULL, v, s->error) : no_memory(s->error);
     hamel_report_free(report);
-    status = run(s, starts, cancel);
+    if (status == HAMEL_OK && !allocate(s)) status = no_memory(s->error);
+    if (status == HAMEL_OK) status = run(s, starts, cancel);
+    if (status == HAMEL_OK && s->count == 0) status = moving_refuse(&s->statics, s->error);
+    if (status == HAMEL_OK && s->statics.starved) status = no_memory(s->error);
     return status == HAMEL_OK ? publish(s) : status;
 }
 
@@ -480,9 +370,10 @@ hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_descripti
     search s = {.owned = calloc(1, sizeof(owned_equilibria)), .error = error};
     if (s.owned) arena_init(&s.owned->memory, taken.memory);
     hamel_status status = s.owned ? hamel_model_create(&s.model, d, &taken, cancel, error) : no_memory(error);
-    if (status == HAMEL_OK) status = find(&s, starts, d, &taken, cancel);
-    free_solver(&s);
-    local_free(&s.local);
+    if (status == HAMEL_OK) {
+        status = find(&s, starts, d, &taken, cancel);
+        statics_free(&s.statics);
+    }
     hamel_model_free(s.model);
     if (status == HAMEL_OK)
         *out = &s.owned->equilibria;

@@ -1,0 +1,263 @@
+/* stability.c — see stability.h. */
+#include "engine/analyze/stability.h"
+
+#include "engine/analyze/families.h"
+#include "engine/analyze/linear.h"
+#include "engine/analyze/potential.h"
+#include "engine/base/random.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double MOVES =
+    1e-6; /* a real part, of the largest eigenvalue: double ones are known to √ε, with some to spare */
+static const double ZERO =
+    1e-10; /* a singular value of A in units of the largest eigenvalue: eigenvalues are its root */
+static const double NEARBY = 0.1; /* of a coordinate or of 1: where the largest eigenvalue is looked for */
+enum { NEARBY_TRIALS = 3 };
+
+stability_facts stability_look_up(const hamel_report *report) {
+    stability_facts facts = {false, false};
+    if (!report) return facts;
+    facts.integrable = report->verdict == HAMEL_VERDICT_HOLONOMIC && report->left_out.count == 0;
+    size_t momenta = 0;
+    for (size_t k = 0; k < report->cyclic.count; k++)
+        for (size_t r = 0; r < report->conserved.count; r++) {
+            const char *text = report->conserved.items[r], *name = report->cyclic.items[k];
+            size_t length = strlen(name), prefix = sizeof "momentum(" - 1;
+            if (strncmp(text, "momentum(", prefix) == 0 && strncmp(text + prefix, name, length) == 0 &&
+                strcmp(text + prefix + length, ")") == 0)
+                momenta++;
+        }
+    facts.momenta_conserved = momenta == report->cyclic.count;
+    return facts;
+}
+
+/* --- eigenvalues ------------------------------------------------------------------------------------------------------ */
+
+typedef struct spectrum {
+    size_t zeros;
+    double right, left, largest; /* real parts of the others: the largest and the least; the largest absolute value */
+    bool imaginary;              /* some of the others are on the axis */
+    bool good;
+} spectrum;
+
+/* B := B without its null space: V1ᵀ B V1 for the right singular vectors V1 of singular values above the bound. Returns the
+ * dimension that is left, `size` when there is no null space, SIZE_MAX on failure. */
+static size_t deflate(double *B, size_t size, double bound, double *room, bool *starved) {
+    double *A = room, *V = A + size * size, *values = V + size * size, *super = values + size;
+    memcpy(A, B, size * size * sizeof *A);
+    int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)size, (lapack_int)size, A, (lapack_int)size,
+                              values, NULL, 1, V, (lapack_int)size, super);
+    *starved = *starved || lapacke_starved(info);
+    if (info != 0) return SIZE_MAX;
+    size_t rank = 0;
+    while (rank < size && values[rank] > bound) rank++;
+    if (rank == size) return size;
+    for (size_t i = 0; i < size; i++) /* A := B V1 */
+        for (size_t k = 0; k < rank; k++) {
+            double sum = 0;
+            for (size_t r = 0; r < size; r++) sum += B[i * size + r] * V[k * size + r];
+            A[i * rank + k] = sum;
+        }
+    for (size_t k = 0; k < rank; k++)
+        for (size_t r = 0; r < rank; r++) {
+            double sum = 0;
+            for (size_t i = 0; i < size; i++) sum += V[k * size + i] * A[i * rank + r];
+            B[k * rank + r] = sum;
+        }
+    return rank;
+}
+
+static double largest_eigenvalue(const hamel_linearization *l) {
+    double largest = 0;
+    for (size_t k = 0; k < l->state_count; k++)
+        largest = fmax(largest, hypot(l->eigenvalues[2 * k], l->eigenvalues[2 * k + 1]));
+    return largest;
+}
+
+static void measure(spectrum *found, double *B, size_t size, double unit, double *room) {
+    double *re = room, *im = re + size;
+    found->good = size == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)size, B, (lapack_int)size, re, im,
+                                             NULL, (lapack_int)size, NULL, (lapack_int)size) == 0;
+    found->right = -INFINITY;
+    found->left = INFINITY;
+    for (size_t k = 0; k < size && found->good; k++) {
+        found->right = fmax(found->right, unit * re[k]);
+        found->left = fmin(found->left, unit * re[k]);
+        found->largest = fmax(found->largest, unit * hypot(re[k], im[k]));
+    }
+    for (size_t k = 0; k < size && found->good; k++)
+        if (fabs(unit * re[k]) <= MOVES * found->largest) found->imaginary = true;
+}
+
+/* Zeros are taken out one Jordan block after the other, since rounding spreads a p-fold one to ε^(1/p). `unit`: the largest
+ * eigenvalue here or nearby. */
+static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool *starved) {
+    size_t size = l->state_count, positions = 0, left = size;
+    spectrum found = {.right = -INFINITY, .left = INFINITY};
+    double *B = calloc(4 * size * size + 4 * size + 1, sizeof *B), *room = B + size * size;
+    if (!B) {
+        *starved = true;
+        return found;
+    }
+    while (positions < size && l->state[positions][strlen(l->state[positions]) - 1] != '\'') positions++;
+    for (size_t i = 0; i < size; i++) /* velocities in units of coordinates per 1/unit */
+        for (size_t k = 0; k < size; k++) {
+            double scale = (i < positions) == (k < positions) ? 1 : i < positions ? unit : 1 / unit;
+            B[i * size + k] = unit > 0 ? l->A[i * size + k] * scale / unit : l->A[i * size + k];
+        }
+    for (size_t before = size + 1; left > 0 && left < before && left != SIZE_MAX;) {
+        before = left;
+        left = deflate(B, left, ZERO, room, starved);
+    }
+    if (left != SIZE_MAX) {
+        found.zeros = size - left;
+        measure(&found, B, left, unit > 0 ? unit : 1, room);
+    }
+    free(B);
+    return found;
+}
+
+/* The largest eigenvalue at z and nearby; where the potential is flat, that at z says little. */
+static double typical_rate(statics *s, const double *z, const hamel_linearization *here, hamel_status *status) {
+    double largest = largest_eigenvalue(here), *q = calloc(s->n + 1, sizeof *q);
+    uint64_t seed = 23;
+    if (!q) *status = HAMEL_NO_MEMORY;
+    for (int trial = 0; trial < NEARBY_TRIALS && q; trial++) {
+        hamel_linearization linear = {0};
+        hamel_error quiet = {0};
+        arena memory;
+        arena_init(&memory, s->model->limits.memory);
+        for (size_t i = 0; i < s->n; i++) q[i] = z[i] + NEARBY * fmax(1, fabs(z[i])) * random_uniform(&seed, -1, 1);
+        local_state state = {s->t[0], q, s->v, s->zero_a, z + s->n};
+        hamel_status own = local_evaluate(&s->local, &state, &quiet);
+        if (own == HAMEL_OK) own = linear_reduce(&linear, &s->local, s->v, s->zero_a, &memory, &quiet);
+        if (own == HAMEL_OK) largest = fmax(largest, largest_eigenvalue(&linear));
+        if (own == HAMEL_NO_MEMORY) *status = own;
+        hamel_error_clear(&quiet);
+        arena_free(&memory);
+    }
+    free(q);
+    return largest;
+}
+
+/* --- the verdict ------------------------------------------------------------------------------------------------------ */
+
+static void decide(hamel_equilibrium *e, bool stable, const char *by) {
+    e->decided = true;
+    e->stable = stable;
+    e->decided_by = by;
+}
+
+/* Steady motions near z: the dimension of the manifold that they are, velocities of cyclic coordinates counting and these
+ * coordinates not. */
+static size_t steady_dimension(statics *s, const double *z) {
+    size_t most = s->n + s->spinning_count, unknowns = statics_most(s);
+    double *own = calloc(2 * unknowns + most * most + 1, sizeof *own);
+    family nearby = {.directions = own + 2 * unknowns, .member = own + unknowns};
+    if (!own) {
+        s->starved = true;
+        return 0;
+    }
+    memcpy(own, z, s->unknowns * sizeof *own);
+    for (size_t k = 0; k < s->spinning_count; k++) own[s->unknowns + k] = s->v[s->spinning[k]];
+    (void)statics_take(s, STATICS_FREE, z);
+    family_find(s, own, &nearby);
+    (void)statics_take(s, STATICS_GIVEN, z);
+    free(own);
+    return nearby.dimension;
+}
+
+static bool decide_by_potential(hamel_equilibrium *e, const potential_verdict *p, arena *memory) {
+    bool least = p->kind == POTENTIAL_LEAST;
+    const char *by = least ? "minimum of the potential" : "no minimum of the potential";
+    if (p->order > 2) by = arena_format(memory, "order %d of the potential", p->order);
+    if (by) decide(e, least, by);
+    return by != NULL;
+}
+
+/* Eigenvalues decide where the potential does not. */
+static void decide_by_zeros(statics *s, const double *z, const spectrum *eigen, hamel_equilibrium *e) {
+    size_t cyclic = s->spinning_count;
+    if (eigen->imaginary)
+        e->reason = "eigenvalues on the imaginary axis decide nothing for the whole equations";
+    else if (eigen->zeros < cyclic || eigen->zeros - cyclic > steady_dimension(s, z))
+        e->reason = "eigenvalues 0 that no family explains decide nothing for the whole equations";
+    else
+        decide(e, true, "eigenvalues");
+}
+
+static hamel_status decide_determined(statics *s, const double *z, const family *f, const stability_facts *facts,
+                                      const hamel_linearization *linear, hamel_equilibrium *e, arena *memory,
+                                      hamel_error *error) {
+    hamel_status status = HAMEL_OK;
+    double unit = typical_rate(s, z, linear, &status);
+    if (status != HAMEL_OK) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    spectrum eigen = analyze_spectrum(linear, unit, &s->starved);
+    if (!eigen.good) return HAMEL_OK;
+    bool kinked = statics_has_kink(s, z), linear_decides = s->instants == 1 && !kinked;
+    if (linear_decides && eigen.zeros == 0 && eigen.right < -MOVES * eigen.largest) {
+        decide(e, true, "eigenvalues");
+        return HAMEL_OK;
+    }
+    potential_verdict p = {.reason = "the momenta of cyclic coordinates are not conserved"};
+    if (f->meet)
+        p.reason = "several families meet there";
+    else if (!s->steady || facts->momenta_conserved)
+        p = potential_judge(s, z, f->directions, f->dimension, facts->integrable, kinked);
+    bool grows = linear_decides && eigen.right > MOVES * eigen.largest;
+    bool degenerate = p.kind != POTENTIAL_UNDECIDED && p.order > 2;
+    if (grows && !degenerate && p.kind != POTENTIAL_LEAST)
+        decide(e, false, "eigenvalues");
+    else if (p.kind == POTENTIAL_LEAST || (p.kind == POTENTIAL_NOT_LEAST && !p.gyroscopic)) {
+        if (!decide_by_potential(e, &p, memory))
+            return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    } else if (linear_decides)
+        decide_by_zeros(s, z, &eigen, e);
+    else
+        e->reason = kinked ? "the equations have a kink there" : "the equations contain t";
+    if (!e->decided && p.kind == POTENTIAL_NOT_LEAST) e->reason = "gyroscopic forces may stabilize what has no minimum";
+    if (!e->decided && p.reason && eigen.zeros > 0) e->reason = p.reason;
+    return HAMEL_OK;
+}
+
+/* Eigenvalues that are 0 but for the rounding of the equilibrium are given as 0; they come first. */
+static bool take_eigenvalues(const hamel_linearization *linear, double unit, hamel_equilibrium *e, arena *memory) {
+    double *list = arena_alloc(memory, 2 * linear->state_count, sizeof *list);
+    if (!list) return false;
+    for (size_t k = 0; k < linear->state_count; k++) {
+        double re = linear->eigenvalues[2 * k], im = linear->eigenvalues[2 * k + 1];
+        bool zero = hypot(re, im) < 1e-12 * unit;
+        list[2 * k] = zero ? 0 : re;
+        list[2 * k + 1] = zero ? 0 : im;
+    }
+    e->eigenvalues = list;
+    e->eigenvalue_count = linear->state_count;
+    return true;
+}
+
+hamel_status stability_judge(statics *s, const double *z, const family *f, const stability_facts *facts,
+                             hamel_equilibrium *e, arena *memory, hamel_error *error) {
+    hamel_linearization linear = {0};
+    local_state state = {s->t[0], z, s->v, s->zero_a, z + s->n};
+    hamel_status status = local_evaluate(&s->local, &state, error);
+    if (status == HAMEL_OK) status = linear_reduce(&linear, &s->local, s->v, s->zero_a, memory, error);
+    e->determined = status != HAMEL_SINGULAR;
+    if (status == HAMEL_SINGULAR) {
+        hamel_error_clear(error);
+        e->reason = "accelerations are not determined there";
+        return HAMEL_OK;
+    }
+    if (status != HAMEL_OK) return status;
+    e->reason = "eigenvalues were not found";
+    status = decide_determined(s, z, f, facts, &linear, e, memory, error);
+    if (status != HAMEL_OK) return status;
+    if (e->decided) e->reason = NULL;
+    if (s->instants > 1) return HAMEL_OK; /* those of one instant */
+    if (!take_eigenvalues(&linear, 1, e, memory))
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    return HAMEL_OK;
+}

@@ -1,0 +1,564 @@
+/* statics.c — see statics.h. */
+#include "engine/analyze/statics.h"
+
+#include "engine/analyze/linear.h"
+#include "engine/base/random.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+static const double SOLVED = 1e-12;  /* residual against the sizes of its terms; larger ones must be rounding */
+static const double ROUNDED = 1e-15; /* a residual that no step improves: some units of rounding, 2e-16 */
+static const double RANK = 1e-9;     /* of the largest pivot */
+static const double FINEST = 1e-13;  /* the same near multiple roots: some hundred units of rounding */
+static const double NEAR = 1e-4;     /* a residual near a root */
+static const double KERNEL =
+    1e-6;                         /* a singular value: generous, since what lies along the kernel is examined further */
+static const double LONGEST = 1;  /* step of Newton's method without descent, relative to values above 1 */
+static const double NEARBY = 0.1; /* of a coordinate or of 1: where the sizes of the rows of J are taken */
+static const double BOUNDED = 1e5; /* a lever of such a ratio would be off by that much of its own accuracy */
+static const double TINY = 1e-7;   /* a displacement that changes smooth functions by little */
+enum { KINK_TRIALS = 12, MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
+
+size_t statics_most(const statics *s) {
+    return s->n + STATICS_INSTANTS * s->m + s->spinning_count;
+}
+
+static size_t larger(size_t x, size_t y) {
+    return x > y ? x : y;
+}
+
+/* --- creation ------------------------------------------------------------------------------------------------------ */
+
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+}
+
+static bool contains_time(const hamel_model *model) {
+    unsigned time = GRAPH_DEPENDS(SYMBOL_TIME);
+    return ((program_depends(model->residual) | program_depends(model->dynamics)) & time) != 0;
+}
+
+static void choose_instants(statics *s) {
+    s->instants = contains_time(s->model) ? STATICS_INSTANTS : 1;
+    s->t[0] = s->model->settings.start;
+    for (size_t k = 0; k < s->instants && s->instants > 1; k++)
+        s->t[k] = s->model->settings.start + (double)k + random_uniform(&s->seed, 0.1, 0.9);
+}
+
+static void mark_cyclic(statics *s, const hamel_names *names, const double *v) {
+    for (size_t k = 0; names && k < names->count; k++) {
+        int32_t i = system_coordinate_index(s->model->system, names->items[k]);
+        if (i < 0) continue;
+        s->cyclic[i] = true;
+        s->v[i] = v[i];
+        s->spinning[s->spinning_count++] = (size_t)i;
+        if (s->v[i] != 0) s->steady = true;
+    }
+}
+
+/* Momenta of the cyclic coordinates, where all of them have one. */
+static hamel_status compile_momenta(statics *s, hamel_error *error) {
+    hamel_system *system = s->model->system;
+    hamel_equations e = {.system = system, .n = s->n, .m = s->m};
+    size_t count = s->spinning_count;
+    graph_node *nodes = arena_alloc(&s->memory, count, sizeof *nodes);
+    if (!nodes) return no_memory(error);
+    if (!s->steady) return HAMEL_OK;
+    system->error = error;
+    if (lagrange_derive(&e) != HAMEL_OK) return error->status;
+    for (size_t k = 0; k < count; k++) {
+        nodes[k] = e.momentum ? e.momentum[s->spinning[k]] : GRAPH_NONE;
+        if (nodes[k] == GRAPH_NONE) return equations_status(system);
+    }
+    hamel_status status = program_compile(&s->momenta, &s->memory, system->graph, nodes, count, error);
+    if (status != HAMEL_OK) return status;
+    s->momentum_work = arena_alloc(&s->memory, program_workspace_doubles(s->momenta), sizeof(double));
+    s->momentum_tangent = arena_alloc(&s->memory, program_tangent_doubles(s->momenta), sizeof(double));
+    s->momentum_dots = arena_alloc(&s->memory, count * PROGRAM_LANES, sizeof(double));
+    s->momentum_seeds = arena_alloc(&s->memory, s->n * PROGRAM_LANES, sizeof(double));
+    s->momentum_values = arena_alloc(&s->memory, count, sizeof(double));
+    bool good = s->momentum_work && s->momentum_tangent && s->momentum_dots && s->momentum_seeds && s->momentum_values;
+    return good ? HAMEL_OK : no_memory(error);
+}
+
+static bool allocate(statics *s) {
+    size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1,
+           most = s->n + s->instants * s->m + s->spinning_count;
+    size_t large = larger(rows, most) + s->n + 1; /* with as many borders as coordinates */
+    struct {
+        double **to;
+        size_t count;
+    } const lists[] = {{&s->F, rows},
+                       {&s->J, rows * most},
+                       {&s->scale, rows},
+                       {&s->noise, rows},
+                       {&s->weight, rows},
+                       {&s->work, large * large},
+                       {&s->right, large},
+                       {&s->step, large},
+                       {&s->trial, statics_most(s)},
+                       {&s->velocity, s->n},
+                       {&s->singular, large},
+                       {&s->vectors, large * large},
+                       {&s->start, statics_most(s)},
+                       {&s->kept, statics_most(s)},
+                       {&s->momentum, s->spinning_count}};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        if (!(*lists[k].to = arena_alloc(&s->memory, lists[k].count, sizeof(double)))) return false;
+    s->pivot = arena_alloc(&s->memory, large, sizeof *s->pivot);
+    return s->pivot != NULL;
+}
+
+hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
+                            hamel_error *error) {
+    *s = (statics){.model = model, .n = model->n, .m = model->m, .rank = RANK, .seed = 0x9e3779b97f4a7c15u};
+    arena_init(&s->memory, model->limits.memory);
+    hamel_status status = local_create(&s->local, model, NULL, 0, error);
+    if (status != HAMEL_OK) return status;
+    s->v = arena_alloc(&s->memory, s->n, sizeof *s->v);
+    s->zero_a = arena_alloc(&s->memory, s->n, sizeof *s->zero_a);
+    s->cyclic = arena_alloc(&s->memory, s->n, sizeof *s->cyclic);
+    s->spinning = arena_alloc(&s->memory, s->n, sizeof *s->spinning);
+    if (!s->v || !s->zero_a || !s->cyclic || !s->spinning) return no_memory(error);
+    mark_cyclic(s, cyclic, v);
+    choose_instants(s);
+    if (!allocate(s)) return no_memory(error);
+    status = compile_momenta(s, error);
+    (void)statics_take(s, STATICS_GIVEN, NULL);
+    return status;
+}
+
+void statics_free(statics *s) {
+    local_free(&s->local);
+    arena_free(&s->memory);
+}
+
+/* --- the equations ------------------------------------------------------------------------------------------------- */
+
+/* Which level of constraint c must hold. */
+static const double *level(const statics *s, size_t c, const double *holonomic, const double *velocity) {
+    return s->model->order[c] == CONSTRAINT_HOLONOMIC ? holonomic : velocity;
+}
+
+static void fill_row(statics *s, size_t instant, size_t i, const double *lambda) {
+    const local_equations *l = &s->local;
+    size_t n = s->n, m = s->m, c = i - n, row = instant * (n + m) + i;
+    double *J = s->J + row * s->unknowns;
+    bool constraint = i >= n && s->model->active[c] && s->model->order[c] != CONSTRAINT_ACCELERATION;
+    if (i >= n && s->holonomic_only && s->model->order[c] != CONSTRAINT_HOLONOMIC) {
+        s->F[row] = lambda[c];
+        J[n + instant * m + c] = 1;
+        return;
+    }
+    s->F[row] = constraint ? level(s, c, l->phi, l->psi)[c] : l->R[i];
+    memcpy(J, constraint ? level(s, c, l->phi_q, l->psi_q) + c * n : l->R_q + i * n, n * sizeof *J);
+    if (!constraint && m > 0) memcpy(J + n + instant * m, l->R_l + i * m, m * sizeof *J);
+    if (s->velocities == STATICS_GIVEN) return;
+    bool moves = !constraint || s->model->order[c] == CONSTRAINT_VELOCITY;
+    const double *by_v = constraint ? l->psi_v + c * n : l->R_v + i * n;
+    for (size_t k = 0; k < s->spinning_count && moves; k++) J[n + s->instants * m + k] = by_v[s->spinning[k]];
+}
+
+/* p_c − p*_c and its derivatives, in the last rows. */
+static void fill_momenta(statics *s, const double *z) {
+    program_inputs in = model_inputs(s->model, &s->t[0], z, s->velocity, NULL, NULL, NULL), seeds = {{0}};
+    size_t first = s->instants * (s->n + s->m), at_v = s->n + s->instants * s->m;
+    in.values[SYMBOL_BRANCH] = s->local.mode.branches;
+    program_prepare(s->momenta, &in, s->momentum_work);
+    for (int by_velocity = 0; by_velocity < 2; by_velocity++) {
+        seeds.values[SYMBOL_COORDINATE] = by_velocity ? NULL : s->momentum_seeds;
+        seeds.values[SYMBOL_VELOCITY] = by_velocity ? s->momentum_seeds : NULL;
+        size_t columns = by_velocity ? s->spinning_count : s->n;
+        for (size_t base = 0; base < columns; base += PROGRAM_LANES) {
+            memset(s->momentum_seeds, 0, s->n * PROGRAM_LANES * sizeof(double));
+            for (size_t k = 0; k < PROGRAM_LANES && base + k < columns; k++)
+                s->momentum_seeds[(by_velocity ? s->spinning[base + k] : base + k) * PROGRAM_LANES + k] = 1;
+            program_tangent(s->momenta, &in, &seeds, s->momentum_work, s->momentum_tangent, s->momentum_values,
+                            s->momentum_dots);
+            for (size_t r = 0; r < s->spinning_count; r++)
+                for (size_t k = 0; k < PROGRAM_LANES && base + k < columns; k++)
+                    s->J[(first + r) * s->unknowns + (by_velocity ? at_v : 0) + base + k] =
+                        s->momentum_dots[r * PROGRAM_LANES + k];
+        }
+    }
+    for (size_t r = 0; r < s->spinning_count; r++) s->F[first + r] = s->momentum_values[r] - s->momentum[r];
+}
+
+bool statics_take(statics *s, statics_velocities velocities, const double *q) {
+    size_t c = s->spinning_count;
+    if (velocities == STATICS_MOMENTA && !s->momenta) return false;
+    s->velocities = velocities;
+    s->rows = s->instants * (s->n + s->m) + (velocities == STATICS_MOMENTA ? c : 0);
+    s->unknowns = s->n + s->instants * s->m + (velocities == STATICS_GIVEN ? 0 : c);
+    if (velocities != STATICS_MOMENTA) return true;
+    program_inputs in = model_inputs(s->model, &s->t[0], q, s->v, NULL, NULL, NULL);
+    mode_choose_branches(&s->local.mode, s->t[0], q, s->v);
+    in.values[SYMBOL_BRANCH] = s->local.mode.branches;
+    program_prepare(s->momenta, &in, s->momentum_work);
+    program_evaluate(s->momenta, &in, s->momentum_work, s->momentum);
+    return true;
+}
+
+void statics_stay_at(statics *s, const double *centre, double radius) {
+    if (centre && !s->centre) s->rows++;
+    if (!centre && s->centre) s->rows--;
+    s->centre = centre;
+    s->radius = radius;
+}
+
+/* (distance/radius)² − 1, in the last row. */
+static void fill_distance(statics *s, const double *z) {
+    size_t row = s->rows - 1;
+    double sum = 0;
+    for (size_t j = 0; j < statics_width(s); j++) {
+        size_t k = statics_place(s, j);
+        double unit = s->radius * fmax(1, fabs(s->centre[k])), x = (z[k] - s->centre[k]) / unit;
+        sum += x * x;
+        s->J[row * s->unknowns + k] = 2 * x / unit;
+    }
+    s->F[row] = sum - 1;
+}
+
+static bool all_are_finite(const double *x, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+bool statics_evaluate(statics *s, const double *z) {
+    size_t n = s->n, m = s->m;
+    memcpy(s->velocity, s->v, n * sizeof *s->velocity);
+    for (size_t k = 0; k < s->spinning_count && s->velocities != STATICS_GIVEN; k++)
+        s->velocity[s->spinning[k]] = z[n + s->instants * m + k];
+    memset(s->J, 0, s->rows * s->unknowns * sizeof *s->J);
+    for (size_t k = 0; k < s->instants; k++) {
+        hamel_error quiet = {0};
+        local_state state = {s->t[k], z, s->velocity, s->zero_a, z + n + k * m};
+        hamel_status status = local_evaluate(&s->local, &state, &quiet);
+        hamel_error_clear(&quiet);
+        s->starved = s->starved || status == HAMEL_NO_MEMORY;
+        if (status != HAMEL_OK) return false;
+        for (size_t i = 0; i < n + m; i++) fill_row(s, k, i, state.lambda);
+    }
+    if (s->velocities == STATICS_MOMENTA) fill_momenta(s, z);
+    if (s->centre) fill_distance(s, z);
+    for (size_t i = 0; i < s->rows; i++) {
+        s->scale[i] = fabs(s->F[i]);
+        for (size_t j = 0; j < s->unknowns; j++) s->scale[i] += fabs(s->J[i * s->unknowns + j]) * fmax(1, fabs(z[j]));
+    }
+    double lanes = PROGRAM_LANES, instructions = (double)program_instruction_count(s->model->residual);
+    s->spent += (double)s->instants * instructions * (3 * (double)n + (double)m + lanes);
+    return all_are_finite(s->F, s->rows) && all_are_finite(s->scale, s->rows);
+}
+
+double statics_residual(const statics *s) {
+    double worst = 0;
+    for (size_t i = 0; i < s->rows; i++)
+        if (s->F[i] != 0) worst = fmax(worst, fabs(s->F[i]) / s->scale[i]);
+    return worst;
+}
+
+/* --- linear systems ------------------------------------------------------------------------------------------------ */
+
+bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, double *b) {
+    lapack_int rank = 0;
+    if (rows == 0 || columns == 0) {
+        memset(b, 0, columns * sizeof *b);
+        return true;
+    }
+    memset(s->pivot, 0, columns * sizeof *s->pivot);
+    s->spent += 4 * (double)rows * (double)columns * (double)(rows < columns ? rows : columns);
+    int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)columns, 1, A, (lapack_int)columns, b, 1,
+                              s->pivot, s->rank, &rank);
+    s->starved = s->starved || lapacke_starved(info);
+    return info == 0;
+}
+
+/* Rows of one size: a force may be in newtons, a constraint in metres. */
+bool statics_newton_step(statics *s, double *step) {
+    size_t columns = s->unknowns;
+    for (size_t i = 0; i < s->rows; i++) {
+        double scale = s->scale[i] > 0 ? s->scale[i] : 1;
+        for (size_t j = 0; j < columns; j++) s->work[i * columns + j] = s->J[i * columns + j] / scale;
+        s->right[i] = -s->F[i] / scale;
+    }
+    if (!statics_least_squares(s, s->rows, columns, s->work, s->right)) return false;
+    memcpy(step, s->right, columns * sizeof *step);
+    return true;
+}
+
+bool statics_balance(statics *s, double *z) {
+    size_t m = s->instants * s->m;
+    memset(z + s->n, 0, m * sizeof *z);
+    if (!statics_evaluate(s, z) || m == 0) return m == 0;
+    for (size_t i = 0; i < s->rows; i++) {
+        bool motion = i % (s->n + s->m) < s->n;
+        for (size_t c = 0; c < m; c++) s->work[i * m + c] = motion ? s->J[i * s->unknowns + s->n + c] : 0;
+        s->right[i] = motion ? -s->F[i] : 0;
+    }
+    if (!statics_least_squares(s, s->rows, m, s->work, s->right)) return false;
+    memcpy(z + s->n, s->right, m * sizeof *z);
+    return true;
+}
+
+bool statics_noise(statics *s, const double *z) {
+    double *F = s->work, *linear = F + s->rows, *moved = s->right;
+    uint64_t seed = 1;
+    if (!statics_evaluate(s, z)) return false;
+    memset(s->noise, 0, s->rows * sizeof *s->noise);
+    for (int trial = 0; trial < NOISE_TRIALS; trial++) {
+        memcpy(F, s->F, s->rows * sizeof *F);
+        for (size_t j = 0; j < s->unknowns; j++) moved[j] = z[j] * (1 + random_uniform(&seed, -4, 4) * 0x1p-52);
+        for (size_t i = 0; i < s->rows; i++) {
+            linear[i] = 0;
+            for (size_t j = 0; j < s->unknowns; j++) linear[i] += s->J[i * s->unknowns + j] * (moved[j] - z[j]);
+        }
+        bool good = statics_evaluate(s, moved);
+        for (size_t i = 0; i < s->rows && good; i++) s->noise[i] = fmax(s->noise[i], fabs(s->F[i] - F[i] - linear[i]));
+        if (!statics_evaluate(s, z)) return false;
+    }
+    return true;
+}
+
+/* --- Newton's method ----------------------------------------------------------------------------------------------- */
+
+static double merit(const statics *s) {
+    double sum = 0;
+    for (size_t i = 0; i < s->rows; i++) sum += s->F[i] * s->weight[i] * s->F[i] * s->weight[i];
+    return sum;
+}
+
+/* z := z + factor · step where that lowers the residual to `wanted` of what it was, by the weights; else false. */
+static bool try_step(statics *s, double *z, double factor, double wanted) {
+    for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j] + factor * s->step[j];
+    if (!statics_evaluate(s, s->trial) || !(merit(s) <= wanted)) return false;
+    memcpy(z, s->trial, s->unknowns * sizeof *z);
+    return true;
+}
+
+static double size_of(const statics *s, const double *step, const double *z) {
+    double sum = 0;
+    for (size_t j = 0; j < s->unknowns; j++) sum = hypot(sum, step[j] / fmax(1, fabs(z[j])));
+    return sum;
+}
+
+/* One step from the point evaluated last: `stretch` times Newton's where that helps, else Newton's or a part of it that
+ * lowers the residual; or, not `descending`, Newton's with a bounded length. */
+static bool advance(statics *s, double *z, double stretch, double size, bool descending) {
+    double before, factor = 1;
+    for (size_t i = 0; i < s->rows; i++) s->weight[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;
+    before = merit(s);
+    if (stretch > 1 && try_step(s, z, stretch, before / 16)) return true;
+    if (!descending) return try_step(s, z, fmin(1, LONGEST / size), INFINITY);
+    for (int k = 0; k <= HALVINGS; k++, factor /= 2)
+        if (try_step(s, z, factor, before * (1 - 1e-4 * factor))) return true;
+    return false;
+}
+
+/* The residual is one of rounding, or small against its terms. */
+static bool is_solved(statics *s, const double *z) {
+    if (!statics_evaluate(s, z)) return false;
+    if (statics_residual(s) <= SOLVED) return true;
+    if (!statics_noise(s, z)) return false;
+    for (size_t i = 0; i < s->rows; i++)
+        if (!(fabs(s->F[i]) <= fmax(SOLVED * s->scale[i], 16 * s->noise[i]))) return false;
+    return true;
+}
+
+/* At an m-fold root a step leaves (1 − 1/m) of the error: two equal ratios in turn show m, by which the next step is
+ * lengthened (Schröder 1870). */
+static bool iterate(statics *s, double *z, bool descending) {
+    double previous = 0, ratio = 0, watched = INFINITY;
+    if (!statics_evaluate(s, z)) return false;
+    for (int k = 0; k < MOST_ITERATIONS && statics_residual(s) > ROUNDED; k++) {
+        double worst = statics_residual(s);
+        if (k % PATIENCE == 0 && descending && worst > 0.9 * watched) break;
+        if (k % PATIENCE == 0) watched = worst;
+        if (!statics_newton_step(s, s->step)) return false;
+        double size = size_of(s, s->step, z), now = previous > 0 ? size / previous : 0;
+        bool linear = now > 0.4 && now < 0.999 && fabs(now - ratio) < 0.02;
+        ratio = now;
+        previous = size;
+        if (!advance(s, z, linear ? 1 / (1 - now) : 1, size, descending)) break;
+    }
+    return is_solved(s, z);
+}
+
+/* Where constraints lose a direction, multipliers that grow without bound balance forces better and better, and there is no
+ * equilibrium. Reactions beyond BOUNDED times the forces that they balance are taken for such. */
+static bool reactions_are_bounded(statics *s, const double *z) {
+    size_t m = s->instants * s->m;
+    double reaction = 0, force = 0;
+    if (m == 0) return true;
+    for (size_t i = 0; i < s->rows; i++) {
+        double sum = 0;
+        if (i % (s->n + s->m) >= s->n) continue;
+        for (size_t c = 0; c < m; c++) sum += fabs(s->J[i * s->unknowns + s->n + c] * z[s->n + c]);
+        reaction = fmax(reaction, sum);
+    }
+    memcpy(s->trial, z, s->unknowns * sizeof *z);
+    memset(s->trial + s->n, 0, m * sizeof *z);
+    if (!statics_evaluate(s, s->trial)) return false;
+    for (size_t i = 0; i < s->rows; i++)
+        if (i % (s->n + s->m) < s->n) force = fmax(force, fabs(s->F[i]));
+    return reaction <= BOUNDED * force + 1e-9 && statics_evaluate(s, z);
+}
+
+/* Once more from where the iteration ended, with smaller pivots: at multiple roots all become small. */
+static bool refine(statics *s, double *z, bool solved) {
+    if (solved && statics_residual(s) <= ROUNDED) return true;
+    if (!solved && !(statics_residual(s) < NEAR)) return false;
+    memcpy(s->kept, z, s->unknowns * sizeof *z);
+    s->rank = FINEST;
+    bool better = iterate(s, z, true);
+    s->rank = RANK;
+    if (!better) memcpy(z, s->kept, s->unknowns * sizeof *z);
+    return better || solved;
+}
+
+/* Descent may end on a fold, where J is singular and F is not 0; Newton's method itself passes over it. */
+bool statics_converge(statics *s, double *z) {
+    if (s->unknowns == 0) return true;
+    memcpy(s->start, z, s->unknowns * sizeof *z);
+    if (refine(s, z, iterate(s, z, true))) return reactions_are_bounded(s, z);
+    memcpy(z, s->start, s->unknowns * sizeof *z);
+    return refine(s, z, iterate(s, z, false)) && reactions_are_bounded(s, z);
+}
+
+/* --- directions and distances ---------------------------------------------------------------------------------------- */
+
+void statics_tidy(statics *s, double *z) {
+    bool some = false;
+    memcpy(s->trial, z, s->unknowns * sizeof *z);
+    for (size_t j = 0; j < s->n; j++) {
+        bool small = z[j] != 0 && fabs(z[j]) < TINY;
+        if (small) s->trial[j] = 0;
+        some = some || small;
+    }
+    if (!some || !statics_noise(s, z)) return;
+    for (size_t i = 0; i < s->rows; i++)
+        s->weight[i] = fmax(fabs(s->F[i]), fmax(4 * s->noise[i], 0x1p-52 * s->scale[i]));
+    bool good = statics_evaluate(s, s->trial);
+    for (size_t i = 0; i < s->rows && good; i++) good = fabs(s->F[i]) <= s->weight[i];
+    if (good) memcpy(z, s->trial, s->unknowns * sizeof *z);
+}
+
+size_t statics_width(const statics *s) {
+    return s->n + (s->velocities == STATICS_FREE ? s->spinning_count : 0);
+}
+
+size_t statics_place(const statics *s, size_t j) {
+    return j < s->n ? j : j + s->instants * s->m;
+}
+
+double statics_distance(const statics *s, const double *x, const double *y) {
+    double worst = 0;
+    for (size_t j = 0; j < statics_width(s); j++) {
+        size_t k = statics_place(s, j);
+        worst = fmax(worst, fabs(x[k] - y[k]) / fmax(1, fabs(y[k])));
+    }
+    return worst;
+}
+
+/* The largest size of each row at z and nearby, into weight. */
+static bool row_sizes(statics *s, const double *z) {
+    uint64_t seed = 7;
+    if (!statics_evaluate(s, z)) return false;
+    memcpy(s->weight, s->scale, s->rows * sizeof *s->weight);
+    for (int trial = 0; trial < NEARBY_TRIALS; trial++) {
+        memcpy(s->trial, z, s->unknowns * sizeof *z);
+        for (size_t j = 0; j < s->n; j++) s->trial[j] += NEARBY * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
+        if (!statics_evaluate(s, s->trial)) continue;
+        for (size_t i = 0; i < s->rows; i++) s->weight[i] = fmax(s->weight[i], s->scale[i]);
+    }
+    return statics_evaluate(s, z);
+}
+
+bool statics_decompose(statics *s, size_t rows, size_t columns, double *A) {
+    size_t count = rows < columns ? rows : columns;
+    memset(s->singular, 0, columns * sizeof *s->singular);
+    s->spent += 8 * (double)rows * (double)columns * (double)count + (double)(columns * columns * columns);
+    int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)rows, (lapack_int)columns, A, (lapack_int)columns,
+                              s->singular, NULL, 1, s->vectors, (lapack_int)columns, s->right);
+    s->starved = s->starved || lapacke_starved(info);
+    return info == 0;
+}
+
+/* The parts that matter of null vectors, one a row of work; returns how many. */
+static size_t take_null_vectors(statics *s, const double *z) {
+    size_t found = 0, width = statics_width(s);
+    for (size_t k = 0; k < s->unknowns; k++) {
+        if (s->singular[k] > KERNEL) continue;
+        for (size_t j = 0; j < width; j++) {
+            size_t at = statics_place(s, j);
+            bool counts = j >= s->n || !s->cyclic[j] || (s->velocities == STATICS_GIVEN && s->v[j] == 0);
+            s->work[found * width + j] = counts ? s->vectors[k * s->unknowns + at] * fmax(1, fabs(z[at])) : 0;
+        }
+        found++;
+    }
+    return found;
+}
+
+size_t statics_kernel(statics *s, const double *z, double *columns) {
+    size_t unknowns = s->unknowns, width = statics_width(s), found, count = 0;
+    if (width == 0 || !row_sizes(s, z)) return 0;
+    for (size_t i = 0; i < s->rows; i++)
+        for (size_t j = 0; j < unknowns; j++)
+            s->work[i * unknowns + j] =
+                s->weight[i] > 0 ? s->J[i * unknowns + j] * fmax(1, fabs(z[j])) / s->weight[i] : 0;
+    if (!statics_decompose(s, s->rows, unknowns, s->work)) return 0;
+    found = take_null_vectors(s, z);
+    if (found == 0 || !statics_decompose(s, found, width, s->work)) return 0;
+    while (count < width && s->singular[count] > 1e-4) count++; /* below: null directions of the multipliers alone */
+    memcpy(columns, s->vectors, count * width * sizeof *columns);
+    return count;
+}
+
+/* --- kinks ------------------------------------------------------------------------------------------------------------- */
+
+/* Largest entries of R, R_q and R_v that differ from the kept ones, against the sizes of the rows. */
+static double jump_from(const statics *s, const double *kept) {
+    const local_equations *l = &s->local;
+    double worst = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double size = s->weight[i] > 0 ? s->weight[i] : 1;
+        const double *row = kept + i * (2 * s->n + 1);
+        worst = fmax(worst, fabs(l->R[i] - row[2 * s->n]) / size);
+        for (size_t j = 0; j < s->n; j++) {
+            worst = fmax(worst, fabs(l->R_q[i * s->n + j] - row[j]) / size);
+            worst = fmax(worst, fabs(l->R_v[i * s->n + j] - row[s->n + j]) / size);
+        }
+    }
+    return worst;
+}
+
+static void keep_derivatives(const statics *s, double *kept) {
+    const local_equations *l = &s->local;
+    for (size_t i = 0; i < s->n; i++) {
+        double *row = kept + i * (2 * s->n + 1);
+        memcpy(row, l->R_q + i * s->n, s->n * sizeof *row);
+        memcpy(row + s->n, l->R_v + i * s->n, s->n * sizeof *row);
+        row[2 * s->n] = l->R[i];
+    }
+}
+
+bool statics_has_kink(statics *s, const double *z) {
+    double *kept = s->work, worst = 0; /* n (2n + 1) numbers of at least (2n)² */
+    uint64_t seed = 29;
+    if (s->model->system->switch_count == 0 || s->n == 0 || !row_sizes(s, z)) return false;
+    keep_derivatives(s, kept);
+    for (int trial = 0; trial < KINK_TRIALS; trial++) {
+        hamel_error quiet = {0};
+        for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j];
+        for (size_t j = 0; j < s->n; j++) {
+            s->trial[j] += TINY * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
+            s->velocity[j] = s->v[j] + TINY * fmax(1, fabs(s->v[j])) * random_uniform(&seed, -1, 1);
+        }
+        local_state state = {s->t[0], s->trial, s->velocity, s->zero_a, s->trial + s->n};
+        if (local_evaluate(&s->local, &state, &quiet) == HAMEL_OK) worst = fmax(worst, jump_from(s, kept));
+        hamel_error_clear(&quiet);
+    }
+    return worst > 1e-3;
+}
