@@ -333,32 +333,42 @@ static void refine_in_plane(judgement *j, extremes *e, const double *base, const
     }
 }
 
-/* The least derivative over all rays of one radius: by angles in the plane; in more dimensions from random directions,
- * improved in one plane after the other. */
-static extremes look_around(judgement *j, double radius, uint64_t *seed) {
+/* Ray k of `rays`, a unit vector: both senses of one direction; in the plane by angles; else axes, then random ones. */
+static void choose_ray(const judgement *j, size_t k, size_t rays, uint64_t *seed, double *u) {
     size_t count = j->count;
-    double *u = j->u, *base = u + count, *w = base + count;
-    extremes e = {.least = INFINITY, .good = true, .at = w + count};
-    size_t rays = count == 1 ? 2 : count == 2 ? ANGLES : 12 * count;
-    for (size_t k = 0; k < rays && e.good; k++) {
-        double length = 0, turn = 2 * M_PI * (double)k / (double)rays;
-        for (size_t r = 0; r < count; r++) u[r] = random_uniform(seed, -1, 1);
-        if (count == 1) u[0] = k ? -1 : 1;
-        if (count == 2) u[0] = cos(turn), u[1] = sin(turn);
-        if (count > 2 && k < 2 * count)
-            for (size_t r = 0; r < count; r++) u[r] = r == k / 2 ? (k % 2 ? -1 : 1) : 0;
-        for (size_t r = 0; r < count; r++) length = hypot(length, u[r]);
-        for (size_t r = 0; r < count; r++) u[r] /= length;
-        (void)consider(j, &e, u, radius);
+    double length = 0, turn = 2 * M_PI * (double)k / (double)rays;
+    bool axis = count > 2 && k < 2 * count;
+    for (size_t r = 0; r < count; r++) {
+        double part = random_uniform(seed, -1, 1);
+        u[r] = !axis ? part : r != k / 2 ? 0 : k % 2 ? -1 : 1;
     }
-    for (size_t pass = 0; pass < (count > 2 ? 2 : 1) && count > 1; pass++)
-        for (size_t k = 0; k < count && e.good; k++) { /* w: axis k, made orthogonal to the least ray */
-            double dot = e.at[k], length = sqrt(fmax(0, 1 - dot * dot));
-            if (length < 1e-6 || (count == 2 && k != (fabs(e.at[0]) > fabs(e.at[1])))) continue;
-            memcpy(base, e.at, count * sizeof *base);
-            for (size_t r = 0; r < count; r++) w[r] = ((r == k) - dot * base[r]) / length;
-            refine_in_plane(j, &e, base, w, 2 * M_PI / ANGLES * (count > 2 ? 4 : 1.5), radius, u);
-        }
+    if (count <= 2) u[0] = cos(turn);
+    if (count == 2) u[1] = sin(turn);
+    for (size_t r = 0; r < count; r++) length = hypot(length, u[r]);
+    for (size_t r = 0; r < count; r++) u[r] /= length;
+}
+
+/* The least ray turned towards axis k. */
+static void refine(judgement *j, extremes *e, size_t k, double reach, double radius) {
+    size_t count = j->count;
+    double *base = j->u + count, *w = base + count, dot = e->at[k], length = sqrt(fmax(0, 1 - dot * dot));
+    if (length < 1e-6) return;
+    memcpy(base, e->at, count * sizeof *base);
+    for (size_t r = 0; r < count; r++) w[r] = ((r == k) - dot * base[r]) / length;
+    refine_in_plane(j, e, base, w, reach, radius, j->u);
+}
+
+/* The least derivative over all rays of one radius, improved in one plane after the other. */
+static extremes look_around(judgement *j, double radius, uint64_t *seed) {
+    size_t count = j->count, rays = count == 1 ? 2 : count == 2 ? ANGLES : 12 * count, passes = count > 2 ? 2 : 1;
+    extremes e = {.least = INFINITY, .good = true, .at = j->u + 3 * count};
+    for (size_t k = 0; k < rays && e.good; k++) {
+        choose_ray(j, k, rays, seed, j->u);
+        (void)consider(j, &e, j->u, radius);
+    }
+    if (count == 2) refine(j, &e, fabs(e.at[0]) > fabs(e.at[1]), 3 * M_PI / ANGLES, radius);
+    for (size_t k = 0; k < passes * count && count > 2 && e.good; k++)
+        refine(j, &e, k % count, 8 * M_PI / ANGLES, radius);
     return e;
 }
 

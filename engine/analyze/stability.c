@@ -190,6 +190,20 @@ static void decide_by_zeros(statics *s, const double *z, const spectrum *eigen, 
         decide(e, true, "eigenvalues");
 }
 
+static potential_verdict ask_potential(statics *s, const double *z, const family *f, const stability_facts *facts,
+                                       bool kinked) {
+    if (f->meet) return (potential_verdict){.reason = "several families meet there"};
+    if (s->steady && !facts->momenta_conserved)
+        return (potential_verdict){.reason = "the momenta of cyclic coordinates are not conserved"};
+    return potential_judge(s, z, f->directions, f->dimension, facts->integrable, kinked);
+}
+
+/* Neither eigenvalues nor the potential decide. */
+static const char *reason_of(const potential_verdict *p, const spectrum *eigen, const char *otherwise) {
+    if (p->kind == POTENTIAL_NOT_LEAST) return "gyroscopic forces may stabilize what has no minimum";
+    return p->reason && eigen->zeros > 0 ? p->reason : otherwise;
+}
+
 static hamel_status decide_determined(statics *s, const double *z, const family *f, const stability_facts *facts,
                                       const hamel_linearization *linear, hamel_equilibrium *e, arena *memory,
                                       hamel_error *error) {
@@ -203,24 +217,18 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
         decide(e, true, "eigenvalues");
         return HAMEL_OK;
     }
-    potential_verdict p = {.reason = "the momenta of cyclic coordinates are not conserved"};
-    if (f->meet)
-        p.reason = "several families meet there";
-    else if (!s->steady || facts->momenta_conserved)
-        p = potential_judge(s, z, f->directions, f->dimension, facts->integrable, kinked);
+    potential_verdict p = ask_potential(s, z, f, facts, kinked);
     bool grows = linear_decides && eigen.right > MOVES * eigen.largest;
-    bool degenerate = p.kind != POTENTIAL_UNDECIDED && p.order > 2;
-    if (grows && !degenerate && p.kind != POTENTIAL_LEAST)
+    bool decides = p.kind == POTENTIAL_LEAST || (p.kind == POTENTIAL_NOT_LEAST && !p.gyroscopic);
+    if (grows && p.order <= 2 && p.kind != POTENTIAL_LEAST)
         decide(e, false, "eigenvalues");
-    else if (p.kind == POTENTIAL_LEAST || (p.kind == POTENTIAL_NOT_LEAST && !p.gyroscopic)) {
-        if (!decide_by_potential(e, &p, memory))
-            return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
-    } else if (linear_decides)
+    else if (decides && !decide_by_potential(e, &p, memory))
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    else if (!decides && linear_decides)
         decide_by_zeros(s, z, &eigen, e);
     else
         e->reason = kinked ? "the equations have a kink there" : "the equations contain t";
-    if (!e->decided && p.kind == POTENTIAL_NOT_LEAST) e->reason = "gyroscopic forces may stabilize what has no minimum";
-    if (!e->decided && p.reason && eigen.zeros > 0) e->reason = p.reason;
+    if (!e->decided) e->reason = reason_of(&p, &eigen, e->reason);
     return HAMEL_OK;
 }
 
