@@ -16,8 +16,8 @@
 static const double SAME = 1e-6; /* distance of two solutions, relative to values above 1 */
 /* Relaxation: the first step moves by so much of a coordinate or of 1, and none by more; it has settled below the last. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
-/* What a search may cost, in multiplications: some seconds, counted and not timed so that the answer is always the same. */
-static const double MOST_WORK = 2e9;
+/* What a search may cost, in multiplications: about a second, counted and not timed so that the answer is always the same. */
+static const double MOST_WORK = 1e9;
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 /* What the caller holds is the list inside. */

@@ -398,9 +398,9 @@ static bool shows_order(const double *values, size_t count, int *order) {
 static potential_verdict judge_rays(judgement *j) {
     double values[RADII], radius = largest_radius(j);
     potential_verdict verdict = undecided("the potential has no leading terms that decide");
-    uint64_t seed = 3;
     size_t count = 0;
     for (int k = 0; k < RADII; k++, radius /= SHRINK) {
+        uint64_t seed = 3; /* the same rays at each radius, so that what is missed between them is missed alike */
         extremes e = look_around(j, radius, &seed);
         if (!e.good && count == 0) continue; /* too far */
         if (!e.good) return verdict;
