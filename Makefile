@@ -188,6 +188,17 @@ build/preload.so: tests/fault/preload/preload.c tests/fault/faults.h Makefile | 
 	$(call quiet,link,$@)$(CC) $(COMMON) -O2 -fPIC -shared -o $@ $<
 $(call in_rooms,$(release_tests),fault): | build/preload.so
 
+# Trees of bodies against Simbody, which is C++ and an engine of others: in long tests only.
+simbody_test := build/tests/simbody/test_simbody
+build/obj/tests/simbody/%.o: tests/simbody/%.cpp Makefile | build/.setup-simbody
+	@mkdir -p $(@D)
+	$(call quiet,c++,$@)g++ -std=c++17 -I. -isystem /usr/include/simbody -Wall -Wextra -Werror -O1 -g -MMD -MP -c $< -o $@
+$(simbody_test): build/obj/tests/simbody/test_simbody.o build/obj/tests/simbody/simbody_tree.o build/libtest_support.a \
+        build/libhamel_server.a build/libhamel_cli.a $(release_engine)
+	@mkdir -p $(@D)
+	$(call quiet,link,$@)g++ -pthread -g $(link_release) -o $@ $(filter %.o %.a,$^) -Wl,--as-needed \
+	    -lSimTKsimbody -lSimTKmath -lSimTKcommon -lcmocka $(LIBS)
+
 # ---- tests ----
 
 fuzz_count ?= 20000
@@ -224,8 +235,8 @@ test-long: build/.setup-test $(tests_build) debug $(tsan_tests)
 	    $(foreach t,$(call in_rooms,$(debug_tests),http),"env HAMELD=$(CURDIR)/build/debug/hameld $(t)") \
 	    $(foreach t,$(call in_rooms,$(tsan_tests),http unit),"env HAMELD=$(CURDIR)/build/tsan/hameld $(t)") \
 	    $(foreach t,$(filter-out %/test_negotiation,$(call in_rooms,$(release_tests),http)),"env HAMELD=$(CURDIR)/tests/tools/valgrind/hameld $(t)") \
-	    $(guided_runs) tests/load/soak.sh
-test-long: build/.setup-load build/.setup-fuzz $(fuzz_fuzz)
+	    $(simbody_test) $(guided_runs) tests/load/soak.sh
+test-long: build/.setup-load build/.setup-fuzz build/.setup-simbody $(fuzz_fuzz) $(simbody_test)
 test-long: $(call in_rooms,$(debug_tests),http) tsan
 
 # Each fuzz target for HAMEL_FUZZ_SECONDS, guided by what of the code its inputs reach.
