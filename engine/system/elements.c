@@ -151,7 +151,7 @@ static const system_located *element_of(hamel_system *s, const char *name, const
 static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_located *e) {
     bool turns = !graph_is_zero(s->graph, e->omega[0]) || !graph_is_zero(s->graph, e->omega[1]) ||
                  !graph_is_zero(s->graph, e->omega[2]);
-    if (turns && b->inertia.count == 0)
+    if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* which may hold the energy of its rotation */
         system_warn(s, b->pointer, "`%s` turns and has no inertia: it moves as a particle does", e->name);
     if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
         system_warn(s, b->inertia.pointer, "the inertia of `%s` does nothing: without an orientation it does not turn",

@@ -81,6 +81,7 @@ static void what_does_nothing_is_named(void **state) {
         {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque does nothing"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
         {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* said to be so */
+        {ROD(", `orientation`: {`angle`: `th`}") ", `kinetic_energy`: `0.1*th'^2`", NULL},
         {ROD(""), NULL},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}], `events`: [{`name`: `e`, `when`: `y`,"
                "`deactivate`: [`c`]}, {`name`: `f`, `when`: `y - 1`, `activate`: [`c`]}]",
