@@ -11,7 +11,8 @@ int judge_summary(const cJSON *summary, const char *file) {
     const cJSON *status = cJSON_GetObjectItemCaseSensitive(summary, "status");
     bool incomplete = cJSON_IsString(status) && strcmp(status->valuestring, "incomplete") == 0;
     for (const cJSON *w = warnings != NULL ? warnings->child : NULL; w != NULL; w = w->next) {
-        if (cJSON_IsString(w)) cli_say("%s: %s: %s", file, incomplete ? "incomplete" : "warning", w->valuestring);
+        bool reason = incomplete && w->next == NULL; /* why a run is incomplete is its last warning */
+        if (cJSON_IsString(w)) cli_say("%s: %s: %s", file, reason ? "incomplete" : "warning", w->valuestring);
     }
     return incomplete ? CLI_RUN_FAILED : CLI_OK;
 }
