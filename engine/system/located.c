@@ -75,14 +75,13 @@ static void declare_family(hamel_system *s, const located_source *from, const ha
 }
 
 /* A place in a frame leaves open in which axes an orientation, or moments of inertia, beside it are meant. */
-static void check_axes(hamel_system *s, const located_source *from, bool has_axes) {
-    const hamel_position *p = from->position;
-    if (from->in || !p->frame || !has_axes) return;
+static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
     (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
                      "the position of `%s` is given in `%s`, which leaves open whether its axes are given there, too",
-                     from->name, p->frame);
+                     name, p->frame);
     hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list: then both are given in `%s`",
                   p->frame, p->frame);
+    return false;
 }
 
 static void declare_bodies(hamel_system *s) {
@@ -91,7 +90,8 @@ static void declare_bodies(hamel_system *s) {
         const hamel_body *b = &d->bodies[i];
         if (!b->name || !b->position.at.count) continue;
         located_source from = {b->name, b->pointer, "body", &b->position, &b->orientation, b->in, b->in_pointer};
-        check_axes(s, &from, b->orientation.kind != HAMEL_PARALLEL || b->inertia.count);
+        if (!b->in && b->position.frame && (b->orientation.kind != HAMEL_PARALLEL || b->inertia.count))
+            (void)refuse_axes(s, b->name, &b->position);
         declare_family(s, &from, &b->family);
     }
 }
@@ -102,7 +102,6 @@ static void declare_frames(hamel_system *s) {
         const hamel_point *p = &d->frames[i];
         if (!p->name) continue;
         located_source from = {p->name, p->pointer, "frame", &p->position, &p->orientation, p->in, p->in_pointer};
-        check_axes(s, &from, true);
         declare_family(s, &from, &p->family);
     }
 }
@@ -167,6 +166,14 @@ static void note_angles(hamel_system *s, const system_located *e, const graph_no
     }
 }
 
+/* Whether an element has inertial axes. */
+static bool is_parallel(const hamel_system *s, const system_located *e) {
+    double value;
+    for (int k = 0; k < 9; k++)
+        if (!graph_is_number(s->graph, e->rotation[k], &value) || value != (k % 4 == 0)) return false;
+    return true;
+}
+
 /* Own place and axes in those they are given in, then in inertial components. All slots are bound. */
 static bool compute(hamel_system *s, system_located *e) {
     graph *g = s->graph;
@@ -195,6 +202,8 @@ static bool compute(hamel_system *s, system_located *e) {
     memcpy(e->omega_body, omega_body, sizeof omega_body);
     if (e->parent >= 0) {
         const system_located *p = &b->located[e->parent];
+        bool frame = strcmp(e->kind, "frame") == 0; /* which is nothing but its axes */
+        if (frame && e->axes < 0 && !is_parallel(s, p)) return refuse_axes(s, e->name, e->given);
         node_matrix_apply(g, p->rotation, at, turned);
         for (int k = 0; k < 3; k++) e->position[k] = graph_add(g, p->position[k], turned[k]);
     }

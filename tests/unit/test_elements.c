@@ -140,7 +140,7 @@ static void frames_lie_in_each_other_in_any_order(void **state) {
     fixture_open(&f,
                  PLANE ", `particles`: [{`name`: `p`, `mass`: 2, `position`: {`frame`: `inner`, `at`: [`x`, 0.5]}}],"
                        "`frames`: [{`name`: `inner`, `in`: `outer`, `origin`: [`y`, 1], `orientation`: {`angle`: `a`}},"
-                       "{`name`: `outer`, `in`: `base`, `origin`: [1, 0], `orientation`: {`angle`: `2*t`}},"
+                       "{`name`: `outer`, `origin`: {`frame`: `base`, `at`: [1, 0]}, `orientation`: {`angle`: `2*t`}},"
                        "{`name`: `base`, `origin`: [0, -1]}], `kinetic_energy`: [`a'^2`, `y'^2`]");
     expect_same(&f, "position(outer, 1)", "1");
     expect_same(&f, "position(outer, 2)", "-1");
