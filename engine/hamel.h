@@ -529,6 +529,8 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
 /* Facts of a model that need no run. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
 size_t hamel_model_bytes(const hamel_model *model);
+size_t hamel_model_warning_count(const hamel_model *model);
+const char *hamel_model_warning(const hamel_model *model, size_t index); /* about the description; lives as long */
 
 /* The formulations and their one-line descriptions, in a fixed order; NULL past the end. */
 const char *hamel_formulation_name(size_t index);

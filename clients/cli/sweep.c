@@ -297,6 +297,8 @@ static int sweep_here(sweep_plan *plan, const cli_input *input, const cli_argume
     int status;
     if (api_ensemble_open(&ensemble, input->bytes, input->length, (const char *const *)arguments->assignments,
                           arguments->assignment_count, input->file, &failure)) {
+        for (size_t i = 0; i < hamel_model_warning_count(ensemble.model); i++)
+            cli_say("%s: warning: %s", input->file, hamel_model_warning(ensemble.model, i));
         status = run_plan(plan, &ensemble, input->file);
         api_ensemble_close(&ensemble);
     } else {

@@ -588,3 +588,9 @@ const hamel_header *hamel_model_header(const hamel_model *model) {
 size_t hamel_model_bytes(const hamel_model *model) {
     return model->memory.used + model->native.size;
 }
+size_t hamel_model_warning_count(const hamel_model *model) {
+    return model->system->warning_count;
+}
+const char *hamel_model_warning(const hamel_model *model, size_t index) {
+    return model->system->warnings[index];
+}

@@ -143,7 +143,7 @@ static hamel_status start(run *r) {
     if (!isfinite(model->settings.stop))
         return hamel_fail(r->error, HAMEL_INVALID, "/simulation/stop", 0,
                           "a model without a time to stop does not run");
-    for (size_t i = 0; i < model->system->warning_count; i++) warn(s, "%s", model->system->warnings[i]);
+    for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
     if (!lane_create(&r->main, model, r->error)) return r->error->status;
     r->row = calloc(2 * model->header.column_count + 4 * model->n + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);

@@ -33,6 +33,10 @@ call sweep study.json --format ndjson; code_is 0 && [ "$(wc -l <out)" = 102 ] &&
     sed -n 2p out | grep -q '^{"row":\[0,' && tail -1 out | grep -qx '{"summary":{"counts":{"completed":100,"terminated":0,"incomplete":0,"failed":0}}}'
 report $? "a table in NDJSON has a header and counts"
 
+sed 's/"coordinates"/"dissipation": "-a'"'"'^2", "coordinates"/' study.json >driven.json
+call sweep driven.json; code_is 0 && [ "$(wc -l <err)" = 1 ] && grep -q 'driven.json: warning: /dissipation: the dissipation is negative' err
+report $? "a warning about the description is shown once"
+
 # The member's own run: the last row, and the largest |a| of all rows.
 member() { sed -n "$(($1 + 2))p" table.csv; }
 IFS=, read -r _ l a v _ <<<"$(member 41)"
