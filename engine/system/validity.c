@@ -56,8 +56,8 @@ typedef struct claim_state {
     bool initial;
 } claim_state;
 
-enum { STATES = 4, NEWTON_STEPS = 12, SWEEPS = 40, NAMED_MAX = 3 };
-static const double ON_CONSTRAINT = 1e-9;
+enum { STATES = 4, NEWTON_STEPS = 30, SWEEPS = 40, NAMED_MAX = 3 };
+static const double SMALL_STEP = 1e-6; /* its square is below rounding */
 
 /* " at a = 0.53, b = 1.2": some of what the claim depends on; "" of a constant one. */
 static const char *place(const claim_state *at, const claim *c) {
@@ -409,15 +409,15 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
-/* Solves A step = −f by Kaczmarz's sweeps, row by row: rows are few and well conditioned. Returns the largest |f|. */
-static double find_step(validity_work *w) {
+/* Solves A step = −f by Kaczmarz's sweeps, row by row: rows are few and well conditioned. Takes the step, and returns its
+ * size. */
+static double take_step(validity_work *w) {
     double most = 0;
     memset(w->step, 0, w->s->coordinate_count * sizeof *w->step);
     for (int sweep = 0; sweep < SWEEPS; sweep++)
         for (size_t k = 0; k < w->constraint_count; k++) {
             const claim_constraint *c = &w->constraints[k];
             double miss = w->value[c->equation], size = 0;
-            most = fmax(most, isfinite(miss) ? fabs(miss) : HUGE_VAL);
             for (size_t i = 0; i < c->count; i++) {
                 miss += w->value[c->slopes[i]] * w->step[c->coordinates[i]];
                 size += w->value[c->slopes[i]] * w->value[c->slopes[i]];
@@ -425,15 +425,26 @@ static double find_step(validity_work *w) {
             for (size_t i = 0; i < c->count && size > 0; i++)
                 w->step[c->coordinates[i]] -= miss / size * w->value[c->slopes[i]];
         }
+    for (size_t i = 0; i < w->s->coordinate_count; i++) {
+        double size = fabs(w->step[i]) / fmax(1, fabs(w->q[i]));
+        most = fmax(most, isfinite(size) ? size : HUGE_VAL);
+        w->q[i] += w->step[i];
+    }
     return most;
 }
 
-/* Evaluates the graph on the constraints next to q; false when none is found. */
+/* Evaluates the graph on the constraints next to q; false when none is found. Newton's steps shrink quadratically: after a
+ * small one another reaches rounding. */
 static bool settle(validity_work *w) {
+    bool close = false;
     for (int k = 0; k < NEWTON_STEPS; k++) {
         evaluate(w);
-        if (w->constraint_count == 0 || find_step(w) <= ON_CONSTRAINT) return true;
-        for (size_t i = 0; i < w->s->coordinate_count; i++) w->q[i] += w->step[i];
+        if (w->constraint_count == 0 || close) return true;
+        close = take_step(w) <= SMALL_STEP;
+        if (close) {
+            evaluate(w);
+            (void)take_step(w);
+        }
     }
     return false;
 }
@@ -464,14 +475,18 @@ static bool prepare(validity_work *w) {
     return (w->value && w->error) || binder_graph_fault(s, "");
 }
 
-/* The initial state, then some around it. */
-static void choose_state(validity_work *w, bool initial) {
+/* The initial state, then some around it: each coordinate by its own size, at last all by the size of the largest, since
+ * a coordinate that starts at 0 has no size of its own. */
+static void choose_state(validity_work *w, int k) {
     const hamel_system *s = w->s;
+    double largest = 1;
+    for (size_t i = 0; i < s->coordinate_count; i++)
+        if (w->held[i]) largest = fmax(largest, fabs(s->coordinates[i].initial));
     for (size_t i = 0; i < s->coordinate_count; i++) {
-        double q = s->coordinates[i].initial;
-        w->q[i] = initial ? q : q + next_random(w) * fmax(1, fabs(q));
+        double q = s->coordinates[i].initial, size = k == STATES - 1 && w->held[i] ? largest : fmax(1, fabs(q));
+        w->q[i] = k == 0 ? q : q + next_random(w) * size;
     }
-    if (!initial) w->t += fabs(next_random(w));
+    if (k > 0) w->t += fabs(next_random(w));
 }
 
 /* Most claims are about the start only. */
@@ -487,7 +502,7 @@ void validity_check(hamel_system *s) {
     if (b->claim_count == 0 || graph_status(s->graph) != HAMEL_OK || !prepare(&w)) return;
     bool *settled = arena_alloc(s->memory, b->claim_count, sizeof *settled); /* judged to the end */
     for (int k = 0; settled && k < count_states(b); k++) {
-        choose_state(&w, k == 0);
+        choose_state(&w, k);
         if (!settle(&w)) continue;
         for (size_t i = 0; i < b->claim_count; i++)
             if (!settled[i]) settled[i] = !holds_here(&w, &b->claims[i], k == 0);

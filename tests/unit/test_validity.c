@@ -135,6 +135,28 @@ static void direction_cosines_are_judged_on_their_constraints(void **state) {
     assert_fault(text, "the matrix of `B`");
 }
 
+/* The axes along a rod whose ends are the coordinates, in any unit of length. */
+static void rods_of_any_size_are_judged_on_their_length(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-3, 1, 1e3, 1e9};
+    for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
+        char text[3000];
+        fixture f;
+        snprintf(text, sizeof text,
+                 "`parameters`: {`l`: %g}, `coordinates`: [`x`, `y`, {`name`: `u`, `initial`: `l`}, `v`],"
+                 "`constraints`: [{`name`: `rod`, `equation`: `(u - x)^2 + (v - y)^2 = l^2`}],"
+                 "`bodies`: [{`name`: `B`, `mass`: 1, `position`: [`x`, `y`, 0], `orientation`: {`matrix`:"
+                 "[[`(u - x)/l`, `%s(v - y)/l`, 0], [`(v - y)/l`, `(u - x)/l`, 0], [0, 0, 1]]}}]",
+                 sizes[k / 2], k % 2 ? "" : "-");
+        if (k % 2) {
+            assert_fault(text, "not perpendicular");
+            continue;
+        }
+        fixture_open(&f, text);
+        fixture_close(&f);
+    }
+}
+
 static void inertia_that_no_body_has_is_refused(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -174,6 +196,7 @@ int main(void) {
         cmocka_unit_test(rotations_are_taken_and_made_exact),
         cmocka_unit_test(quaternions_of_coordinates_keep_their_norm_by_a_constraint),
         cmocka_unit_test(direction_cosines_are_judged_on_their_constraints),
+        cmocka_unit_test(rods_of_any_size_are_judged_on_their_length),
         cmocka_unit_test(inertia_that_no_body_has_is_refused),
         cmocka_unit_test(inertia_that_becomes_impossible_elsewhere_is_a_warning),
     };
