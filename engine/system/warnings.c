@@ -217,6 +217,74 @@ static void check_degrees(hamel_system *s) {
     }
 }
 
+/* --- families that repeat the same --------------------------------------------------------------------------------------- */
+
+/* Whether a text contains a name as a word of its own. */
+static bool contains(const char *text, const char *name, size_t length) {
+    for (const char *at = text; at && *at; at++) {
+        bool begins = at == text || !syntax_is_name(at - 1, 1);
+        if (begins && strncmp(at, name, length) == 0 && !syntax_is_name(at, length + 1)) return true;
+    }
+    return false;
+}
+
+typedef struct texts {
+    const char *items[24];
+    size_t count;
+} texts;
+
+static void add_texts(texts *t, const hamel_expressions *list) {
+    for (size_t i = 0; i < list->count && t->count < sizeof t->items / sizeof *t->items; i++)
+        if (list->items[i].text) t->items[t->count++] = list->items[i].text;
+}
+
+static void add_text(texts *t, const char *text) {
+    if (text && t->count < sizeof t->items / sizeof *t->items) t->items[t->count++] = text;
+}
+
+/* Elements without names of their own: an index that they do not contain only multiplies them. */
+static void check_index(hamel_system *s, const hamel_family *family, const texts *t) {
+    for (size_t k = 0; k < family->count; k++) {
+        const char *name = family->ranges[k] + strspn(family->ranges[k], " ");
+        size_t length = strcspn(name, " =");
+        bool used = false;
+        for (size_t i = 0; i < t->count && !used; i++) used = contains(t->items[i], name, length);
+        for (size_t i = k + 1; i < family->count && !used; i++) used = contains(family->ranges[i], name, length);
+        if (!used)
+            system_warn(s, family->pointer, "the index `%.*s` is used nowhere: the element only counts several times",
+                        (int)length, name);
+    }
+}
+
+static void check_links(hamel_system *s, const hamel_link *links, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const hamel_link *l = &links[i];
+        texts t = {.count = 0};
+        add_text(&t, l->name);
+        add_text(&t, l->strength.text);
+        add_text(&t, l->length.text);
+        for (int k = 0; k < 2; k++) {
+            add_text(&t, l->between[k].name);
+            add_text(&t, l->between[k].position.frame);
+            add_texts(&t, &l->between[k].position.at);
+        }
+        check_index(s, &l->family, &t);
+    }
+}
+
+static void check_families(hamel_system *s) {
+    const hamel_description *d = s->description;
+    check_links(s, d->springs, d->spring_count);
+    check_links(s, d->dampers, d->damper_count);
+    for (size_t i = 0; i < d->load_count; i++) {
+        texts t = {.count = 0};
+        add_text(&t, d->loads[i].on);
+        add_texts(&t, &d->loads[i].force);
+        add_texts(&t, &d->loads[i].torque);
+        check_index(s, &d->loads[i].family, &t);
+    }
+}
+
 /* --- units -------------------------------------------------------------------------------------------------------------- */
 
 static void check_units(hamel_system *s) {
@@ -252,5 +320,6 @@ void warnings_check(hamel_system *s) {
                     "gravity and springs");
     check_activation(s);
     check_degrees(s);
+    check_families(s);
     check_units(s);
 }

@@ -167,6 +167,23 @@ static void meanings_of_another_convention_are_named(void **state) {
     CHECK(list);
 }
 
+static void indices_that_only_multiply_are_named(void **state) {
+    (void)state;
+#define LINE                                                                                                \
+    "`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..3`, `initial`: `i`}], `particles`: [{`name`: `p[i]`, " \
+    "`for`: `i = 1..3`, `mass`: 1, `position`: [`x[i]`, 0]}]"
+    static const expectation list[] = {
+        {LINE ", `springs`: [{`for`: `i = 1..2`, `between`: [`p[1]`, `p[2]`], `stiffness`: 2}]",
+         "/springs/0/for: the index `i` is used nowhere"},
+        {LINE ", `loads`: [{`for`: {`i`: [1, 2], `j`: [1, 2]}, `on`: `p[j]`, `force`: [`3*t`, 0]}]",
+         "/loads/0/for: the index `i` is used nowhere"},
+        {LINE ", `springs`: [{`for`: `i = 1..2`, `between`: [`p[i]`, `p[i + 1]`], `stiffness`: 2}]", NULL},
+        {LINE ", `dampers`: [{`for`: `i = 1..2`, `between`: [`p[1]`, [0, 0]], `coefficient`: `2*i`}]", NULL},
+        {LINE ", `loads`: [{`for`: {`i`: [1, 2], `j`: [1, `i`]}, `on`: `p[j]`, `force`: [3, 0]}]", NULL},
+    };
+    CHECK(list);
+}
+
 static void a_wheel_behind_its_surface_is_named(void **state) {
     (void)state;
 #define WHEEL(y, normal)                                                                                            \
@@ -220,6 +237,7 @@ int main(void) {
         cmocka_unit_test(angles_that_look_like_degrees_are_named),
         cmocka_unit_test(units_and_names_that_hide_are_named),
         cmocka_unit_test(meanings_of_another_convention_are_named),
+        cmocka_unit_test(indices_that_only_multiply_are_named),
         cmocka_unit_test(a_wheel_behind_its_surface_is_named),
         cmocka_unit_test(analyses_show_them_too),
         cmocka_unit_test(one_member_speaks_for_a_family_and_warnings_are_bounded),
