@@ -28,6 +28,18 @@ static void read_impulse(json_reader *r, const cJSON *value, const char *pointer
     json_read_object(r, value, pointer, &impulse_kind, field);
 }
 
+static void read_impulses(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_impulses *list = field;
+    if (cJSON_IsArray(value)) {
+        list->items = json_read_list(r, value, pointer, "an impulse", sizeof *list->items, read_impulse, &list->count);
+        return;
+    }
+    list->items = json_alloc(r, 1, sizeof *list->items);
+    if (list->items == NULL) return;
+    list->count = 1;
+    read_impulse(r, value, pointer, list->items);
+}
+
 static void read_reference(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     json_read_name(r, value, pointer, field);
 }
@@ -48,7 +60,7 @@ static const json_key event_keys[] = {
     {"when", json_read_expression, offsetof(hamel_event, when), true},
     {"direction", read_direction, offsetof(hamel_event, direction), false},
     {"set", read_set, offsetof(hamel_event, set), false},
-    {"impulse", read_impulse, offsetof(hamel_event, impulse), false},
+    {"impulse", read_impulses, offsetof(hamel_event, impulses), false},
     {"activate", read_references, offsetof(hamel_event, activate), false},
     {"deactivate", read_references, offsetof(hamel_event, deactivate), false},
     {"terminate", json_read_boolean, offsetof(hamel_event, terminate), false},

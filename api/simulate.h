@@ -58,7 +58,7 @@ api_observer api_observer_of(row_writer *writer);
 cJSON *api_summary_json(const hamel_summary *summary);
 cJSON *api_header_json(const hamel_header *header);
 
-/* Adds an event as compact text: name, t, the values of the columns before and after, and the impulse
+/* Adds an event as compact text: name, t, the values of the columns before and after, and the impulses
  * where there was one. */
 void api_event_text(text_buffer *out, const hamel_happening *event);
 

@@ -166,9 +166,11 @@ void api_event_text(text_buffer *out, const hamel_happening *event) {
     json_text_number(out, event->t);
     add_values(out, "before", event->before, event->count);
     add_values(out, "after", event->after, event->count);
-    if (event->has_impulse) {
+    if (event->impulse_count == 1) {
         text_buffer_puts(out, ",\"impulse\":");
-        json_text_number(out, event->impulse);
+        json_text_number(out, event->impulses[0]);
+    } else if (event->impulse_count > 1) {
+        add_values(out, "impulse", event->impulses, event->impulse_count);
     }
     text_buffer_add(out, "}", 1);
 }

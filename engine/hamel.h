@@ -97,8 +97,8 @@ typedef struct hamel_happening {
     double t;
     const double *before, *after;
     size_t count;
-    bool has_impulse;
-    double impulse; /* multiplier of the impulsive constraint, integrated over the instant */
+    const double *impulses; /* multipliers of the impulsive constraints, integrated over the instant */
+    size_t impulse_count;
 } hamel_happening;
 
 /* Receives a run. A callback that returns false ends the run as canceled (the client is gone, the disk is full). They

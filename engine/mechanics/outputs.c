@@ -106,15 +106,26 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
 }
 
 /* What is known before the run is judged before it; the rest is judged when the event happens. */
-static void check_restitution(hamel_system *s, const system_event *at) {
+static void check_restitution(hamel_system *s, system_event *at, graph_node restitution, const char *pointer) {
     double value;
-    if (at->restitution < 0 || !binder_number(s, at->restitution, &value)) return;
-    if (value > 1)
-        system_warn(s, at->described->impulse.restitution.pointer, "the restitution is %.9g: the impulse adds energy",
-                    value);
+    if (restitution < 0 || !binder_number(s, restitution, &value)) return;
+    if (value > 1) system_warn(s, pointer, "the restitution is %.9g: the impulse adds energy", value);
+    at->named_gain = at->named_gain || value > 1;
     if (value >= 0) return;
-    (void)hamel_fail(s->error, HAMEL_INVALID, at->described->impulse.restitution.pointer, 0,
-                     "a restitution is not negative, found %.9g", value);
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "a restitution is not negative, found %.9g", value);
+}
+
+static bool bind_restitutions(hamel_system *s, system_event *at, const loop_scope *scope,
+                              const system_quantities *quantities) {
+    const hamel_impulses *list = &at->described->impulses;
+    at->restitutions = node_array(s, list->count);
+    for (size_t k = 0; k < list->count && at->restitutions; k++) {
+        const hamel_expression *e = &list->items[k].restitution;
+        at->restitutions[k] = system_bind(s, e, PLACE_OUTPUT, scope, SYNTAX_EXPRESSION, quantities);
+        check_restitution(s, at, at->restitutions[k], e->pointer);
+        units_note(s, at->restitutions[k], e->pointer, UNIT_NUMBER, 0);
+    }
+    return at->restitutions != NULL;
 }
 
 static bool bind_event(hamel_system *s, system_event *at, const system_quantities *quantities) {
@@ -123,10 +134,7 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     at->assigned = node_array(s, at->set_count);
     if (!at->assigned) return false;
     at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_CROSSING, quantities);
-    at->restitution =
-        system_bind(s, &at->described->impulse.restitution, PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
-    check_restitution(s, at);
-    units_note(s, at->restitution, at->described->impulse.restitution.pointer, UNIT_NUMBER, 0);
+    if (!bind_restitutions(s, at, &scope, quantities)) return false;
     for (size_t k = 0; k < at->set_count; k++) {
         size_t target = (size_t)at->targets[k], n = s->coordinate_count;
         at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);

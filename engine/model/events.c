@@ -20,7 +20,7 @@ static graph_node rate_of(graph *g, graph_node root, bool *known) {
 static bool changes_rate(graph *g, const system_event *e, graph_node rate, size_t n) {
     const int32_t *found;
     size_t count = graph_support(g, rate, SYMBOL_VELOCITY, &found);
-    if (e->impulse >= 0) return count > 0;
+    if (e->impulse_count > 0) return count > 0;
     for (size_t k = 0; k < count * e->set_count; k++)
         if (e->targets[k / count] == (int32_t)n + found[k % count]) return true;
     return false;
@@ -28,7 +28,7 @@ static bool changes_rate(graph *g, const system_event *e, graph_node rate, size_
 
 static size_t count_jumps(const hamel_system *s) {
     size_t count = s->event_count;
-    for (size_t i = 0; i < s->event_count; i++) count += s->events[i].set_count + 1;
+    for (size_t i = 0; i < s->event_count; i++) count += s->events[i].set_count + s->events[i].impulse_count;
     return count;
 }
 
@@ -43,7 +43,9 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
                         .terminate = from->described->terminate,
                         .set_count = from->set_count,
                         .targets = from->targets,
-                        .impulse = from->impulse,
+                        .impulse_count = from->impulse_count,
+                        .impulses = from->impulses,
+                        .named_gain = from->named_gain,
                         .activate_count = from->activate_count,
                         .deactivate_count = from->deactivate_count,
                         .activate = from->activate,
@@ -55,7 +57,8 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
     to->at_set = model->jump_count;
     for (size_t k = 0; k < from->set_count; k++) jumps[model->jump_count++] = from->assigned[k];
     to->at_restitution = model->jump_count;
-    jumps[model->jump_count++] = from->restitution >= 0 ? from->restitution : graph_number(g, 0);
+    for (size_t k = 0; k < from->impulse_count; k++)
+        jumps[model->jump_count++] = from->restitutions[k] >= 0 ? from->restitutions[k] : graph_number(g, 0);
 }
 
 /* The arguments of the switches, as they are written. */

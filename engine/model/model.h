@@ -87,15 +87,17 @@ typedef struct model_event {
     bool contact;  /* the event itself changes that rate by an impulse or by new velocities */
     size_t set_count;
     const int32_t *targets;        /* i: q_i; n + i: q'_i */
-    size_t at_set, at_restitution; /* in the outputs of `jumps` */
-    int32_t impulse;               /* constraint, or −1 */
+    size_t at_set, at_restitution; /* in the outputs of `jumps`; one of each impulse */
+    size_t impulse_count;
+    const int32_t *impulses; /* constraints */
+    bool named_gain;         /* the system's warnings name a restitution above 1 */
     size_t activate_count, deactivate_count;
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
 
 /* Whether the motion after the event is another one. */
 static inline bool model_event_acts(const model_event *e) {
-    return e->set_count > 0 || e->impulse >= 0 || e->activate_count > 0 || e->deactivate_count > 0;
+    return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
 /* A slip along a surface with frictions that stick when it is 0: one speed, or components of it in space. */

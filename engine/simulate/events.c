@@ -17,11 +17,12 @@ static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 
 bool events_create(events *e, const hamel_model *model, kinetics *k, sensitivities *along, double *const *s) {
     *e = (events){.model = model, .kinetics = k, .along = along, .s = s, .instant = NAN};
-    e->values = calloc(3 * model->jump_count + model->event_count + 1, sizeof *e->values);
+    e->values = calloc(3 * model->jump_count + model->event_count + model->m + 1, sizeof *e->values);
     if (!e->values || !uncertainty_create(&e->jumps, model, model->jumps)) return false;
     e->bends = e->values + model->jump_count;
     e->bend_slack = e->bends + model->jump_count;
     e->before = e->bend_slack + model->jump_count;
+    e->impulses = e->before + model->event_count;
     return true;
 }
 
@@ -124,16 +125,42 @@ static hamel_status set_values(events *e, const model_event *event, double t, do
     return status == HAMEL_OK ? check_assigned(e, event, fmax(position, velocity), t, error) : status;
 }
 
-static hamel_status strike(events *e, const model_event *event, double t, const double *q, double *v, double *impulse,
+static hamel_status check_restitutions(const model_event *event, const double *restitutions, double t, bool *lively,
+                                       hamel_error *error) {
+    *lively = false;
+    for (size_t i = 0; i < event->impulse_count; i++) {
+        double e = restitutions[i];
+        *lively = *lively || e > 1;
+        if (!isfinite(e) || e < 0)
+            return hamel_fail(error, isfinite(e) ? HAMEL_INTEGRATION : HAMEL_NOT_FINITE, event->pointer, 0,
+                              "at t = %.9g the restitution of the event `%s` is %s", t, event->name,
+                              isfinite(e) ? "negative" : "not finite");
+    }
+    return HAMEL_OK;
+}
+
+/* A restitution above 1 is the user's own source of energy. */
+static hamel_status strike(events *e, const model_event *event, double t, const double *q, double *v,
                            hamel_error *error) {
-    double restitution = e->values[event->at_restitution];
-    if (event->impulse < 0) return HAMEL_OK;
-    if (!isfinite(restitution) || restitution < 0)
-        return hamel_fail(error, isfinite(restitution) ? HAMEL_INTEGRATION : HAMEL_NOT_FINITE, event->pointer, 0,
-                          "at t = %.9g the restitution of the event `%s` is %s", t, event->name,
-                          isfinite(restitution) ? "negative" : "not finite");
-    impulse_along along = {e->along, event, e->s};
-    return impulse_apply(e->kinetics, t, q, v, (size_t)event->impulse, restitution, &along, impulse, error);
+    const double *restitutions = e->values + event->at_restitution;
+    bool lively;
+    double gain;
+    if (event->impulse_count == 0) return HAMEL_OK;
+    hamel_status status = check_restitutions(event, restitutions, t, &lively, error);
+    impulse_along along = {e->along, e->s};
+    if (status == HAMEL_OK)
+        status = impulse_apply(e->kinetics, t, q, v, event, restitutions, &along, e->impulses, &gain, error);
+    if (status != HAMEL_OK || !(gain > 0)) return status;
+    if (lively) {
+        if (!e->gains && !event->named_gain) e->gains = event, e->gained_at = t;
+        return HAMEL_OK;
+    }
+    (void)hamel_fail(error, HAMEL_INTEGRATION, event->pointer, 0,
+                     "at t = %.9g the impulses of the event `%s` add the energy %.6g: different restitutions at one "
+                     "instant contradict each other",
+                     t, event->name, gain);
+    hamel_suggest(error, "give all impulses of the event one restitution, or let events of their own strike them");
+    return HAMEL_INTEGRATION;
 }
 
 /* A constraint can only be taken up where the state satisfies it. */
@@ -159,11 +186,11 @@ static hamel_status check_activated(events *e, const model_event *event, double 
     return error ? error->status : HAMEL_OK;
 }
 
-hamel_status events_act(events *e, size_t i, double t, double *q, double *v, double *impulse, hamel_error *error) {
+hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) {
     const model_event *event = &e->model->events[i];
     hamel_status status = switch_constraints(e, event->deactivate, event->deactivate_count, false, error);
     if (status == HAMEL_OK) status = set_values(e, event, t, q, v, error);
-    if (status == HAMEL_OK) status = strike(e, event, t, q, v, impulse, error);
+    if (status == HAMEL_OK) status = strike(e, event, t, q, v, error);
     if (status != HAMEL_OK || event->activate_count == 0) return status;
     status = switch_constraints(e, event->activate, event->activate_count, true, error);
     if (status == HAMEL_OK) status = kinetics_evaluate(e->kinetics, t, q, v, error);

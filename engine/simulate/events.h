@@ -13,11 +13,13 @@ typedef struct events {
     kinetics *kinetics;
     uncertainty jumps; /* of the model's `jumps`; its first outputs are the rates of the roots */
     double *values;    /* its outputs; behind them in one block */
-    double *bends, *bend_slack, *before;
+    double *bends, *bend_slack, *before, *impulses;
     double recent[EVENTS_RECENT];
-    double count;    /* instants at which something happened */
-    double instant;  /* the last of them, and */
-    double together; /* how much happened there */
+    double count;             /* instants at which something happened */
+    double instant;           /* the last of them, and */
+    double together;          /* how much happened there */
+    const model_event *gains; /* the first whose restitution, above 1, has added energy; and when */
+    double gained_at;
     sensitivities *along;
     double *const *s;
 } events;
@@ -38,9 +40,9 @@ void events_bend(events *e, double t, const double *q, const double *v, const do
 /* Makes event i happen to (q, v) and to the mode of the kinetics. In this order: constraints are deactivated, values set,
  * the impulse strikes, constraints are activated; what is assigned has been evaluated before. Faults: a value or a
  * restitution that is not finite, values that miss a constraint, an activation that finds positions or velocities
- * elsewhere. *impulse gets the impulse's multiplier. */
-hamel_status events_act(events *e, size_t i, double t, double *q, double *v, double *impulse,
-                        hamel_error *error) HAMEL_CHECKED;
+ * elsewhere. The multipliers of its impulses are in `impulses`. Impulses that add
+ * energy although no restitution is above 1 are a fault, too. */
+hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
 /* Notes that root i, an event or a switch behind all events, passed at t. HAMEL_INTEGRATION, with a fault, when so many happen in so short a time that no end is
  * in sight (Zeno). */

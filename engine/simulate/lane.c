@@ -336,7 +336,7 @@ static hamel_status meet(lane *l, size_t i, hamel_error *error) {
 }
 
 /* What an event does to the energy is no error of the integration: W takes it up. */
-static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_error *error) {
+static hamel_status act(lane *l, size_t i, hamel_error *error) {
     double energy = lane_jacobi(l);
     roots_state at = here(l);
     double rate = at.rates[i];
@@ -345,7 +345,7 @@ static hamel_status act(lane *l, size_t i, hamel_happening *happening, hamel_err
     hamel_status status = changes ? meet(l, i, error) : HAMEL_OK;
     if (status == HAMEL_OK && changes && l->sticking && sticking_release(l->sticking) != HAMEL_OK)
         status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to switch constraints");
-    if (status == HAMEL_OK) status = events_act(&l->events, i, l->t, l->q, l->v, &happening->impulse, error);
+    if (status == HAMEL_OK) status = events_act(&l->events, i, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && changes) status = roots_follow_jump(l->roots, &at, error);
     if (status == HAMEL_OK) status = changes ? decide(l, error) : settle(l, error);
     l->gained += lane_jacobi(l) - energy;
@@ -400,10 +400,11 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
     if (status == HAMEL_OK) status = note_rates(l, error);
     for (size_t i = 0; i < model->event_count && !*terminated && status == HAMEL_OK; i++) {
         const model_event *event = &model->events[i];
-        hamel_happening happening = {event->name,         l->t, l->before, l->after, model->header.column_count,
-                                     event->impulse >= 0, 0};
+        hamel_happening happening = {
+            event->name,         l->t, l->before, l->after, model->header.column_count, l->events.impulses,
+            event->impulse_count};
         if (!roots_passed(l->roots, i) || is_opened(l, i)) continue;
-        status = act(l, i, &happening, error);
+        status = act(l, i, error);
         if (status == HAMEL_OK) status = events_note(&l->events, i, l->t, error);
         if (status == HAMEL_OK && tell && !tell(context, &happening)) return HAMEL_CANCELED;
         *terminated = event->terminate;

@@ -265,10 +265,10 @@ static void place(roots *w, size_t i, double rate, bool start, bool changed) {
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events[i];
     const bool *active = w->kinetics->mode.active;
-    size_t k = 0;
-    if (e->impulse >= 0 && active[e->impulse]) return true;
+    size_t k = 0, c = 0;
     while (k < e->activate_count && active[e->activate[k]]) k++;
-    return e->activate_count > 0 && k == e->activate_count;
+    while (c < e->impulse_count && active[e->impulses[c]]) c++;
+    return (k > 0 && k == e->activate_count) || (c > 0 && c == e->impulse_count);
 }
 
 /* An event that deactivates the constraint of a contact has opened it: it stays so until the function has moved away. */

@@ -427,6 +427,13 @@ static void warn_of_tolerance(run *r) {
              integrator_method(r->main.integrator), least);
 }
 
+static void warn_of_gain(run *r) {
+    const events *e = &r->main.events;
+    if (e->gains)
+        warn(r->summary, "at t = %.9g the event `%s` adds energy, as its restitution is greater than 1", e->gained_at,
+             e->gains->name);
+}
+
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
@@ -454,6 +461,7 @@ static hamel_status finish(run *r, hamel_status status) {
     if (status == HAMEL_OK) {
         warn_of_drift(r);
         warn_of_gradient(r);
+        warn_of_gain(r);
     }
     if (s->invariants && r->main.observed) monitor_finish(s, model, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;

@@ -63,9 +63,7 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
 
 /* Its impulse strikes: with k->velocities factored and the velocities before, which change by `change`. */
 typedef struct sensitivities_impulse {
-    size_t constraint;
-    double restitution;
-    const double *change, *multipliers; /* n, m */
+    const double *restitutions, *change, *multipliers; /* of the event's impulses; n; m */
 } sensitivities_impulse;
 hamel_status sensitivities_strike(sensitivities *w, const model_event *event, const sensitivities_impulse *at,
                                   double *const *s) HAMEL_CHECKED;

@@ -270,15 +270,21 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
             s[k][event->targets[i]] = w->jump->assigned[(event->at_set + i) * w->count + k];
 }
 
-/* w->g, w->r := δ of  M x − Aᵀμ = 0,  A x = −ψ  (of row c: −(1 + e) ψ), all but what x and μ themselves do. */
-static void strike_right_side(sensitivities *w, const sensitivities_impulse *at, size_t lane, double restitution_rate) {
+/* w->g, w->r := δ of  M x − Aᵀμ = 0,  A x = −ψ  (of struck rows: −(1 + e) ψ), all but what x and μ themselves do, in one
+ * lane, that of an input. */
+static void strike_right_side(sensitivities *w, const model_event *event, const sensitivities_impulse *at, size_t lane,
+                              size_t input) {
     const hamel_model *model = w->model;
     const double *A_along = w->dynamics + model->at_A * LANES, *M_along = w->dynamics + model->at_M * LANES,
                  *velocity = w->dynamics + model->at_velocity * LANES, *x = at->change;
     memset(w->g, 0, w->n * sizeof *w->g);
     for (size_t c = 0; c < w->m; c++) w->r[c] = -velocity[c * LANES + lane];
-    w->r[at->constraint] *= 1 + at->restitution;
-    w->r[at->constraint] -= restitution_rate * kinetics_velocity(w->kinetics)[at->constraint];
+    for (size_t i = 0; i < event->impulse_count; i++) {
+        size_t c = (size_t)event->impulses[i];
+        w->r[c] *= 1 + at->restitutions[i];
+        w->r[c] -=
+            w->jump->assigned[(event->at_restitution + i) * w->count + input] * kinetics_velocity(w->kinetics)[c];
+    }
     for (size_t e = 0; e < model->M.count; e++) {
         int i = model->M.row[e], k = model->M.column[e];
         w->g[i] -= M_along[e * LANES + lane] * x[k];
@@ -293,13 +299,12 @@ static void strike_right_side(sensitivities *w, const sensitivities_impulse *at,
 
 hamel_status sensitivities_strike(sensitivities *w, const model_event *event, const sensitivities_impulse *at,
                                   double *const *s) {
-    const double *restitution = w->jump->assigned + event->at_restitution * w->count;
     for (size_t batch = 0; batch < sensitivities_batches(w); batch++) {
         directions d = moving_directions(w, batch, (const double *const *)s);
         sensitivities_dynamics(w, &d);
         for (size_t lane = 0; lane < d.count; lane++) {
             size_t k = (size_t)d.first + lane;
-            strike_right_side(w, at, lane, restitution[k]);
+            strike_right_side(w, event, at, lane, k);
             hamel_status status = kkt_solve(w->kinetics->velocities, w->g, w->r, INFINITY, w->x, NULL);
             if (status != HAMEL_OK) return status;
             for (size_t i = 0; i < w->n; i++) s[k][w->n + i] += w->x[i];

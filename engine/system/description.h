@@ -170,17 +170,22 @@ typedef enum hamel_direction { HAMEL_BOTH, HAMEL_RISING, HAMEL_FALLING } hamel_d
 
 /* An ideal impulsive constraint: an equation, or the name of a constraint. */
 typedef struct hamel_impulse {
-    const char *pointer; /* NULL: none */
+    const char *pointer;
     hamel_expression constraint, restitution;
 } hamel_impulse;
+
+typedef struct hamel_impulses {
+    hamel_impulse *items;
+    size_t count;
+} hamel_impulses;
 
 /* What happens where `when` crosses zero in this direction. */
 typedef struct hamel_event {
     const char *pointer, *name;
     hamel_expression when;
     hamel_direction direction;
-    hamel_named_list set; /* "x" or "x'" → the new value */
-    hamel_impulse impulse;
+    hamel_named_list set;                  /* "x" or "x'" → the new value */
+    hamel_impulses impulses;               /* at the same instant */
     hamel_references activate, deactivate; /* constraints */
     bool terminate;
     hamel_family family;

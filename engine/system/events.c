@@ -89,8 +89,8 @@ static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c)
     return false;
 }
 
-static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const loop_scope *scope) {
-    const hamel_expression *equation = &e->described->impulse.constraint;
+static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const hamel_expression *equation,
+                                 const loop_scope *scope) {
     size_t index;
     graph_node f = system_bind(s, equation, PLACE_CONSTRAINT, scope, SYNTAX_EQUATION, NULL);
     if (f < 0 || !binder_add_row(s, e->name, equation->pointer, &index)) return -1;
@@ -99,21 +99,37 @@ static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const l
     return (int32_t)index;
 }
 
-static void resolve_impulse(hamel_system *s, system_event *e, const loop_scope *scope) {
-    const hamel_impulse *impulse = &e->described->impulse;
-    const hamel_expression *c = &impulse->constraint;
-    if (!impulse->pointer || !hamel_expression_given(c)) return;
+/* The constraint that is struck; −1 with a fault. */
+static int32_t struck(hamel_system *s, const system_event *e, const hamel_expression *c, const loop_scope *scope) {
     if (c->text && binder_looks_like_name(c->text)) {
         const char *name = family_name(s, c->text, c->pointer, scope);
-        if (!name) return;
-        e->impulse = system_constraint_index(s, name);
-        if (e->impulse < 0 && symbol_find(&s->binder->quantities, name, strlen(name)) < 0) {
+        if (!name) return -1;
+        int32_t index = system_constraint_index(s, name);
+        if (index >= 0) return index;
+        if (symbol_find(&s->binder->quantities, name, strlen(name)) < 0) {
             no_constraint(s, c->pointer, name);
-            return;
+            return -1;
         }
     }
-    if (e->impulse < 0) e->impulse = add_impulsive_row(s, e, scope);
-    if (e->impulse >= 0) (void)can_strike(s, impulse, e->impulse);
+    return add_impulsive_row(s, e, c, scope);
+}
+
+static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope *scope) {
+    const hamel_impulses *list = &e->described->impulses;
+    e->impulses = arena_alloc(s->memory, list->count, sizeof *e->impulses);
+    if (!e->impulses) return out_of_memory(s, e->pointer);
+    for (size_t k = 0; k < list->count; k++) {
+        const hamel_impulse *impulse = &list->items[k];
+        if (!hamel_expression_given(&impulse->constraint)) continue;
+        int32_t c = struck(s, e, &impulse->constraint, scope);
+        if (c < 0 || !can_strike(s, impulse, c)) continue;
+        for (size_t i = 0; i < e->impulse_count; i++)
+            if (e->impulses[i] == c)
+                (void)hamel_fail(s->error, HAMEL_INVALID, impulse->pointer, 0, "the event `%s` strikes `%s` twice",
+                                 e->name, s->constraints[c].name);
+        e->impulses[e->impulse_count++] = c;
+    }
+    return true;
 }
 
 /* --- events --------------------------------------------------------------------------------------------------------- */
@@ -127,17 +143,12 @@ static bool declare_event(hamel_system *s, symbol_table *names, const hamel_even
     if (!all || !kept) return false;
     s->events = all;
     system_event *e = &all[s->event_count];
-    *e = (system_event){.name = name,
-                        .pointer = kept,
-                        .described = described,
-                        .impulse = -1,
-                        .when = GRAPH_NONE,
-                        .restitution = GRAPH_NONE};
+    *e = (system_event){.name = name, .pointer = kept, .described = described, .when = GRAPH_NONE};
     if (!scope_copy(s, scope, &e->loops, &e->loop_count) || !resolve_set(s, e, scope) ||
         !resolve_references(s, &described->activate, scope, &e->activate, &e->activate_count) ||
-        !resolve_references(s, &described->deactivate, scope, &e->deactivate, &e->deactivate_count))
+        !resolve_references(s, &described->deactivate, scope, &e->deactivate, &e->deactivate_count) ||
+        !resolve_impulses(s, e, scope))
         return false;
-    resolve_impulse(s, e, scope);
     s->event_count++;
     return true;
 }

@@ -114,10 +114,12 @@ typedef struct system_event {
     size_t set_count;
     int32_t *targets;                /* of set: i stands for q_i, n + i for q'_i */
     const hamel_expression **values; /* what they get */
-    int32_t impulse;                 /* constraint, or −1 */
+    size_t impulse_count;
+    int32_t *impulses; /* constraints */
+    bool named_gain;   /* a warning names a restitution above 1 */
     size_t activate_count, deactivate_count;
-    int32_t *activate, *deactivate;          /* constraints */
-    graph_node when, restitution, *assigned; /* set by outputs_bind */
+    int32_t *activate, *deactivate;            /* constraints */
+    graph_node when, *restitutions, *assigned; /* set by outputs_bind */
 } system_event;
 
 /* A part of what acts, by what it comes from. */

@@ -128,7 +128,7 @@ static void mark_events(const hamel_system *s, unsigned char *marks) {
         const system_event *e = &s->events[i];
         for (size_t k = 0; k < e->activate_count; k++) marks[e->activate[k]] |= EVENT_ACTIVATES;
         for (size_t k = 0; k < e->deactivate_count; k++) marks[e->deactivate[k]] |= EVENT_DEACTIVATES;
-        if (e->impulse >= 0) marks[e->impulse] |= EVENT_ACTIVATES;
+        for (size_t k = 0; k < e->impulse_count; k++) marks[e->impulses[k]] |= EVENT_ACTIVATES;
     }
 }
 

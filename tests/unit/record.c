@@ -30,7 +30,8 @@ static bool take_event(void *context, const hamel_happening *event) {
         snprintf(h->name, sizeof h->name, "%s", event->name);
         h->t = event->t;
         h->rows = r->rows;
-        h->impulse = event->has_impulse ? event->impulse : NAN;
+        for (size_t k = 0; k < RECORD_IMPULSES; k++)
+            h->impulses[k] = k < event->impulse_count ? event->impulses[k] : NAN;
         memcpy(h->before, event->before, event->count * sizeof *event->before);
         memcpy(h->after, event->after, event->count * sizeof *event->after);
     }

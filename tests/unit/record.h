@@ -4,12 +4,12 @@
 
 #include "tests/unit/fixture.h"
 
-enum { RECORD_ROWS = 4000, RECORD_COLUMNS = 16, RECORD_HAPPENINGS = 400 };
+enum { RECORD_ROWS = 4000, RECORD_COLUMNS = 16, RECORD_HAPPENINGS = 400, RECORD_IMPULSES = 4 };
 
 typedef struct happening {
     char name[32];
-    double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulse; /* NAN: none */
-    size_t rows;                                                      /* that came before it */
+    double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulses[RECORD_IMPULSES]; /* NAN: none */
+    size_t rows;                                                                        /* that came before it */
 } happening;
 
 typedef struct record {

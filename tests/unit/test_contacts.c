@@ -412,6 +412,99 @@ static void an_event_that_only_ends_the_run_waits_for_a_crossing(void **state) {
     record_free(r);
 }
 
+/* --- impulses at the same instant -------------------------------------------------------------------------------------- */
+
+/* Three touching balls of mass 1, both contacts with restitution e at once: v1 + v2 + v3 = 1, v2 - v1 = e, v3 - v2 = 0. */
+static void impulses_of_a_list_act_at_once(void **state) {
+    (void)state;
+    static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane", "hamilton"};
+    for (size_t k = 0; k < 6; k++) {
+        char simulation[100];
+        snprintf(simulation, sizeof simulation, "`stop`: 1, `samples`: 2, `formulation`: `%s`", formulations[k]);
+        record *r = record_run_well(
+            "`coordinates`: [{`name`: `x`, `initial`: -1, `velocity`: 1}, {`name`: `y`, `initial`: 0.5}, "
+            "{`name`: `z`, `initial`: 1.5}], `kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, "
+            "`constraints`: [{`name`: `second`, `equation`: `z - y = 1`, `active`: false}], "
+            "`events`: [{`name`: `hit`, `when`: `y - x - 1`, `direction`: `falling`, "
+            "`impulse`: [{`constraint`: `y - x = 1`, `restitution`: 0.7}, {`constraint`: `second`, `restitution`: "
+            "0.7}]}]",
+            simulation);
+        assert_int_equal(r->count, 1);
+        assert_near("x'", record_end(r)[4], (1 - 2 * 0.7) / 3, 1e-12);
+        assert_near("y'", record_end(r)[5], (1 + 0.7) / 3, 1e-12);
+        assert_near("z'", record_end(r)[6], (1 + 0.7) / 3, 1e-12);
+        assert_near("first impulse", r->happenings[0].impulses[0], 2 * (1 + 0.7) / 3, 1e-12);
+        assert_near("second impulse", r->happenings[0].impulses[1], (1 + 0.7) / 3, 1e-12);
+        record_free(r);
+    }
+}
+
+/* A block of half sides 1 and 0.5 lands flat on two corners: as a whole it has the restitution of both. In a list neither
+ * turns it; one after the other they do. */
+static void a_block_lands_on_two_corners(void **state) {
+    (void)state;
+#define LEFT "`constraint`: `y - sin(p) - 0.5*cos(p)`, `restitution`: `e`"
+#define RIGHT "`constraint`: `y + sin(p) - 0.5*cos(p)`, `restitution`: `e`"
+#define BLOCK                                                                                        \
+    "`parameters`: {`e`: 0.6}, `coordinates`: [{`name`: `y`, `initial`: %s, `velocity`: -1}, `p`], " \
+    "`kinetic_energy`: `y'^2 + (1 + 0.25)*p'^2/3`, "                                                 \
+    "`events`: [{`name`: `land`, `when`: `y - sin(p) - 0.5*cos(p)`, `direction`: `falling`, "        \
+    "`impulse`: [{" LEFT "}, {" RIGHT "}]}]"
+    static const char *const heights[] = {"0.5", "1.25"};
+    for (size_t k = 0; k < 2; k++) {
+        char text[900];
+        snprintf(text, sizeof text, BLOCK, heights[k]);
+        record *r = record_run_well(text, "`stop`: 2, `samples`: 2, `sensitivities`: [`e`]");
+        const double *end = record_end(r);
+        assert_int_equal(r->count, 1);
+        assert_near("y'", end[3], 0.6, 1e-12);
+        assert_near("p'", end[4], 0, 1e-12);
+        assert_near("d(y')/d(e)", end[7], 1, 1e-9);
+        assert_near("d(p')/d(e)", end[8], 0, 1e-9);
+        assert_near("half the momentum", r->happenings[0].impulses[1], 1.6, 1e-12);
+        record_free(r);
+    }
+}
+
+/* Two bars that hang from each other strike a rough floor: Newton's restitution e of the normal velocity and none of the
+ * tangential one add energy for e = 0.5 and 0.7 (Kane & Levinson, Dynamics (1985), 5.8). */
+static void impulses_that_add_energy_are_refused(void **state) {
+    (void)state;
+    static const double restitutions[] = {0, 0.5, 0.7, 1};
+    for (size_t k = 0; k < 4; k++) {
+        char text[900];
+        snprintf(
+            text, sizeof text,
+            "`parameters`: {`a`: `pi/9`, `b`: `pi/6`, `h`: `cos(a) + cos(b)`}, "
+            "`coordinates`: [{`name`: `p`, `initial`: `a`, `velocity`: -0.1}, "
+            "{`name`: `q`, `initial`: `b`, `velocity`: -0.2}], "
+            "`kinetic_energy`: `p'^2/6 + (p'^2 + q'^2/3 + p'*q'*cos(p - q))/2`, "
+            "`events`: [{`name`: `hit`, `when`: `h - cos(p) - cos(q)`, `direction`: `falling`, "
+            "`impulse`: [{`constraint`: `cos(p) + cos(q)`, `restitution`: %g}, {`constraint`: `sin(p) + sin(q)`}]}]",
+            restitutions[k]);
+        record *r = record_run(text, "`stop`: 0.01");
+        assert_int_equal(r->status, k == 0 ? HAMEL_OK : HAMEL_INTEGRATION);
+        assert_int_equal(record_says(r, "add the energy"), k > 0);
+        record_free(r);
+    }
+}
+
+/* A wall that moves may add energy; a restitution above 1 does, and is named. */
+static void moving_walls_and_large_restitutions_add_energy(void **state) {
+    (void)state;
+    record *r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, "
+                                "`events`: [{`name`: `bat`, `when`: `x - t`, `direction`: `falling`, "
+                                "`impulse`: {`constraint`: `x = t`, `restitution`: 1}}]",
+                                "`stop`: 2, `samples`: 2");
+    assert_near("x'", record_end(r)[2], 2, 1e-12);
+    assert_int_equal(r->summary.warning_count, 0);
+    record_free(r);
+    r = ball("1e-3", "-1", BOUNCE("1.5"), "");
+    assert_int_equal(r->status, HAMEL_OK);
+    assert_true(record_warns(r, "the event `b` adds energy"));
+    record_free(r);
+}
+
 /* --- sensitivities ----------------------------------------------------------------------------------------------------- */
 
 static void impacts_at_the_start_have_derivatives(void **state) {
@@ -459,6 +552,10 @@ int main(void) {
         cmocka_unit_test(a_kick_starts_a_chain),
         cmocka_unit_test(events_that_let_their_function_pass_happen_once),
         cmocka_unit_test(an_event_that_only_ends_the_run_waits_for_a_crossing),
+        cmocka_unit_test(impulses_of_a_list_act_at_once),
+        cmocka_unit_test(a_block_lands_on_two_corners),
+        cmocka_unit_test(impulses_that_add_energy_are_refused),
+        cmocka_unit_test(moving_walls_and_large_restitutions_add_energy),
         cmocka_unit_test(impacts_at_the_start_have_derivatives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
