@@ -40,7 +40,8 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     *l = (lane){.model = model, .t = model->settings.start};
     l->kinetics = kinetics_create(model);
     l->q = calloc(8 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
-    bool good = l->kinetics && l->q && create_sensitivities(l);
+    l->meeting = calloc(model->event_count + 1, sizeof *l->meeting);
+    bool good = l->kinetics && l->q && l->meeting && create_sensitivities(l);
     if (good && model->root_count > 0)
         good = (model->slip_count == 0 || (l->sticking = sticking_create(l->kinetics))) &&
                events_create(&l->events, model, l->kinetics, l->sensitivities, l->along) &&
@@ -72,6 +73,7 @@ void lane_free(lane *l) {
     sensitivities_free(l->sensitivities);
     free(l->along), free(l->derivatives);
     kinetics_free(l->kinetics);
+    free(l->meeting);
     free(l->q);
     *l = (lane){0};
 }
@@ -389,6 +391,26 @@ static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
     return status == HAMEL_OK ? decide(l, error) : status;
 }
 
+/* Where several contacts close at one instant, their order may matter. */
+static hamel_status note_order(lane *l, hamel_error *error) {
+    size_t found[2] = {0, 0}, count = 0;
+    bool matters = false;
+    for (size_t i = 0; i < l->model->event_count; i++) {
+        l->meeting[i] = roots_meet(l->roots, i, l->events.before[i]);
+        if (l->meeting[i]) found[count++ > 0] = i;
+    }
+    if (count < 2 || (l->disordered > 0 && l->disordered_last == l->t)) return HAMEL_OK;
+    roots_state at = here(l);
+    hamel_status status = impact_order_matters(&l->events, l->roots, &at, l->meeting, &matters, error);
+    if (status == HAMEL_OK) status = settle(l, error); /* evaluates the state once more */
+    if (status != HAMEL_OK || !matters) return status;
+    l->disordered_last = l->t;
+    if (l->disordered++ > 0) return HAMEL_OK;
+    l->disordered_first = l->t;
+    memcpy(l->disordered_events, found, sizeof found);
+    return HAMEL_OK;
+}
+
 hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error) {
     const hamel_model *model = l->model;
     bool changed = false;
@@ -398,6 +420,7 @@ hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminat
         status = sensitivities_instant(l->sensitivities, l->again, (const double *const *)l->along, error);
     if (status == HAMEL_OK) status = flip(l, &changed, error);
     if (status == HAMEL_OK) status = note_rates(l, error);
+    if (status == HAMEL_OK) status = note_order(l, error);
     for (size_t i = 0; i < model->event_count && !*terminated && status == HAMEL_OK; i++) {
         const model_event *event = &model->events[i];
         hamel_happening happening = {

@@ -3,6 +3,7 @@
 #define HAMEL_SIMULATE_LANE_H
 
 #include "engine/simulate/events.h"
+#include "engine/simulate/impact_order.h"
 #include "engine/simulate/integrator.h"
 #include "engine/simulate/roots.h"
 
@@ -26,7 +27,11 @@ typedef struct lane {
     double **along, *derivatives;                 /* at the state seen last; and their columns */
     double **since_along;                         /* where the integrator was started */
     kinetics_memory memory;                       /* as the last step left it */
-    bool again;                                   /* what is due has been brought about by what has just happened */
+    bool *meeting;                                /* of events: contacts that close at the instant */
+    /* Instants at which the order of impacts decides on the motion: how many, when, and two events of the first. */
+    double disordered, disordered_first, disordered_last;
+    size_t disordered_events[2];
+    bool again; /* what is due has been brought about by what has just happened */
 } lane;
 
 /* The sensitivities of the consistent state in q, v at the start, which was made of the model's; does nothing without. */

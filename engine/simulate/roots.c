@@ -413,6 +413,7 @@ void roots_again(roots *w) {
     memcpy(w->side, w->first_side, w->count * sizeof *w->side);
     memcpy(w->touching, w->first_touching, w->count * sizeof *w->touching);
     memcpy(w->low, w->first, w->count * sizeof *w->low);
+    memcpy(w->high, w->first, w->count * sizeof *w->high);
     memset(w->passed, 0, w->count * sizeof *w->passed);
     w->pace = w->slips && sticking_any(w->slips) ? FIRST_LOOK * (w->model->settings.stop - w->model->settings.start)
                                                  : INFINITY;
@@ -618,7 +619,21 @@ double roots_time(const roots *w) {
     return w->t;
 }
 bool roots_is_apart(const roots *w, size_t i, double before, double rate) {
-    return rate * w->side[i] < -STOPPED * fabs(before);
+    return rate * leaving(w, i) < -STOPPED * fabs(before);
+}
+bool roots_is_closing(const roots *w, size_t i, bool meets, double rate) {
+    if (!w->model->events[i].contact || w->held[i] || w->released[i]) return false;
+    return (meets || w->touching[i]) && rate * leaving(w, i) > EXACT * w->slack[i];
+}
+bool roots_meet(roots *w, size_t i, double rate) {
+    const model_event *e = &w->model->events[i];
+    const model_settings *s = &w->model->settings;
+    double instant = 16 * DBL_EPSILON * fmax(fabs(s->start), fabs(s->stop));
+    if (!e->contact || w->passed[i]) return e->contact;
+    if (!roots_is_closing(w, i, true, rate) || fabs(w->high[i]) > instant * fabs(rate)) return false;
+    w->side[i] = leaving(w, i);
+    w->noise[i] = instant * fabs(rate);
+    return w->passed[i] = true;
 }
 bool roots_passed(const roots *w, size_t i) {
     return w->passed[i];

@@ -66,6 +66,11 @@ bool roots_contradicts(const roots *w, size_t i, double rate);
 void roots_acted(roots *w, size_t i, double before, double after);
 /* Whether a function that is found to pass, at the rate `before`, moves back to its side at this rate. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
+/* Whether i is a contact that passes at the instant found, or so little later at this rate that time does not resolve it: then
+ * it passes now. */
+bool roots_meet(roots *w, size_t i, double rate);
+/* Whether the contact i, which meets or stands at its zero, approaches at this rate. */
+bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);
 bool roots_stood(const roots *w, size_t i); /* at its zero, where the search began: it passes by leaving that */
 /* Whether the function of event i leaves its zero at the start without anything happening: the event only ends the run, or
  * has no direction. */

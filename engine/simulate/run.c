@@ -434,6 +434,18 @@ static void warn_of_gain(run *r) {
              e->gains->name);
 }
 
+static void warn_of_order(run *r) {
+    const lane *l = &r->main;
+    const model_event *all = r->model->events;
+    char more[60] = "";
+    if (l->disordered > 1) snprintf(more, sizeof more, "; there are %.0f such instants", l->disordered);
+    if (l->disordered > 0)
+        warn(r->summary,
+             "at t = %.9g impacts of `%s` and `%s` happen at one instant in the order of declaration, and the reverse "
+             "order gives other velocities%s",
+             l->disordered_first, all[l->disordered_events[0]].name, all[l->disordered_events[1]].name, more);
+}
+
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
@@ -462,6 +474,7 @@ static hamel_status finish(run *r, hamel_status status) {
         warn_of_drift(r);
         warn_of_gradient(r);
         warn_of_gain(r);
+        warn_of_order(r);
     }
     if (s->invariants && r->main.observed) monitor_finish(s, model, status == HAMEL_OK);
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
