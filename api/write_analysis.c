@@ -245,7 +245,11 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
     cJSON *modes = json_add_list(&b, object, "modes");
     for (size_t k = 0; k < l->mode_count; k++) add_mode(&b, modes, l, &l->modes[k]);
     json_add_truth(&b, object, "equilibrium", l->at_rest);
-    json_add_truth(&b, object, "stable", l->stable);
+    json_add_truth(&b, object, "steady", l->steady);
+    if (l->steady)
+        json_add_truth(&b, object, "stable", l->stable);
+    else
+        add_nothing(&b, object, "stable");
     return !b.failed;
 }
 

@@ -419,7 +419,8 @@ typedef struct hamel_linearization {
     const hamel_mode *modes;
     size_t mode_count;
     bool at_rest; /* every velocity and acceleration is 0: an equilibrium */
-    bool stable;  /* no eigenvalue with a positive real part beyond rounding */
+    bool steady;  /* the same linear system holds along the motion: at rest, or only cyclic coordinates turn, uniformly */
+    bool stable;  /* steady, and no eigenvalue with a positive real part beyond rounding */
 } hamel_linearization;
 
 /* A configuration in which the system can rest, or move with constant cyclic velocities and nothing else. */
@@ -499,7 +500,7 @@ typedef struct hamel_equilibria {
     const hamel_equilibrium *items; /* nearest to the initial values first */
     size_t count, starts;           /* start values tried */
     size_t unsolved;                /* of these, starts from which no equilibrium was found */
-    bool complete;                  /* there are no others: the equations of rest are linear */
+    bool complete;                  /* what is listed, if anything, is all: the equations of rest are linear */
     const char *note;               /* why there may be others; NULL when complete */
     bool steady;                    /* some cyclic coordinate has an initial velocity: relative equilibria */
 } hamel_equilibria;

@@ -67,11 +67,11 @@ static void print_stability(const cJSON *e) {
     printf("\n");
 }
 
-static void print_search(const cJSON *search) {
+static void print_search(const cJSON *search, bool found) {
     const cJSON *note = member(search, "note");
     double unsolved = number_of(search, "unsolved");
     if (cJSON_IsTrue(member(search, "complete"))) {
-        printf("\n  there are no others: the equations of rest are linear\n");
+        printf("\n  there are %s, since the equations of rest are linear\n", found ? "no others" : "none");
         return;
     }
     printf("\n  %.0f starts", number_of(search, "starts"));
@@ -91,7 +91,7 @@ void cli_print_equilibria(const cJSON *list, const cJSON *search) {
         if (cJSON_IsNumber(member(e, "accuracy"))) printf("  %-14s %.2g\n", "accuracy", number_of(e, "accuracy"));
         print_stability(e);
     }
-    if (search != NULL) print_search(search);
+    if (search != NULL) print_search(search, list->child != NULL);
 }
 
 static void print_matrix(const char *name, const cJSON *rows) {
@@ -126,7 +126,12 @@ static void print_mode(const cJSON *mode) {
 }
 
 void cli_print_linearization(const cJSON *l) {
-    printf("\nlinearization about %s\n", cJSON_IsTrue(member(l, "equilibrium")) ? "an equilibrium" : "a state");
+    const cJSON *steady = member(l, "steady"); /* absent from an older server */
+    printf("\nlinearization about %s\n", cJSON_IsTrue(member(l, "equilibrium")) ? "an equilibrium"
+                                         : cJSON_IsTrue(steady)                 ? "a steady motion"
+                                         : cJSON_IsFalse(steady)
+                                             ? "a state that is not steady: A holds at this instant only"
+                                             : "a state");
     print_named("coordinates", member(l, "coordinates"));
     print_named("velocities", member(l, "velocities"));
     print_names("state x", member(l, "state"));

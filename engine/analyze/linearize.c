@@ -2,8 +2,12 @@
 #include "engine/analyze/linear.h"
 #include "engine/solve/initial_values.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double STILL = 1e-9;   /* an acceleration, as for at_rest */
+static const double CHANGES = 1e-7; /* an entry of A against the largest, beyond rounding of trigonometric functions */
 
 /* What the caller holds is the linearization inside. */
 typedef struct owned_linearization {
@@ -50,6 +54,35 @@ static hamel_status make_state(linearizer *z, const hamel_equilibrium *at, doubl
     return initial_state(z->kinetics, q, v, a, lambda, z->error);
 }
 
+/* Whether A is the same a while later, in a motion that goes on with the velocities v. */
+static bool is_steady(linearizer *z, const local_state *now, const hamel_linearization *here, hamel_status *status) {
+    const hamel_model *model = z->model;
+    size_t count = here->state_count * here->state_count;
+    double *q = arena_alloc(&z->owned->memory, model->n, sizeof *q), largest = 0, worst = 0;
+    if (!q) *status = no_memory(z->error);
+    for (size_t i = 0; i < model->n && q; i++)
+        if (fabs(now->a[i]) > STILL) return false;
+    for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(here->A[k]));
+    for (int later = 1; later <= 2 && q; later++) {
+        hamel_linearization there = {0};
+        hamel_error quiet = {0};
+        double t = now->t + 0.37 * later;
+        arena memory;
+        for (size_t i = 0; i < model->n; i++) q[i] = now->q[i] + 0.37 * later * now->v[i];
+        local_state state = {t, q, now->v, now->a, now->lambda};
+        arena_init(&memory, model->limits.memory);
+        hamel_status own = local_evaluate(&z->local, &state, &quiet);
+        if (own == HAMEL_OK) own = linear_reduce(&there, &z->local, now->v, now->a, &memory, &quiet);
+        bool same = own == HAMEL_OK && there.state_count == here->state_count;
+        for (size_t k = 0; k < count && same; k++) worst = fmax(worst, fabs(there.A[k] - here->A[k]));
+        arena_free(&memory);
+        hamel_error_clear(&quiet);
+        if (own == HAMEL_NO_MEMORY) *status = no_memory(z->error);
+        if (!same) return false;
+    }
+    return worst <= CHANGES * largest;
+}
+
 static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const hamel_argument *inputs,
                               size_t input_count) {
     const hamel_model *model = z->model;
@@ -74,6 +107,8 @@ static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const 
     status = local_create(&z->local, z->model, inputs, input_count, z->error);
     if (status == HAMEL_OK) status = local_evaluate(&z->local, &state, z->error);
     if (status == HAMEL_OK) status = linear_reduce(out, &z->local, v, a, memory, z->error);
+    if (status == HAMEL_OK) out->steady = is_steady(z, &state, out, &status);
+    out->stable = out->stable && out->steady;
     local_free(&z->local);
     return status;
 }

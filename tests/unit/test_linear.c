@@ -278,6 +278,32 @@ static void cyclic_velocities_give_steady_motions(void **state) {
     fixture_close(&f);
 }
 
+/* A wheel on a shaft turns steadily; a body that turns about its second axis does not for these angles, of which the second is
+ * in the equations; nor does a pendulum that passes its lowest point; nor rests what is driven. */
+static void only_of_steady_motions_stability_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *members;
+        bool steady;
+    } cases[] = {
+        {"`coordinates`: [{`name`: `f`, `velocity`: 3}, `x`], `kinetic_energy`: `f'^2 + x'^2`, `potential_energy`: "
+         "`x^2`",
+         true},
+        {"`coordinates`: [`a`, {`name`: `b`, `velocity`: 2}, `c`], `bodies`: [{`name`: `B`, `mass`: 1, `position`:"
+         "[0, 0, 0], `orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`a`, `b`, `c`]}}, `inertia`: [1, 2, 3]}]",
+         false},
+        {"`coordinates`: [{`name`: `a`, `velocity`: 1}], `kinetic_energy`: `a'^2`, `potential_energy`: `-cos(a)`",
+         false},
+        {"`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `(2 + sin(t))*x^2`", false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        hamel_linearization *l = linearize(cases[k].members, false, NULL);
+        assert_true(l->steady == cases[k].steady);
+        assert_true(l->steady || !l->stable);
+        hamel_linearization_free(l);
+    }
+}
+
 /* B = ∂f/∂p with parameters made of the input: x'' = −(k/m) x + F/m with m = 2 s³, about x = F/k. */
 static void inputs_reach_what_is_made_of_them(void **state) {
     (void)state;
@@ -332,6 +358,7 @@ int main(void) {
         cmocka_unit_test(what_is_let_go_is_found_hanging),
         cmocka_unit_test(where_angles_lose_their_meaning_stability_is_not_told),
         cmocka_unit_test(cyclic_velocities_give_steady_motions),
+        cmocka_unit_test(only_of_steady_motions_stability_is_told),
         cmocka_unit_test(inputs_reach_what_is_made_of_them),
         cmocka_unit_test(an_input_that_is_none_is_named),
     };
