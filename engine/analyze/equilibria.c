@@ -79,7 +79,7 @@ static double relaxed(statics *s, const double *z, double h) {
 static bool relax(statics *s, double *z) {
     if (s->instants > 1 || !statics_evaluate(s, z)) return false;
     double h = first_step(s, z);
-    for (int k = 0; k < RELAXATION && h > 0 && isfinite(h) && s->spent < MOST_WORK; k++) {
+    for (int k = 0; k < RELAXATION && h > 0 && isfinite(h) && s->spent < s->deadline; k++) {
         if (k > 0 && !statics_evaluate(s, z)) return false;
         double move = relaxed(s, z, h);
         if (!(move <= LARGEST_MOVE)) {
@@ -243,13 +243,17 @@ static hamel_status try_start(search *s, double *z, bool initial, bool *solved) 
         memcpy(z, s->model->q0, s->n * sizeof *z);
     else
         draw(s, z);
+    p->deadline = MOST_WORK;
     *solved = statics_balance(p, z) && statics_converge(p, z);
+    p->deadline = INFINITY;
     if (*solved) status = keep(s, z);
     if (!initial || status != HAMEL_OK) return status;
     memcpy(z, s->model->q0, s->n * sizeof *z);
-    if (!statics_balance(p, z) || !relax(p, z) || !statics_converge(p, z)) return HAMEL_OK;
-    *solved = true;
-    return keep(s, z);
+    p->deadline = 2 * MOST_WORK; /* whatever the first iteration took */
+    bool settled = statics_balance(p, z) && relax(p, z) && statics_converge(p, z);
+    p->deadline = INFINITY;
+    *solved = *solved || settled;
+    return settled ? keep(s, z) : HAMEL_OK;
 }
 
 static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
@@ -259,7 +263,7 @@ static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
     s->seed = 0x9e3779b97f4a7c15u;
     find_angles(s, z);
     bool linear = is_linear(s, z), bounded = false, solved = false;
-    for (size_t k = 0; k <= starts && !bounded && !(linear && solved); k++) {
+    for (size_t k = 0; k <= starts && !bounded && !(linear && k > 0); k++) {
         if (cancel && atomic_load(cancel))
             return hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while equilibria were sought");
         hamel_status status = try_start(s, z, k == 0, &solved);
@@ -269,7 +273,7 @@ static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
         out->unsolved += !solved;
         bounded = s->statics.spent > MOST_WORK && k < starts;
     }
-    out->complete = linear && s->count > 0;
+    out->complete = linear;
     if (!out->complete)
         out->note = s->count == 0 ? "no start led to an equilibrium; there may be some"
                     : s->full     ? "more were found than are listed"

@@ -32,6 +32,7 @@ typedef struct judgement {
     double *T, *H, *M, *values;     /* n × tangent by rows; tangent²; tangent */
     double *K, *W;                  /* n × flat by columns: K[k * n + i] */
     double *C;                      /* flat × count by columns: rays in the coordinates of K */
+    double *P;                      /* of cyclic momenta: 2n² */
     double *z, *mu, *right, *matrix, *s0, *u;
     bool kinked;  /* second derivatives jump at z0 */
     double noise; /* of the last derivative along a ray */
@@ -44,14 +45,14 @@ static potential_verdict undecided(const char *reason) {
 
 static bool allocate(judgement *j) {
     statics *s = j->s;
-    size_t n = s->n, most = statics_most(s) + (STATICS_INSTANTS - 1) * n + s->n + s->m;
+    size_t n = s->n, most = 2 * n + s->m + 2 * s->spinning_count; /* the bordered equations at one instant */
     struct {
         double **to;
         size_t count;
-    } const lists[] = {{&j->T, n * n}, {&j->H, n * n}, {&j->M, n * n},        {&j->values, n},
-                       {&j->K, n * n}, {&j->W, n * n}, {&j->C, n * n},        {&j->z, most},
-                       {&j->mu, n},    {&j->s0, n},    {&j->right, 2 * most}, {&j->matrix, 2 * most * 2 * most},
-                       {&j->u, 4 * n}};
+    } const lists[] = {{&j->T, n * n}, {&j->H, n * n},    {&j->M, n * n},    {&j->values, n},
+                       {&j->K, n * n}, {&j->W, n * n},    {&j->C, n * n},    {&j->z, most},
+                       {&j->mu, n},    {&j->s0, n},       {&j->right, most}, {&j->matrix, most * most},
+                       {&j->u, 4 * n}, {&j->P, 2 * n * n}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         if (!(*lists[k].to = arena_alloc(&j->memory, lists[k].count, sizeof(double)))) return false;
     return true;
@@ -119,9 +120,8 @@ static bool second_derivatives(judgement *j, double *A) {
     size_t n = s->n, c = s->velocities == STATICS_MOMENTA ? s->spinning_count : 0, at_v = s->unknowns - c;
     for (size_t i = 0; i < n; i++) memcpy(A + i * n, s->J + i * s->unknowns, n * sizeof *A);
     if (c == 0) return true;
-    double *P = j->right, *X = P + c * c; /* ∂p/∂v X = ∂p/∂q */
+    double *P = j->P, *X = P + c * c; /* ∂p/∂v X = ∂p/∂q */
     lapack_int *pivot = s->pivot;
-    if (c * c + c * n > 2 * statics_most(s)) return false;
     for (size_t r = 0; r < c; r++) {
         const double *row = s->J + (s->rows - c + r) * s->unknowns;
         memcpy(P + r * c, row + at_v, c * sizeof *P);
@@ -513,7 +513,7 @@ static bool balances_alone(judgement *j, double *z) {
 static potential_verdict judge(judgement *j, double *z, const double *family, size_t family_count, bool integrable,
                                bool has_velocities) {
     statics *s = j->s;
-    potential_verdict verdict = undecided("reactions of constraints on velocities bear forces");
+    potential_verdict verdict = undecided("constraints on velocities bear forces");
     size_t first = 0;
     if (!statics_evaluate(s, z)) return undecided("forces are not known nearby");
     if (!find_tangent(j, true, true)) return undecided("constraints are not regular there");
@@ -529,7 +529,8 @@ static potential_verdict judge(judgement *j, double *z, const double *family, si
     if (!find_tangent(j, false, false)) return undecided("constraints are not regular there");
     if (!statics_evaluate(s, z)) return undecided("forces are not known nearby");
     verdict = judge_curvatures(j, &first);
-    if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST) return undecided("the potential is not least");
+    if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
+        return undecided("without a minimum the potential decides nothing next to constraints on velocities");
     if (verdict.kind != POTENTIAL_UNDECIDED || verdict.reason) return verdict;
     if (!make_rays(j, first, family, family_count)) return undecided("the family's directions were not found");
     if (j->count == 0) return (potential_verdict){POTENTIAL_LEAST, 2, verdict.gyroscopic, NULL};
@@ -537,7 +538,8 @@ static potential_verdict judge(judgement *j, double *z, const double *family, si
     bool gyroscopic = verdict.gyroscopic;
     verdict = judge_rays(j);
     verdict.gyroscopic = gyroscopic;
-    if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST) return undecided("the potential is not least");
+    if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
+        return undecided("without a minimum the potential decides nothing next to constraints on velocities");
     return verdict;
 }
 

@@ -179,15 +179,10 @@ static bool decide_by_potential(hamel_equilibrium *e, const potential_verdict *p
     return by != NULL;
 }
 
-/* Eigenvalues decide where the potential does not. */
-static void decide_by_zeros(statics *s, const double *z, const spectrum *eigen, hamel_equilibrium *e) {
+/* Whether all eigenvalues but zeros have negative real parts, and steady motions nearby account for the zeros. */
+static bool zeros_are_explained(statics *s, const double *z, const spectrum *eigen) {
     size_t cyclic = s->spinning_count;
-    if (eigen->imaginary)
-        e->reason = "eigenvalues on the imaginary axis decide nothing for the whole equations";
-    else if (eigen->zeros < cyclic || eigen->zeros - cyclic > steady_dimension(s, z))
-        e->reason = "eigenvalues 0 that no family explains decide nothing for the whole equations";
-    else
-        decide(e, true, "eigenvalues");
+    return !eigen->imaginary && eigen->zeros >= cyclic && eigen->zeros - cyclic <= steady_dimension(s, z);
 }
 
 static potential_verdict ask_potential(statics *s, const double *z, const family *f, const stability_facts *facts,
@@ -198,10 +193,14 @@ static potential_verdict ask_potential(statics *s, const double *z, const family
     return potential_judge(s, z, f->directions, f->dimension, facts->integrable, kinked);
 }
 
-/* Neither eigenvalues nor the potential decide. */
-static const char *reason_of(const potential_verdict *p, const spectrum *eigen, const char *otherwise) {
-    if (p->kind == POTENTIAL_NOT_LEAST) return "gyroscopic forces may stabilize what has no minimum";
-    return p->reason && eigen->zeros > 0 ? p->reason : otherwise;
+/* Neither eigenvalues nor the potential decide. NULL without memory. */
+static const char *reason_of(const potential_verdict *p, bool linear_decides, bool kinked, arena *memory) {
+    const char *linear = linear_decides ? "linear theory does not decide"
+                         : kinked       ? "the equations have a kink there"
+                                        : "the equations contain t";
+    const char *potential =
+        p->kind == POTENTIAL_NOT_LEAST ? "gyroscopic forces may stabilize what is no minimum" : p->reason;
+    return arena_format(memory, "%s, and %s", linear, potential);
 }
 
 static hamel_status decide_determined(statics *s, const double *z, const family *f, const stability_facts *facts,
@@ -224,12 +223,11 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
         decide(e, false, "eigenvalues");
     else if (decides && !decide_by_potential(e, &p, memory))
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
-    else if (!decides && linear_decides)
-        decide_by_zeros(s, z, &eigen, e);
-    else
-        e->reason = kinked ? "the equations have a kink there" : "the equations contain t";
-    if (!e->decided) e->reason = reason_of(&p, &eigen, e->reason);
-    return HAMEL_OK;
+    else if (!decides && linear_decides && zeros_are_explained(s, z, &eigen))
+        decide(e, true, "eigenvalues");
+    if (!e->decided) e->reason = reason_of(&p, linear_decides, kinked, memory);
+    bool known = e->decided || e->reason;
+    return known ? HAMEL_OK : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
 }
 
 /* Eigenvalues that are 0 but for the rounding of the equilibrium are given as 0; they come first. */

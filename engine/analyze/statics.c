@@ -17,8 +17,9 @@ static const double KERNEL =
     1e-6;                         /* a singular value: generous, since what lies along the kernel is examined further */
 static const double LONGEST = 1;  /* step of Newton's method without descent, relative to values above 1 */
 static const double NEARBY = 0.1; /* of a coordinate or of 1: where the sizes of the rows of J are taken */
-static const double BOUNDED = 1e5; /* a lever of such a ratio would be off by that much of its own accuracy */
-static const double TINY = 1e-7;   /* a displacement that changes smooth functions by little */
+static const double UNDERFLOW = 1e-100; /* of the sizes at the start: beyond any root of order below 50 or so */
+static const double BOUNDED = 1e5;      /* a lever of such a ratio would be off by that much of its own accuracy */
+static const double TINY = 1e-7;        /* a displacement that changes smooth functions by little */
 enum { KINK_TRIALS = 12, MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
 
 size_t statics_most(const statics *s) {
@@ -113,7 +114,8 @@ static bool allocate(statics *s) {
 
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) {
-    *s = (statics){.model = model, .n = model->n, .m = model->m, .rank = RANK, .seed = 0x9e3779b97f4a7c15u};
+    *s = (statics){
+        .model = model, .n = model->n, .m = model->m, .rank = RANK, .deadline = INFINITY, .seed = 0x9e3779b97f4a7c15u};
     arena_init(&s->memory, model->limits.memory);
     hamel_status status = local_create(&s->local, model, NULL, 0, error);
     if (status != HAMEL_OK) return status;
@@ -372,7 +374,7 @@ static bool is_solved(statics *s, const double *z) {
 static bool iterate(statics *s, double *z, bool descending) {
     double previous = 0, ratio = 0, watched = INFINITY;
     if (!statics_evaluate(s, z)) return false;
-    for (int k = 0; k < MOST_ITERATIONS && statics_residual(s) > ROUNDED; k++) {
+    for (int k = 0; k < MOST_ITERATIONS && statics_residual(s) > ROUNDED && s->spent < s->deadline; k++) {
         double worst = statics_residual(s);
         if (k % PATIENCE == 0 && descending && worst > 0.9 * watched) break;
         if (k % PATIENCE == 0) watched = worst;
@@ -418,13 +420,44 @@ static bool refine(statics *s, double *z, bool solved) {
     return better || solved;
 }
 
+/* The largest size of each row at z and nearby, into weight. */
+static bool row_sizes(statics *s, const double *z) {
+    uint64_t seed = 7;
+    if (!statics_evaluate(s, z)) return false;
+    memcpy(s->weight, s->scale, s->rows * sizeof *s->weight);
+    for (int trial = 0; trial < NEARBY_TRIALS; trial++) {
+        memcpy(s->trial, z, s->unknowns * sizeof *z);
+        for (size_t j = 0; j < s->n; j++) s->trial[j] += NEARBY * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
+        if (!statics_evaluate(s, s->trial)) continue;
+        for (size_t i = 0; i < s->rows; i++) s->weight[i] = fmax(s->weight[i], s->scale[i]);
+    }
+    return statics_evaluate(s, z);
+}
+
+static double largest_of(const double *x, size_t count) {
+    double largest = 0;
+    for (size_t i = 0; i < count; i++) largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+/* Far out forces may vanish by underflow, as that of exp(−x) does; at a root they vanish, but not nearby. `before`: the
+ * largest size of a row where the iteration began. */
+static bool is_no_underflow(statics *s, const double *z, double before) {
+    if (largest_of(s->scale, s->rows) >= UNDERFLOW * before) return true;
+    return row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;
+}
+
 /* Descent may end on a fold, where J is singular and F is not 0; Newton's method itself passes over it. */
 bool statics_converge(statics *s, double *z) {
     if (s->unknowns == 0) return true;
+    if (!statics_evaluate(s, z)) return false;
+    double before = largest_of(s->scale, s->rows);
     memcpy(s->start, z, s->unknowns * sizeof *z);
-    if (refine(s, z, iterate(s, z, true))) return reactions_are_bounded(s, z);
-    memcpy(z, s->start, s->unknowns * sizeof *z);
-    return refine(s, z, iterate(s, z, false)) && reactions_are_bounded(s, z);
+    if (!refine(s, z, iterate(s, z, true))) {
+        memcpy(z, s->start, s->unknowns * sizeof *z);
+        if (!refine(s, z, iterate(s, z, false))) return false;
+    }
+    return is_no_underflow(s, z, before) && reactions_are_bounded(s, z);
 }
 
 /* --- directions and distances ---------------------------------------------------------------------------------------- */
@@ -460,20 +493,6 @@ double statics_distance(const statics *s, const double *x, const double *y) {
         worst = fmax(worst, fabs(x[k] - y[k]) / fmax(1, fabs(y[k])));
     }
     return worst;
-}
-
-/* The largest size of each row at z and nearby, into weight. */
-static bool row_sizes(statics *s, const double *z) {
-    uint64_t seed = 7;
-    if (!statics_evaluate(s, z)) return false;
-    memcpy(s->weight, s->scale, s->rows * sizeof *s->weight);
-    for (int trial = 0; trial < NEARBY_TRIALS; trial++) {
-        memcpy(s->trial, z, s->unknowns * sizeof *z);
-        for (size_t j = 0; j < s->n; j++) s->trial[j] += NEARBY * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
-        if (!statics_evaluate(s, s->trial)) continue;
-        for (size_t i = 0; i < s->rows; i++) s->weight[i] = fmax(s->weight[i], s->scale[i]);
-    }
-    return statics_evaluate(s, z);
 }
 
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A) {

@@ -46,8 +46,9 @@ typedef struct statics {
     int32_t *pivot;
     double rank; /* of the largest pivot, below which a pivot is 0 in statics_least_squares */
     uint64_t seed;
-    double spent; /* work of all evaluations and solutions, in multiplications or so */
-    bool starved; /* something was not computed for want of memory */
+    double spent;    /* work of all evaluations and solutions, in multiplications or so */
+    double deadline; /* of `spent`: iterations end there; INFINITY for those that must end by themselves */
+    bool starved;    /* something was not computed for want of memory */
 } statics;
 
 /* `cyclic`: names of cyclic coordinates (or NULL), which have the velocities v[n]. A failure as of local_create. */
