@@ -419,8 +419,9 @@ typedef struct hamel_linearization {
     const hamel_mode *modes;
     size_t mode_count;
     bool at_rest; /* every velocity and acceleration is 0: an equilibrium */
-    bool steady;  /* the same linear system holds along the motion: at rest, or only cyclic coordinates turn, uniformly */
-    bool stable;  /* steady, and no eigenvalue with a positive real part beyond rounding */
+    bool
+        steady; /* the same linear system holds along the motion: at rest, or only cyclic coordinates turn, uniformly */
+    bool stable; /* steady, and no eigenvalue with a positive real part beyond rounding */
 } hamel_linearization;
 
 /* A configuration in which the system can rest, or move with constant cyclic velocities and nothing else. */
