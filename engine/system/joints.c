@@ -55,14 +55,24 @@ static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const
     return name != NULL;
 }
 
-/* Whether an expression is the name of a coordinate or definition, and nothing else. */
-static bool is_variable(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
+enum { ALIAS_DEPTH = 16 };
+
+/* Whether an expression is the name of a coordinate, or of a definition that is no more than such a name. */
+static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
     const symbol_table *names = &s->binder->quantities;
-    if (!e->text || !binder_looks_like_name(e->text)) return false;
-    const char *name = family_name(s, e->text, e->pointer, scope);
-    int32_t found = name ? symbol_find(names, name, strlen(name)) : -1;
-    int32_t kind = found < 0 ? ENTRY_PARAMETER : names->symbols[found].value % ENTRY_KINDS;
-    return kind == ENTRY_COORDINATE || kind == ENTRY_SLOT;
+    loop_scope inner = *scope;
+    for (int depth = 0; depth < ALIAS_DEPTH; depth++) { /* definitions may still be a circle */
+        if (!e->text || !binder_looks_like_name(e->text)) return false;
+        const char *name = family_name(s, e->text, e->pointer, &inner);
+        int32_t found = name ? symbol_find(names, name, strlen(name)) : -1;
+        if (found < 0) return false;
+        int32_t entry = names->symbols[found].value;
+        if (entry % ENTRY_KINDS != ENTRY_SLOT) return entry % ENTRY_KINDS == ENTRY_COORDINATE;
+        const bind_slot *slot = &s->binder->slots[entry / ENTRY_KINDS];
+        e = &slot->value->items[0];
+        scope_from(&inner, slot->loops, slot->loop_count);
+    }
+    return false;
 }
 
 /* Quaternions of coordinates get the constraint that keeps their norm; others have to have norm 1 by themselves. */
@@ -73,7 +83,7 @@ static bool declare_norm(hamel_system *s, system_located *e) {
     bool varies = false;
     if (!o || o->kind != HAMEL_QUATERNION) return true;
     scope_from(&scope, e->loops, e->loop_count);
-    for (size_t k = 0; k < o->values.count; k++) varies = is_variable(s, &o->values.items[k], &scope) || varies;
+    for (size_t k = 0; k < o->values.count; k++) varies = is_coordinate(s, &o->values.items[k], &scope) || varies;
     if (!varies) return true;
     const char *name = arena_format(s->memory, "%s.norm", e->name);
     if (!name || !binder_add_constraint(s, name, o->pointer, &index)) return false;

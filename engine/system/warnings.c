@@ -118,6 +118,27 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         }
 }
 
+/* The same of a Lagrangian: its terms are the kinetic ones, and the potential ones with the other sign. */
+static void check_lagrangian(hamel_system *s) {
+    const char *pointer = s->description->lagrangian.pointer;
+    graph_node *terms;
+    signed char *signs;
+    if (s->lagrangian < 0 || s->kinetic_count == 0) return;
+    size_t count = graph_terms(s->graph, s->lagrangian, s->memory, &terms, &signs);
+    for (size_t i = 0; i < count; i++)
+        if (signs[i] < 0) terms[i] = graph_neg(s->graph, terms[i]);
+    graph_node *both = arena_alloc(s->memory, count + s->kinetic_count + s->potential_count, sizeof *both);
+    if (!both || count == 0) {
+        binder_graph_fault(s, pointer);
+        return;
+    }
+    memcpy(both, terms, count * sizeof *both);
+    memcpy(both + count, s->kinetic, s->kinetic_count * sizeof *both);
+    for (size_t i = 0; i < s->potential_count; i++)
+        both[count + s->kinetic_count + i] = graph_neg(s->graph, s->potential[i]);
+    check_twice(s, both, count, count + s->kinetic_count + s->potential_count, pointer, "elements and gravity");
+}
+
 /* --- constraints that never act, or always ------------------------------------------------------------------------------ */
 
 /* What events do to each constraint. */
@@ -318,6 +339,7 @@ void warnings_check(hamel_system *s) {
     if (d->potential_energy.count)
         check_twice(s, s->potential, s->potential_given, s->potential_count, d->potential_energy.pointer,
                     "gravity and springs");
+    check_lagrangian(s);
     check_activation(s);
     check_degrees(s);
     check_families(s);

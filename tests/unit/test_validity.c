@@ -96,6 +96,31 @@ static void rotations_are_taken_and_made_exact(void **state) {
     }
 }
 
+/* What definitions stand for decides. */
+static void quaternions_of_definitions_are_those_of_their_expressions(void **state) {
+    (void)state;
+    char text[3000], more[3400];
+    static const struct {
+        const char *definitions;
+        size_t constraints;
+    } cases[] = {{"`p`: `d`, `q`: `a`", 1},
+                 {"`p`: `r`, `r`: `d`, `q`: `sin(a)`", 1},
+                 {"`p`: `cos(a)`, `q`: `sin(a)`", 0},
+                 {"`p`: `cos(t)`, `q`: `sin(t)`", 0},
+                 {"`p`: 0.6, `q`: 0.8", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        snprintf(more, sizeof more, "`definitions`: {%s}, %s", cases[i].definitions,
+                 with_orientation(text, "`quaternion`: [`p`, 0, 0, `q`]"));
+        fixture_open(&f, more);
+        assert_int_equal(f.system->constraint_count, cases[i].constraints);
+        fixture_close(&f);
+    }
+    snprintf(more, sizeof more, "`definitions`: {`p`: `cos(a)`, `q`: `sin(b)`}, %s",
+             with_orientation(text, "`quaternion`: [`p`, 0, 0, `q`]"));
+    assert_fault(more, "has norm");
+}
+
 static void quaternions_of_coordinates_keep_their_norm_by_a_constraint(void **state) {
     (void)state;
     static const char *const cases[] = {"`quaternion`: [`d`, `a`, `b`, `c`]", "`quaternion`: [`d`, 0, `b`, 0]"};
@@ -194,6 +219,7 @@ int main(void) {
         cmocka_unit_test(matrices_that_are_not_rotations_are_refused),
         cmocka_unit_test(quaternions_that_are_not_unit_are_refused),
         cmocka_unit_test(rotations_are_taken_and_made_exact),
+        cmocka_unit_test(quaternions_of_definitions_are_those_of_their_expressions),
         cmocka_unit_test(quaternions_of_coordinates_keep_their_norm_by_a_constraint),
         cmocka_unit_test(direction_cosines_are_judged_on_their_constraints),
         cmocka_unit_test(rods_of_any_size_are_judged_on_their_length),

@@ -104,6 +104,10 @@ static void terms_that_count_twice_are_named(void **state) {
          "/potential_energy"},
         {POINT ", `kinetic_energy`: `(x'^2 + y'^2)/2`", "/kinetic_energy"},
         {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*x`", NULL},
+        {POINT ", `lagrangian`: `(x'^2 + y'^2)/2 - y`",
+         "/lagrangian: it contains a term that elements and gravity add"},
+        {POINT ", `gravity`: [0, -9.81], `lagrangian`: `x'*y' - 9.81*y`", "/lagrangian"},
+        {POINT ", `gravity`: [0, -9.81], `lagrangian`: `2*x'^2 + 9.81*y`", NULL},
         {POINT ", `kinetic_energy`: `3*(x'^2 + y'^2)/2`", NULL},
     };
     CHECK(list);
