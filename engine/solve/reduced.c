@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Part of its terms that is left of an acceleration constraint's row in the free directions, below which it counts as implied
+ * by the other constraints: the sine of an angle, as of rows in row_space.c. */
+static const double IMPLIED = 1e-10;
+
 struct reduced {
     const hamel_model *model;
     frame *frame; /* NULL: least constraint, Φ is the identity */
     size_t n, m, freedom, acceleration_count;
     size_t *acceleration; /* indices of the acceleration constraints */
+    bool *implied;        /* acceleration_count: the other constraints leave nothing of it at this state */
     const double *values; /* of the dynamics program, borrowed */
     double *M, *A;        /* n × n; n × m: row c of A is a column */
     double *MPhi, *H, *E; /* n × freedom; freedom × freedom; freedom × acceleration_count */
@@ -63,7 +68,8 @@ reduced *reduced_create(const hamel_model *model, frame *f) {
     double *at = calloc(3 * n * n + 2 * n * m + 4 * n + m + 1, sizeof *at);
     r->M = at;
     r->acceleration = calloc(m + 1, sizeof *r->acceleration);
-    bool good = at && r->acceleration;
+    r->implied = calloc(m + 1, sizeof *r->implied);
+    bool good = at && r->acceleration && r->implied;
     good = least_constraint_create(&r->least, n, m) && good;
     good = row_space_create(&r->rows, n, m) && good;
     if (model->transitivity) good = (r->transitivity = transitivity_create(model)) != NULL && good;
@@ -92,6 +98,7 @@ void reduced_free(reduced *r) {
     transitivity_free(r->transitivity);
     free(r->M); /* the block of all doubles but those for W */
     free(r->acceleration);
+    free(r->implied);
     free(r->X);
     free(r->pivot);
     free(r->shift);
@@ -120,6 +127,26 @@ static void fill(reduced *r) {
     r->has_rows = false;
 }
 
+/* Column a of E. A row that the constraints imply, as the rate of one of them, leaves nothing but rounding: it is 0 then, for
+ * brought to unit length rounding would be a constraint of its own. */
+static void project_row(reduced *r, const double *Phi, size_t a) {
+    const double *row = r->A + r->n * r->acceleration[a];
+    double *out = r->E + r->freedom * a, most = 0, left = 0;
+    for (size_t k = 0; k < r->freedom; k++) {
+        double sum = 0, size = 0;
+        for (size_t i = 0; i < r->n; i++) {
+            double term = row[i] * Phi[i + r->n * k];
+            sum += term;
+            size += fabs(term);
+        }
+        out[k] = sum;
+        left = fmax(left, fabs(sum));
+        most = fmax(most, size);
+    }
+    r->implied[a] = left <= IMPLIED * most;
+    if (r->implied[a]) memset(out, 0, r->freedom * sizeof *out);
+}
+
 /* M Φ by the entries of M, then H = ΦᵀM Φ and E = (A_a Φ)ᵀ. */
 static void project(reduced *r, const double *Phi) {
     const hamel_model *model = r->model;
@@ -139,13 +166,7 @@ static void project(reduced *r, const double *Phi) {
             for (size_t i = 0; i < n; i++) sum += Phi[i + n * l] * r->MPhi[i + n * k];
             r->H[l + p * k] = r->H[k + p * l] = sum;
         }
-    for (size_t a = 0; a < r->acceleration_count; a++)
-        for (size_t k = 0; k < p; k++) {
-            const double *row = r->A + n * r->acceleration[a];
-            double sum = 0;
-            for (size_t i = 0; i < n; i++) sum += row[i] * Phi[i + n * k];
-            r->E[k + p * a] = sum;
-        }
+    for (size_t a = 0; a < r->acceleration_count; a++) project_row(r, Phi, a);
 }
 
 static bool factor_rows(reduced *r) {
@@ -224,8 +245,12 @@ static double accelerations(reduced *r, const double *g, const double *b, double
     }
     for (size_t a = 0; a < r->acceleration_count; a++) {
         const double *row = r->A + n * r->acceleration[a];
-        r->right[a] = b ? b[r->acceleration[a]] : 0;
-        for (size_t i = 0; i < n; i++) r->right[a] -= row[i] * r->phi[i];
+        double right = b ? b[r->acceleration[a]] : 0, size = fabs(right);
+        for (size_t i = 0; i < n; i++) {
+            right -= row[i] * r->phi[i];
+            size += fabs(row[i] * r->phi[i]);
+        }
+        r->right[a] = r->implied[a] && size > 0 ? right / size : right; /* what it contradicts by is relative */
     }
     double contradiction = least_constraint_solve(&r->least, r->f, r->right, r->y);
     memcpy(x, r->phi, n * sizeof *x);
