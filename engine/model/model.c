@@ -260,6 +260,7 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel
     graph *g = s->graph;
     graph_node *dynamics = list_dynamics(model, e), *directions = model_slip_directions(model);
     if (!dynamics || !directions) return no_memory(model, error);
+    model->dynamics_nodes = dynamics;
     graph_node *lists[] = {dynamics, e->nonideal, e->residual, &e->jacobi_rate, e->momentum_rate, directions};
     const size_t n = e->n, counts[] = {model->dynamics_count,    e->nonideal ? n : 0,  n + e->m, 1,
                                        e->momentum_rate ? n : 0, e->m - s->ideal_count};

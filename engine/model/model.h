@@ -131,10 +131,12 @@ struct hamel_model {
      * outputs. Rows without a level hold 0. */
     program *dynamics;
     size_t at_M, at_A, at_W, at_F, at_Q, at_b, at_velocity, at_position, dynamics_count;
-    model_pattern M, A, W, F; /* M: lower triangle */
+    model_pattern M, A, W, F;         /* M: lower triangle */
+    const graph_node *dynamics_nodes; /* dynamics_count: its outputs in the graph */
     /* The same equations solved (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), then ACCELERATIONS_BESIDE
-     * numbers: by how much, at least, the pivots of M are larger than they have to be (mass_pivot_rounding), and the least squared sine of the angle between a row
-     * of A and the span of those before it, in the metric of M⁻¹. NULL where that is no gain. */
+     * numbers: by how much, at least, the pivots of M are larger than they have to be (mass_pivot_rounding), and the least
+     * squared sine of the angle between a row of A and the span of those before it, in the metric of M⁻¹. NULL where that
+     * is no gain. */
     program *accelerations;
     size_t friction_count;
     int *friction_constraint; /* whose multiplier presses; column of F → constraint */

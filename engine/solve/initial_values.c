@@ -5,6 +5,7 @@
 #include "engine/solve/initial_values.h"
 
 #include "engine/base/text_buffer.h"
+#include "engine/solve/residual_rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,8 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
         if (status != HAMEL_OK) return status;
     }
     kinetics_residuals(k, &residual[0], &residual[1]);
-    return residual[position ? 0 : 1] < REACHED ? HAMEL_OK : HAMEL_INCOMPATIBLE;
+    bool reached = residual[position ? 0 : 1] < REACHED || residuals_are_rounding(k, position, REACHED);
+    return reached ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
 /* Where constraints depend on each other and disagree, they are named together; otherwise the one that is off most. */
@@ -180,6 +182,8 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     memcpy(given + m, kinetics_velocity(k), m * sizeof *given);
     kinetics_residuals(k, &level[0], &level[1]);
     *residual = fmax(level[0], level[1]);
+    bool given_hold =
+        *residual <= STRICT || (residuals_are_rounding(k, true, STRICT) && residuals_are_rounding(k, false, STRICT));
     for (size_t c = 0; c < m; c++) {
         given[2 * m + c] = kinetics_scaled(k, c, true);
         given[3 * m + c] = kinetics_scaled(k, c, false);
@@ -188,7 +192,7 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(&w, true, error);
     if (status == HAMEL_OK) status = solve_level(&w, q, v, false, error);
     if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(&w, false, error);
-    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && *residual > STRICT)
+    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && !given_hold)
         status = report(k, given, given + m, given + 2 * m, q, v, error);
     free(w.mass);
     free(given);

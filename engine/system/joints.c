@@ -119,13 +119,50 @@ typedef struct joint_work {
     const char *name;
     const system_located *a, *b; /* b NULL: a knife edge on what stands still */
     int next;                    /* number of the next equation */
+    bool lengths;                /* what the equations compare are places; else directions */
+    const graph_node *direction; /* what else they are proportional to, twice; or NULL */
 } joint_work;
+
+/* What no coordinate can violate holds within this part of its terms: some thousand roundings. */
+static const double HOLDS = 2e-13;
+
+/* Σ |x_k| where all coordinates are 0; what depends on time counts as nothing. */
+static double size_of(hamel_system *s, const graph_node x[3], const graph_node *zeros) {
+    double sum = 0, value;
+    for (int k = 0; k < 3; k++) {
+        graph_node at_zero = graph_substitute(s->graph, x[k], SYMBOL_COORDINATE, zeros, s->coordinate_count);
+        if (at_zero >= 0 && binder_number(s, at_zero, &value)) sum += fabs(value);
+    }
+    return sum;
+}
+
+/* The size of the terms of an equation, which may cancel: that of the places and directions that it is made of. */
+static double size_of_terms(const joint_work *w) {
+    hamel_system *s = w->s;
+    graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);
+    if (!zeros) return 0;
+    for (size_t i = 0; i < s->coordinate_count; i++) zeros[i] = graph_number(s->graph, 0);
+    double size = 1;
+    if (w->lengths) size = size_of(s, w->a->position, zeros) + (w->b ? size_of(s, w->b->position, zeros) : 0);
+    if (w->direction) size *= pow(size_of(s, w->direction, zeros), 2);
+    return size;
+}
+
+/* Without coordinates an equation holds or not: 0 where nothing but rounding is missing. */
+static graph_node without_rounding(const joint_work *w, graph_node f) {
+    const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
+    double value;
+    if (f < 0 || (graph_depends(w->s->graph, f) & moving) || !binder_number(w->s, f, &value)) return f;
+    if (!(fabs(value) <= HOLDS * size_of_terms(w))) return f;
+    binder_note_judged(w->s, f);
+    return graph_number(w->s->graph, 0);
+}
 
 static void equation(joint_work *w, graph_node f) {
     char name[400];
     snprintf(name, sizeof name, "%s.%d", w->name, w->next++);
     int32_t index = system_constraint_index(w->s, name);
-    if (index >= 0) binder_set_equation(w->s, (size_t)index, f);
+    if (index >= 0) binder_set_equation(w->s, (size_t)index, without_rounding(w, f));
 }
 
 static graph_node difference(const joint_work *w, int k) {
@@ -133,6 +170,7 @@ static graph_node difference(const joint_work *w, int k) {
 }
 
 static void coincident(joint_work *w) {
+    w->lengths = true;
     for (int k = 0; k < w->s->dimension; k++) equation(w, difference(w, k));
 }
 
@@ -149,6 +187,7 @@ static bool has_length(hamel_system *s, const hamel_joint *j, graph_node length)
 static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
     graph *g = w->s->graph;
     graph_node between[3];
+    w->lengths = true;
     for (int k = 0; k < 3; k++) between[k] = difference(w, k);
     if (!hamel_expression_given(&j->length))
         (void)hamel_fail(w->s->error, HAMEL_INVALID, j->pointer, 0, "a `distance` joint needs `length`");
@@ -206,6 +245,8 @@ static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_sco
 static void no_rotation(joint_work *w) {
     graph *g = w->s->graph;
     graph_node a[3], b[3];
+    w->lengths = false;
+    w->direction = NULL;
     if (w->s->dimension == 2) { /* sine of the angle between the first axes */
         axis_of(w->a, 1, a);
         axis_of(w->b, 0, b);
@@ -251,6 +292,8 @@ static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scop
     if (s->dimension == 2 && !is_third_axis(s, j)) return;
     if (s->dimension == 2 || !have_axes(w, j, "a `coincident` joint keeps two places together")) return;
     if (!bind_direction(s, j, scope, c) || !square_directions(s, j, scope, c, square[0], square[1])) return;
+    w->lengths = false;
+    w->direction = c;
     node_matrix_apply(s->graph, w->b->rotation, c, axis);
     for (int k = 0; k < 2; k++) {
         node_matrix_apply(s->graph, w->a->rotation, square[k], outer);
@@ -264,6 +307,8 @@ static void prismatic(joint_work *w, const hamel_joint *j, const loop_scope *sco
     graph_node c[3], square[2][3], outer[3], between[3];
     if (!have_axes(w, j, "a particle that slides on a body has a position {\"frame\": BODY, \"at\": [...]}")) return;
     if (!bind_direction(s, j, scope, c)) return;
+    w->lengths = true;
+    w->direction = c;
     for (int k = 0; k < 3; k++) between[k] = difference(w, k);
     if (s->dimension == 2) {
         graph_node turned[3] = {graph_neg(g, c[1]), c[0], graph_number(g, 0)};
@@ -308,6 +353,7 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
         validity_side(s, j->direction.pointer, w->name, outer, radius, wheel, surface);
     located_carried(w->s, wheel, place, own);
     located_carried(w->s, surface, place, under);
+    w->lengths = true;
     for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
 }
 
@@ -316,6 +362,8 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     graph_node d[3], side[3], outer[3], velocity[3], under[3];
     const graph_node e[3] = {graph_number(g, 0), graph_number(g, 0), graph_number(g, 1)};
     if (!bind_direction(w->s, j, scope, d)) return;
+    w->lengths = true;
+    w->direction = d;
     if (!graph_is_zero(g, d[2])) {
         (void)hamel_fail(w->s->error, HAMEL_INVALID, j->direction.pointer, 0,
                          "the direction of the knife edge `%s` has a third component", w->name);
@@ -343,7 +391,7 @@ static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const l
     int32_t a = located_end(s, &j->between[0], scope), b = j->end_count > 1 ? located_end(s, &j->between[1], scope) : a;
     if (a < 0 || b < 0) return;
     const system_located *all = s->binder->located;
-    joint_work w = {s, name, &all[a], j->end_count > 1 ? &all[b] : NULL, 1};
+    joint_work w = {s, name, &all[a], j->end_count > 1 ? &all[b] : NULL, 1, true, NULL};
     switch ((joint_type)type) {
     case JOINT_COINCIDENT: coincident(&w); return;
     case JOINT_DISTANCE: distance(&w, j, scope); return;

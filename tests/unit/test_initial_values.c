@@ -2,10 +2,12 @@
 #include "tests/unit/fixture.h"
 
 #include "engine/solve/initial_values.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -155,8 +157,60 @@ static void a_constraint_that_is_not_finite_is_told_by_its_expression(void **sta
     close_start(&s);
 }
 
+/* A body that slides by s in another one, in millimetres; all axes are parallel to those of A. (Q − P)·(P − O) = 0 for points P
+ * and Q of the slider and O of A is a condition on s alone, but its terms are differences of positions of some hundred and
+ * velocities of some thousand. `more` is another constraint. */
+static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
+    char text[2000];
+    double x = random_between(seed, -1000, 1000), y = random_between(seed, -1000, 1000),
+           angle = random_between(seed, -3, 3), spin = random_between(seed, -3, 3), u = random_between(seed, -700, 700),
+           v = random_between(seed, -700, 700), P[2] = {random_between(seed, 200, 300), random_between(seed, -50, 50)},
+           apart[2] = {random_between(seed, 0.3, 1), random_between(seed, 0.3, 1)}, O[2] = {617, 41},
+           slider[2] = {-428, -461};
+    double slid = O[0] - slider[0] - P[0] - apart[1] / apart[0] * (slider[1] + P[1] - O[1]);
+    snprintf(text, sizeof text,
+             "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: %.17g}, {`name`: `y`, `initial`: %.17g, "
+             "`velocity`: %.17g}, {`name`: `a`, `initial`: %.17g, `velocity`: %.17g}, {`name`: `s`, `initial`: %.17g}],"
+             "`bodies`: [{`name`: `A`, `mass`: 2681, `position`: [`x`, `y`], `orientation`: {`angle`: `a`}, `inertia`: "
+             "1.3e8}, {`name`: `B`, `mass`: 1947, `inertia`: 1.2e8, `position`: {`frame`: `F`, `at`: [%.17g, %.17g]}}],"
+             "`frames`: [{`name`: `F`, `in`: `A`, `origin`: [`s`, 0]}], `points`: ["
+             "{`name`: `P`, `body`: `B`, `at`: [%.17g, %.17g]}, {`name`: `Q`, `body`: `B`, `at`: [%.17g, %.17g]},"
+             "{`name`: `O`, `body`: `A`, `at`: [%.17g, %.17g]}],"
+             "`constraints`: [{`name`: `c`, `equation`: "
+             "`(position(Q, 1) - position(P, 1))*(position(P, 1) - position(O, 1)) + "
+             "(position(Q, 2) - position(P, 2))*(position(P, 2) - position(O, 2)) = 0`}%s]",
+             x, u, y, v, angle, spin, slid, slider[0], slider[1], P[0], P[1], P[0] + apart[0], P[1] + apart[1], O[0],
+             O[1], more);
+    return make_consistent(s, text, HAMEL_INITIALIZATION_STRICT);
+}
+
+static void rounding_of_large_terms_is_no_contradiction(void **state) {
+    (void)state;
+    uint64_t seed = 5;
+    for (int i = 0; i < 200; i++) {
+        start s;
+        if (start_in_millimetres(&s, &seed, "") != HAMEL_OK) fail_msg("start %d: %s", i, s.error.faults[0].message);
+        assert_true(s.residual < 1e-6);
+        close_start(&s);
+    }
+}
+
+/* The bead also has to slide, by a thousandth of a millionth of the velocities beside it. */
+static void a_contradiction_beyond_rounding_is_one(void **state) {
+    (void)state;
+    uint64_t seed = 5;
+    for (int i = 0; i < 20; i++) {
+        start s;
+        assert_int_equal(start_in_millimetres(&s, &seed, ", {`name`: `d`, `equation`: `s' = 1e-6`}"),
+                         HAMEL_INCOMPATIBLE);
+        close_start(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounding_of_large_terms_is_no_contradiction),
+        cmocka_unit_test(a_contradiction_beyond_rounding_is_one),
         cmocka_unit_test(the_nearest_point_is_measured_by_the_masses),
         cmocka_unit_test(the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular),
         cmocka_unit_test(velocities_meet_nonlinear_and_moving_constraints),

@@ -362,6 +362,34 @@ static void a_turning_blade_runs_in_a_circle(void **state) {
     motion_free(&m);
 }
 
+/* A particle at a height, and a place that it is kept at, in other sums: without a coordinate there is nothing to violate but
+ * rounding. */
+#define AT_HEIGHTS(height, place)                                                         \
+    "`parameters`: {`l`: 0.1, `m`: 0.2}, `coordinates`: [`x`, `y`], `particles`: ["       \
+    "{`name`: `P`, `mass`: 1, `position`: [`x`, `y`, " height "]}], `joints`: [{`name`: " \
+    "`J`, `type`: `coincident`, `between`: [`P`, [`y`, 0, " place "]]}]"
+
+static void what_no_coordinate_can_violate_may_miss_by_rounding(void **state) {
+    static const char *const agree[] = {
+        AT_HEIGHTS("`0.1 + 0.2`", "0.3"),     AT_HEIGHTS("`l + m`", "0.3"),
+        AT_HEIGHTS("`1e6*(l + m)`", "3e5"),   AT_HEIGHTS("`1e-6*(0.1 + 0.2)`", "3e-7"),
+        AT_HEIGHTS("`7 + 300*sin(pi)`", "7"),
+    };
+    static const char *const differ[] = {
+        AT_HEIGHTS("`0.1 + 0.2`", "0.300000000001"),
+        AT_HEIGHTS("`l + m`", "0.31"),
+        AT_HEIGHTS("`1e-6*(l + m)`", "3.00000000001e-7"),
+        AT_HEIGHTS("0", "1e-9"),
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof agree / sizeof *agree; i++) {
+        motion m = motion_run(agree[i], "`stop`: 1, `samples`: 2");
+        motion_free(&m);
+    }
+    for (size_t i = 0; i < sizeof differ / sizeof *differ; i++)
+        assert_fault(differ[i], "the constraint `J.3` contains no coordinate and does not hold");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coincident_ends_agree_by_component),
@@ -383,6 +411,7 @@ int main(void) {
         cmocka_unit_test(welded_bodies_turn_as_one),
         cmocka_unit_test(a_disk_rolls_down),
         cmocka_unit_test(a_ball_on_a_turntable_goes_round),
+        cmocka_unit_test(what_no_coordinate_can_violate_may_miss_by_rounding),
         cmocka_unit_test(a_turning_blade_runs_in_a_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

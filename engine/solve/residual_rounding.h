@@ -1,0 +1,16 @@
+/* residual_rounding.h — whether constraints hold as well as their own rounding allows.
+ *
+ * A residual is judged beside its gradient, Σ |A_ci| max(1, |q_i|) (kinetics.h). Where the terms of a constraint are much
+ * larger than that and cancel, as positions of two points of one body in millimetres, rounding alone exceeds any fixed part
+ * of it; then the bound of the rounding error decides that comes with the value of the expression (graph_evaluate). */
+#ifndef HAMEL_SOLVE_RESIDUAL_ROUNDING_H
+#define HAMEL_SOLVE_RESIDUAL_ROUNDING_H
+
+#include "engine/solve/kinetics.h"
+
+/* Whether each residual of a level, at the state evaluated last, after kinetics_residuals, is at most `scaled` as
+ * kinetics_scaled has it, or within its rounding. Walks through the expressions where the former fails: not for what is
+ * asked often. False without memory. */
+bool residuals_are_rounding(const kinetics *k, bool position, double scaled);
+
+#endif
