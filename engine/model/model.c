@@ -23,7 +23,10 @@ hamel_limits hamel_limits_default(void) {
                           .arranging = 4e8};
 }
 
+/* The graph's budget ends in a missing node, too. */
 static hamel_status no_memory(hamel_model *model, hamel_error *error) {
+    hamel_system *s = model->system;
+    if (error->status == HAMEL_OK && s && graph_status(s->graph) != HAMEL_OK) return equations_status(s);
     if (error->status == HAMEL_OK)
         (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the system needs more than %zu MiB of memory",
                          model->limits.memory >> 20);

@@ -146,6 +146,16 @@ static void choose(integrator *w, const stepper_kind *kind, double safety) {
     w->safety = safety;
 }
 
+/* The state in q, v has no variables. */
+static hamel_status explain_state(const integrator *w, hamel_status status, hamel_error *error) {
+    if (status == HAMEL_NO_MEMORY) return no_memory(error);
+    if (status == HAMEL_INTERNAL)
+        return hamel_fail(error, status, "", 0, "the integration cannot go on from t = %.17g", w->t);
+    return hamel_fail(error, status, "", 0,
+                      "at t = %.9g the variables of formulation `%s` do not follow from the velocities%s", w->t,
+                      w->model->formulation->name, status == HAMEL_NOT_FINITE ? ": they are not finite" : "");
+}
+
 integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
                               const integrator_options *options, hamel_error *error) {
     integrator *w = calloc(1, sizeof *w);
@@ -163,10 +173,10 @@ integrator *integrator_create(const hamel_model *model, kinetics *k, const doubl
     w->may_change = model->settings.method == HAMEL_METHOD_AUTO;
     w->variables = variables_create(k, w->t, q, v, error);
     w->plain = w->variables && variables_are_velocities(w->variables);
-    if (across_create(&w->across, model) && w->variables && allocate(w) && set_state(w, q, v, 0) == HAMEL_OK &&
-        open_method(w))
-        return w;
-    if (error->status == HAMEL_OK) (void)no_memory(error);
+    bool good = across_create(&w->across, model) && w->variables && allocate(w);
+    hamel_status status = good ? set_state(w, q, v, 0) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK && open_method(w)) return w;
+    if (error->status == HAMEL_OK) (void)explain_state(w, status == HAMEL_OK ? HAMEL_NO_MEMORY : status, error);
     integrator_free(w);
     return NULL;
 }
@@ -326,17 +336,19 @@ static hamel_status renew_variables(integrator *w, hamel_error *error) {
 }
 
 /* The variables have become more or fewer: vectors and method are made anew. */
-static bool resize(integrator *w, const double *q, const double *v, double work) {
+static hamel_status resize(integrator *w, const double *q, const double *v, double work) {
     w->before = integrator_count(w);
     release(w);
-    return allocate(w) && set_state(w, q, v, work) == HAMEL_OK && open_method(w);
+    hamel_status status = allocate(w) ? set_state(w, q, v, work) : HAMEL_NO_MEMORY;
+    return status != HAMEL_OK || open_method(w) ? status : HAMEL_NO_MEMORY;
 }
 
-static bool reinitialize(integrator *w, const double *q, const double *v, double work, double step) {
+static hamel_status reinitialize(integrator *w, const double *q, const double *v, double work, double step) {
     set_stabilization(w);
     w->since_start = 0;
     if (w->forward) forward_move(w->forward, w->options.start_along);
-    return set_state(w, q, v, work) == HAMEL_OK && w->kind->restart(w->stepper, w->t, w->y, step);
+    hamel_status status = set_state(w, q, v, work);
+    return status != HAMEL_OK || w->kind->restart(w->stepper, w->t, w->y, step) ? status : HAMEL_INTERNAL;
 }
 
 hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, const double *const *along,
@@ -350,8 +362,8 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     hamel_status status = variables_restart(w->variables, t, q, v, error);
     if (status != HAMEL_OK) return status;
     bool same = variables_count(w->variables) == count;
-    if (same ? reinitialize(w, q, v, work, step) : resize(w, q, v, work)) return HAMEL_OK;
-    return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the integration cannot go on from t = %.17g", t);
+    status = same ? reinitialize(w, q, v, work, step) : resize(w, q, v, work);
+    return status == HAMEL_OK ? HAMEL_OK : explain_state(w, status, error);
 }
 
 /* What is left is too short for a step. */

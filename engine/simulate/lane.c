@@ -110,9 +110,11 @@ static bool is_always_wanted(const hamel_model *model, size_t i) {
 static hamel_status observe(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
     hamel_status status = HAMEL_OK;
-    if (model->needs_free && kinetics_free_accelerations(l->kinetics, l->free) != HAMEL_OK)
-        return hamel_fail(error, HAMEL_SINGULAR, "/outputs", 0,
-                          "at t = %.9g gauss() needs a mass matrix that is not singular", l->t);
+    if (model->needs_free) status = kinetics_free_accelerations(l->kinetics, l->free);
+    if (status == HAMEL_SINGULAR)
+        return hamel_fail(error, status, "/outputs", 0, "at t = %.9g gauss() needs a mass matrix that is not singular",
+                          l->t);
+    if (status != HAMEL_OK) return kinetics_explain(l->kinetics, status, error);
     program_inputs in = observed_inputs(l);
     program_evaluate(model->observed, &in, l->kinetics->observed_work, l->observed);
     for (size_t i = 0; i < model->observed_count && status == HAMEL_OK; i++)

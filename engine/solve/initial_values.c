@@ -91,6 +91,10 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
     return reached ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
+static hamel_status no_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial values");
+}
+
 /* Where constraints depend on each other and disagree, they are named together; otherwise the one that is off most. */
 static hamel_status no_consistent_values(nearest *w, bool position, hamel_error *error) {
     kinetics *k = w->k;
@@ -101,12 +105,15 @@ static hamel_status no_consistent_values(nearest *w, bool position, hamel_error 
     size_t worst = 0;
     kinetics_contradiction found;
     bool *taken = calloc(model->m, sizeof *taken);
-    for (size_t c = 0; taken && c < model->m; c++) {
+    if (!taken) return no_memory(error);
+    for (size_t c = 0; c < model->m; c++) {
         taken[c] = position ? model->order[c] == CONSTRAINT_HOLONOMIC : model->order[c] != CONSTRAINT_ACCELERATION;
         if (kinetics_scaled(k, c, position) > kinetics_scaled(k, worst, position)) worst = c;
     }
-    bool named = taken && kinetics_contradicting(k, taken, f, &found) && found.off > 0.1 * fabs(f[worst]);
+    hamel_status status = kinetics_find_contradiction(k, taken, f, &found);
     free(taken);
+    if (status == HAMEL_NO_MEMORY) return no_memory(error);
+    bool named = found.off > 0.1 * fabs(f[worst]);
     if (!named)
         (void)hamel_fail(error, HAMEL_INCOMPATIBLE, constraints[worst].pointer, 0,
                          "no %s near the initial values satisfy all constraints: `%s` is off by %.3g", what,
@@ -170,7 +177,7 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     double *given = calloc(4 * m, sizeof *given), level[2];
     if (!given || !nearest_create(&w, k, t)) {
         free(given);
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial values");
+        return no_memory(error);
     }
     if (!k->survey.done) status = survey(k, t, q, v, error); /* of rows that vanish at the start only */
     if (status != HAMEL_OK) {

@@ -6,6 +6,7 @@
 #include "engine/base/text_buffer.h"
 #include "engine/solve/mass_rank.h"
 #include "engine/solve/redundancy.h"
+#include "engine/solve/singular_angles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -502,21 +503,22 @@ hamel_status kinetics_check_energy_rate(kinetics *k, double t, const double *q, 
     return model_not_finite(k->model, k->model->energy_rate, &in, k->rate_work, t, "", "the rate of the energy", error);
 }
 
-bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, kinetics_contradiction *out) {
+hamel_status kinetics_find_contradiction(kinetics *k, const bool *taken, const double *right,
+                                         kinetics_contradiction *out) {
     const hamel_model *model = k->model;
     redundancy r;
     *out = (kinetics_contradiction){0};
-    if (redundancy_find(&r, model, k->values, taken, k->survey.usual, REDUNDANCY_TOLERANCE) == HAMEL_OK)
-        for (size_t set = 0; set < r.count; set++) {
-            double off = redundancy_contradiction(&r, set, right);
-            if (!(off > out->off)) continue;
-            out->off = off;
-            out->last = r.dependent[set];
-            out->count = r.first[set + 1] - r.first[set];
-            redundancy_names(&r, model, set, out->names, sizeof out->names);
-        }
+    hamel_status status = redundancy_find(&r, model, k->values, taken, k->survey.usual, REDUNDANCY_TOLERANCE);
+    for (size_t set = 0; status == HAMEL_OK && set < r.count; set++) {
+        double off = redundancy_contradiction(&r, set, right);
+        if (!(off > out->off)) continue;
+        out->off = off;
+        out->last = r.dependent[set];
+        out->count = r.first[set + 1] - r.first[set];
+        redundancy_names(&r, model, set, out->names, sizeof out->names);
+    }
     redundancy_free(&r);
-    return out->off > 0;
+    return status;
 }
 
 double kinetics_margin(kinetics *k) {
@@ -539,9 +541,15 @@ bool kinetics_dependent_names(const kinetics *k, double margin, char *names, siz
     return any;
 }
 
+static hamel_status fail_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to solve for the accelerations");
+}
+
 static hamel_status explain_contradiction(kinetics *k, hamel_error *error) {
     kinetics_contradiction found;
-    if (!kinetics_contradicting(k, k->mode.active, k->b, &found))
+    hamel_status status = kinetics_find_contradiction(k, k->mode.active, k->b, &found);
+    if (status == HAMEL_NO_MEMORY) return fail_memory(error);
+    if (found.count == 0)
         return hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
                           "at t = %.9g the constraints contradict each other", k->t);
     const char *pointer = k->model->system->constraints[found.last].pointer;
@@ -579,7 +587,14 @@ static bool name_massless(const kinetics *k, text_buffer *text) {
 static void suggest_inertia(const kinetics *k, hamel_error *error) {
     text_buffer text;
     text_buffer_init(&text, 4096);
-    if (name_massless(k, &text) && text.bytes)
+    bool named = name_massless(k, &text) && text.bytes;
+    if (!k->singular_mass)
+        hamel_suggest(
+            error,
+            "beside this state the mass matrix is regular: coordinates%s%s%s singular here, as angles at a pole; "
+            "start elsewhere, or take others",
+            named ? " (" : "", named ? text.bytes : "", named ? ") are" : " are");
+    else if (named)
         hamel_suggest(error, "no mass or inertia moves with %s: give it one, or a constraint that fixes it",
                       text.bytes);
     else
@@ -588,9 +603,10 @@ static void suggest_inertia(const kinetics *k, hamel_error *error) {
 }
 
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
-    if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory to solve for the accelerations");
+    if (status == HAMEL_NO_MEMORY) return fail_memory(error);
     if (k->motion.frame && k->motion.frame->grown) return frame_explain(k->motion.frame, k->t, error);
     if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
+    if (!k->singular_mass && singular_angles_explain(k, error)) return HAMEL_SINGULAR;
     (void)hamel_fail(
         error, HAMEL_SINGULAR, "", 0,
         "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,

@@ -138,8 +138,10 @@ typedef struct kinetics_contradiction {
     double off;         /* by how much */
 } kinetics_contradiction;
 
-/* The set (of the rows taken; m, NULL: all) that is off most, at the state evaluated last. False when none is. */
-bool kinetics_contradicting(kinetics *k, const bool *taken, const double *right, kinetics_contradiction *out);
+/* The set (of the rows taken; m, NULL: all) that is off most, at the state evaluated last; count 0 when none is. HAMEL_OK,
+ * HAMEL_NO_MEMORY or HAMEL_SINGULAR (rows that are not finite). */
+hamel_status kinetics_find_contradiction(kinetics *k, const bool *taken, const double *right,
+                                         kinetics_contradiction *out) HAMEL_CHECKED;
 
 /* kkt_margin of all active rows at the state evaluated last, whatever the formulation solves with; 1 where not known. */
 double kinetics_margin(kinetics *k);

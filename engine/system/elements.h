@@ -51,6 +51,9 @@ void located_carried(hamel_system *s, const system_located *e, const graph_node 
 bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9],
                  graph_node omega[3], graph_node omega_body[3]);
 
+/* The sine of the angle between the first and the third axis of three angles; GRAPH_NONE for other orientations. */
+graph_node rotation_sine(hamel_system *s, const hamel_orientation *o, const graph_node *values);
+
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]);
 void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]);            /* m x */
 void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]); /* mᵀ x */

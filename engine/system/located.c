@@ -174,6 +174,18 @@ static bool is_parallel(const hamel_system *s, const system_located *e) {
     return true;
 }
 
+/* Notes three angles that move, for a message where they are singular. */
+static bool note_sine(hamel_system *s, const system_located *e, const hamel_orientation *o, const graph_node *values) {
+    graph_node sine = rotation_sine(s, o, values);
+    if (sine < 0 || !(graph_depends(s->graph, sine) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) return true;
+    system_angles *all = arena_grow(s->memory, s->angles, &s->angles_capacity, s->angles_count + 1, sizeof *all);
+    const char *pointer = arena_text(s->memory, o->pointer, strlen(o->pointer)); /* the description goes */
+    if (!all || !pointer) return binder_graph_fault(s, o->pointer);
+    s->angles = all;
+    all[s->angles_count++] = (system_angles){e->name, pointer, sine};
+    return true;
+}
+
 /* Own place and axes in those they are given in, then in inertial components. All slots are bound. */
 static bool compute(hamel_system *s, system_located *e) {
     graph *g = s->graph;
@@ -195,7 +207,7 @@ static bool compute(hamel_system *s, system_located *e) {
     }
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
     if (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) note_angles(s, e, values);
-    if (!rotation_of(s, o, values, rotation, omega, omega_body)) return false;
+    if (!rotation_of(s, o, values, rotation, omega, omega_body) || !note_sine(s, e, o, values)) return false;
     memcpy(e->position, at, sizeof at);
     memcpy(e->rotation, rotation, sizeof rotation);
     memcpy(e->omega, omega, sizeof omega);

@@ -161,3 +161,9 @@ bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *
     }
     return false;
 }
+
+graph_node rotation_sine(hamel_system *s, const hamel_orientation *o, const graph_node *values) {
+    if (o->kind != HAMEL_EULER) return GRAPH_NONE;
+    bool same = (o->sequence[0] | 32) == (o->sequence[2] | 32);
+    return graph_unary(s->graph, same ? GRAPH_SIN : GRAPH_COS, values[1]);
+}

@@ -45,6 +45,12 @@ typedef struct system_rotor {
     graph_node inertia[9], omega[3]; /* both in body axes */
 } system_rotor;
 
+/* An orientation by three angles: where the sine vanishes the first and the third turn about the same axis. */
+typedef struct system_angles {
+    const char *name, *pointer; /* of the body or frame; of the orientation */
+    graph_node sine;            /* of the angle between these axes */
+} system_angles;
+
 typedef enum constraint_order { CONSTRAINT_HOLONOMIC, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION } constraint_order;
 
 /* u = Σ U_i(q,t) q'_i + U_0(q,t) */
@@ -199,6 +205,8 @@ typedef struct hamel_system {
     system_particle *particles;
     size_t rotor_count, rotor_capacity;
     system_rotor *rotors;
+    size_t angles_count, angles_capacity;
+    system_angles *angles; /* those that move */
     size_t constraint_count, constraint_capacity;
     system_constraint *constraints;
     size_t friction_count, friction_capacity;

@@ -172,7 +172,7 @@ static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *m
              "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: %.17g}, {`name`: `y`, `initial`: %.17g, "
              "`velocity`: %.17g}, {`name`: `a`, `initial`: %.17g, `velocity`: %.17g}, {`name`: `s`, `initial`: %.17g}],"
              "`bodies`: [{`name`: `A`, `mass`: 2681, `position`: [`x`, `y`], `orientation`: {`angle`: `a`}, `inertia`: "
-             "1.3e8}, {`name`: `B`, `mass`: 1947, `inertia`: 1.2e8, `position`: {`frame`: `F`, `at`: [%.17g, %.17g]}}],"
+             "1.3e8}, {`name`: `B`, `mass`: 1947, `inertia`: 1.2e8, `in`: `F`, `position`: [%.17g, %.17g]}],"
              "`frames`: [{`name`: `F`, `in`: `A`, `origin`: [`s`, 0]}], `points`: ["
              "{`name`: `P`, `body`: `B`, `at`: [%.17g, %.17g]}, {`name`: `Q`, `body`: `B`, `at`: [%.17g, %.17g]},"
              "{`name`: `O`, `body`: `A`, `at`: [%.17g, %.17g]}],"
