@@ -11,9 +11,9 @@
  *           indefinite or W present: LU;
  *   by lists of products (kkt_ldl.h), where M is positive and either sparse or small, and no row depends on others; the
  *           other ways stand by;
- *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; of those with dependent rows the
- *           smaller ones become dense, the others get a compliance that a proximal iteration takes back, with the same
- *           λ of least norm.
+ *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; where rows are redundant they get a
+ *           compliance that a proximal iteration takes back, with the same λ of least norm. Up to some thousand rows
+ *           which become dependent without being expected to are dense.
  *
  * Belongs to one run. All memory is its own, sized at creation (a large sparse system that turns out to have dependent
  * constraints gets a dense one then; another selection of rows makes a sparse one anew). */
@@ -41,6 +41,9 @@ hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
  * (row_survey.h; borrowed): until the next kkt_select. */
 void kkt_expect(kkt *k, size_t rank, const double *usual);
 bool kkt_expects_redundancy(const kkt *k); /* whether that is fewer rows than are taken */
+
+/* Whether dense matrices are too dear even where rows are redundant: then the compliance makes up for it, of any rank. */
+bool kkt_prefers_sparse(const kkt *k);
 
 /* Factors for the M, A, W in `values` (outputs of the model's dynamics program, all finite). HAMEL_OK, HAMEL_SINGULAR
  * or HAMEL_NO_MEMORY; no message: see kkt_explain. */

@@ -100,20 +100,32 @@ static size_t count_active(const kinetics *k) {
     return count;
 }
 
+/* Large systems are projected with the compliance, if they are redundant already at the start; any other way would be dear. */
+static hamel_status expect_from_start(kinetics *k, double t, const double *q, const double *v, bool *taken) {
+    survey_ranks ranks = {{0, 0, 0}, false};
+    if (!kkt_prefers_sparse(k->all) || kinetics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;
+    hamel_status status = note_ranks(k, taken, &ranks);
+    if (status == HAMEL_OK) pass_to_solvers(k, &ranks, NULL);
+    return status;
+}
+
 static hamel_status survey(kinetics *k, double t, const double *q, const double *v, bool *taken) {
     survey_ranks ranks = {{0, 0, 0}, false};
     size_t active = count_active(k);
     uint64_t seed = SEED;
-    hamel_status status = HAMEL_OK;
+    hamel_status status = expect_from_start(k, t, q, v, taken);
     for (int i = 0; i < STATES && active > 0 && status == HAMEL_OK; i++) {
         bool found;
         status = visit_near(k, t, q, v, &seed, &found);
         if (status != HAMEL_OK || !found) continue;
         status = note_ranks(k, taken, &ranks);
-        if (ranks.of[ALL] == active) return status;
+        if (ranks.of[ALL] == active) break;
         note_lengths(k);
     }
-    if (status == HAMEL_OK && ranks.found) pass_to_solvers(k, &ranks, k->survey.usual);
+    if (status != HAMEL_OK || !ranks.found || ranks.of[ALL] == active)
+        row_survey_drop(k);
+    else
+        pass_to_solvers(k, &ranks, k->survey.usual);
     return status;
 }
 
