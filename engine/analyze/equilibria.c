@@ -167,6 +167,15 @@ static bool choose_member(search *s, double *z, hamel_equilibrium *e) {
     return true;
 }
 
+/* Where families meet, with the dimension that they have elsewhere; z becomes another member. */
+static hamel_status add_crossing(search *s, double *z, hamel_equilibrium *e) {
+    memcpy(s->walk, z, s->statics.unknowns * sizeof *z);
+    memcpy(z, s->family.member, s->statics.unknowns * sizeof *z);
+    look_at_family(s, z, e);
+    s->family.meet = true;
+    return add(s, s->walk, e);
+}
+
 /* z is a solution. Where families meet, that point is listed and the family goes on from another member. */
 static hamel_status keep(search *s, double *z) {
     statics *p = &s->statics;
@@ -183,9 +192,8 @@ static hamel_status keep(search *s, double *z) {
         if (is_known(s, z, e.accuracy)) return HAMEL_OK;
     }
     if (s->family.meet) {
-        status = add(s, z, &e);
-        memcpy(z, s->family.member, p->unknowns * sizeof *z);
-        e = (hamel_equilibrium){.family_dimension = e.family_dimension};
+        status = add_crossing(s, z, &e);
+        e = (hamel_equilibrium){0};
         look_at_family(s, z, &e);
     }
     if (status != HAMEL_OK || (!e.isolated && !choose_member(s, z, &e))) return status;

@@ -14,7 +14,8 @@ static const double STRIDE = 0.25, ARRIVED = 1e-9; /* steps along a family, rela
 static const double FREELY = 1e3;                  /* a multiplier may change by so much more than a coordinate */
 static const double BESIDE = 1e-2;                 /* where an iteration begins that shows how accurate its end is */
 static const double BEARABLE = 10;                 /* times its multipliers: no member of a family is taken beyond */
-enum { DISTANCES = 3, STRIDES = 80 };
+static const double ALIGNED = 0.98; /* cosine of the angle by which a curved family may differ from its tangent */
+enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
 /* --- is it one? ------------------------------------------------------------------------------------------------------- */
 
@@ -55,7 +56,7 @@ static bool explore(exploration *e, const double *z) {
         for (size_t j = 0; j < e->width; j++) e->z[statics_place(s, j)] += distance * e->direction[j];
         if (!statics_balance(s, e->z)) return false;
         statics_stay_at(s, z, distance);
-        bool found = statics_converge(s, e->z);
+        bool found = statics_converge(s, e->z) && statics_is_rounding(s, e->z);
         statics_stay_at(s, NULL, 0);
         if (!found) return false;
         /* The next one is sought along the way to this one. */
@@ -88,13 +89,44 @@ static void take_directions(exploration *e, family *f) {
     f->dimension = f->meet ? e->least_flat : count;
 }
 
+/* Where families cross, equilibria are found along each, but not between them: a direction between those that were found
+ * leads back to one of them. */
+static bool fill_their_span(exploration *e, const double *z, const family *f) {
+    uint64_t seed = 41;
+    statics *s = e->s;
+    for (int trial = 0; trial < COMBINATIONS && f->dimension > 1; trial++) {
+        double dot = 0, distance = FARTHEST / (SHRINK * SHRINK), length;
+        double *between = e->kernel; /* not needed any more */
+        memset(between, 0, e->width * sizeof *between);
+        for (size_t k = 0; k < f->dimension; k++) {
+            double part = random_uniform(&seed, -1, 1);
+            for (size_t j = 0; j < e->width; j++) between[j] += part * f->directions[k * e->width + j];
+        }
+        for (size_t j = 0; j < e->width; j++) e->direction[j] = between[j] / fmax(1, fabs(z[statics_place(s, j)]));
+        length = length_of(e->direction, e->width); /* as the distance is measured */
+        memcpy(e->z, z, s->unknowns * sizeof *z);
+        for (size_t j = 0; j < e->width; j++) e->z[statics_place(s, j)] += distance * between[j] / length;
+        statics_stay_at(s, z, distance);
+        bool found = statics_balance(s, e->z) && statics_converge(s, e->z);
+        statics_stay_at(s, NULL, 0);
+        double moved = 0;
+        for (size_t j = 0; j < e->width; j++) {
+            double x = e->z[statics_place(s, j)] - z[statics_place(s, j)];
+            dot += x * between[j];
+            moved = hypot(moved, x);
+        }
+        if (!found || dot < ALIGNED * moved * length_of(between, e->width)) return false;
+    }
+    return true;
+}
+
 void family_find(statics *s, const double *z, family *f) {
     exploration e = {.s = s, .width = statics_width(s), .member = f->member};
     uint64_t seed = 17;
     size_t most = e.width;
     double *room = calloc(2 * most * most + most + statics_most(s) + 1, sizeof *room);
     f->dimension = f->flat = 0;
-    f->meet = false;
+    f->meet = f->inexact = false;
     if (!room) {
         s->starved = true;
         return;
@@ -111,6 +143,8 @@ void family_find(statics *s, const double *z, family *f) {
         if (!explore(&e, z) && trial > e.flat && e.move_count == 0) break;
     }
     if (e.moves) take_directions(&e, f);
+    if (f->dimension > 0 && !fill_their_span(&e, z, f)) f->meet = true;
+    f->inexact = f->flat > 0 && f->dimension == 0 && !statics_is_rounding(s, z);
     free(e.moves);
     free(room);
 }
@@ -172,7 +206,7 @@ void family_approach(statics *s, double *z, const double *target) {
 
 /* --- how well is it known? -------------------------------------------------------------------------------------------- */
 
-/* The distance along ±direction at which F leaves its rounding; `noise` is that at z. */
+/* The distance along ±direction at which F leaves its rounding; `weight` bounds that at z. */
 static double edge(statics *s, const double *z, const double *direction, double sign, double *moved) {
     double distance = 1e-14;
     for (; distance < 1e-2; distance *= 2) {
@@ -180,7 +214,7 @@ static double edge(statics *s, const double *z, const double *direction, double 
         for (size_t j = 0; j < s->n; j++) moved[j] += sign * distance * direction[j];
         if (!statics_evaluate(s, moved)) return distance;
         for (size_t i = 0; i < s->rows; i++)
-            if (fabs(s->F[i]) > 64 * s->noise[i] && fabs(s->F[i]) > 1e-300) return distance;
+            if (fabs(s->F[i]) > s->weight[i] && fabs(s->F[i]) > 1e-300) return distance;
     }
     return distance;
 }
@@ -201,7 +235,7 @@ double family_uncertainty(statics *s, double *z) {
     }
     double *moved = kernel + s->n * s->n;
     size_t flat = statics_kernel(s, z, kernel);
-    if (!statics_noise(s, z)) flat = 0;
+    (void)statics_is_rounding(s, z); /* for its bounds */
     for (size_t k = 0; k < flat; k++) {
         const double *direction = kernel + k * s->n;
         double up = edge(s, z, direction, 1, moved), down = edge(s, z, direction, -1, moved), largest = 0;
@@ -211,7 +245,7 @@ double family_uncertainty(statics *s, double *z) {
         }
         worst = fmax(worst, (up + down) / 2 * largest);
         worst = fmax(worst, fmax(spread(s, z, direction, 1, moved), spread(s, z, direction, -1, moved)));
-        if (!statics_noise(s, z)) break;
+        (void)statics_is_rounding(s, z);
     }
     free(kernel);
     return worst;

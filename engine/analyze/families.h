@@ -10,6 +10,7 @@
 typedef struct family {
     size_t dimension;   /* 0: isolated. Cyclic coordinates that turn do not count */
     size_t flat;        /* the dimension of J's kernel */
+    bool inexact;       /* F is flat, and larger than its rounding: z is near an equilibrium, but may not be it */
     bool meet;          /* several families do at this point, which has no tangent then */
     double *directions; /* given room for width × width: orthonormal, directions[k][width] */
     double *member;     /* given room for unknowns: another equilibrium of the family, where its tangent is least */

@@ -188,15 +188,18 @@ static bool zeros_are_explained(statics *s, const double *z, const spectrum *eig
 static potential_verdict ask_potential(statics *s, const double *z, const family *f, const stability_facts *facts,
                                        bool kinked) {
     if (f->meet) return (potential_verdict){.reason = "several families meet there"};
+    if (f->inexact) return (potential_verdict){.reason = "stiff terms leave its position uncertain"};
     if (s->steady && !facts->momenta_conserved)
         return (potential_verdict){.reason = "the momenta of cyclic coordinates are not conserved"};
     return potential_judge(s, z, f->directions, f->dimension, facts->integrable, kinked);
 }
 
 /* Neither eigenvalues nor the potential decide. NULL without memory. */
-static const char *reason_of(const potential_verdict *p, bool linear_decides, bool kinked, arena *memory) {
+static const char *reason_of(const potential_verdict *p, bool linear_decides, bool kinked, bool autonomous,
+                             arena *memory) {
     const char *linear = linear_decides ? "linear theory does not decide"
                          : kinked       ? "the equations have a kink there"
+                         : autonomous   ? "forces are flat there"
                                         : "the equations contain t";
     const char *potential =
         p->kind == POTENTIAL_NOT_LEAST ? "gyroscopic forces may stabilize what is no minimum" : p->reason;
@@ -211,7 +214,7 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
     if (status != HAMEL_OK) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
     spectrum eigen = analyze_spectrum(linear, unit, &s->starved);
     if (!eigen.good) return HAMEL_OK;
-    bool kinked = statics_has_kink(s, z), linear_decides = s->instants == 1 && !kinked;
+    bool kinked = statics_has_kink(s, z), linear_decides = s->instants == 1 && !kinked && !f->inexact;
     if (linear_decides && eigen.zeros == 0 && eigen.right < -MOVES * eigen.largest) {
         decide(e, true, "eigenvalues");
         return HAMEL_OK;
@@ -225,7 +228,7 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
     else if (!decides && linear_decides && zeros_are_explained(s, z, &eigen))
         decide(e, true, "eigenvalues");
-    if (!e->decided) e->reason = reason_of(&p, linear_decides, kinked, memory);
+    if (!e->decided) e->reason = reason_of(&p, linear_decides, kinked, s->instants == 1, memory);
     bool known = e->decided || e->reason;
     return known ? HAMEL_OK : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
 }

@@ -324,6 +324,16 @@ bool statics_noise(statics *s, const double *z) {
     return true;
 }
 
+bool statics_is_rounding(statics *s, const double *z) {
+    bool small = true;
+    if (!statics_noise(s, z)) return false;
+    for (size_t i = 0; i < s->rows; i++) {
+        s->weight[i] = 64 * fmax(s->noise[i], 0x1p-52 * (s->scale[i] - fabs(s->F[i])));
+        small = small && fabs(s->F[i]) <= s->weight[i];
+    }
+    return small;
+}
+
 /* --- Newton's method ----------------------------------------------------------------------------------------------- */
 
 static double merit(const statics *s) {

@@ -78,6 +78,10 @@ bool statics_newton_step(statics *s, double *step);
 /* x := A⁺b of least norm; A (rows × columns, row-major) and b (max(rows, columns)) are overwritten. */
 bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, double *b);
 
+/* Whether F at z is rounding, of its terms or of z, and not just small next to stiff terms; the bounds of its rows are in
+ * `weight`. F and J are those at z afterwards. */
+bool statics_is_rounding(statics *s, const double *z);
+
 /* Gives z the multipliers that balance the forces at its q best. */
 bool statics_balance(statics *s, double *z);
 

@@ -104,6 +104,8 @@ static void what_follows_the_flat_direction_counts(void **state) {
            {TWO("(x - y^2)*(x - 2*y^2)"), {0}, UNSTABLE, ORDER(4), 0, 1},
            {TWO("(x - y)^2 + x^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("100*(x - y)^2 - x^4"), {0}, UNSTABLE, ORDER(4), 0, 1},
+           /* stiff next to flat: where it is, is known to the cube root of rounding */
+           {TWO("1e9*(x - y)^2 + x^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("x^2 - y^4"), {0}, UNSTABLE, ORDER(4), 0, 1});
 }
 
@@ -121,6 +123,7 @@ static void families_are_not_isolated_points_and_the_reverse(void **state) {
            /* two lines that cross at 0 */
            {TWO("x^2*y^2"), {0}, UNDECIDED, NULL, 1, 0}, {TWO("(x^2 - y^2)^2"), {0}, UNDECIDED, NULL, 1, 0},
            {TWO("(x^2 - y^2)^2"), {0.125, 0.125}, STABLE, LEAST, 1, 0},
+           {THREE("x^2*y^2 + z^4"), {0}, UNDECIDED, NULL, 1, 0},
            {"`coordinates`: [`x`, {`name`: `th`, `initial`: 0.2}], `kinetic_energy`: `x'^2 + x'*th'*cos(th) + th'^2/2`,"
             "`potential_energy`: `-9.81*cos(th)`",
             {0},
