@@ -122,30 +122,33 @@ static double relative(double left, double size) {
     return left == 0 ? 0 : fabs(left) / size;
 }
 
-static double of_constraints(const dynamics_residual *r, const double *values, const double *a) {
+/* A row that is shorter than usual keeps the rounding of its usual length. */
+static double of_constraints(const dynamics_residual *r, const double *values, const double *usual, const double *a) {
     const hamel_model *model = r->model;
     const model_pattern *A = &model->A;
     double worst = 0;
     for (size_t c = 0, e = 0; c < model->m; c++) {
-        double b = values[model->at_b + c], left = -b, size = fabs(b);
+        double b = values[model->at_b + c], left = -b, size = fabs(b), most = 0;
         for (; e < A->count && (size_t)A->row[e] == c; e++) {
             size_t i = (size_t)A->column[e];
             double entry = values[model->at_A + e];
             left += entry * a[i];
             size += fabs(entry * a[i]) + fabs(entry) * r->most[r->part[i]] / r->root[i];
+            most = fmax(most, r->most[r->part[i]] / r->root[i]);
         }
+        size = fmax(size, usual[c] * most);
         worst = fmax(worst, relative(left, size));
     }
     return worst;
 }
 
 dynamics_missed dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
-                                     const double *R, const double *a, const double *lambda) {
+                                     const double *R, const double *usual, const double *a, const double *lambda) {
     dynamics_missed missed = {0, 0};
     add_motion(r, values, Q, R, a, lambda);
     find_sizes(r, v);
     for (size_t i = 0; i < r->model->n; i++)
         missed.motion = fmax(missed.motion, relative(r->force[i], r->most[r->part[i]] * r->root[i]));
-    missed.constraints = of_constraints(r, values, a);
+    missed.constraints = of_constraints(r, values, usual, a);
     return missed;
 }

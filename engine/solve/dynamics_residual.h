@@ -25,8 +25,8 @@ typedef struct dynamics_missed {
 } dynamics_missed;
 
 /* `values` are outputs of the dynamics program at velocities v[n]: M, A and b are read. Q[n]; R[n], or NULL for Aᵀλ; a[n],
- * lambda[m]. INFINITY where something is not finite. */
+ * lambda[m]; usual[m]: usual lengths of rows (row_survey.h), 0 where unknown. INFINITY where something is not finite. */
 dynamics_missed dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
-                                     const double *R, const double *a, const double *lambda);
+                                     const double *R, const double *usual, const double *a, const double *lambda);
 
 #endif

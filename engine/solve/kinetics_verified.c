@@ -23,7 +23,7 @@ dynamics_missed kinetics_missed(kinetics *k, const double *a, const double *lamb
     }
     for (size_t i = 0; split && i < model->n; i++) R[i] = k->ideal[i] + k->nonideal[i];
     const double *Q = motion_forces(&k->motion, k->values + model->at_Q);
-    return dynamics_residual_of(k->residual, k->values, k->v, Q, split ? R : NULL, a, lambda);
+    return dynamics_residual_of(k->residual, k->values, k->v, Q, split ? R : NULL, k->survey.usual, a, lambda);
 }
 
 /* Redundant constraints of a state that is not projected ask for accelerations that differ by as much as the state is off. */

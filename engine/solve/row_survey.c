@@ -14,15 +14,17 @@ enum { STATES = 3, TRIES = 4 };
 /* How far from the start states are looked for, of each component's size or 1: a few degrees of an angle. Mechanisms that
  * are small in their units take a shorter distance, NEARER by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
-static const double ON_CONSTRAINTS = 1e-11; /* scaled residual; projections reach rounding, far below */
-static const uint64_t SEED = 1;             /* the same in each run */
+/* Scaled residuals: a state that misses its constraints by δ shows rows that are shorter than δ / REDUNDANCY_TOLERANCE as
+ * independent. Only where no projection reaches rounding the less precise ones count. */
+static const double ON_CONSTRAINTS = 1e-11, PRECISE = 1e-14;
+static const uint64_t SEED = 1; /* the same in each run */
 
 /* Which rows a solver takes. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
 
 typedef struct survey_ranks {
     size_t of[LEVELS];
-    bool found;
+    bool found, precise;
 } survey_ranks;
 
 static void pass_to_solvers(kinetics *k, const survey_ranks *ranks, const double *usual) {
@@ -33,7 +35,7 @@ static void pass_to_solvers(kinetics *k, const survey_ranks *ranks, const double
 }
 
 void row_survey_drop(kinetics *k) {
-    const survey_ranks unknown = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}, false};
+    const survey_ranks unknown = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}, false, false};
     k->survey.done = false;
     memset(k->survey.usual, 0, k->model->m * sizeof *k->survey.usual);
     pass_to_solvers(k, &unknown, NULL);
@@ -45,7 +47,7 @@ static bool belongs(constraint_order order, survey_level level) {
 
 /* A state on the constraints about `distance` away. Velocities are changed, too: rows may contain them. */
 static hamel_status visit(kinetics *k, double t, const double *q, const double *v, double distance, uint64_t *seed,
-                          bool *found) {
+                          bool *found, bool *precise) {
     size_t n = k->model->n;
     double *to = k->survey.state, worst = 0;
     for (size_t i = 0; i < 2 * n; i++) {
@@ -54,17 +56,19 @@ static hamel_status visit(kinetics *k, double t, const double *q, const double *
     }
     hamel_status status = kinetics_project(k, t, to, to + n, &worst, NULL);
     *found = status == HAMEL_OK && worst < ON_CONSTRAINTS;
+    *precise = worst < PRECISE;
     for (size_t i = 0; i < n; i++) /* elsewhere other branches may be in force, or other rows vanish */
         if (!(fabs(to[i] - q[i]) <= 10 * distance * fmax(1, fabs(q[i])))) *found = false;
     return status == HAMEL_NO_MEMORY ? status : HAMEL_OK;
 }
 
-static hamel_status visit_near(kinetics *k, double t, const double *q, const double *v, uint64_t *seed, bool *found) {
+static hamel_status visit_near(kinetics *k, double t, const double *q, const double *v, uint64_t *seed, bool *found,
+                               bool *precise) {
     double distance = DISTANCE;
     hamel_status status = HAMEL_OK;
     *found = false;
     for (int i = 0; i < TRIES && status == HAMEL_OK && !*found; i++, distance *= NEARER)
-        status = visit(k, t, q, v, distance, seed, found);
+        status = visit(k, t, q, v, distance, seed, found, precise);
     return status;
 }
 
@@ -75,7 +79,7 @@ static hamel_status note_ranks(kinetics *k, bool *taken, survey_ranks *ranks) {
     for (survey_level level = ALL; level < LEVELS && status == HAMEL_OK; level++) {
         redundancy found;
         for (size_t c = 0; c < model->m; c++) taken[c] = k->mode.active[c] && belongs(model->order[c], level);
-        status = redundancy_find(&found, model, k->values, taken, NULL, REDUNDANCY_TOLERANCE);
+        status = redundancy_find(&found, model, k->values, taken, k->survey.usual, REDUNDANCY_TOLERANCE);
         if (status == HAMEL_OK && (!ranks->found || found.rank > ranks->of[level])) ranks->of[level] = found.rank;
         redundancy_free(&found);
     }
@@ -102,7 +106,7 @@ static size_t count_active(const kinetics *k) {
 
 /* Large systems are projected with the compliance, if they are redundant already at the start; any other way would be dear. */
 static hamel_status expect_from_start(kinetics *k, double t, const double *q, const double *v, bool *taken) {
-    survey_ranks ranks = {{0, 0, 0}, false};
+    survey_ranks ranks = {{0, 0, 0}, false, false};
     if (!kkt_prefers_sparse(k->all) || kinetics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;
     hamel_status status = note_ranks(k, taken, &ranks);
     if (status == HAMEL_OK) pass_to_solvers(k, &ranks, NULL);
@@ -110,17 +114,18 @@ static hamel_status expect_from_start(kinetics *k, double t, const double *q, co
 }
 
 static hamel_status survey(kinetics *k, double t, const double *q, const double *v, bool *taken) {
-    survey_ranks ranks = {{0, 0, 0}, false};
+    survey_ranks ranks = {{0, 0, 0}, false, false};
     size_t active = count_active(k);
     uint64_t seed = SEED;
     hamel_status status = expect_from_start(k, t, q, v, taken);
     for (int i = 0; i < STATES && active > 0 && status == HAMEL_OK; i++) {
-        bool found;
-        status = visit_near(k, t, q, v, &seed, &found);
-        if (status != HAMEL_OK || !found) continue;
-        status = note_ranks(k, taken, &ranks);
-        if (ranks.of[ALL] == active) break;
+        bool found, precise;
+        status = visit_near(k, t, q, v, &seed, &found, &precise);
+        if (status != HAMEL_OK || !found || (ranks.precise && !precise)) continue;
+        if (precise && !ranks.precise) ranks = (survey_ranks){{0, 0, 0}, false, true};
         note_lengths(k);
+        status = note_ranks(k, taken, &ranks);
+        if (precise && ranks.of[ALL] == active) break;
     }
     if (status != HAMEL_OK || !ranks.found || ranks.of[ALL] == active)
         row_survey_drop(k);
