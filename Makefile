@@ -73,7 +73,7 @@ MULTIARCH := $(shell uname -m)-linux-gnu
 LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a blas/libblas.a) -lgfortran
 
 LIBS := -lsundials_cvodes -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
-        -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lgmp -ludunits2 \
+        -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lmpfr -lgmp -ludunits2 \
         -lmicrohttpd -lgnutls -lseccomp -lsqlite3 -lpq -lcurl -lcairo -lcjson -lnettle -lz -lm -lpthread
 # SUNDIALS=PREFIX: the one that deploy/sundials.sh has built there with optimization, instead of Debian's.
 ifneq ($(SUNDIALS),)

@@ -51,13 +51,14 @@ void forms_row(const forms *f, size_t r, double *row);
  * their parts free of velocities; HAMEL_NOT_FINITE. */
 hamel_status forms_choose(forms *f, const double *x) HAMEL_CHECKED;
 
-/* --- brackets.c, transport.c: the smallest involutive distribution that contains D --------------------------------- */
+/* --- brackets.c, closure.c: the smallest involutive distribution that contains D ------------------------------------- */
 
 /* Dimension of D + [D, D] at x, by the exterior derivatives of the chosen forms. */
 hamel_status brackets_dimension(forms *f, const double *x, size_t *dimension) HAMEL_CHECKED;
 
-/* Dimension of the closure of D under brackets at x. *clear is false when the ranks were not. */
-hamel_status transport_dimension(forms *f, const double *x, uint64_t seed, size_t *dimension,
-                                 bool *clear) HAMEL_CHECKED;
+/* Dimensions of D + [D, D] and of the closure of D under brackets at x, by the chosen forms; x is moved onto their holonomic
+ * constraints. *clear is false when that would take too long. */
+hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, size_t *first, size_t *dimension,
+                               bool *clear) HAMEL_CHECKED;
 
 #endif

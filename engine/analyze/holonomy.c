@@ -7,15 +7,15 @@
  *     integrable = dim (q, t) − rank dΦ − dim closure(D)
  *
  * It falls apart into groups of constraints that share coordinates; time is common to all, but binds none: no form is
- * dt alone. A group is judged at several random configurations. One step of brackets decides most of them, since it finds
- * either nothing new (all integrable) or everything (none); transport.c the others.
+ * dt alone. A group is judged at several random configurations, by closure.c; a group too wide for that is decided where one
+ * step of brackets finds either nothing new (all integrable) or everything (none).
  *
  * Constraints that are not linear in the velocities, and those on accelerations, have no such forms and are left out. */
 #include "engine/analyze/growth.h"
 
 #include <stdlib.h>
 
-enum { WIDTH_MAX = 1000, TRANSPORT_WIDTH_MAX = 96 };
+enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 
 /* What one group adds to the report. */
 typedef struct group_result {
@@ -26,15 +26,13 @@ typedef struct group_result {
 /* Dimension of D + [D, D] and of the closure of D at one configuration; `most` is what the holonomic constraints leave. */
 static hamel_status closure_at(forms *f, const double *x, uint64_t seed, size_t most, size_t *first, size_t *dimension,
                                bool *clear) {
-    *clear = true;
-    hamel_status status = brackets_dimension(f, x, dimension);
-    *first = *dimension;
-    if (status != HAMEL_OK || *dimension == f->width - f->rank || *dimension == most) return status;
+    hamel_status status = HAMEL_OK;
     *clear = false;
-    if (f->width > TRANSPORT_WIDTH_MAX) return HAMEL_OK;
-    size_t closure = 0;
-    status = transport_dimension(f, x, seed, &closure, clear);
-    if (*clear && closure > *dimension) *dimension = closure;
+    if (f->width <= CLOSURE_WIDTH_MAX) status = closure_dimension(f, x, seed, first, dimension, clear);
+    if (status != HAMEL_OK || *clear) return status;
+    status = brackets_dimension(f, x, dimension);
+    *first = *dimension;
+    *clear = *dimension == f->width - f->rank || *dimension == most;
     return status;
 }
 

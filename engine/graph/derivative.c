@@ -142,6 +142,14 @@ static graph_node derive(graph *g, graph_node root, graph_node direction) {
     return known(g, root, direction, kinds);
 }
 
+graph_node graph_slope(graph *g, graph_node node, int k) {
+    graph_cell cell = *graph_at(g, node);
+    graph_node x = cell.as.operand[0], y = cell.as.operand[1];
+    if (cell.op == GRAPH_TABLE) return next_of_table(g, cell.as.operand);
+    if (cell.op == GRAPH_POW && k == 0) return graph_div(g, graph_mul(g, y, node), x);
+    return partial_of(g, (graph_op)cell.op, k, x, y, node);
+}
+
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol) {
     return symbol < 0 ? GRAPH_NONE : derive(g, node, symbol);
 }

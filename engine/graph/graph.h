@@ -111,6 +111,10 @@ graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 
+/* The derivative of an operation by its operand k (0 or 1), as an expression of the operands and the operation itself. It is
+ * finite wherever it is needed: that of x^y avoids x^(y - 1), whose own derivatives would have no end. */
+graph_node graph_slope(graph *g, graph_node node, int k);
+
 /* The symbols of `kind` that `node` contains, increasing by index. Returns how many; *indices is in the graph's memory
  * and valid until the next call. Returns 0 and sets the sticky status without memory. Cost: the size of the part of
  * the graph below `node`. */

@@ -1,0 +1,357 @@
+/* taylor.c — see taylor.h. */
+#include "engine/analyze/taylor.h"
+
+#include "engine/base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the plan ------------------------------------------------------------------------------------------------------ */
+
+/* Operations with a rule of their own in `advance`. */
+static bool has_own_rule(const graph *g, const graph_cell *cell) {
+    switch (cell->op) {
+    case GRAPH_ADD:
+    case GRAPH_SUB:
+    case GRAPH_MUL:
+    case GRAPH_DIV:
+    case GRAPH_NEG:
+    case GRAPH_ABS:
+    case GRAPH_SIGN:
+    case GRAPH_MIN:
+    case GRAPH_MAX:
+    case GRAPH_FLOOR:
+    case GRAPH_CEIL:
+    case GRAPH_MOD:
+    case GRAPH_IF: return true;
+    case GRAPH_POW: return graph_is_number(g, cell->as.operand[1], NULL);
+    default: return cell->op < GRAPH_LISTED_COUNT && graph_op_get((graph_op)cell->op)->condition;
+    }
+}
+
+static bool is_operation(const graph_cell *cell) {
+    return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
+}
+
+/* The slopes of the nodes listed so far, one list for each of the two operands; GRAPH_NONE where none is needed. */
+static bool make_slopes(taylor_plan *p, graph_node *slopes) {
+    for (size_t i = 0; i < p->count; i++) {
+        graph_cell cell = *graph_at(p->g, p->nodes[i]);
+        for (int k = 0; k < 2; k++) {
+            bool needed = is_operation(&cell) && !has_own_rule(p->g, &cell) && cell.as.operand[k] >= 0;
+            needed = needed && (k == 0 || cell.op != GRAPH_TABLE);
+            slopes[2 * i + (size_t)k] = needed ? graph_slope(p->g, p->nodes[i], k) : GRAPH_NONE;
+            if (needed && slopes[2 * i + (size_t)k] < 0) return false;
+        }
+    }
+    return true;
+}
+
+static bool contains(const taylor_plan *p, graph_node node) {
+    size_t place = taylor_place(p, node);
+    return place < p->count && p->nodes[place] == node;
+}
+
+static bool locate(taylor_plan *p, const graph_node *slopes, arena *memory) {
+    p->operand = arena_alloc(memory, p->count, sizeof *p->operand);
+    p->slope = arena_alloc(memory, p->count, sizeof *p->slope);
+    if (!p->operand || !p->slope) return false;
+    for (size_t i = 0; i < p->count; i++) {
+        const graph_cell *cell = graph_at(p->g, p->nodes[i]);
+        for (int k = 0; k < 3; k++)
+            p->operand[i][k] =
+                is_operation(cell) && cell->as.operand[k] >= 0 ? (int32_t)taylor_place(p, cell->as.operand[k]) : -1;
+        for (size_t k = 0; k < 2; k++)
+            p->slope[i][k] = slopes[2 * i + k] >= 0 ? (int32_t)taylor_place(p, slopes[2 * i + k]) : -1;
+    }
+    return true;
+}
+
+size_t taylor_place(const taylor_plan *p, graph_node node) {
+    return graph_position(p->nodes, p->count, node);
+}
+
+/* Slopes are nodes that need slopes themselves, mostly of functions that are in the list: a few rounds close it. */
+bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory) {
+    graph_node *all = arena_alloc(memory, count, sizeof *all), *slopes;
+    *p = (taylor_plan){.g = g};
+    if (!all) return false;
+    memcpy(all, roots, count * sizeof *roots);
+    for (;;) {
+        p->count = graph_below(g, all, count, memory, &p->nodes);
+        slopes = arena_alloc(memory, 2 * p->count, sizeof *slopes);
+        graph_node *more = arena_alloc(memory, count + 2 * p->count, sizeof *more);
+        if (p->count == 0 || !slopes || !more || !make_slopes(p, slopes)) return false;
+        size_t before = count;
+        memcpy(more, all, count * sizeof *all);
+        for (size_t i = 0; i < 2 * p->count; i++)
+            if (slopes[i] >= 0 && !contains(p, slopes[i])) more[count++] = slopes[i];
+        all = more;
+        if (count == before) return locate(p, slopes, memory);
+    }
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------- */
+
+mpfr_t *taylor_numbers(size_t count) {
+    mpfr_t *numbers = calloc(count + 1, sizeof *numbers);
+    for (size_t i = 0; numbers && i < count; i++) {
+        mpfr_init2(numbers[i], TAYLOR_BITS);
+        mpfr_set_zero(numbers[i], 1);
+    }
+    return numbers;
+}
+
+void taylor_numbers_free(mpfr_t *numbers, size_t count) {
+    for (size_t i = 0; numbers && i < count; i++) mpfr_clear(numbers[i]);
+    free(numbers);
+}
+
+/* Twenty binary digits after the point at most: such a number was written as it is. */
+static bool is_short(double value) {
+    return fabs(value) < 0x1p30 && value * 0x1p20 == floor(value * 0x1p20);
+}
+
+static void set_number(mpfr_ptr to, double value, double change, uint64_t *seed) {
+    double by = random_uniform(seed, 0.5, 1) * change;
+    if (random_uniform(seed, -1, 1) < 0) by = -by;
+    mpfr_set_d(to, value, MPFR_RNDN);
+    if (change == 0 || is_short(value)) return;
+    mpfr_t factor;
+    mpfr_init2(factor, TAYLOR_BITS);
+    mpfr_set_d(factor, by, MPFR_RNDN);
+    mpfr_add_ui(factor, factor, 1, MPFR_RNDN);
+    mpfr_mul(to, to, factor, MPFR_RNDN);
+    mpfr_clear(factor);
+}
+
+bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
+                 uint64_t seed) {
+    *t = (taylor){.plan = plan, .order = order};
+    t->coefficients = taylor_numbers(plan->count * (order + 1));
+    t->scratch = taylor_numbers(2 * (order + 2));
+    if (!t->coefficients || !t->scratch) return false;
+    for (size_t i = 0; i < plan->count; i++) {
+        const graph_cell *cell = graph_at(plan->g, plan->nodes[i]);
+        if (cell->op == GRAPH_IS_NUMBER) set_number(taylor_coefficient(t, i, 0), cell->as.number, change, &seed);
+        if (cell->op == GRAPH_IS_SYMBOL && cell->kind == SYMBOL_PARAMETER)
+            set_number(taylor_coefficient(t, i, 0), parameters[cell->as.index], change, &seed);
+    }
+    return true;
+}
+
+void taylor_free(taylor *t) {
+    if (t->plan) {
+        taylor_numbers_free(t->coefficients, t->plan->count * (t->order + 1));
+        taylor_numbers_free(t->scratch, 2 * (t->order + 2));
+    }
+    *t = (taylor){0};
+}
+
+/* --- rules --------------------------------------------------------------------------------------------------------- */
+
+static mpfr_ptr of(const taylor *t, int32_t place, size_t k) {
+    return taylor_coefficient(t, (size_t)place, k);
+}
+
+/* to += x y */
+static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN, too: a slope that is not needed */
+    mpfr_mul(t->scratch[0], x, y, MPFR_RNDN);
+    mpfr_add(to, to, t->scratch[0], MPFR_RNDN);
+}
+
+/* Whether the polynomial piece of the table is found at x; its order-th derivative there. */
+static void look_up(const graph_table *table, mpfr_srcptr x, int order, mpfr_ptr to) {
+    double at = mpfr_get_d(x, MPFR_RNDN);
+    ptrdiff_t segment = table_segment(table, at), last = (ptrdiff_t)table->count - 1;
+    if (segment < 0 || segment >= last) {
+        mpfr_set_d(to, table_value(table, at, order), MPFR_RNDN);
+        return;
+    }
+    const double *c = table->coefficients + (size_t)segment * ((size_t)table->degree + 1);
+    mpfr_t u;
+    mpfr_init2(u, TAYLOR_BITS);
+    mpfr_sub_d(u, x, table->x[segment], MPFR_RNDN);
+    mpfr_set_zero(to, 1);
+    for (int k = table->degree; k >= order; k--) {
+        double factor = 1;
+        for (int j = 0; j < order; j++) factor *= k - j;
+        mpfr_mul(to, to, u, MPFR_RNDN);
+        mpfr_add_d(to, to, factor * c[k], MPFR_RNDN);
+    }
+    mpfr_clear(u);
+}
+
+/* z = F(x, y) for what is neither arithmetic nor a condition. */
+static void value_of(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
+    switch (op) {
+    case GRAPH_POW: mpfr_pow(z, x, y, MPFR_RNDN); break;
+    case GRAPH_SIN: mpfr_sin(z, x, MPFR_RNDN); break;
+    case GRAPH_COS: mpfr_cos(z, x, MPFR_RNDN); break;
+    case GRAPH_TAN: mpfr_tan(z, x, MPFR_RNDN); break;
+    case GRAPH_ASIN: mpfr_asin(z, x, MPFR_RNDN); break;
+    case GRAPH_ACOS: mpfr_acos(z, x, MPFR_RNDN); break;
+    case GRAPH_ATAN: mpfr_atan(z, x, MPFR_RNDN); break;
+    case GRAPH_ATAN2: mpfr_atan2(z, x, y, MPFR_RNDN); break;
+    case GRAPH_SINH: mpfr_sinh(z, x, MPFR_RNDN); break;
+    case GRAPH_COSH: mpfr_cosh(z, x, MPFR_RNDN); break;
+    case GRAPH_TANH: mpfr_tanh(z, x, MPFR_RNDN); break;
+    case GRAPH_SECH: mpfr_sech(z, x, MPFR_RNDN); break;
+    case GRAPH_ASINH: mpfr_asinh(z, x, MPFR_RNDN); break;
+    case GRAPH_ACOSH: mpfr_acosh(z, x, MPFR_RNDN); break;
+    case GRAPH_ATANH: mpfr_atanh(z, x, MPFR_RNDN); break;
+    case GRAPH_EXP: mpfr_exp(z, x, MPFR_RNDN); break;
+    case GRAPH_LOG: mpfr_log(z, x, MPFR_RNDN); break;
+    case GRAPH_LOG10: mpfr_log10(z, x, MPFR_RNDN); break;
+    case GRAPH_SQRT: mpfr_sqrt(z, x, MPFR_RNDN); break;
+    case GRAPH_CBRT: mpfr_cbrt(z, x, MPFR_RNDN); break;
+    case GRAPH_HYPOT: mpfr_hypot(z, x, y, MPFR_RNDN); break;
+    default: mpfr_set_nan(z); break;
+    }
+}
+
+static void condition(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
+    double left = mpfr_sgn(x) != 0, right = y ? mpfr_sgn(y) != 0 : 0;
+    if (op != GRAPH_AND && op != GRAPH_OR && op != GRAPH_NOT) {
+        left = mpfr_cmp(x, y);
+        right = 0;
+    }
+    mpfr_set_d(z, graph_op_value(op, left, right, 0), MPFR_RNDN);
+}
+
+/* Coefficient k of a piece: that of one operand, times sign; 0 of a constant. */
+static void piece(const taylor *t, mpfr_ptr z, const int32_t *o, graph_op op, size_t k) {
+    mpfr_srcptr x = of(t, o[0], 0), y = o[1] >= 0 ? of(t, o[1], 0) : NULL;
+    int32_t from = o[0];
+    switch (op) {
+    case GRAPH_MIN: from = mpfr_cmp(x, y) <= 0 ? o[0] : o[1]; break;
+    case GRAPH_MAX: from = mpfr_cmp(x, y) >= 0 ? o[0] : o[1]; break;
+    case GRAPH_IF: from = mpfr_sgn(x) != 0 ? o[1] : o[2]; break;
+    default: break;
+    }
+    if (op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL) {
+        if (k > 0)
+            mpfr_set_zero(z, 1);
+        else if (op == GRAPH_SIGN)
+            mpfr_set_si(z, mpfr_sgn(x), MPFR_RNDN);
+        else if (op == GRAPH_FLOOR)
+            mpfr_floor(z, x);
+        else
+            mpfr_ceil(z, x);
+        return;
+    }
+    mpfr_set(z, of(t, from, k), MPFR_RNDN);
+    if (op == GRAPH_ABS && mpfr_sgn(x) < 0) mpfr_neg(z, z, MPFR_RNDN);
+}
+
+/* x − y floor(x0/y0) */
+static void remainder_of(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k) {
+    mpfr_div(t->scratch[1], of(t, o[0], 0), of(t, o[1], 0), MPFR_RNDN);
+    mpfr_floor(t->scratch[1], t->scratch[1]);
+    mpfr_mul(t->scratch[1], t->scratch[1], of(t, o[1], k), MPFR_RNDN);
+    mpfr_sub(z, of(t, o[0], k), t->scratch[1], MPFR_RNDN);
+}
+
+/* z_k = (x_k − Σ_{i≥1} y_i z_{k−i}) / y_0 */
+static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) {
+    mpfr_ptr z = taylor_coefficient(t, place, k);
+    mpfr_set_zero(z, 1);
+    for (size_t i = 1; i <= k; i++) add_product(t, z, of(t, o[1], i), taylor_coefficient(t, place, k - i));
+    mpfr_sub(z, of(t, o[0], k), z, MPFR_RNDN);
+    mpfr_div(z, z, of(t, o[1], 0), MPFR_RNDN);
+}
+
+/* Coefficient k of x^n, n ≥ 0, at x_0 = 0: products of the series, in the scratch behind the first two. */
+static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size_t k) {
+    mpfr_t *power = t->scratch + 2;
+    for (size_t i = 0; i <= k; i++) mpfr_set_ui(power[i], i == 0, MPFR_RNDN);
+    for (size_t factor = 0; factor < n; factor++)
+        for (size_t i = k + 1; i-- > 0;) { /* from above, as lower ones are still needed */
+            mpfr_set_zero(t->scratch[1], 1);
+            for (size_t j = 0; j <= i; j++) add_product(t, t->scratch[1], power[j], of(t, x, i - j));
+            mpfr_set(power[i], t->scratch[1], MPFR_RNDN);
+        }
+    mpfr_set(z, power[k], MPFR_RNDN);
+}
+
+/* x z' = a z x', so z_k = Σ_{i≥1} (a i − k + i) x_i z_{k−i} / (k x_0) */
+static void power(const taylor *t, size_t place, const int32_t *o, size_t k) {
+    const size_t most = 64; /* x^n by products costs n of them */
+    mpfr_ptr z = taylor_coefficient(t, place, k);
+    mpfr_srcptr x = of(t, o[0], 0), a = of(t, o[1], 0);
+    if (mpfr_zero_p(x) && mpfr_integer_p(a) && mpfr_sgn(a) >= 0 && mpfr_cmp_ui(a, most) <= 0) {
+        power_at_zero(t, z, o[0], mpfr_get_ui(a, MPFR_RNDN), k);
+        return;
+    }
+    if (k == 0) {
+        mpfr_pow(z, x, a, MPFR_RNDN);
+        return;
+    }
+    mpfr_set_zero(z, 1);
+    for (size_t i = 1; i <= k; i++) {
+        mpfr_mul_ui(t->scratch[1], a, i, MPFR_RNDN);
+        mpfr_sub_ui(t->scratch[1], t->scratch[1], k - i, MPFR_RNDN);
+        mpfr_mul(t->scratch[1], t->scratch[1], of(t, o[0], i), MPFR_RNDN);
+        add_product(t, z, t->scratch[1], taylor_coefficient(t, place, k - i));
+    }
+    mpfr_div(z, z, x, MPFR_RNDN);
+    mpfr_div_ui(z, z, k, MPFR_RNDN);
+}
+
+/* z' = Σ (∂F/∂x) x' */
+static void function(const taylor *t, size_t place, const graph_cell *cell, size_t k) {
+    const int32_t *o = t->plan->operand[place], *slope = t->plan->slope[place];
+    mpfr_ptr z = taylor_coefficient(t, place, k);
+    if (k == 0 && cell->op == GRAPH_TABLE) {
+        double index = mpfr_get_d(of(t, o[1], 0), MPFR_RNDN), order = mpfr_get_d(of(t, o[2], 0), MPFR_RNDN);
+        look_up(graph_tables(t->plan->g)[(size_t)index], of(t, o[0], 0), (int)order, z);
+        return;
+    }
+    if (k == 0) {
+        value_of(z, (graph_op)cell->op, of(t, o[0], 0), o[1] >= 0 ? of(t, o[1], 0) : NULL);
+        return;
+    }
+    mpfr_set_zero(z, 1);
+    for (int which = 0; which < 2; which++)
+        for (size_t i = 1; slope[which] >= 0 && i <= k; i++) {
+            mpfr_mul_ui(t->scratch[1], of(t, o[which], i), i, MPFR_RNDN);
+            add_product(t, z, t->scratch[1], of(t, slope[which], k - i));
+        }
+    mpfr_div_ui(z, z, k, MPFR_RNDN);
+}
+
+static void advance(const taylor *t, size_t place, const graph_cell *cell, size_t k) {
+    const int32_t *o = t->plan->operand[place];
+    mpfr_ptr z = taylor_coefficient(t, place, k);
+    graph_op op = (graph_op)cell->op;
+    switch (op) {
+    case GRAPH_ADD: mpfr_add(z, of(t, o[0], k), of(t, o[1], k), MPFR_RNDN); break;
+    case GRAPH_SUB: mpfr_sub(z, of(t, o[0], k), of(t, o[1], k), MPFR_RNDN); break;
+    case GRAPH_NEG: mpfr_neg(z, of(t, o[0], k), MPFR_RNDN); break;
+    case GRAPH_MUL:
+        mpfr_set_zero(z, 1);
+        for (size_t i = 0; i <= k; i++) add_product(t, z, of(t, o[0], i), of(t, o[1], k - i));
+        break;
+    case GRAPH_DIV: quotient(t, place, o, k); break;
+    case GRAPH_MOD: remainder_of(t, z, o, k); break;
+    default:
+        if (op == GRAPH_POW && t->plan->slope[place][0] < 0) {
+            power(t, place, o, k);
+        } else if (op < GRAPH_LISTED_COUNT && graph_op_get(op)->condition) {
+            if (k == 0) condition(z, op, of(t, o[0], 0), o[1] >= 0 ? of(t, o[1], 0) : NULL);
+        } else if (has_own_rule(t->plan->g, cell)) {
+            piece(t, z, o, op, k);
+        } else {
+            function(t, place, cell, k);
+        }
+    }
+}
+
+void taylor_step(taylor *t, size_t k) {
+    for (size_t i = 0; i < t->plan->count; i++) {
+        const graph_cell *cell = graph_at(t->plan->g, t->plan->nodes[i]);
+        if (is_operation(cell)) advance(t, i, cell, k);
+    }
+}
