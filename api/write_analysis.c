@@ -110,6 +110,7 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     names(&b, root, "conserved", &r->conserved);
     json_add_truth(&b, root, "conservative", r->conservative);
     names(&b, root, "warnings", &r->warnings);
+    names(&b, root, "unfinished", &r->unfinished);
     return !b.failed;
 }
 

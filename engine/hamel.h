@@ -336,7 +336,11 @@ typedef struct hamel_report {
     hamel_names cyclic;           /* coordinates absent from the Lagrangian, the forces and the constraints */
     hamel_names conserved;        /* "momentum(x)", as outputs are written; until an event happens */
     bool conservative;            /* Greenwood's sufficient test (4.7) */
+<<<<<<< HEAD
     hamel_names warnings;         /* about the description, as in the summary of a run */
+=======
+    hamel_names unfinished;       /* "exactness", "integrals", "transitivity": left where algebra takes too much work */
+>>>>>>> c6aba3d (analyze, equations: bound the work of algebra and name what is left)
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),

@@ -175,6 +175,8 @@ static void print_text(const cJSON *answer) {
            cJSON_IsTrue(member(answer, "conservative")) ? "yes" : "not by the sufficient test");
     print_list("cyclic coordinates", member(answer, "cyclic"));
     print_list("conserved", member(answer, "conserved"));
+    const cJSON *unfinished = member(answer, "unfinished");
+    if (unfinished != NULL && unfinished->child != NULL) print_list("unfinished, too much work", unfinished);
     if (constraints == NULL || constraints->child == NULL) {
         printf("\nno constraints\n");
         print_transitivity(member(answer, "transitivity"));

@@ -78,11 +78,6 @@ static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t 
     }
 }
 
-bool eliminate(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near, int *pivot_column,
-               arena *memory) {
-    return eliminate_within(g, table, rows, columns, near, pivot_column, rows, NULL, memory);
-}
-
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, effort *e, arena *memory) {
     size_t width = columns + 1, found = 0, row, column;

@@ -100,10 +100,10 @@ static graph_node rest_of(graph *g, const product *p, size_t without) {
 }
 
 /* K, where rest = K ∂u/∂x; GRAPH_NONE where it is not free of x. */
-static graph_node slope_ratio(graph *g, graph_node rest, graph_node u, graph_node symbol, arena *memory) {
+static graph_node slope_ratio(graph *g, graph_node rest, graph_node u, graph_node symbol, effort *e, arena *memory) {
     graph_node slope = graph_partial(g, u, symbol);
     if (slope < 0 || graph_is_zero(g, slope)) return GRAPH_NONE;
-    graph_node ratio = arrange(g, graph_div(g, rest, slope), memory);
+    graph_node ratio = arrange_within(g, graph_div(g, rest, slope), e, memory);
     return ratio >= 0 && is_free_of(g, ratio, symbol) ? ratio : GRAPH_NONE;
 }
 
@@ -141,10 +141,11 @@ static graph_node root_rule(graph *g, graph_node root, double power) {
 }
 
 /* c and k of c + k x²; false for anything else. */
-static bool is_quadratic(graph *g, graph_node base, graph_node x, arena *memory, graph_node *c, graph_node *k) {
+static bool is_quadratic(graph *g, graph_node base, graph_node x, effort *e, arena *memory, graph_node *c,
+                         graph_node *k) {
     *k = graph_div(g, graph_partial(g, graph_partial(g, base, x), x), graph_number(g, 2));
-    *c = arrange(g, graph_sub(g, base, graph_mul(g, *k, graph_mul(g, x, x))), memory);
-    *k = arrange(g, *k, memory);
+    *c = arrange_within(g, graph_sub(g, base, graph_mul(g, *k, graph_mul(g, x, x))), e, memory);
+    *k = arrange_within(g, *k, e, memory);
     return *k >= 0 && *c >= 0 && !graph_is_zero(g, *k) && !graph_is_zero(g, *c) && is_free_of(g, *k, x) &&
            is_free_of(g, *c, x);
 }
@@ -159,10 +160,10 @@ static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *nega
 }
 
 /* ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24): atan(a x)/(a c), or log|(1 + a x)/(1 − a x)|/(2 a c). */
-static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, arena *memory) {
+static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, effort *e, arena *memory) {
     graph_node c, k, one = graph_number(g, 1);
     bool negative;
-    if (!is_quadratic(g, base, x, memory, &c, &k)) return GRAPH_NONE;
+    if (!is_quadratic(g, base, x, e, memory, &c, &k)) return GRAPH_NONE;
     graph_node a = root_of_ratio(g, c, k, &negative), ax = graph_mul(g, a, x), scale = graph_mul(g, a, c);
     if (!negative) return graph_div(g, graph_unary(g, GRAPH_ATAN, ax), scale);
     graph_node ends = graph_div(g, graph_add(g, one, ax), graph_sub(g, one, ax));
@@ -171,11 +172,11 @@ static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, arena 
 
 /* ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44): ∫ dx/√ is asinh(a x)/(a √c), or asin for k < 0, and
  * ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
-static graph_node arc_rule(graph *g, power_factor f, graph_node x, arena *memory) {
+static graph_node arc_rule(graph *g, power_factor f, graph_node x, effort *e, arena *memory) {
     graph_node c, k, half = graph_number(g, 0.5);
     bool negative;
     if (graph_at(g, f.base)->op != GRAPH_SQRT || fabs(f.power) != 1) return GRAPH_NONE;
-    if (!is_quadratic(g, graph_at(g, f.base)->as.operand[0], x, memory, &c, &k)) return GRAPH_NONE;
+    if (!is_quadratic(g, graph_at(g, f.base)->as.operand[0], x, e, memory, &c, &k)) return GRAPH_NONE;
     graph_node a = root_of_ratio(g, c, k, &negative);
     graph_node angle = graph_unary(g, negative ? GRAPH_ASIN : GRAPH_ASINH, graph_mul(g, a, x));
     graph_node inverse = graph_div(g, angle, graph_mul(g, a, graph_unary(g, GRAPH_SQRT, c)));
@@ -183,28 +184,28 @@ static graph_node arc_rule(graph *g, power_factor f, graph_node x, arena *memory
     return graph_mul(g, half, graph_add(g, graph_mul(g, x, f.base), graph_mul(g, c, inverse)));
 }
 
-static graph_node by_substitution(graph *g, const product *p, graph_node symbol, arena *memory) {
+static graph_node by_substitution(graph *g, const product *p, graph_node symbol, effort *e, arena *memory) {
     if (p->count == 0) return graph_mul(g, p->constant, symbol);
     if (p->count == 1 && p->items[0].power == -1) {
-        graph_node angle = quadratic_rule(g, p->items[0].base, symbol, memory);
+        graph_node angle = quadratic_rule(g, p->items[0].base, symbol, e, memory);
         if (angle >= 0) return graph_mul(g, p->constant, angle);
     }
     if (p->count == 1) {
-        graph_node arc = arc_rule(g, p->items[0], symbol, memory);
+        graph_node arc = arc_rule(g, p->items[0], symbol, e, memory);
         if (arc >= 0) return graph_mul(g, p->constant, arc);
     }
     for (size_t k = 0; k < p->count; k++) {
         power_factor f = p->items[k];
-        graph_node rest = rest_of(g, p, k), ratio = slope_ratio(g, rest, f.base, symbol, memory);
+        graph_node rest = rest_of(g, p, k), ratio = slope_ratio(g, rest, f.base, symbol, e, memory);
         if (ratio >= 0) return graph_mul(g, ratio, power_rule(g, f.base, f.power));
         graph_node inner = under_root(g, f.base), whole = GRAPH_NONE;
-        if (inner >= 0) ratio = slope_ratio(g, rest, inner, symbol, memory);
+        if (inner >= 0) ratio = slope_ratio(g, rest, inner, symbol, e, memory);
         if (ratio >= 0) return graph_mul(g, ratio, root_rule(g, f.base, f.power));
         graph_cell cell = *graph_at(g, f.base);
         graph_node u = cell.as.operand[0];
         if (f.power != 1 || cell.op >= GRAPH_IS_NUMBER) continue;
         whole = function_rule(g, (graph_op)cell.op, u);
-        if (whole >= 0) ratio = slope_ratio(g, rest, u, symbol, memory);
+        if (whole >= 0) ratio = slope_ratio(g, rest, u, symbol, e, memory);
         if (ratio >= 0) return graph_mul(g, ratio, whole);
     }
     return GRAPH_NONE;
@@ -231,7 +232,7 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
 }
 
 /* Terms of one level that no rule integrates are multiplied out and tried on the next. */
-graph_node integrate(graph *g, graph_node node, graph_node symbol, arena *memory) {
+graph_node integrate(graph *g, graph_node node, graph_node symbol, effort *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (int level = 0; level <= EXPANSIONS; level++) {
         graph_node *terms, left = graph_number(g, 0);
@@ -242,7 +243,7 @@ graph_node integrate(graph *g, graph_node node, graph_node symbol, arena *memory
         for (size_t k = 0; k < count; k++) {
             product p;
             if (!factors_of(g, terms[k], symbol, &p)) return GRAPH_NONE;
-            graph_node part = by_substitution(g, &p, symbol, memory);
+            graph_node part = by_substitution(g, &p, symbol, e, memory);
             graph_node *to = part >= 0 ? &sum : &left;
             if (part < 0) part = multiply_out(g, &p, memory);
             if (part < 0) return GRAPH_NONE;
@@ -254,26 +255,26 @@ graph_node integrate(graph *g, graph_node node, graph_node symbol, arena *memory
 }
 
 /* F with dF = the form, coordinate after coordinate; each leaves a rest without those before. */
-static graph_node potential(graph *g, const one_form *form, arena *memory) {
+static graph_node potential(graph *g, const one_form *form, effort *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < form->count; i++) {
         graph_node rest = graph_sub(g, form->coefficient[i], graph_partial(g, sum, form->variable[i]));
-        rest = arrange(g, rest, memory);
+        rest = arrange_within(g, rest, e, memory);
         for (size_t j = 0; j < i; j++)
             if (rest < 0 || !is_free_of(g, rest, form->variable[j])) return GRAPH_NONE;
-        graph_node part = rest < 0 ? GRAPH_NONE : integrate(g, rest, form->variable[i], memory);
+        graph_node part = rest < 0 ? GRAPH_NONE : integrate(g, rest, form->variable[i], e, memory);
         if (part < 0) return GRAPH_NONE;
         sum = graph_add(g, sum, part);
     }
     return sum;
 }
 
-graph_node arrange_terms(graph *g, graph_node sum, arena *memory) {
+graph_node arrange_terms(graph *g, graph_node sum, effort *e, arena *memory) {
     graph_node *terms, result = GRAPH_NONE;
     signed char *signs;
     size_t count = graph_terms(g, sum, memory, &terms, &signs);
     for (size_t k = 0; k < count; k++) {
-        graph_node term = arrange(g, signs[k] < 0 ? graph_neg(g, terms[k]) : terms[k], memory);
+        graph_node term = arrange_within(g, signs[k] < 0 ? graph_neg(g, terms[k]) : terms[k], e, memory);
         if (term < 0) return GRAPH_NONE;
         bool negative = result >= 0 && graph_at(g, term)->op == GRAPH_NEG;
         if (negative) term = graph_at(g, term)->as.operand[0];
@@ -302,53 +303,55 @@ static graph_node exponential(graph *g, graph_node node, arena *memory) {
 }
 
 /* μ(x_k), from the first coefficient other than a_k that is not 0. */
-static graph_node factor_in(graph *g, const one_form *form, size_t k, arena *memory) {
+static graph_node factor_in(graph *g, const one_form *form, size_t k, effort *e, arena *memory) {
     size_t j = 0;
     while (j < form->count && (j == k || graph_is_zero(g, form->coefficient[j]))) j++;
     if (j == form->count) return GRAPH_NONE;
     graph_node curl = graph_sub(g, graph_partial(g, form->coefficient[k], form->variable[j]),
                                 graph_partial(g, form->coefficient[j], form->variable[k]));
-    graph_node slope = arrange(g, graph_div(g, curl, form->coefficient[j]), memory);
+    graph_node slope = arrange_within(g, graph_div(g, curl, form->coefficient[j]), e, memory);
     if (slope < 0 || graph_is_zero(g, slope)) return GRAPH_NONE;
     for (size_t i = 0; i < form->count; i++)
         if (i != k && !is_free_of(g, slope, form->variable[i])) return GRAPH_NONE;
-    graph_node logarithm = integrate(g, slope, form->variable[k], memory);
+    graph_node logarithm = integrate(g, slope, form->variable[k], e, memory);
     return logarithm < 0 ? GRAPH_NONE : exponential(g, logarithm, memory);
 }
 
 /* Each factor · coefficient. */
-static void scale(graph *g, graph_node factor, const one_form *form, graph_node *scaled, arena *memory) {
-    for (size_t i = 0; i < form->count; i++) scaled[i] = arrange(g, graph_mul(g, factor, form->coefficient[i]), memory);
+static void scale(graph *g, graph_node factor, const one_form *form, graph_node *scaled, effort *e, arena *memory) {
+    for (size_t i = 0; i < form->count; i++)
+        scaled[i] = arrange_within(g, graph_mul(g, factor, form->coefficient[i]), e, memory);
 }
 
 /* With μ = 1, and else with μ(x_k); `scaled` has room for the coefficients. */
 static bool with_factor(graph *g, const one_form *form, graph_node *scaled, graph_node *factor, graph_node *integral,
-                        arena *memory) {
+                        effort *e, arena *memory) {
     *factor = graph_number(g, 1);
-    *integral = potential(g, form, memory);
+    *integral = potential(g, form, e, memory);
     for (size_t k = 0; *integral < 0 && k < form->count; k++) {
-        *factor = factor_in(g, form, k, memory);
+        *factor = factor_in(g, form, k, e, memory);
         if (*factor < 0) continue;
-        scale(g, *factor, form, scaled, memory);
-        *integral = potential(g, &(one_form){scaled, form->variable, form->count}, memory);
+        scale(g, *factor, form, scaled, e, memory);
+        *integral = potential(g, &(one_form){scaled, form->variable, form->count}, e, memory);
     }
     return *integral >= 0;
 }
 
-bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, arena *memory) {
+bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, effort *e,
+                    arena *memory) {
     graph_node *scaled = arena_alloc(memory, form->count, sizeof *scaled);
     graph_node *divided = arena_alloc(memory, form->count, sizeof *divided);
     if (!scaled || !divided) return false;
-    if (!with_factor(g, form, scaled, factor, integral, memory)) {
+    if (!with_factor(g, form, scaled, factor, integral, e, memory)) {
         size_t first = 0;
         while (first < form->count && graph_is_zero(g, form->coefficient[first])) first++;
         if (first == form->count || graph_is_number(g, form->coefficient[first], NULL)) return false;
         graph_node divisor = graph_div(g, graph_number(g, 1), form->coefficient[first]);
-        scale(g, divisor, form, divided, memory);
+        scale(g, divisor, form, divided, e, memory);
         one_form solved = {divided, form->variable, form->count};
-        if (!with_factor(g, &solved, scaled, factor, integral, memory)) return false;
-        *factor = arrange(g, graph_mul(g, *factor, divisor), memory);
+        if (!with_factor(g, &solved, scaled, factor, integral, e, memory)) return false;
+        *factor = arrange_within(g, graph_mul(g, *factor, divisor), e, memory);
     }
-    *integral = arrange_terms(g, *integral, memory);
+    *integral = arrange_terms(g, *integral, e, memory);
     return *integral >= 0 && graph_status(g) == HAMEL_OK;
 }

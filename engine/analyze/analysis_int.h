@@ -6,6 +6,7 @@
 #ifndef HAMEL_ANALYZE_ANALYSIS_INT_H
 #define HAMEL_ANALYZE_ANALYSIS_INT_H
 
+#include "engine/algebra/effort.h"
 #include "engine/analyze/groups.h"
 #include "engine/analyze/row_basis.h"
 #include "engine/base/random.h"
@@ -41,6 +42,7 @@ typedef struct analysis {
     sample samples[SAMPLE_COUNT];
     zero_test *tests;
     size_t test_count, test_capacity;
+    effort work; /* of algebra, for the question at hand */
     hamel_report *report;
     hamel_error *error;
 } analysis;
@@ -51,6 +53,12 @@ typedef struct analysis {
  * whatever formulation a run would take. The caller frees the model in every case. */
 hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits,
                            const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+
+/* A new work budget for the algebra of one question. */
+void analysis_begin_work(analysis *a);
+
+/* Names in the report what the work budget, or a bound of length, has left unfinished. False without memory. */
+bool analysis_unfinished(analysis *a, const char *what);
 
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */
 

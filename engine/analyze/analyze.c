@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { UNFINISHED_MOST = 3 }; /* questions that have a work budget */
+
 /* What the caller holds is the report inside. */
 typedef struct owned_report {
     hamel_report report; /* first: a pointer to it is a pointer to the whole */
@@ -24,6 +26,24 @@ const char *hamel_verdict_name(hamel_verdict verdict) {
 hamel_status analysis_no_memory(analysis *a) {
     if (a->error->status == HAMEL_OK) (void)hamel_fail(a->error, HAMEL_NO_MEMORY, "", 0, "no memory for the analysis");
     return a->error->status;
+}
+
+static bool nobody_waits(void *system) {
+    return system_interrupted(system);
+}
+
+void analysis_begin_work(analysis *a) {
+    const uint64_t most =
+        60000000; /* two seconds and less, as measured over the examples and random Pfaffian systems */
+    a->work = (effort){.left = most, .interrupted = nobody_waits, .context = a->system};
+}
+
+bool analysis_unfinished(analysis *a, const char *what) {
+    hamel_names *names = &a->report->unfinished;
+    if (!names->items) names->items = arena_alloc(a->memory, UNFINISHED_MOST, sizeof *names->items);
+    if (!names->items || names->count == UNFINISHED_MOST) return false;
+    names->items[names->count++] = what;
+    return true;
 }
 
 bool analysis_text(analysis *a, graph_node node, const char **text) {

@@ -18,6 +18,7 @@ typedef struct expression_numbers {
     graph_node *table; /* (rank + 1) × (rank + 1) */
     int *pivots;       /* rank + 1 */
     const forms *forms;
+    effort *work;
     size_t offered;
 } expression_numbers;
 
@@ -52,7 +53,8 @@ static bool keep(flag_fields *f, flag_scalar *row, bool *independent) {
         n->table[i * (rank + 1) + rank] = graph_number(n->g, 0);
     }
     if (!is_short(f, n->table, rows * (rank + 1), BRACKET_NODES)) return false;
-    if (!eliminate(n->g, n->table, rows, rank, &n->near, n->pivots, f->memory)) return false;
+    if (!eliminate_within(n->g, n->table, rows, rank, &n->near, n->pivots, rows, n->work, f->memory)) return false;
+    if (n->work->spent) return false;
     for (size_t i = 0; i < rows; i++) pivots += n->pivots[i] >= 0;
     *independent = pivots == rows;
     for (size_t i = 0; *independent && i < rows; i++)
@@ -97,7 +99,7 @@ static bool read_solution(flag_fields *fields, const forms *f, const graph_node 
 }
 
 static bool climb(forms *f, const sample *near, bool derived, size_t most, flag_growth *growth, arena *memory) {
-    expression_numbers n = {.g = f->a->system->graph, .forms = f};
+    expression_numbers n = {.g = f->a->system->graph, .forms = f, .work = &f->a->work};
     flag_fields fields = {.arithmetic = &in_expressions, .numbers = &n, .memory = memory};
     size_t rank = f->rank, others = f->width - rank;
     program_inputs in = model_inputs(f->a->model, &near->t, near->q, near->v, near->a, near->lambda, NULL);
@@ -119,7 +121,9 @@ static bool climb(forms *f, const sample *near, bool derived, size_t most, flag_
         return false;
     size_t entries = f->row_count * (f->coordinate_count + 1);
     if (!is_short(&fields, table, entries, FORM_NODES)) return false;
-    if (!eliminate(n.g, table, f->row_count, f->coordinate_count, &n.near, pivots, memory)) return false;
+    if (!eliminate_within(n.g, table, f->row_count, f->coordinate_count, &n.near, pivots, f->row_count, n.work, memory))
+        return false;
+    if (n.work->spent) return false;
     return read_solution(&fields, f, table, pivots, solved) && flag_climb(&fields, derived, most, growth);
 }
 

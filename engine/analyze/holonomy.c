@@ -108,6 +108,7 @@ static hamel_verdict verdict(const hamel_report *r) {
 hamel_status holonomy_derive(analysis *a) {
     groups g;
     hamel_report *r = a->report;
+    analysis_begin_work(a);
     a->inputs_q = arena_alloc(a->memory, a->n, sizeof *a->inputs_q);
     a->seeds_q = arena_alloc(a->memory, a->n * PROGRAM_LANES, sizeof *a->seeds_q);
     if (!a->inputs_q || !a->seeds_q || !groups_create(&g, a->memory, a->system, a->linear))
@@ -126,5 +127,6 @@ hamel_status holonomy_derive(analysis *a) {
         r->accessible_dimension = a->n - r->integrable - r->holonomic_rank;
     }
     hamel_status status = growth_report(a, growth, g.count);
+    if (status == HAMEL_OK && a->work.spent && !analysis_unfinished(a, "exactness")) return analysis_no_memory(a);
     return status == HAMEL_OK ? integrals_derive(a, &g, integrable) : status;
 }

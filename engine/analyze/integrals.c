@@ -100,7 +100,8 @@ static bool keep(finder *f, graph_node factor, graph_node integral) {
     c->factor = arena_alloc(a->memory, f->rows, sizeof *c->factor);
     c->gradient = arena_alloc(a->memory, f->columns + 1, sizeof *c->gradient);
     if (!c->factor || !c->gradient) return false;
-    for (size_t r = 0; r < f->rows; r++) c->factor[r] = arrange(g, graph_mul(g, factor, f->factor[r]), a->memory);
+    for (size_t r = 0; r < f->rows; r++)
+        c->factor[r] = arrange_within(g, graph_mul(g, factor, f->factor[r]), &a->work, a->memory);
     for (size_t j = 0; j <= f->columns; j++) c->gradient[j] = graph_partial(g, integral, variable(f, j));
     return true;
 }
@@ -137,8 +138,8 @@ static bool add_tests(finder *f, candidate *c) {
 static bool try_form(finder *f) {
     graph_node coefficients[FORM_MOST], variables[FORM_MOST], factor, integral;
     one_form form = {coefficients, variables, 0};
-    if (!gather(f, coefficients, variables, &form)) return true;
-    if (!integrate_form(f->a->system->graph, &form, &factor, &integral, f->a->memory)) return true;
+    if (f->a->work.spent || !gather(f, coefficients, variables, &form)) return true;
+    if (!integrate_form(f->a->system->graph, &form, &factor, &integral, &f->a->work, f->a->memory)) return true;
     return keep(f, factor, integral);
 }
 
@@ -211,7 +212,7 @@ static void combine(finder *f, const graph_node *forms, graph_node marks) {
         graph_node sum = graph_number(g, 0);
         for (size_t r = 0; r < f->rows; r++)
             sum = graph_add(g, sum, graph_mul(g, f->factor[r], forms[r * (f->columns + 1) + j]));
-        f->form[j] = arrange(g, sum, a->memory);
+        f->form[j] = arrange_within(g, sum, &a->work, a->memory);
     }
 }
 
@@ -231,7 +232,7 @@ static bool try_combinations(finder *f, bool varying) {
     graph_point near = {{0}, {0}};
     program_inputs in = model_inputs(a->model, &at->t, at->q, at->v, at->a, at->lambda, NULL);
     memcpy(near.values, in.values, sizeof near.values);
-    if (!eliminate(g, table, f->rows, count, &near, pivots, a->memory)) return false;
+    if (!eliminate_within(g, table, f->rows, count, &near, pivots, f->rows, &a->work, a->memory)) return false;
     for (size_t r = 0; r < f->rows; r++) {
         if ((pivots[r] < 0) != varying) continue;
         combine(f, forms, table[r * (count + 1) + count]);
@@ -254,11 +255,13 @@ static void apply(finder *f, const level *l) {
     graph *g = f->a->system->graph;
     arena *m = f->a->memory;
     for (size_t j = 0; j <= f->columns; j++) f->form[j] = put_in(f, l, f->form[j]);
-    graph_node ratio = arrange(g, graph_div(g, f->form[l->column], put_in(f, l, l->slope[l->column])), m);
+    graph_node ratio =
+        arrange_within(g, graph_div(g, f->form[l->column], put_in(f, l, l->slope[l->column])), &f->a->work, m);
     for (size_t j = 0; j <= f->columns; j++) {
         graph_node slope = put_in(f, l, l->slope[j]);
-        f->form[j] =
-            j == l->column ? graph_number(g, 0) : arrange(g, graph_sub(g, f->form[j], graph_mul(g, ratio, slope)), m);
+        f->form[j] = j == l->column
+                         ? graph_number(g, 0)
+                         : arrange_within(g, graph_sub(g, f->form[j], graph_mul(g, ratio, slope)), &f->a->work, m);
     }
     for (size_t r = 0; r < f->rows; r++)
         f->factor[r] = graph_sub(g, put_in(f, l, f->factor[r]), graph_mul(g, ratio, put_in(f, l, l->factor[r])));
@@ -295,7 +298,8 @@ static bool solve_level(finder *f, level *l, graph_node F, bool holonomic) {
     if (l->column < f->columns) {
         l->value = graph_number(g, 0);
         graph_node rest = put_in(f, l, F);
-        l->value = arrange(g, graph_div(g, graph_sub(g, C, rest), f->form[l->column]), f->a->memory);
+        l->value =
+            arrange_within(g, graph_div(g, graph_sub(g, C, rest), f->form[l->column]), &f->a->work, f->a->memory);
         return l->value >= 0;
     }
     l->column = only_column(f);
@@ -351,7 +355,7 @@ static bool keep_with_levels(finder *f, graph_node lambda, graph_node G) {
         f->factor[r] = graph_substitute(g, sum, SYMBOL_FREE, constants, f->level_count);
     }
     graph_node whole = graph_substitute(g, G, SYMBOL_FREE, constants, f->level_count);
-    if (whole != G) whole = arrange_terms(g, whole, f->a->memory);
+    if (whole != G) whole = arrange_terms(g, whole, &f->a->work, f->a->memory);
     return whole >= 0 && keep(f, graph_number(g, 1), whole);
 }
 
@@ -367,7 +371,7 @@ static bool try_with_levels(finder *f, bool *done, bool *found) {
         for (size_t k = 0; k < f->level_count; k++) apply(f, &f->levels[k]);
         if (graph_status(g) != HAMEL_OK) return false;
         if (!gather(f, coefficients, variables, &form)) continue;
-        if (!integrate_form(g, &form, &factor, &integral, f->a->memory)) continue;
+        if (!integrate_form(g, &form, &factor, &integral, &f->a->work, f->a->memory)) continue;
         done[r] = *found = true;
         return keep_with_levels(f, factor, integral);
     }
@@ -470,7 +474,7 @@ static hamel_status choose(finder *f, candidate *first, size_t count) {
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         if (first[k].wrong) continue;
         status = add_row(f, &basis, first[k].gradient, row, &new);
-        if (new && !report(f, &first[k])) status = analysis_no_memory(a);
+        if (status == HAMEL_OK && new && !report(f, &first[k])) a->work.spent = true; /* too long to be read */
     }
     row_basis_free(&basis);
     return status;
@@ -497,11 +501,14 @@ static hamel_status judge(finder *f) {
 
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) {
     finder f = {.a = a, .g = g};
+    analysis_begin_work(a);
     for (size_t k = 0; k < g->count; k++) {
         if (system_interrupted(a->system)) return a->error->status;
         if (search(&f, k, integrable[k])) continue;
         hamel_status status = equations_status(a->system);
         return status != HAMEL_OK ? status : analysis_no_memory(a);
     }
-    return f.count > 0 ? judge(&f) : HAMEL_OK;
+    hamel_status status = f.count > 0 ? judge(&f) : HAMEL_OK;
+    if (status == HAMEL_OK && a->work.spent && !analysis_unfinished(a, "integrals")) return analysis_no_memory(a);
+    return status;
 }

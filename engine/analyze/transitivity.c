@@ -99,7 +99,7 @@ static hamel_status invert(moving_frame *f, bool *good) {
     graph_point near = {{0}, {0}};
     program_inputs in = model_inputs(a->model, &at->t, at->q, at->v, at->a, at->lambda, NULL);
     memcpy(near.values, in.values, sizeof near.values);
-    if (!eliminate(g, table, n, n, &near, pivots, a->memory))
+    if (!eliminate_within(g, table, n, n, &near, pivots, n, &a->work, a->memory))
         return graph_status(g) == HAMEL_OK ? analysis_no_memory(a) : equations_status(a->system);
     for (size_t k = 0; k < n; k++) {
         if (pivots[k] < 0) return HAMEL_OK;
@@ -140,7 +140,7 @@ static graph_node coefficient_of(const moving_frame *f, const graph_node *curl, 
 
 static bool keep(moving_frame *f, coefficient c) {
     graph *g = f->a->system->graph;
-    c.value = arrange(g, c.value, f->a->memory);
+    c.value = arrange_within(g, c.value, &f->a->work, f->a->memory);
     if (c.value < 0 || graph_is_zero(g, c.value)) return c.value >= 0;
     coefficient *items = arena_grow(f->a->memory, f->items, &f->item_capacity, f->item_count + 1, sizeof *items);
     if (!items) return false;
@@ -164,8 +164,8 @@ static bool list_coefficients(moving_frame *f) {
     return true;
 }
 
-/* What arranging did not see to vanish may vanish at all samples. */
-static hamel_status report(moving_frame *f) {
+/* What arranging did not see to vanish may vanish at all samples. *good is false where a text is too long. */
+static hamel_status report(moving_frame *f, bool *good) {
     analysis *a = f->a;
     hamel_report *r = a->report;
     r->coefficients = arena_alloc(a->memory, f->item_count, sizeof *r->coefficients);
@@ -173,14 +173,14 @@ static hamel_status report(moving_frame *f) {
     for (size_t k = 0; k < f->item_count; k++)
         if (!zero_test_add(a, f->items[k].value, &f->items[k].present)) return analysis_no_memory(a);
     hamel_status status = zero_tests_run(a);
-    for (size_t k = 0; k < f->item_count && status == HAMEL_OK; k++) {
+    for (size_t k = 0; k < f->item_count && status == HAMEL_OK && *good; k++) {
         const coefficient *c = &f->items[k];
         if (!c->present) continue;
         hamel_coefficient *to = &r->coefficients[r->coefficient_count++];
         to->of = r->frame.items[c->of];
         to->first = r->frame.items[c->first];
         to->second = c->second < f->n ? r->frame.items[c->second] : "t";
-        if (!analysis_text(a, c->value, &to->value)) status = analysis_no_memory(a);
+        *good = *good && analysis_text(a, c->value, &to->value);
     }
     return status;
 }
@@ -189,6 +189,7 @@ hamel_status transitivity_derive(analysis *a) {
     moving_frame f = {.a = a, .n = a->n};
     bool good = false;
     if (a->system->quasi_count == 0 || a->n > VELOCITIES_MOST) return HAMEL_OK;
+    analysis_begin_work(a);
     hamel_status status = allocate(&f) ? choose(&f) : analysis_no_memory(a);
     row_basis_free(&f.basis);
     if (status == HAMEL_OK) status = invert(&f, &good);
@@ -196,7 +197,8 @@ hamel_status transitivity_derive(analysis *a) {
         status = equations_status(a->system);
         if (status == HAMEL_OK) status = analysis_no_memory(a);
     }
-    if (status == HAMEL_OK && good) return report(&f);
-    a->report->frame.count = 0;
-    return status;
+    if (status == HAMEL_OK && good && !a->work.spent) status = report(&f, &good);
+    if (status != HAMEL_OK || (good && !a->work.spent)) return status;
+    a->report->frame.count = a->report->coefficient_count = 0;
+    return analysis_unfinished(a, "transitivity") ? HAMEL_OK : analysis_no_memory(a);
 }

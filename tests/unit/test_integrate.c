@@ -54,7 +54,7 @@ static void a_derivative_of_the_antiderivative_is_the_expression(void **state) {
     graph *g = f.system->graph;
     graph_node x = graph_symbol(g, SYMBOL_COORDINATE, 0);
     for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++) {
-        graph_node node = fixture_node(&f, expressions[k]), whole = integrate(g, node, x, &f.memory);
+        graph_node node = fixture_node(&f, expressions[k]), whole = integrate(g, node, x, NULL, &f.memory);
         if (whole < 0) fail_msg("no antiderivative of %s", expressions[k]);
         assert_same_value(&f, expressions[k], graph_partial(g, whole, x), node);
     }
@@ -69,7 +69,7 @@ static void what_no_rule_serves_is_left(void **state) {
     fixture_open(&f, names);
     graph_node x = graph_symbol(f.system->graph, SYMBOL_COORDINATE, 0);
     for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++)
-        assert_int_equal(integrate(f.system->graph, fixture_node(&f, expressions[k]), x, &f.memory), GRAPH_NONE);
+        assert_int_equal(integrate(f.system->graph, fixture_node(&f, expressions[k]), x, NULL, &f.memory), GRAPH_NONE);
     fixture_close(&f);
 }
 
@@ -101,7 +101,7 @@ static void forms_are_integrated_after_a_factor_in_one_variable(void **state) {
         const char *const *texts = cases[k].coefficients;
         for (int i = 0; i < VARIABLES; i++) a[i] = fixture_node(&f, texts[i]);
         one_form form = {a, x, VARIABLES};
-        bool found = integrate_form(g, &form, &factor, &integral, &f.memory);
+        bool found = integrate_form(g, &form, &factor, &integral, NULL, &f.memory);
         if (found != cases[k].found) fail_msg("%s, %s, %s", texts[0], texts[1], texts[2]);
         for (int i = 0; i < VARIABLES && found; i++)
             assert_same_value(&f, texts[i], graph_partial(g, integral, x[i]), graph_mul(g, factor, a[i]));

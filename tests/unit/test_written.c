@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <dlfcn.h>
@@ -500,8 +501,38 @@ static void the_rolling_disk_is_recognized(void **state) {
     written_close(&e);
 }
 
+/* A common divisor in ten atoms whose dense interpolation has 1.4e6 points: FLINT takes 40 s for it and cannot be
+ * interrupted. The energies are random. */
+static void a_common_divisor_that_would_take_minutes_is_not_begun(void **state) {
+    (void)state;
+    written_example e;
+    bool simplified = true;
+    clock_t begun = clock();
+    written_open(&e,
+                 "{`hamel`: 1, `coordinates`: [{`name`: `x`, `initial`: -0.062, `velocity`: -0.777178723297881}, {`nam"
+                 "e`: `y`, `initial`: -0.534, `velocity`: 0.07035628851335851}, {`name`: `z`, `initial`: -0.526, `velo"
+                 "city`: 0.7919786857188781}, {`name`: `w`, `initial`: 0.272, `velocity`: -0.6930951373057226}], `kine"
+                 "tic_energy`: [`1.46*x'^2*(1.56+.3*sin(x)*cos(w))`, `0.834*y'^2*(1.82+.3*sin(x)*cos(t))`, `0.806*z'^2"
+                 "*(1.63+.3*sin(z)*cos(z))`, `1.98*w'^2*(1.86+.3*sin(y)*cos(w))`, `0.233*x'*y'*sin(y-w)`, `-0.218*z'*w"
+                 "'*exp(-w^2)`, `z'*((0.434)*sqrt(0.481+w^2))`, `(-0.944)*sqrt(0.966+w^2)`], `potential_energy`: `1.04"
+                 "*x^2+0.909*y^2+0.414*z^2+0.818*w^2+(0.921)*atan(y+t)+(-0.603)*exp(-1.36*y^2)`, `generalized_forces`:"
+                 " {`x`: `-0.0978*x'^3`, `z`: `-0.131*z'^3`}, `constraints`: [{`name`: `c0`, `equation`: `((1.16+(-0.5"
+                 "05)*tanh(x)*0.742)*z'+(-0.833+(0.382)*1/(2+sin(z)*cos(z)))*y'+(1.02+(0.31)*exp(-0.291*x^2))*x'+(-0.5"
+                 "89)*atan(w+z))*(2.55) = 0`}, {`name`: `c1`, `equation`: `(0.877)*cos(x-0.393*w)+0.443*z+1.29*w-(0.98"
+                 "23831175037063) = 0`}, {`name`: `c2`, `equation`: `(0.705)*cos(w-0.39*z)+0.669*z+0.779*w-(0.48625394"
+                 "7163022) = 0`}], `simulation`: {`stop`: 0.6, `initialization`: `project`}}",
+                 "hamilton");
+    char *text = written_equations_within(&e, HAMEL_NOTATION_TEXT, 4e8, &simplified);
+    assert_false(simplified);
+    assert_non_null(strstr(text, "not simplified"));
+    assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20); /* the processor's time of this process */
+    free(text);
+    written_close(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_common_divisor_that_would_take_minutes_is_not_begun),
         cmocka_unit_test(a_book_would_print_them_so),
         cmocka_unit_test(what_acts_is_written_by_what_it_comes_from),
         cmocka_unit_test(the_rolling_disk_is_recognized),
