@@ -56,6 +56,21 @@ static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
     json_add_number(b, object, keys[5], r->error_probability);
 }
 
+static void add_start(json_builder *b, cJSON *holonomy, const hamel_start_verdict *s) {
+    cJSON *object = json_add_object(b, holonomy, "at_start");
+    bool known = s->verdict != HAMEL_VERDICT_UNDETERMINED;
+    json_add_number(b, object, "velocity_constraints", (double)s->velocity_rank);
+    json_add_text(b, object, "verdict", hamel_verdict_name(s->verdict));
+    if (known) {
+        json_add_number(b, object, "integrable", (double)s->integrable);
+        json_add_number(b, object, "accessible_dimension", (double)s->accessible_dimension);
+    } else {
+        add_nothing(b, object, "integrable");
+        add_nothing(b, object, "accessible_dimension");
+    }
+    names(b, object, "while", &s->conditions);
+}
+
 static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = b->failed ? NULL : cJSON_AddObjectToObject(root, "holonomy");
     bool known = r->verdict != HAMEL_VERDICT_UNDETERMINED;
@@ -72,6 +87,10 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
         add_nothing(b, object, "accessible_dimension");
     json_add_number(b, object, "holonomic_constraints", (double)r->holonomic_rank);
     add_flags(b, object, r);
+    if (r->at_start.differs)
+        add_start(b, object, &r->at_start);
+    else
+        add_nothing(b, object, "at_start");
     names(b, object, "left_out", &r->left_out);
     cJSON *integrals = json_add_list(b, object, "integrals");
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
@@ -108,6 +127,13 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     if (r->frame.count > 0) add_transitivity(&b, root, r);
     names(&b, root, "cyclic", &r->cyclic);
     names(&b, root, "conserved", &r->conserved);
+    cJSON *regional = json_add_list(&b, root, "conserved_while");
+    for (size_t k = 0; k < r->conserved_while_count && !b.failed; k++) {
+        cJSON *item = json_append(&b, regional, cJSON_CreateObject());
+        json_add_text(&b, item, "name", r->conserved_while[k].name);
+        names(&b, item, "while", &r->conserved_while[k].conditions);
+    }
+    names(&b, root, "assumed", &r->assumed);
     json_add_truth(&b, root, "conservative", r->conservative);
     names(&b, root, "warnings", &r->warnings);
     names(&b, root, "unfinished", &r->unfinished);

@@ -304,6 +304,20 @@ typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
 
+/* What holds while all of these conditions do, as at the start. */
+typedef struct hamel_regional {
+    const char *name;
+    hamel_names conditions;
+} hamel_regional;
+
+/* What holds of the linear velocity constraints for motions from the start, where that is not what holds elsewhere. */
+typedef struct hamel_start_verdict {
+    bool differs;
+    size_t velocity_rank, integrable, accessible_dimension; /* the last two 0 where undetermined */
+    hamel_verdict verdict;  /* undetermined: fewer of the constraints are independent there */
+    hamel_names conditions; /* branches of operators that make the difference; empty: the start is singular */
+} hamel_start_verdict;
+
 typedef struct hamel_report {
     const char *name;                            /* of the system, or "" */
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
@@ -317,6 +331,7 @@ typedef struct hamel_report {
      * accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
+    hamel_start_verdict at_start;
     /* Dimensions of the derived systems of all linear constraints' forms, the last one terminal; of the directions that
      * they allow and of what brackets of increasing depth add. NULL when they are not known. */
     const size_t *derived, *growth;
@@ -331,16 +346,16 @@ typedef struct hamel_report {
     hamel_names frame;
     hamel_coefficient *coefficients; /* of the frame, those that are not 0, each pair of lower indices once */
     size_t coefficient_count;
-    hamel_redundancy *redundancy; /* at the initial state */
-    hamel_names left_out;         /* constraints not linear in the velocities, or on accelerations */
-    hamel_names cyclic;           /* coordinates absent from the Lagrangian, the forces and the constraints */
-    hamel_names conserved;        /* "momentum(x)", as outputs are written; until an event happens */
-    bool conservative;            /* Greenwood's sufficient test (4.7) */
-<<<<<<< HEAD
-    hamel_names warnings;         /* about the description, as in the summary of a run */
-=======
-    hamel_names unfinished;       /* "exactness", "integrals", "transitivity": left where algebra takes too much work */
->>>>>>> c6aba3d (analyze, equations: bound the work of algebra and name what is left)
+    hamel_redundancy *redundancy;    /* at the initial state */
+    hamel_names left_out;            /* constraints not linear in the velocities, or on accelerations */
+    hamel_names cyclic;              /* coordinates absent from the Lagrangian, the forces and the constraints */
+    hamel_names conserved;           /* "momentum(x)", as outputs are written; until an event happens */
+    hamel_regional *conserved_while; /* what is conserved on the branches of the start alone */
+    size_t conserved_while_count;
+    hamel_names assumed;    /* branches of the start to which no other was found: all of this report is said of them */
+    bool conservative;      /* Greenwood's sufficient test (4.7) */
+    hamel_names warnings;   /* about the description, as in the summary of a run */
+    hamel_names unfinished; /* "exactness", "integrals", "transitivity": left where algebra takes too much work */
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),

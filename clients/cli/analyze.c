@@ -42,6 +42,42 @@ static void print_list(const char *what, const cJSON *list) {
     printf("\n");
 }
 
+/* The names of a list, joined by ` and `. */
+static void print_conditions(const cJSON *list) {
+    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
+        printf("%s%s", item->valuestring, item->next != NULL ? " and " : "");
+}
+
+/* What holds on the branches of the start alone, and on which of them everything was found. */
+static void print_regional(const cJSON *answer) {
+    const cJSON *list = member(answer, "conserved_while"), *assumed = member(answer, "assumed");
+    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next) {
+        printf("%-38s %s while ", "conserved near the start", text_of(item, "name"));
+        print_conditions(member(item, "while"));
+        printf("\n");
+    }
+    if (assumed == NULL || assumed->child == NULL) return;
+    printf("%-38s ", "all of this was found only while");
+    print_conditions(assumed);
+    printf("\n");
+}
+
+/* The verdict from the start where it is not that of the system. */
+static void print_start(const cJSON *start) {
+    if (!cJSON_IsObject(start)) return;
+    const cJSON *conditions = member(start, "while");
+    printf("%-38s %s", "  verdict from the start", text_of(start, "verdict"));
+    if (conditions != NULL && conditions->child != NULL) {
+        printf(", while ");
+        print_conditions(conditions);
+    } else {
+        printf(", a singular configuration");
+    }
+    printf("\n");
+    print_count("    combinations that can be integrated", start, "integrable");
+    print_count("    accessible dimension", start, "accessible_dimension");
+}
+
 static void print_constraint(const cJSON *c) {
     static const struct {
         const char *key, *yes, *no;
@@ -175,6 +211,7 @@ static void print_text(const cJSON *answer) {
            cJSON_IsTrue(member(answer, "conservative")) ? "yes" : "not by the sufficient test");
     print_list("cyclic coordinates", member(answer, "cyclic"));
     print_list("conserved", member(answer, "conserved"));
+    print_regional(answer);
     const cJSON *unfinished = member(answer, "unfinished");
     if (unfinished != NULL && unfinished->child != NULL) print_list("unfinished, too much work", unfinished);
     if (constraints == NULL || constraints->child == NULL) {
@@ -190,6 +227,7 @@ static void print_text(const cJSON *answer) {
     print_count("  independent velocity constraints", holonomy, "velocity_constraints");
     print_count("  combinations that can be integrated", holonomy, "integrable");
     print_verdict(text_of(holonomy, "verdict"), left_out != NULL && left_out->child != NULL);
+    print_start(member(holonomy, "at_start"));
     print_flags(holonomy);
     if (left_out != NULL && left_out->child != NULL) print_list("  left out, as not linear", left_out);
     print_integrals(member(holonomy, "integrals"));

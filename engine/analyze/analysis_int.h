@@ -13,7 +13,7 @@
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 
-enum { SAMPLE_COUNT = 4 };
+enum { SAMPLE_COUNT = 4, REGIONS_MOST = 64 };
 
 /* A random state on the constraints near the initial values, and values for all other symbols. */
 typedef struct sample {
@@ -23,10 +23,17 @@ typedef struct sample {
     bool clear;                /* which constraints depend on each other is no matter of tolerances */
 } sample;
 
-/* "node is identically zero": *nonzero is set when some sample shows otherwise. */
+/* A state on another branch of a switch of the system than that at the start. */
+typedef struct region {
+    sample at;
+    size_t which;
+} region;
+
+/* "node is identically zero": *nonzero is set when some sample shows otherwise, and bit k of *beyond when region k does. */
 typedef struct zero_test {
     graph_node node;
     bool *nonzero;
+    uint64_t *beyond; /* NULL: a region counts as a sample */
 } zero_test;
 
 typedef struct analysis {
@@ -40,6 +47,11 @@ typedef struct analysis {
     bool *linear;        /* m: holonomic, or a velocity constraint that is linear in the velocities */
     graph_node *at_rest; /* m: the part of the velocity form free of velocities, a_ct; GRAPH_NONE where there is none */
     sample samples[SAMPLE_COUNT];
+    sample start;     /* the initial state, made consistent */
+    bool start_known; /* that could be done */
+    region *others;
+    size_t other_count;
+    double *branches; /* of the system's switches at the start */
     zero_test *tests;
     size_t test_count, test_capacity;
     effort work; /* of algebra, for the question at hand */
@@ -73,14 +85,31 @@ void sampler_free(sampler *p);
 /* Memory of the analysis. False without it. */
 bool sample_allocate(const analysis *a, sample *s);
 
+/* Moves a state onto the constraints. False when that fails, or something is not finite there. */
+bool sampler_settle(sampler *p, sample *s);
+
 /* False when none was found, or the analysis was canceled: samples_none tells, and adds the fault. */
 bool sampler_draw(sampler *p, sample *s);
 hamel_status samples_none(analysis *a) HAMEL_CHECKED;
+
+/* --- regions.c --------------------------------------------------------------------------------------------------- */
+
+/* Fills a->others. */
+hamel_status regions_draw(analysis *a) HAMEL_CHECKED;
+
+/* The branch of a switch at the start, as a condition of the description's language. False without memory. */
+bool region_condition(analysis *a, size_t which, const char **text);
+
+/* Adds the conditions of the regions in `beyond`, each once. False without memory. */
+bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 
 /* Adds a test; a node that is zero by its form needs none. False without memory. */
 bool zero_test_add(analysis *a, graph_node node, bool *nonzero);
+
+/* The same, with regions in *beyond instead. */
+bool zero_test_add_regional(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
 
 /* Judges all tests at all samples. */
 hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;

@@ -122,6 +122,7 @@ hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_
 static hamel_status analyze(analysis *a) {
     if (!begin_report(a)) return analysis_no_memory(a);
     hamel_status status = samples_draw(a);
+    if (status == HAMEL_OK) status = regions_draw(a);
     if (status == HAMEL_OK) status = structure_derive(a);
     if (status == HAMEL_OK) status = structure_rank(a);
     if (status == HAMEL_OK) status = coupling_derive(a);

@@ -22,11 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6 };
+enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6, WAY_ORDER = 24, WAY_STEPS = 6 };
 static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
 static const double SIGNAL = 1e3;
 static const double NOISE = 0x1p-200; /* of a bracket's terms and of the coefficients: TAYLOR_BITS less what cancels */
-static const double WORK_MOST = 3e7;  /* products of numbers for one order; some seconds */
+/* A singular leaf is met as far as the start's doubles are: what is below stands for 0 there. Steps along it are a tenth of
+ * what the series' coefficients allow, for an error near 10^-WAY_ORDER. */
+static const double LEAF_NOISE = 1e-10, WAY = 0.1;
+static const double WORK_MOST = 3e7; /* products of numbers for one order; some seconds */
 
 /* ∂(entry)/∂(column) */
 typedef struct slope {
@@ -49,6 +52,7 @@ typedef struct closure {
     size_t slope_count;
     double *control; /* width × (order + 1): u */
     double *matrix;  /* rank × width */
+    double noise;    /* of a bracket, in units of its terms */
     mpfr_t *start;   /* width: of the curve */
 } closure;
 
@@ -68,6 +72,7 @@ typedef struct copy {
 /* Rows kept so far, of all copies, each reduced by those before it. */
 typedef struct directions {
     size_t rank, count;
+    double noise;         /* of a bracket, in units of its terms */
     size_t *pivot;        /* component that is 1 */
     mpfr_t *rows[COPIES]; /* rank × rank */
     mpfr_t *next[COPIES]; /* rank */
@@ -428,8 +433,8 @@ static void directions_free(directions *d) {
     free(d->pivot);
 }
 
-static bool directions_create(directions *d, size_t rank) {
-    *d = (directions){.rank = rank, .pivot = calloc(rank + 1, sizeof *d->pivot)};
+static bool directions_create(directions *d, size_t rank, double noise) {
+    *d = (directions){.rank = rank, .noise = noise, .pivot = calloc(rank + 1, sizeof *d->pivot)};
     bool good = d->pivot != NULL;
     for (size_t n = 0; n < COPIES; n++) {
         d->rows[n] = taylor_numbers(rank * rank);
@@ -448,7 +453,7 @@ static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_
         mpfr_sub(scratch, d->next[n][r], d->next[0][r], MPFR_RNDN);
         noise = fmax(noise, fabs(mpfr_get_d(scratch, MPFR_RNDN)));
     }
-    return value / (SIGNAL * noise + NOISE * size);
+    return value / (SIGNAL * noise + d->noise * size);
 }
 
 /* Keeps the next row when something of it is left. */
@@ -509,7 +514,7 @@ static void pair(const closure *c, copy *y, size_t i, size_t j, mpfr_t *to, mpfr
 static bool count_pairs(const closure *c, copy *copies, size_t most, size_t *first) {
     directions d;
     mpfr_t *fields = taylor_numbers(2 * c->width + 1);
-    bool good = directions_create(&d, c->rank) && fields;
+    bool good = directions_create(&d, c->rank, c->noise) && fields;
     for (size_t n = 0; good && n < COPIES; n++)
         for (size_t r = 0; r < c->rank; r++) {
             mpfr_set_zero(copies[n].scale[r], 1);
@@ -532,7 +537,7 @@ static bool count_pairs(const closure *c, copy *copies, size_t most, size_t *fir
 static bool count_all(const closure *c, copy *copies, size_t most, size_t *all, bool *closed) {
     directions d;
     mpfr_t *column = taylor_numbers(c->rank * (c->order + 1) + 1);
-    bool good = directions_create(&d, c->rank) && column;
+    bool good = directions_create(&d, c->rank, c->noise) && column;
     *closed = false;
     for (size_t n = 0; good && n < COPIES; n++) first_brackets(c, &copies[n]);
     for (size_t left = c->order; good && left-- > 0 && !*closed;) {
@@ -590,8 +595,48 @@ static hamel_status measure(closure *c, uint64_t seed, size_t most, size_t *firs
     return status;
 }
 
-static hamel_status run(closure *c, const double *x, uint64_t seed, size_t most, size_t *first, size_t *all,
-                        bool *clear) {
+/* Moves the start of the curve to x(s) by the series that a copy has, s as long as they are good for. */
+static void advance(closure *c, copy *y) {
+    double fastest = 1;
+    for (size_t l = 0; l < c->width; l++)
+        for (size_t k = 1; k <= c->order; k++) {
+            double size = fabs(mpfr_get_d(term(y->velocity, l, c->order, k), MPFR_RNDN));
+            fastest = fmax(fastest, pow(size, 1 / (double)k));
+        }
+    for (size_t l = 0; l < c->width; l++) {
+        mpfr_set_zero(y->right[0], 1);
+        for (size_t k = c->order + 1; k-- > 0;) { /* Horner: Σ x'_k s^(k+1)/(k+1) */
+            mpfr_div_ui(y->t.scratch[0], term(y->velocity, l, c->order, k), k + 1, MPFR_RNDN);
+            mpfr_add(y->right[0], y->right[0], y->t.scratch[0], MPFR_RNDN);
+            mpfr_mul_d(y->right[0], y->right[0], WAY / fastest, MPFR_RNDN);
+        }
+        mpfr_add(c->start[l], y->x[l], y->right[0], MPFR_RNDN);
+    }
+}
+
+/* Some steps along curves from the start: *good is false where something is not finite, or it takes too long. */
+static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
+    c->order = WAY_ORDER;
+    *good = work_of(c) <= WORK_MOST;
+    if (!*good) return HAMEL_OK;
+    c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
+    if (!c->control) return analysis_no_memory(c->f->a);
+    for (int i = 0; i < WAY_STEPS && *good; i++) {
+        copy y = {.x = NULL};
+        for (size_t l = 0; l < c->width; l++)
+            for (size_t k = 0; k < 2; k++) c->control[l * (c->order + 1) + k] = random_uniform(&seed, -1, 1);
+        bool made = copy_create(c, &y, 0, 0);
+        for (size_t l = 0; made && l < c->width; l++) mpfr_set(y.x[l], c->start[l], MPFR_RNDN);
+        *good = made && follow(c, &y);
+        if (*good) advance(c, &y);
+        copy_free(c, &y);
+        if (!made) return analysis_no_memory(c->f->a);
+    }
+    return HAMEL_OK;
+}
+
+static hamel_status run(closure *c, const double *x, uint64_t seed, bool reached, size_t most, size_t *first,
+                        size_t *all, bool *clear) {
     *clear = false;
     if (!make_plan(c))
         return equations_status(c->f->a->system) != HAMEL_OK ? c->f->a->error->status : analysis_no_memory(c->f->a);
@@ -600,10 +645,12 @@ static hamel_status run(closure *c, const double *x, uint64_t seed, size_t most,
     if (!c->start) return analysis_no_memory(c->f->a);
     for (size_t l = 0; l < c->width; l++) mpfr_set_d(c->start[l], x[l], MPFR_RNDN);
     hamel_status status = HAMEL_OK;
+    bool good = true;
     size_t longest = most + 2;
+    if (reached) status = leave_start(c, seed, &good);
     for (c->order = FIRST_ORDER < longest ? FIRST_ORDER : longest;; c->order = 2 * c->order) {
         if (c->order > longest) c->order = longest;
-        if (work_of(c) > WORK_MOST) break;
+        if (status != HAMEL_OK || !good || work_of(c) > WORK_MOST) break;
         status = measure(c, seed, most, first, all, clear);
         if (status != HAMEL_OK || *clear || c->order == longest) break;
     }
@@ -612,15 +659,19 @@ static hamel_status run(closure *c, const double *x, uint64_t seed, size_t most,
     return status;
 }
 
-hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, size_t *first, size_t *dimension,
+hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) {
-    closure c = {.f = f, .width = f->width, .rank = f->rank, .others = f->width - f->rank};
+    closure c = {.f = f,
+                 .width = f->width,
+                 .rank = f->rank,
+                 .others = f->width - f->rank,
+                 .noise = reached ? LEAF_NOISE : NOISE};
     size_t all = 0, added = 0;
     *clear = true;
     *first = *dimension = c.others;
     if (c.others == 0) return HAMEL_OK;
     arena_init(&c.memory, f->a->model->limits.memory);
-    hamel_status status = run(&c, x, seed, f->rank - f->holonomic_rank, &added, &all, clear);
+    hamel_status status = run(&c, x, seed, reached, f->rank - f->holonomic_rank, &added, &all, clear);
     arena_free(&c.memory);
     *first = c.others + added;
     *dimension = c.others + (all > added ? all : added);

@@ -57,8 +57,9 @@ hamel_status forms_choose(forms *f, const double *x) HAMEL_CHECKED;
 hamel_status brackets_dimension(forms *f, const double *x, size_t *dimension) HAMEL_CHECKED;
 
 /* Dimensions of D + [D, D] and of the closure of D under brackets at x, by the chosen forms; x is moved onto their holonomic
- * constraints. *clear is false when that would take too long. */
-hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, size_t *first, size_t *dimension,
+ * constraints. *clear is false when that would take too long. With `reached` those at a configuration that motions from x
+ * reach: what can be reached from x, which is less than elsewhere where x lies on a singular leaf. */
+hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) HAMEL_CHECKED;
 
 #endif

@@ -37,10 +37,12 @@ static hamel_status by_series(forms *f, const group_rank *g, bool derived, flag_
     if (!x) return analysis_no_memory(f->a);
     for (size_t k = 0; k < SAMPLE_COUNT; k++) {
         bool good;
-        forms_configuration(f, &f->a->samples[k], x);
+        const sample *at = g->regional ? g->at : &f->a->samples[k];
+        if (g->regional && k > 0) break;
+        forms_configuration(f, at, x);
         hamel_status status = forms_choose(f, x);
         if (status == HAMEL_NOT_FINITE || (status == HAMEL_OK && f->rank != g->holonomic + g->velocity)) continue;
-        if (status == HAMEL_OK) status = flag_by_series(f, &f->a->samples[k], derived, last - start, &here, &good);
+        if (status == HAMEL_OK) status = flag_by_series(f, at, derived, last - start, &here, &good);
         if (status != HAMEL_OK) return status;
         if (good && (best.steps == 0 || is_greater(&here, &best))) best = here;
     }
@@ -52,7 +54,7 @@ static hamel_status by_series(forms *f, const group_rank *g, bool derived, flag_
 /* What is found at a configuration is never too large, what expressions say never too small. */
 static hamel_status confirm(forms *f, const group_rank *g, bool derived, const flag_growth *growth, bool *exact) {
     flag_growth other = {0};
-    hamel_status status = flag_by_expressions(f, &f->a->samples[g->sample], derived, g->velocity, &other, exact);
+    hamel_status status = flag_by_expressions(f, g->at, derived, g->velocity, &other, exact);
     *exact = *exact && is_equal(growth, &other);
     return status;
 }

@@ -9,7 +9,8 @@ typedef struct group_rank {
     size_t width, holonomic, velocity; /* of a configuration; independent constraints */
     size_t integrable;                 /* combinations of the latter */
     size_t first;                      /* directions that one step of brackets adds */
-    size_t sample;                     /* where the ranks are these */
+    const sample *at;                  /* where the ranks are these */
+    bool regional;                     /* there alone, as far as is known: on another branch than the start's */
 } group_rank;
 
 typedef struct group_growth {

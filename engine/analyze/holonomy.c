@@ -19,17 +19,21 @@ enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 
 /* What one group adds to the report. */
 typedef struct group_result {
-    group_rank ranks;
+    group_rank ranks; /* of the system: of the branch where the fewest combinations are integrable */
     bool undetermined;
+    size_t near;             /* integrable on the branches of the start */
+    uint64_t beyond;         /* regions where fewer are */
+    size_t start_rank, left; /* at the start itself: independent velocity constraints; integrable ones */
 } group_result;
 
 /* Dimension of D + [D, D] and of the closure of D at one configuration; `most` is what the holonomic constraints leave. */
-static hamel_status closure_at(forms *f, const double *x, uint64_t seed, size_t most, size_t *first, size_t *dimension,
+static hamel_status closure_at(forms *f, const double *x, bool reached, size_t most, size_t *first, size_t *dimension,
                                bool *clear) {
+    const uint64_t seed = 0x2545f4914f6cdd1du;
     hamel_status status = HAMEL_OK;
     *clear = false;
-    if (f->width <= CLOSURE_WIDTH_MAX) status = closure_dimension(f, x, seed, first, dimension, clear);
-    if (status != HAMEL_OK || *clear) return status;
+    if (f->width <= CLOSURE_WIDTH_MAX) status = closure_dimension(f, x, seed, reached, first, dimension, clear);
+    if (status != HAMEL_OK || *clear || reached) return status;
     status = brackets_dimension(f, x, dimension);
     *first = *dimension;
     *clear = *dimension == f->width - f->rank || *dimension == most;
@@ -45,14 +49,13 @@ static bool is_better(const group_result *x, const group_result *y) {
     return x->ranks.first > y->ranks.first;
 }
 
-static hamel_status judge_at(forms *f, size_t k, double *x, group_result *best) {
-    forms_configuration(f, &f->a->samples[k], x);
+static hamel_status judge_at(forms *f, const sample *at, bool reached, double *x, group_result *best) {
+    forms_configuration(f, at, x);
     hamel_status status = forms_choose(f, x);
     if (status != HAMEL_OK) return status;
     size_t most = f->width - f->holonomic_rank, start = f->width - f->rank, first = start, dimension = start;
     bool clear = true;
-    if (f->rank > f->holonomic_rank)
-        status = closure_at(f, x, 0x2545f4914f6cdd1du + k, most, &first, &dimension, &clear);
+    if (f->rank > f->holonomic_rank) status = closure_at(f, x, reached, most, &first, &dimension, &clear);
     if (status != HAMEL_OK) return status;
     group_result here = {.undetermined = !clear};
     here.ranks = (group_rank){.width = f->width,
@@ -60,8 +63,61 @@ static hamel_status judge_at(forms *f, size_t k, double *x, group_result *best) 
                               .velocity = f->rank - f->holonomic_rank,
                               .integrable = dimension < most ? most - dimension : 0,
                               .first = first - start,
-                              .sample = k};
+                              .at = at};
     if (is_better(&here, best)) *best = here;
+    return HAMEL_OK;
+}
+
+/* Whether some operator of the forms changes abruptly. */
+static bool has_branches(forms *f) {
+    graph *g = f->a->system->graph;
+    graph_node *below;
+    size_t count = graph_below(g, f->nodes, f->entry_count, &f->memory, &below);
+    for (size_t k = 0; k < count; k++) {
+        int op = graph_at(g, below[k])->op;
+        if (op == GRAPH_IF || op == GRAPH_ABS || op == GRAPH_SIGN || op == GRAPH_MIN || op == GRAPH_MAX ||
+            op == GRAPH_FLOOR || op == GRAPH_CEIL || op == GRAPH_MOD || op == GRAPH_TABLE)
+            return true;
+    }
+    return false;
+}
+
+/* On the other branches: what can be integrated there, too, as far as as many constraints are independent. */
+static hamel_status judge_regions(forms *f, double *x, group_result *best) {
+    const analysis *a = f->a;
+    for (size_t k = 0; k < a->other_count; k++) {
+        group_result there = {.undetermined = true};
+        hamel_status status = judge_at(f, &a->others[k].at, false, x, &there);
+        if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
+            hamel_error_clear(a->error);
+            continue;
+        }
+        if (status != HAMEL_OK) return status;
+        if (there.undetermined || there.ranks.holonomic != best->ranks.holonomic ||
+            there.ranks.velocity != best->ranks.velocity || there.ranks.integrable >= best->near)
+            continue;
+        best->beyond |= UINT64_C(1) << k;
+        if (there.ranks.integrable >= best->ranks.integrable) continue;
+        best->ranks = there.ranks;
+        best->ranks.regional = true;
+    }
+    return HAMEL_OK;
+}
+
+/* At the start itself, which may be singular. */
+static hamel_status judge_start(forms *f, double *x, group_result *best) {
+    group_result there = {.undetermined = true};
+    best->start_rank = best->ranks.velocity;
+    best->left = best->near;
+    if (!f->a->start_known) return HAMEL_OK;
+    hamel_status status = judge_at(f, &f->a->start, true, x, &there);
+    if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
+        hamel_error_clear(f->a->error);
+        return HAMEL_OK;
+    }
+    if (status != HAMEL_OK || there.ranks.holonomic != best->ranks.holonomic) return status;
+    if (there.ranks.width > 0) best->start_rank = there.ranks.velocity;
+    if (!there.undetermined && best->start_rank == best->ranks.velocity) best->left = there.ranks.integrable;
     return HAMEL_OK;
 }
 
@@ -72,14 +128,18 @@ static hamel_status judge_group(forms *f, group_result *best) {
     double *x = arena_alloc(&f->memory, f->width, sizeof *x);
     if (!x) return analysis_no_memory(f->a);
     for (size_t k = 0; k < SAMPLE_COUNT; k++) {
-        hamel_status status = judge_at(f, k, x, best);
+        hamel_status status = judge_at(f, &f->a->samples[k], false, x, best);
         if (status != HAMEL_OK && status != HAMEL_NOT_FINITE) return status;
         if (system_interrupted(f->a->system)) return f->a->error->status;
     }
-    return HAMEL_OK;
+    if (best->undetermined) return HAMEL_OK;
+    best->near = best->ranks.integrable;
+    hamel_status status = judge_start(f, x, best);
+    return status == HAMEL_OK && has_branches(f) ? judge_regions(f, x, best) : status;
 }
 
-static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, group_growth *growth) {
+static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, group_growth *growth,
+                              uint64_t *beyond) {
     const size_t *constraints = g->constraints + g->first_constraint[k];
     const int32_t *coordinates = g->coordinates + g->first_coordinate[k];
     forms f;
@@ -94,20 +154,41 @@ static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *in
     a->report->holonomic_rank += result.ranks.holonomic;
     a->report->velocity_rank += result.ranks.velocity;
     a->report->integrable += result.ranks.integrable;
+    a->report->at_start.velocity_rank += result.start_rank;
+    a->report->at_start.integrable += result.left;
+    *beyond |= result.beyond;
     *integrable = result.undetermined ? 0 : result.ranks.integrable;
     if (result.undetermined) a->report->verdict = HAMEL_VERDICT_UNDETERMINED;
     return HAMEL_OK;
 }
 
-static hamel_verdict verdict(const hamel_report *r) {
-    if (r->velocity_rank == 0) return HAMEL_VERDICT_NONE;
-    if (r->integrable == r->velocity_rank) return HAMEL_VERDICT_HOLONOMIC;
-    return r->integrable == 0 ? HAMEL_VERDICT_NONHOLONOMIC : HAMEL_VERDICT_PARTIALLY_HOLONOMIC;
+static hamel_verdict verdict(size_t velocity_rank, size_t integrable) {
+    if (velocity_rank == 0) return HAMEL_VERDICT_NONE;
+    if (integrable == velocity_rank) return HAMEL_VERDICT_HOLONOMIC;
+    return integrable == 0 ? HAMEL_VERDICT_NONHOLONOMIC : HAMEL_VERDICT_PARTIALLY_HOLONOMIC;
+}
+
+/* What holds from the start, beside the verdict of the system. */
+static hamel_status report_start(analysis *a, uint64_t beyond) {
+    hamel_report *r = a->report;
+    hamel_start_verdict *s = &r->at_start;
+    if (r->verdict == HAMEL_VERDICT_UNDETERMINED) return HAMEL_OK;
+    s->differs = s->velocity_rank != r->velocity_rank || s->integrable != r->integrable;
+    s->verdict = HAMEL_VERDICT_UNDETERMINED;
+    if (!s->differs) return HAMEL_OK;
+    if (s->velocity_rank == r->velocity_rank) {
+        s->verdict = verdict(s->velocity_rank, s->integrable);
+        s->accessible_dimension = a->n - s->integrable - r->holonomic_rank;
+    } else {
+        s->integrable = 0;
+    }
+    return beyond == 0 || regions_name(a, beyond, &s->conditions) ? HAMEL_OK : analysis_no_memory(a);
 }
 
 hamel_status holonomy_derive(analysis *a) {
     groups g;
     hamel_report *r = a->report;
+    uint64_t beyond = 0;
     analysis_begin_work(a);
     a->inputs_q = arena_alloc(a->memory, a->n, sizeof *a->inputs_q);
     a->seeds_q = arena_alloc(a->memory, a->n * PROGRAM_LANES, sizeof *a->seeds_q);
@@ -117,16 +198,17 @@ hamel_status holonomy_derive(analysis *a) {
     group_growth *growth = arena_alloc(a->memory, g.count, sizeof *growth);
     if (!integrable || !growth) return analysis_no_memory(a);
     for (size_t k = 0; k < g.count; k++) {
-        hamel_status status = add_group(a, &g, k, &integrable[k], &growth[k]);
+        hamel_status status = add_group(a, &g, k, &integrable[k], &growth[k], &beyond);
         if (status != HAMEL_OK) return status;
     }
     if (r->verdict == HAMEL_VERDICT_UNDETERMINED) {
         r->integrable = 0;
     } else {
-        r->verdict = verdict(r);
+        r->verdict = verdict(r->velocity_rank, r->integrable);
         r->accessible_dimension = a->n - r->integrable - r->holonomic_rank;
     }
     hamel_status status = growth_report(a, growth, g.count);
+    if (status == HAMEL_OK) status = report_start(a, beyond);
     if (status == HAMEL_OK && a->work.spent && !analysis_unfinished(a, "exactness")) return analysis_no_memory(a);
     return status == HAMEL_OK ? integrals_derive(a, &g, integrable) : status;
 }

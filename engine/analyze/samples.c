@@ -171,6 +171,10 @@ static void draw(sampler *p, sample *s) {
     for (size_t c = 0; c < a->m; c++) s->lambda[c] = random_uniform(seed, -1.5, 1.5);
 }
 
+bool sampler_settle(sampler *p, sample *s) {
+    return project(p, s, true) && project(p, s, false) && is_regular(p, s);
+}
+
 /* Draws until a state satisfies the constraints with a clear rank, each failed projection at half the radius: the system may
  * be defined near the initial values only. Half of the tries stay at a radius where projections succeed, since regular
  * states may be rare among those that satisfy the constraints. The last try is at the initial values, which may be the only
@@ -183,7 +187,7 @@ bool sampler_draw(sampler *p, sample *s) {
         evaluate(p, s);
         measure_rows(p, p->drawn_size);
         follow_constraints(p, s);
-        bool good = project(p, s, true) && project(p, s, false) && is_regular(p, s);
+        bool good = sampler_settle(p, s);
         s->clear = good && !has_vanishing_row(p) && has_clear_rank(p);
         if (s->clear || (good && p->radius == 0)) return true;
         if (p->a->error->status != HAMEL_OK) return false;
@@ -245,6 +249,18 @@ hamel_status samples_none(analysis *a) {
     return HAMEL_INCOMPATIBLE;
 }
 
+/* The initial state itself, moved onto the constraints. */
+static bool draw_start(sampler *p) {
+    analysis *a = p->a;
+    if (!sample_allocate(a, &a->start)) return false;
+    p->radius = 0;
+    draw(p, &a->start);
+    a->start.t = a->model->settings.start;
+    for (size_t i = 0; i < a->n; i++) a->start.v[i] = a->model->v0[i];
+    a->start_known = sampler_settle(p, &a->start);
+    return true;
+}
+
 hamel_status samples_draw(analysis *a) {
     const model_settings *settings = &a->model->settings;
     sampler *p = sampler_create(a, fmin(settings->stop - settings->start, 1));
@@ -255,6 +271,7 @@ hamel_status samples_draw(analysis *a) {
         else if (!sampler_draw(p, &a->samples[k]))
             status = samples_none(a);
     }
+    if (status == HAMEL_OK && !draw_start(p)) status = analysis_no_memory(a);
     sampler_free(p);
     return status;
 }

@@ -32,6 +32,7 @@ typedef struct findings {
     bool *present;                 /* n: coordinate i occurs in L, a force or a constraint */
     bool *forced;                  /* n: the momentum of coordinate i changes */
     bool any_force, lagrangian_in_time, energy_flows;
+    uint64_t *forced_beyond, energy_beyond; /* n: regions where the momentum changes; where the energy does */
 } findings;
 
 static bool allocate(analysis *a, findings *f) {
@@ -42,7 +43,9 @@ static bool allocate(analysis *a, findings *f) {
     f->working = arena_alloc(a->memory, a->m, sizeof *f->working);
     f->present = arena_alloc(a->memory, a->n, sizeof *f->present);
     f->forced = arena_alloc(a->memory, a->n, sizeof *f->forced);
-    return a->linear && a->at_rest && f->time_dependent && f->moving && f->working && f->present && f->forced;
+    f->forced_beyond = arena_alloc(a->memory, a->n, sizeof *f->forced_beyond);
+    return f->forced_beyond && a->linear && a->at_rest && f->time_dependent && f->moving && f->working && f->present &&
+           f->forced;
 }
 
 /* f with the velocities and accelerations set to zero. */
@@ -106,7 +109,8 @@ static bool test_coordinates(analysis *a, findings *f) {
         bool absent = c->place < CYCLIC_FIRST_OF_MOMENTUM;
         bool forced = !absent || c->place == CYCLIC_IN_LAGRANGIAN;
         if (absent && !zero_test_add(a, c->node, &f->present[c->coordinate])) return false;
-        if (forced && !zero_test_add(a, c->node, &f->forced[c->coordinate])) return false;
+        if (forced && !zero_test_add_regional(a, c->node, &f->forced[c->coordinate], &f->forced_beyond[c->coordinate]))
+            return false;
     }
     return true;
 }
@@ -115,7 +119,7 @@ static bool test_forces(analysis *a, findings *f) {
     const hamel_equations *e = &a->equations;
     for (size_t i = 0; i < a->n; i++)
         if (!zero_test_add(a, e->given[i], &f->any_force)) return false;
-    return zero_test_add(a, e->jacobi_rate, &f->energy_flows);
+    return zero_test_add_regional(a, e->jacobi_rate, &f->energy_flows, &f->energy_beyond);
 }
 
 static bool add_tests(analysis *a, findings *f) {
@@ -183,22 +187,32 @@ static bool add_name(analysis *a, hamel_names *names, const char *open, const ch
     return text != NULL;
 }
 
+/* Among what is conserved, or conserved on the branches of the start. */
+static bool add_conserved(analysis *a, const char *open, const char *name, uint64_t beyond) {
+    hamel_report *r = a->report;
+    if (beyond == 0) return add_name(a, &r->conserved, open, name);
+    hamel_regional *to = &r->conserved_while[r->conserved_while_count++];
+    to->name = arena_format(a->memory, "%s%s)", open, name);
+    return to->name && regions_name(a, beyond, &to->conditions);
+}
+
 static bool report_system(analysis *a, const findings *f) {
     hamel_report *r = a->report;
     r->left_out.items = arena_alloc(a->memory, a->m, sizeof *r->left_out.items);
     r->cyclic.items = arena_alloc(a->memory, a->n, sizeof *r->cyclic.items);
     r->conserved.items = arena_alloc(a->memory, a->n + 1, sizeof *r->conserved.items);
-    if (!r->left_out.items || !r->cyclic.items || !r->conserved.items) return false;
+    r->conserved_while = arena_alloc(a->memory, a->n + 1, sizeof *r->conserved_while);
+    if (!r->conserved_while || !r->left_out.items || !r->cyclic.items || !r->conserved.items) return false;
     r->conservative = !f->any_force && !f->lagrangian_in_time;
     for (size_t c = 0; c < a->m; c++) {
         if (!r->constraints[c].conservative) r->conservative = false;
         if (!a->linear[c] && !add_name(a, &r->left_out, "", r->constraints[c].name)) return false;
     }
-    if (!f->energy_flows && !add_name(a, &r->conserved, "jacobi_integral(", "")) return false;
+    if (!f->energy_flows && !add_conserved(a, "jacobi_integral(", "", f->energy_beyond)) return false;
     for (size_t i = 0; i < a->n; i++) {
         const char *name = a->system->coordinates[i].name;
         if (!f->present[i] && !add_name(a, &r->cyclic, "", name)) return false;
-        if (!f->forced[i] && !add_name(a, &r->conserved, "momentum(", name)) return false;
+        if (!f->forced[i] && !add_conserved(a, "momentum(", name, f->forced_beyond[i])) return false;
     }
     return true;
 }

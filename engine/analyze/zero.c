@@ -16,6 +16,10 @@ typedef struct evaluation {
 } evaluation;
 
 bool zero_test_add(analysis *a, graph_node node, bool *nonzero) {
+    return zero_test_add_regional(a, node, nonzero, NULL);
+}
+
+bool zero_test_add_regional(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond) {
     if (node < 0) return false;
     if (*nonzero || graph_is_zero(a->system->graph, node)) return true;
     double number;
@@ -26,7 +30,7 @@ bool zero_test_add(analysis *a, graph_node node, bool *nonzero) {
     zero_test *tests = arena_grow(a->memory, a->tests, &a->test_capacity, a->test_count + 1, sizeof *tests);
     if (!tests) return false;
     a->tests = tests;
-    tests[a->test_count++] = (zero_test){node, nonzero};
+    tests[a->test_count++] = (zero_test){node, nonzero, beyond};
     return true;
 }
 
@@ -51,16 +55,24 @@ static void evaluation_free(evaluation *w) {
     free(w->error);
 }
 
+/* What a test finds at a sample, or at region k. */
+static void note(const zero_test *test, const evaluation *w, bool regional, size_t k) {
+    if (fabs(w->value[test->node]) <= SAFETY * w->error[test->node]) return;
+    if (regional && test->beyond)
+        *test->beyond |= UINT64_C(1) << k;
+    else
+        *test->nonzero = true;
+}
+
 hamel_status zero_tests_run(analysis *a) {
     graph_node last = 0;
     for (size_t k = 0; k < a->test_count; k++) last = a->tests[k].node > last ? a->tests[k].node : last;
-    for (size_t s = 0; s < SAMPLE_COUNT && a->test_count; s++) {
+    for (size_t s = 0; s < SAMPLE_COUNT + a->other_count && a->test_count; s++) {
         evaluation w;
-        bool good = evaluate(a, &w, &a->samples[s], false, last);
-        for (size_t k = 0; good && k < a->test_count; k++) {
-            graph_node node = a->tests[k].node;
-            if (!(fabs(w.value[node]) <= SAFETY * w.error[node])) *a->tests[k].nonzero = true;
-        }
+        bool regional = s >= SAMPLE_COUNT;
+        const sample *at = regional ? &a->others[s - SAMPLE_COUNT].at : &a->samples[s];
+        bool good = evaluate(a, &w, at, false, last);
+        for (size_t k = 0; good && k < a->test_count; k++) note(&a->tests[k], &w, regional, s - SAMPLE_COUNT);
         evaluation_free(&w);
         if (!good) return analysis_no_memory(a);
     }

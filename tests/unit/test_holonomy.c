@@ -269,6 +269,70 @@ static void what_is_constant_is_put_into_the_rest(void **state) {
                            "y - psi*sin(phi)/2: (1)*cy (-psi*cos(phi)/2)*straight");
 }
 
+/* z' = g y' is nonholonomic where g depends on x; z' = z (x y' − y x') leaves the plane z = 0 to itself, and is a contact form
+ * elsewhere; x2² x2' is integrable whatever the start is. */
+static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
+    static const struct {
+        const char *equation;
+        double x, z;
+        size_t integrable, at_start;
+        const char *condition; /* NULL: none */
+    } cases[] = {
+        {"z' = if(x > 5, (x - 5)^3, 0)*y'", 0, 0, 0, 1, "x<5"},
+        {"z' = if(x > 5, (x - 5)^3, 0)*y'", 6, 0, 0, 0, NULL},
+        {"z' = max(x - 2, 0)*y'", 0.3, 0, 0, 1, "x<2"},
+        {"z' = (x + abs(x - 1))*y'", 0.3, 0, 0, 1, "x<1"},
+        {"z' = floor(x)*y'", 0.3, 0, 1, 1, NULL},
+        {"z' = if(t > 1, x, 0)*y'", 0.3, 0, 0, 1, "t<1"},
+        {"z' = abs(x)*x'", 0.3, 0, 1, 1, NULL},
+        {"z' = z*(x*y' - y*x')", 0.3, 0, 0, 1, NULL},
+        {"z' = z*(x*y' - y*x')", 0.3, 0.2, 0, 0, NULL},
+        {"z' = sin(z)^2*x*y'", 0.3, 0, 0, 1, NULL},
+        {"z' = (z - 0.1)*x*y'", 0.3, 0.1, 0, 1, NULL},
+        {"z' = y^4*x'", 0, 0, 0, 0, NULL}, /* a singular start, from which all is reached all the same */
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "`coordinates`: [{`name`: `x`, `initial`: %g}, `y`, {`name`: `z`, `initial`: %g}],"
+                 "`kinetic_energy`: `x'^2 + y'^2 + z'^2`, `constraints`: [{`name`: `c`, `equation`: `%s`}]",
+                 cases[k].x, cases[k].z, cases[k].equation);
+        hamel_report *r = fixture_report(text);
+        const hamel_start_verdict *start = &r->at_start;
+        if (r->integrable != cases[k].integrable || start->differs != (cases[k].at_start != cases[k].integrable) ||
+            start->integrable != cases[k].at_start)
+            fail_msg("%s: %zu, from the start %zu", cases[k].equation, r->integrable, start->integrable);
+        if (start->differs) assert_int_equal(start->accessible_dimension, 3 - start->integrable);
+        assert_int_equal(start->conditions.count, cases[k].condition != NULL);
+        if (cases[k].condition != NULL) assert_string_equal(start->conditions.items[0], cases[k].condition);
+        hamel_report_free(r);
+    }
+}
+
+/* x1 − x2³/3, the other form has no integral: from every start, also where x2² is small. */
+static void a_small_coefficient_is_no_bracket(void **state) {
+    static const double starts[] = {-0.9, -0.6, -0.26, -0.2, -0.1, 0, 1e-9, 0.05, 0.1, 0.3};
+    (void)state;
+    for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "`coordinates`: [`x1`, {`name`: `x2`, `initial`: %g}, `x3`, `x4`],"
+                 "`kinetic_energy`: `x1'^2 + x2'^2 + x3'^2 + x4'^2`, `constraints`: ["
+                 "{`name`: `a`, `equation`: `x1' - x2^2*x2' = 0`}, {`name`: `b`, `equation`: `x4' - x3*x2' = 0`}]",
+                 starts[k]);
+        expect(text, (expectation){2, 1, 3, HAMEL_VERDICT_PARTIALLY_HOLONOMIC});
+    }
+}
+
+/* d(0.1 x³ y + 0.7 z) by hand: 0.3 is not 3 times 0.1 in doubles, and yet meant. */
+static void decimals_mean_what_they_say(void **state) {
+    (void)state;
+    expect("`coordinates`: [{`name`: `x`, `initial`: 0.4}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
+           "`constraints`: [{`name`: `c`, `equation`: `(0.3*x^2*y*x' + 0.1*x^3*y' + 0.7*z')*(1 + y^2) = 0`}]",
+           (expectation){1, 1, 2, HAMEL_VERDICT_HOLONOMIC});
+}
+
 /* Dimensions as "2, 3, 4". */
 static void expect_dimensions(const size_t *found, size_t count, const char *wanted) {
     char text[200] = "";
@@ -416,6 +480,9 @@ static void it_can_be_canceled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_from_the_start_is_named_where_it_differs),
+        cmocka_unit_test(a_small_coefficient_is_no_bracket),
+        cmocka_unit_test(decimals_mean_what_they_say),
         cmocka_unit_test(a_knife_edge_reaches_every_configuration),
         cmocka_unit_test(one_form_in_two_variables_is_always_integrable),
         cmocka_unit_test(time_counts_as_a_coordinate),

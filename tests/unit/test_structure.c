@@ -100,6 +100,73 @@ static void a_term_free_of_velocities_makes_a_linear_constraint_rheonomic(void *
     }
 }
 
+static void append(char *text, size_t room, const char *more) {
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s", more);
+}
+
+/* A force on y, or none: found on the branch of the start alone, or on all. At the start x = 0.3, t = 0. */
+static void what_is_conserved_on_one_branch_is_said_of_that_branch(void **state) {
+    static const struct {
+        const char *force, *conserved, *regional, *condition;
+    } cases[] = {
+        {"if(x > 5, (x - 5)^3, 0)", "momentum(z)", "momentum(y)", "x<5"},
+        {"if(x <= 5, 0, 1)", "momentum(z)", "momentum(y)", "x<5"},
+        {"max(x - 3, 0)", "momentum(z)", "momentum(y)", "x<3"},
+        {"min(0, x + 2)", "momentum(z)", "momentum(y)", "x>-2"},
+        {"abs(x - 1) + x - 1", "momentum(z)", "momentum(y)", "x<1"},
+        {"1 - sign(4 - x)", "momentum(z)", "momentum(y)", "x<4"},
+        {"floor(0.1*x + 0.5)", "momentum(z)", "momentum(y)", "floor(0.5 + 0.1*x)==0"},
+        {"mod(0.1*x + 0.5, 1) - 0.1*x - 0.5", "momentum(z)", "momentum(y)", "floor(0.5 + 0.1*x)==0"},
+        {"if(t > 2, 0.5, 0)", "momentum(z)", "momentum(y)", "t<2"},
+        {"if(x'^2 > 4, x', 0)", "momentum(z)", "momentum(y)", "x'^2<4"},
+        {"table(T, x)", "momentum(z)", "momentum(y)", "x<1"},
+        {"if(x > 5, 0, 0)", "momentum(y) momentum(z)", NULL, NULL},
+        {"if(x^2 + y^2 > 5, 1, 1)", "momentum(z)", NULL, NULL},
+        {"abs(x)", "momentum(z)", NULL, NULL},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[900], found[300] = "";
+        snprintf(text, sizeof text,
+                 "`coordinates`: [{`name`: `x`, `initial`: 0.3, `velocity`: 1}, `y`, `z`],"
+                 "`kinetic_energy`: `x'^2 + y'^2 + z'^2`, `potential_energy`: `x^2`,"
+                 "`tables`: {`T`: {`x`: [0, 1, 2, 3], `y`: [0, 0, 1, 4], `kind`: `linear`,"
+                 "`outside`: `hold`}}, `generalized_forces`: {`y`: `%s`}",
+                 cases[k].force);
+        hamel_report *r = fixture_report(text);
+        for (size_t i = 0; i < r->conserved.count; i++) {
+            if (strncmp(r->conserved.items[i], "momentum", 8) != 0) continue;
+            if (found[0]) append(found, sizeof found, " ");
+            append(found, sizeof found, r->conserved.items[i]);
+        }
+        if (strcmp(found, cases[k].conserved) != 0) fail_msg("%s: %s", cases[k].force, found);
+        if (cases[k].regional == NULL) {
+            for (size_t i = 0; i < r->conserved_while_count; i++)
+                if (strncmp(r->conserved_while[i].name, "momentum", 8) == 0) fail_msg("%s", cases[k].force);
+        } else {
+            const hamel_regional *last = &r->conserved_while[r->conserved_while_count - 1];
+            assert_true(r->conserved_while_count > 0);
+            assert_string_equal(last->name, cases[k].regional);
+            assert_int_equal(last->conditions.count, 1);
+            assert_string_equal(last->conditions.items[0], cases[k].condition);
+        }
+        hamel_report_free(r);
+    }
+}
+
+/* Of a table that is zero around the start, a constraint that depends on time on another branch, and one that works. */
+static void kinds_of_constraints_are_those_of_all_branches(void **state) {
+    (void)state;
+    hamel_report *r = fixture_report(
+        "`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, `constraints`: ["
+        "{`name`: `c`, `equation`: `z' = if(x > 5, t, 0)*y'`}, {`name`: `d`, `equation`: `x' = max(y - 3, 0)`}]");
+    assert_true(r->constraints[0].time_dependent && r->constraints[0].rheonomic && r->constraints[0].catastatic);
+    assert_true(!r->constraints[1].catastatic && r->constraints[1].rheonomic && !r->constraints[1].conservative);
+    assert_false(r->conservative);
+    hamel_report_free(r);
+}
+
 static void a_constraint_that_drives_is_acatastatic(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -359,6 +426,8 @@ int main(void) {
         cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
         cmocka_unit_test(a_knife_edge_that_turns_is_catastatic),
         cmocka_unit_test(a_term_free_of_velocities_makes_a_linear_constraint_rheonomic),
+        cmocka_unit_test(what_is_conserved_on_one_branch_is_said_of_that_branch),
+        cmocka_unit_test(kinds_of_constraints_are_those_of_all_branches),
         cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
         cmocka_unit_test(a_speed_that_is_prescribed_needs_no_initial_velocities),
