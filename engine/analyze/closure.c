@@ -22,13 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6, WAY_ORDER = 24, WAY_STEPS = 6 };
+enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6, WAY_ORDER = 16, WAY_STEPS = 4 };
 static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
 static const double SIGNAL = 1e3;
 static const double NOISE = 0x1p-200; /* of a bracket's terms and of the coefficients: TAYLOR_BITS less what cancels */
-/* A singular leaf is met as far as the start's doubles are: what is below stands for 0 there. Steps along it are a tenth of
- * what the series' coefficients allow, for an error near 10^-WAY_ORDER. */
-static const double LEAF_NOISE = 1e-10, WAY = 0.1;
+/* On the way from a singular start: the error of steps of WAY times what the series' coefficients allow. */
+static const double WAY_NOISE = 1e-18, WAY = 0.05;
 static const double WORK_MOST = 3e7; /* products of numbers for one order; some seconds */
 
 /* ∂(entry)/∂(column) */
@@ -50,10 +49,10 @@ typedef struct closure {
     size_t *solved;        /* column → position in pivot; rank for others */
     slope *slopes;
     size_t slope_count;
-    double *control; /* width × (order + 1): u */
-    double *matrix;  /* rank × width */
-    double noise;    /* of a bracket, in units of its terms */
-    mpfr_t *start;   /* width: of the curve */
+    double *control;       /* width × (order + 1): u */
+    double *matrix;        /* rank × width */
+    double noise;          /* of a bracket, in units of its terms */
+    mpfr_t *start[COPIES]; /* width: of each system's curve */
 } closure;
 
 /* One of the systems. Series are one after another, each of order + 1 coefficients. */
@@ -580,7 +579,7 @@ static hamel_status measure(closure *c, uint64_t seed, size_t most, size_t *firs
     draw_control(c, seed);
     for (size_t n = 0; n < COPIES && good; n++) good = copy_create(c, &copies[n], n > 0 ? CHANGE : 0, seed + n);
     for (size_t n = 0; n < COPIES && good && finite; n++) {
-        for (size_t l = 0; l < c->width; l++) mpfr_set(copies[n].x[l], c->start[l], MPFR_RNDN);
+        for (size_t l = 0; l < c->width; l++) mpfr_set(copies[n].x[l], c->start[n][l], MPFR_RNDN);
         finite = follow(c, &copies[n]);
         if (!finite || system_interrupted(c->f->a->system)) break;
         solve_coefficients(c, &copies[n]);
@@ -595,8 +594,8 @@ static hamel_status measure(closure *c, uint64_t seed, size_t most, size_t *firs
     return status;
 }
 
-/* Moves the start of the curve to x(s) by the series that a copy has, s as long as they are good for. */
-static void advance(closure *c, copy *y) {
+/* Moves the start of system n's curve to x(s) by the series that a copy has, s as long as they are good for. */
+static void advance(closure *c, size_t n, copy *y) {
     double fastest = 1;
     for (size_t l = 0; l < c->width; l++)
         for (size_t k = 1; k <= c->order; k++) {
@@ -610,29 +609,46 @@ static void advance(closure *c, copy *y) {
             mpfr_add(y->right[0], y->right[0], y->t.scratch[0], MPFR_RNDN);
             mpfr_mul_d(y->right[0], y->right[0], WAY / fastest, MPFR_RNDN);
         }
-        mpfr_add(c->start[l], y->x[l], y->right[0], MPFR_RNDN);
+        mpfr_add(c->start[n][l], y->x[l], y->right[0], MPFR_RNDN);
     }
 }
 
-/* Some steps along curves from the start: *good is false where something is not finite, or it takes too long. */
+/* Some steps along curves from the start, in each of the systems, whose starts differ by CHANGE as well: a leaf is met as far
+ * as doubles can tell. *good is false where something is not finite, or it takes too long. */
 static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = work_of(c) <= WORK_MOST;
     if (!*good) return HAMEL_OK;
     c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
     if (!c->control) return analysis_no_memory(c->f->a);
-    for (int i = 0; i < WAY_STEPS && *good; i++) {
+    for (size_t i = 0; i < WAY_STEPS * COPIES && *good; i++) {
+        size_t n = i % COPIES;
         copy y = {.x = NULL};
-        for (size_t l = 0; l < c->width; l++)
+        for (size_t l = 0; n == 0 && l < c->width; l++)
             for (size_t k = 0; k < 2; k++) c->control[l * (c->order + 1) + k] = random_uniform(&seed, -1, 1);
-        bool made = copy_create(c, &y, 0, 0);
-        for (size_t l = 0; made && l < c->width; l++) mpfr_set(y.x[l], c->start[l], MPFR_RNDN);
+        bool made = copy_create(c, &y, n > 0 ? CHANGE : 0, seed + n);
+        for (size_t l = 0; made && l < c->width; l++) mpfr_set(y.x[l], c->start[n][l], MPFR_RNDN);
         *good = made && follow(c, &y);
-        if (*good) advance(c, &y);
+        if (*good) advance(c, n, &y);
         copy_free(c, &y);
         if (!made) return analysis_no_memory(c->f->a);
+        if (system_interrupted(c->f->a->system)) return c->f->a->error->status;
     }
     return HAMEL_OK;
+}
+
+/* The configuration x, for all systems; with changes of it when they are to leave it. */
+static bool set_start(closure *c, const double *x, uint64_t seed, bool changed) {
+    for (size_t n = 0; n < COPIES; n++) {
+        c->start[n] = taylor_numbers(c->width);
+        if (!c->start[n]) return false;
+        for (size_t l = 0; l < c->width; l++) {
+            double by = random_uniform(&seed, -CHANGE, CHANGE) * fmax(1, fabs(x[l]));
+            mpfr_set_d(c->start[n][l], x[l], MPFR_RNDN);
+            if (changed && n > 0) mpfr_add_d(c->start[n][l], c->start[n][l], by, MPFR_RNDN);
+        }
+    }
+    return true;
 }
 
 static hamel_status run(closure *c, const double *x, uint64_t seed, bool reached, size_t most, size_t *first,
@@ -641,31 +657,25 @@ static hamel_status run(closure *c, const double *x, uint64_t seed, bool reached
     if (!make_plan(c))
         return equations_status(c->f->a->system) != HAMEL_OK ? c->f->a->error->status : analysis_no_memory(c->f->a);
     if (!forms_evaluate(c->f, x) || !choose_pivots(c)) return HAMEL_NOT_FINITE;
-    c->start = taylor_numbers(c->width);
-    if (!c->start) return analysis_no_memory(c->f->a);
-    for (size_t l = 0; l < c->width; l++) mpfr_set_d(c->start[l], x[l], MPFR_RNDN);
-    hamel_status status = HAMEL_OK;
-    bool good = true;
+    hamel_status status = set_start(c, x, seed, reached) ? HAMEL_OK : analysis_no_memory(c->f->a);
+    bool good = status == HAMEL_OK;
     size_t longest = most + 2;
-    if (reached) status = leave_start(c, seed, &good);
+    if (good && reached) status = leave_start(c, seed, &good);
     for (c->order = FIRST_ORDER < longest ? FIRST_ORDER : longest;; c->order = 2 * c->order) {
         if (c->order > longest) c->order = longest;
         if (status != HAMEL_OK || !good || work_of(c) > WORK_MOST) break;
         status = measure(c, seed, most, first, all, clear);
         if (status != HAMEL_OK || *clear || c->order == longest) break;
     }
-    taylor_numbers_free(c->start, c->width);
+    for (size_t n = 0; n < COPIES; n++) taylor_numbers_free(c->start[n], c->width);
     mpfr_free_cache();
     return status;
 }
 
 hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) {
-    closure c = {.f = f,
-                 .width = f->width,
-                 .rank = f->rank,
-                 .others = f->width - f->rank,
-                 .noise = reached ? LEAF_NOISE : NOISE};
+    closure c = {
+        .f = f, .width = f->width, .rank = f->rank, .others = f->width - f->rank, .noise = reached ? WAY_NOISE : NOISE};
     size_t all = 0, added = 0;
     *clear = true;
     *first = *dimension = c.others;

@@ -113,8 +113,15 @@ static bool is_short(double value) {
     return fabs(value) < 0x1p30 && value * 0x1p20 == floor(value * 0x1p20);
 }
 
+/* A small number of few binary digits: what 0.1 + 0.2 - 0.3 leaves. */
+static bool is_residue(double value) {
+    int exponent;
+    double mantissa = frexp(fabs(value), &exponent) * 0x1p10;
+    return exponent < -40 && mantissa == floor(mantissa);
+}
+
 static void set_number(mpfr_ptr to, double value, double change, uint64_t *seed) {
-    double by = random_uniform(seed, 0.5, 1) * change;
+    double by = random_uniform(seed, 0.5, 1) * (is_residue(value) ? 1 : change);
     if (random_uniform(seed, -1, 1) < 0) by = -by;
     mpfr_set_d(to, value, MPFR_RNDN);
     if (change == 0 || is_short(value)) return;
@@ -263,7 +270,7 @@ static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) 
     mpfr_div(z, z, of(t, o[1], 0), MPFR_RNDN);
 }
 
-/* Coefficient k of x^n, n ≥ 0, at x_0 = 0: products of the series, in the scratch behind the first two. */
+/* Coefficient k of x^n, n ≥ 0, at x_0 = 0 or next to it, where a recurrence that divides by x_0 loses its digits: products of the series, in the scratch behind the first two. */
 static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size_t k) {
     mpfr_t *power = t->scratch + 2;
     for (size_t i = 0; i <= k; i++) mpfr_set_ui(power[i], i == 0, MPFR_RNDN);
@@ -281,7 +288,8 @@ static void power(const taylor *t, size_t place, const int32_t *o, size_t k) {
     const size_t most = 64; /* x^n by products costs n of them */
     mpfr_ptr z = taylor_coefficient(t, place, k);
     mpfr_srcptr x = of(t, o[0], 0), a = of(t, o[1], 0);
-    if (mpfr_zero_p(x) && mpfr_integer_p(a) && mpfr_sgn(a) >= 0 && mpfr_cmp_ui(a, most) <= 0) {
+    bool small = mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_get_exp(x) < -20);
+    if (small && mpfr_integer_p(a) && mpfr_sgn(a) >= 0 && mpfr_cmp_ui(a, most) <= 0) {
         power_at_zero(t, z, o[0], mpfr_get_ui(a, MPFR_RNDN), k);
         return;
     }

@@ -37,7 +37,8 @@ typedef struct taylor {
 } taylor;
 
 /* Series of all nodes: numbers and parameters as given, all others zero so far. Each number that is no short binary
- * fraction, and so may be rounded, is changed by a relative amount of `change` at most, as `seed` has it. False without
+ * fraction, and so may be rounded, is changed by a relative amount of `change` at most, as `seed` has it; what is left where
+ * decimals cancel, by as much as itself. False without
  * memory; taylor_free in both cases. */
 bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed);

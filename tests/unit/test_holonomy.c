@@ -289,6 +289,9 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
         {"z' = z*(x*y' - y*x')", 0.3, 0.2, 0, 0, NULL},
         {"z' = sin(z)^2*x*y'", 0.3, 0, 0, 1, NULL},
         {"z' = (z - 0.1)*x*y'", 0.3, 0.1, 0, 1, NULL},
+        {"z' = exp(-30 - x)*y'", 0.3, 0, 0, 0, NULL}, /* small, and a bracket all the same */
+        {"z' = 1e-15*x*y'", 0.3, 0, 0, 0, NULL},
+        {"z' = (0.1*x*y' + 0.2*x*y') - 0.3*x*y' + 0.7*x*x'", 0.3, 0, 1, 1, NULL}, /* 5.6e-17*x*y' is rounding */
         {"z' = y^4*x'", 0, 0, 0, 0, NULL}, /* a singular start, from which all is reached all the same */
     };
     (void)state;
