@@ -17,6 +17,7 @@
  * times the difference that this makes. No threshold for the size of a bracket is left. */
 #include "engine/analyze/forms.h"
 #include "engine/analyze/taylor.h"
+#include "engine/base/memory_left.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static const double SIGNAL = 1e3;
 static const double NOISE = 0x1p-200; /* of a bracket's terms and of the coefficients: TAYLOR_BITS less what cancels */
 /* On the way from a singular start: the error of steps of WAY times what the series' coefficients allow. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-static const double WORK_MOST = 3e7; /* products of numbers for one order; some seconds */
+static const double WORK_MOST = 3e7;        /* products of numbers for one order; some seconds */
+static const size_t NUMBERS_MOST = 1000000; /* of one system; 80 MB */
 
 /* ∂(entry)/∂(column) */
 typedef struct slope {
@@ -37,7 +39,6 @@ typedef struct slope {
 
 typedef struct closure {
     forms *f;
-    const sample *at;
     arena memory;
     taylor_plan plan;
     size_t width, rank, others, order;
@@ -210,10 +211,17 @@ static void copy_free(const closure *c, copy *y) {
     *y = (copy){0};
 }
 
+/* Of one system. */
+static size_t numbers_of(const closure *c) {
+    return (c->plan.count + c->rank * (2 * c->others + c->width)) * (c->order + 1);
+}
+
+/* False without memory. MPFR does not look whether it gets any; a number takes ten doubles. */
 static bool copy_create(const closure *c, copy *y, double change, uint64_t seed) {
     size_t each = c->order + 1, k = c->rank;
     const double *parameters =
         model_inputs(c->f->a->model, NULL, NULL, NULL, NULL, NULL, NULL).values[SYMBOL_PARAMETER];
+    if (!memory_left(10, numbers_of(c))) return false;
     bool good = taylor_init(&y->t, &c->plan, c->order, parameters, change, seed);
     y->x = taylor_numbers(c->width);
     y->velocity = taylor_numbers(c->width * each);
@@ -617,7 +625,7 @@ static void advance(closure *c, size_t n, copy *y) {
  * as doubles can tell. *good is false where something is not finite, or it takes too long. */
 static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
-    *good = work_of(c) <= WORK_MOST;
+    *good = work_of(c) <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
     if (!*good) return HAMEL_OK;
     c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
     if (!c->control) return analysis_no_memory(c->f->a);
@@ -663,7 +671,7 @@ static hamel_status run(closure *c, const double *x, uint64_t seed, bool reached
     if (good && reached) status = leave_start(c, seed, &good);
     for (c->order = FIRST_ORDER < longest ? FIRST_ORDER : longest;; c->order = 2 * c->order) {
         if (c->order > longest) c->order = longest;
-        if (status != HAMEL_OK || !good || work_of(c) > WORK_MOST) break;
+        if (status != HAMEL_OK || !good || work_of(c) > WORK_MOST || numbers_of(c) > NUMBERS_MOST) break;
         status = measure(c, seed, most, first, all, clear);
         if (status != HAMEL_OK || *clear || c->order == longest) break;
     }

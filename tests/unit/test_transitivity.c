@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <string.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 

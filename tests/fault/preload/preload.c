@@ -56,9 +56,9 @@ static size_t unforgiving_count;
 
 static int note_library(struct dl_phdr_info *library, size_t size, void *context) {
     (void)size, (void)context;
-    static const char *const names[] = {"libflint", "libgmp", "libsundials"};
+    static const char *const names[] = {"libflint", "libgmp", "libmpfr", "libsundials"};
     bool found = false;
-    for (size_t k = 0; k < 3; k++) found = found || strstr(library->dlpi_name, names[k]);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) found = found || strstr(library->dlpi_name, names[k]);
     for (int k = 0; found && k < library->dlpi_phnum && unforgiving_count < 8; k++) {
         const ElfW(Phdr) *part = &library->dlpi_phdr[k];
         uintptr_t at = library->dlpi_addr + part->p_vaddr;
