@@ -100,14 +100,14 @@ static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) 
     const double *R = at->x;
     int worst[2] = {0, 0};
     double most = 0, found = 1;
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) {
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = i; j < 3; j++) {
             double product = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
             if (!(fabs(product - (i == j)) > most)) continue;
             most = fabs(product - (i == j));
             found = product;
-            worst[0] = i;
-            worst[1] = j;
+            worst[0] = (int)i;
+            worst[1] = (int)j;
         }
     if (most > ROUNDED) return row_fault(s, c, at, worst[0], worst[1], found);
     double determinant =
@@ -276,8 +276,8 @@ static void normalize(graph *g, graph_node e[4]) {
 static double miss_of(const claim *c, const double *x) {
     double most = 0;
     if (c->kind == CLAIM_QUATERNION) return fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3] - 1);
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++)
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = i; j < 3; j++)
             most = fmax(
                 most, fabs(x[3 * i] * x[3 * j] + x[3 * i + 1] * x[3 * j + 1] + x[3 * i + 2] * x[3 * j + 2] - (i == j)));
     return most;
