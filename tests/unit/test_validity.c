@@ -81,8 +81,8 @@ static void rotations_are_taken_and_made_exact(void **state) {
         "`matrix`: [[`k`, `-s`, 0], [`s`, `k`, 0], [0, 0, 1]]",
         "`matrix`: [[0, 0, 1], [1, 0, 0], [0, 1, 0]]",
         "`matrix`: [[0.8660254, -0.5, 0], [0.5, 0.8660254, 0], [0, 0, 1]]",
-        "`matrix`: [[`cos(a)`, `-sin(a)*cos(b)`, `sin(a)*sin(b)`], [`sin(a)`, `cos(a)*cos(b)`, `-cos(a)*sin(b)`],"
-        "[0, `sin(b)`, `cos(b)`]]",
+        ("`matrix`: [[`cos(a)`, `-sin(a)*cos(b)`, `sin(a)*sin(b)`], [`sin(a)`, `cos(a)*cos(b)`, `-cos(a)*sin(b)`],"
+         "[0, `sin(b)`, `cos(b)`]]"),
     };
     char text[3000];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
