@@ -64,12 +64,9 @@ roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips) {
         return NULL;
     }
     w->first_side = w->side + count;
-    w->first_touching = w->touching + count;
-    w->passed = w->first_touching + count;
-    w->jumped = w->passed + count;
-    bool **rest[] = {&w->stood, &w->at_rest,  &w->turned,    &w->stopped,  &w->stuck,
-                     &w->held,  &w->released, &w->undecided, &w->unnoticed};
-    for (size_t j = 0; j < sizeof rest / sizeof *rest; j++) *rest[j] = w->jumped + (j + 1) * count;
+    bool **flags[] = {&w->first_touching, &w->passed, &w->jumped, &w->stood,    &w->at_rest,   &w->turned,
+                      &w->stopped,        &w->stuck,  &w->held,   &w->released, &w->undecided, &w->unnoticed};
+    for (size_t j = 0; j < sizeof flags / sizeof *flags; j++) *flags[j] = w->touching + (j + 1) * count;
     w->slack = w->noise + count;
     w->last_noise = w->slack + count;
     w->first = w->last_noise + count;
@@ -295,13 +292,21 @@ static int heading(const roots *w, size_t i, const roots_state *at, bool start) 
     return fabs(rate) <= exact && fabs(at->bends[i]) > at->bend_slack[i] ? sign(at->bends[i]) : 0;
 }
 
+/* A contact that impacts do not keep from closing further. */
+static bool is_beyond(const roots *w, size_t i) {
+    const model_event *e = &w->model->events[i];
+    return e->contact && e->impulse_count > 0 && !w->held[i] && sign(w->first[i]) == leaving(w, i);
+}
+
 /* Whether a function at its zero is about to leave it such that its event happens now: at the start, after another event has
  * turned it, or after forces have changed. An event that changes nothing waits for a crossing from one side to the other. */
 static bool leaves_zero(roots *w, size_t i, const roots_state *at, bool start) {
     const model_event *e = &w->model->events[i];
     double rate = rate_of(at, i);
+    bool zero = is_at_zero(w, i, rate, start);
     w->undecided[i] = false;
-    if (!is_at_zero(w, i, rate, start) || w->held[i] || w->released[i]) return false;
+    w->unnoticed[i] = start && !zero && is_beyond(w, i);
+    if (!zero || w->held[i] || w->released[i]) return false;
     int way = heading(w, i, at, start), out = leaving(w, i);
     if (out == 0 && !e->contact) out = way;
     if (way == 0 || (out != 0 && way != out)) return false;

@@ -72,8 +72,8 @@ bool roots_meet(roots *w, size_t i, double rate);
 /* Whether the contact i, which meets or stands at its zero, approaches at this rate. */
 bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);
 bool roots_stood(const roots *w, size_t i); /* at its zero, where the search began: it passes by leaving that */
-/* Whether the function of event i leaves its zero at the start without anything happening: the event only ends the run, or
- * has no direction. */
+/* Whether the function of event i leaves its zero at the start without anything happening, because the event only ends the
+ * run or has no direction; or whether it is that of a contact and beyond its zero there. */
 bool roots_unnoticed(const roots *w, size_t i);
 bool roots_passed(const roots *w, size_t i); /* in a direction that counts; or is what was missed */
 

@@ -124,7 +124,13 @@ static void warn_of_unnoticed(run *r) {
     for (size_t i = 0; i < model->event_count; i++) {
         const model_event *e = &model->events[i];
         if (!roots_unnoticed(r->main.roots, i)) continue;
-        if (model_event_acts(e))
+        if (e->contact && e->direction != HAMEL_BOTH)
+            warn(
+                r->summary,
+                "at the start the function of the event `%s` is beyond the zero at which its contact closes: no impact "
+                "keeps it from closing further; start from the other side of the zero, or correct the function",
+                e->name);
+        else if (model_event_acts(e))
             warn(r->summary,
                  "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
                  "there; if it closes, give the event a direction",

@@ -353,6 +353,23 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     record_free(r);
 }
 
+/* Where the function leaves out the radius of the ball, for example. */
+static void a_contact_beyond_its_zero_is_named(void **state) {
+    (void)state;
+    record *r = ball(
+        "0", "0", "`when`: `y - 0.1`, `direction`: `falling`, `impulse`: {`constraint`: `y`, `restitution`: 0.5}", "");
+    assert_int_equal(r->status, HAMEL_OK);
+    assert_true(record_warns(r, "`b` is beyond the zero at which its contact closes"));
+    record_free(r);
+    r = ball("0.2", "0",
+             "`when`: `y - 0.1`, `direction`: `falling`, `impulse`: {`constraint`: `y`, `restitution`: 0.5}", "");
+    assert_int_equal(r->summary.warning_count, 0);
+    record_free(r);
+    r = ball("0", "0", "`when`: `y - 0.1`, `direction`: `falling`, `set`: {`y'`: `y'/2`}", ""); /* a membrane */
+    assert_int_equal(r->summary.warning_count, 0);
+    record_free(r);
+}
+
 static void two_walls_act_at_one_instant(void **state) {
     (void)state;
     for (int flight = 0; flight < 2; flight++)
@@ -604,6 +621,7 @@ int main(void) {
         cmocka_unit_test(a_ball_at_rest_on_the_floor_is_held_or_refused),
         cmocka_unit_test(a_ball_on_an_inclined_plane_is_held_or_refused),
         cmocka_unit_test(without_a_direction_a_contact_at_zero_may_only_open),
+        cmocka_unit_test(a_contact_beyond_its_zero_is_named),
         cmocka_unit_test(two_walls_act_at_one_instant),
         cmocka_unit_test(a_force_that_begins_to_press_is_met),
         cmocka_unit_test(a_trapdoor_opens),
