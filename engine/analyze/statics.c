@@ -20,7 +20,16 @@ static const double NEARBY = 0.1; /* of a coordinate or of 1: where the sizes of
 static const double UNDERFLOW = 1e-100; /* of the sizes at the start: beyond any root of order below 50 or so */
 static const double BOUNDED = 1e5;      /* a lever of such a ratio would be off by that much of its own accuracy */
 static const double TINY = 1e-7;        /* a displacement that changes smooth functions by little */
-enum { KINK_TRIALS = 12, MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
+static const double SAME = 1e-12;       /* of the sizes of all terms: some thousand units of rounding */
+enum {
+    AUTONOMOUS_TRIALS = 3,
+    KINK_TRIALS = 12,
+    MOST_ITERATIONS = 150,
+    PATIENCE = 20,
+    HALVINGS = 12,
+    NOISE_TRIALS = 3,
+    NEARBY_TRIALS = 4
+};
 
 size_t statics_most(const statics *s) {
     return s->n + STATICS_INSTANTS * s->m + s->spinning_count;
@@ -41,8 +50,48 @@ static bool contains_time(const hamel_model *model) {
     return ((program_depends(model->residual) | program_depends(model->dynamics)) & time) != 0;
 }
 
-static void choose_instants(statics *s) {
-    s->instants = contains_time(s->model) ? STATICS_INSTANTS : 1;
+/* Sums of all values and derivatives of the equations with random weights, and the sum of their sizes. */
+static void summarize(const local_equations *l, double sum[2]) {
+    const size_t n = l->n, m = l->m, rows = l->rows;
+    const struct {
+        const double *values;
+        size_t count;
+    } lists[] = {{l->R, rows}, {l->R_q, rows * n}, {l->R_v, rows * n}, {l->R_a, rows * n}, {l->R_l, rows * m},
+                 {l->phi, m},  {l->psi, m},        {l->phi_q, m * n},  {l->psi_q, m * n},  {l->psi_v, m * n}};
+    uint64_t seed = 31;
+    sum[0] = sum[1] = 0;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (size_t i = 0; i < lists[k].count; i++) {
+            sum[0] += random_uniform(&seed, -1, 1) * lists[k].values[i];
+            sum[1] += fabs(lists[k].values[i]);
+        }
+}
+
+/* Whether the equations are the same at all times although t occurs, as in a frame that turns uniformly about the vertical:
+ * at random states, at several times. `state` has room for 3n + m numbers. */
+static bool is_autonomous(statics *s, double *state) {
+    size_t n = s->n, total = 3 * n + s->m;
+    for (int trial = 0; trial < AUTONOMOUS_TRIALS; trial++) {
+        double before[2] = {0};
+        for (size_t i = 0; i < total; i++) state[i] = random_uniform(&s->seed, -1, 1);
+        for (size_t i = 0; i < n; i++) state[i] += s->model->q0[i];
+        for (int k = 0; k < STATICS_INSTANTS; k++) {
+            hamel_error quiet = {0};
+            double t = s->model->settings.start + (k ? random_uniform(&s->seed, 0, 5) : 0), sum[2];
+            local_state at = {t, state, state + n, state + 2 * n, state + 3 * n};
+            bool good = local_evaluate(&s->local, &at, &quiet) == HAMEL_OK;
+            hamel_error_clear(&quiet);
+            if (!good) return false;
+            summarize(&s->local, sum);
+            if (k > 0 && !(fabs(sum[0] - before[0]) <= SAME * sum[1])) return false;
+            memcpy(before, sum, sizeof sum);
+        }
+    }
+    return true;
+}
+
+static void choose_instants(statics *s, double *room) {
+    s->instants = contains_time(s->model) && !is_autonomous(s, room) ? STATICS_INSTANTS : 1;
     s->t[0] = s->model->settings.start;
     for (size_t k = 0; k < s->instants && s->instants > 1; k++)
         s->t[k] = s->model->settings.start + (double)k + random_uniform(&s->seed, 0.1, 0.9);
@@ -124,8 +173,10 @@ hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *c
     s->cyclic = arena_alloc(&s->memory, s->n, sizeof *s->cyclic);
     s->spinning = arena_alloc(&s->memory, s->n, sizeof *s->spinning);
     if (!s->v || !s->zero_a || !s->cyclic || !s->spinning) return no_memory(error);
+    double *room = arena_alloc(&s->memory, 3 * s->n + s->m, sizeof *room);
+    if (!room) return no_memory(error);
     mark_cyclic(s, cyclic, v);
-    choose_instants(s);
+    choose_instants(s, room);
     if (!allocate(s)) return no_memory(error);
     status = compile_momenta(s, error);
     (void)statics_take(s, STATICS_GIVEN, NULL);

@@ -146,6 +146,17 @@ static void a_hoop_is_decided_at_its_critical_speed(void **state) {
            {HOOP("9.80999"), {0}, STABLE, LEAST, 0, 2});
 }
 
+/* The same bead as a particle on a hoop that is turned by w t: t occurs, and the equations are the same at all times. */
+#define TURNED(w)                                                                                              \
+    "`parameters`: {`w`: `" w "`}, `coordinates`: [{`name`: `th`, `initial`: 0.3}], `gravity`: [0, 0, -9.81]," \
+    "`particles`: [{`name`: `bead`, `mass`: 2, `position`: [`sin(th)*cos(w*t)`, `sin(th)*sin(w*t)`, `-cos(th)`]}]"
+static void a_uniform_turn_is_no_change_with_time(void **state) {
+    (void)state;
+    EXPECT({TURNED("sqrt(9.81)"), {0}, STABLE, ORDER(4), 0, 2}, {TURNED("2"), {0}, STABLE, LEAST, 0, 2},
+           {TURNED("sqrt(19.62)"), {M_PI / 3}, STABLE, LEAST, 0, 4},
+           {TURNED("sqrt(19.62)"), {0}, UNSTABLE, LINEAR, 0, 4});
+}
+
 /* V may have a kink: what holds on one side of it does not decide. */
 static void branches_are_seen_on_both_sides(void **state) {
     (void)state;
@@ -317,6 +328,7 @@ int main(void) {
         cmocka_unit_test(what_follows_the_flat_direction_counts),
         cmocka_unit_test(families_are_not_isolated_points_and_the_reverse),
         cmocka_unit_test(a_hoop_is_decided_at_its_critical_speed),
+        cmocka_unit_test(a_uniform_turn_is_no_change_with_time),
         cmocka_unit_test(branches_are_seen_on_both_sides),
         cmocka_unit_test(other_forces_are_taken_into_account),
         cmocka_unit_test(constraints_shape_the_potential),
