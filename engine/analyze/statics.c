@@ -469,13 +469,14 @@ static bool reactions_are_bounded(statics *s, const double *z) {
     return reaction <= BOUNDED * force + 1e-9 && statics_evaluate(s, z);
 }
 
-/* Once more from where the iteration ended, with smaller pivots: at multiple roots all become small. */
+/* Once more from where the iteration ended, with smaller pivots, as at multiple roots all become small; and with whole steps,
+ * since next to stiff terms the curvature of a flat valley makes the residual grow before it falls. */
 static bool refine(statics *s, double *z, bool solved) {
     if (solved && statics_residual(s) <= ROUNDED) return true;
     if (!solved && !(statics_residual(s) < NEAR)) return false;
     memcpy(s->kept, z, s->unknowns * sizeof *z);
     s->rank = FINEST;
-    bool better = iterate(s, z, true);
+    bool better = iterate(s, z, false);
     s->rank = RANK;
     if (!better) memcpy(z, s->kept, s->unknowns * sizeof *z);
     return better || solved;
