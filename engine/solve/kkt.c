@@ -308,12 +308,12 @@ size_t kkt_rank(const kkt *k) {
 
 double kkt_margin(const kkt *k) {
     if (!kkt_finds_margin(k)) return 1;
-    if (k->use_ldl) return kkt_ldl_margin(k->ldl);
+    if (k->use_ldl || !k->use_dense) return kkt_ldl_margin(k->ldl);
     return k->dense->mode != DENSE_LU ? k->dense->margin : 1;
 }
 
 bool kkt_finds_margin(const kkt *k) {
-    return k->use_dense && k->k > 0;
+    return k->k > 0 && (k->use_dense || (k->ldl && !k->compliant));
 }
 
 size_t kkt_dependent(const kkt *k, size_t *list) {

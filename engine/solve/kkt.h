@@ -67,9 +67,9 @@ void kkt_recall(kkt *k, kkt_memory memory);
 size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 
 /* How far the rows are from losing rank, after kkt_factor: the sine of the smallest angle between a row and the span of
- * those before it, in the metric of M⁻¹; 1 where it is not known (sparse, or a mass matrix that needs LU). */
+ * those before it, in the metric of M⁻¹; 1 where it is not known (KLU alone, or a mass matrix that needs LU). */
 double kkt_margin(const kkt *k);
-bool kkt_finds_margin(const kkt *k); /* whether that is known at all: not of large sparse systems */
+bool kkt_finds_margin(const kkt *k); /* whether that is known at all: not where only KLU serves */
 
 /* M is singular at every state (mass_rank.h): only methods that let the rows of A make up for it are taken from now on. */
 void kkt_expect_singular(kkt *k);

@@ -296,12 +296,14 @@ static bool factor_mass(kkt_ldl *s, const int **target) {
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
     double *value = s->value, sine = 1;
     const int *target = s->target;
+    s->margin = 1;
     memset(value, 0, (s->all + s->below) * sizeof *value);
     for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = values[s->from[e]];
     if (!factor_mass(s, &target)) return false;
     memcpy(s->before + s->n, value + s->n, (s->all - s->n) * sizeof *value);
     for (size_t j = s->n; j < s->all; j++) { /* a pivot beside what it was: the squared sine of the row's angle */
         double squared = value[j] / s->before[j];
+        s->margin = sqrt(fmax(squared, 0));
         if (!(squared > KKT_DEPENDENT)) return false;
         if (squared < sine) sine = squared;
         target = eliminate(s, j, target);

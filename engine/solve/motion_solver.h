@@ -38,7 +38,7 @@ hamel_status motion_respond(motion_solver *s, const double *g, double *x, double
 /* The forces g of the formulation as Lagrange's equations have them, at the state factored for; valid until the next call. */
 const double *motion_forces(motion_solver *s, const double *g);
 
-/* The rank of A, where multipliers were solved for last. */
+/* The rank of A, after motion_factor; in quasi-velocities where multipliers were solved for last. */
 size_t motion_rank(const motion_solver *s);
 
 /* As kkt_margin, after motion_factor; by angles as they are where the equations are reduced, and 1 in quasi-velocities. */

@@ -339,7 +339,7 @@ hamel_status reduced_respond(reduced *r, const double *g, double *x, double *lam
 }
 
 size_t reduced_rank(const reduced *r) {
-    return r->rows.rank;
+    return r->frame ? r->rows.rank : r->least.rows.rank;
 }
 
 double reduced_margin(const reduced *r) {
