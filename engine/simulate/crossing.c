@@ -60,6 +60,12 @@ hamel_status crossing_find(lane *l, double *q, double *v, bool *found, double *t
     if (!integrator_beside_singularity(l->integrator) || l->model->settings.projection != HAMEL_PROJECTION_ON ||
         !(to > from))
         return HAMEL_OK;
+    if (integrator_crosses(l->integrator)) {
+        *t = integrator_instant(l->integrator);
+        *found = *t <= to;
+        if (*found) (void)margin_at(&w, *t);
+        return w.status;
+    }
     for (int i = 0; i <= PARTS; i++) {
         time[i] = i == PARTS ? to : from + (to - from) * i / PARTS;
         margin[i] = margin_at(&w, time[i]);

@@ -15,6 +15,9 @@ static const double STABILIZATION = 0.02;
 /* Up to dependent constraints rounding grows in the accelerations, and steps of a tolerance below it shrink for ever: the
  * method that is to step across such a place is given more room. */
 static const double SAFETY_ACROSS = 0.1;
+/* The crossing method: its first step, over the last one of a Runge-Kutta method or of one of several steps; the part of the
+ * largest margin beyond which that one goes on. */
+static const double LONGER = 2, MUCH_LONGER = 20, LEFT = 0.15;
 static const double RTOL_LEAST = 1e-13; /* below, rounding makes the step count grow without any gain */
 enum { STIFF_WINDOW = 50, SETTLED = 20 };
 /* auto: so many steps in a row that are so much shorter than those before, which count 2 % less with each step, come up
@@ -28,6 +31,9 @@ enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
 static const double CREEP_PART = 1e-13; /* of the span */
 enum { CREEP_STEPS = 1000 };
+
+/* Sharp turns beside dependence take a hundred. */
+enum { CROSSING_STEPS = 300 };
 
 /* --- creation ------------------------------------------------------------------------------------------------------- */
 
@@ -65,6 +71,7 @@ static bool open_method(integrator *w) {
                                    .rates = integrator_rates,
                                    .weights = integrator_weights,
                                    .project = constrained ? integrator_project : NULL,
+                                   .margin = integrator_margin_here,
                                    .rates_along = integrator_rates_along,
                                    .forward = w->forward,
                                    .variables = w->variables,
@@ -117,7 +124,7 @@ static bool allocate(integrator *w) {
     w->velocity = w->acceleration + w->n;
     w->scratch = w->velocity + w->n;
     w->lambda = w->scratch + 2 * w->n;
-    if (needs_multipliers(w)) w->wanted_lambda = w->lambda;
+    w->wanted_lambda = needs_multipliers(w) ? w->lambda : NULL;
     w->failed_state = w->lambda + model->m;
     w->atol = w->failed_state + length;
     w->y = w->atol + length;
@@ -141,7 +148,10 @@ static const stepper_kind *first_method(const hamel_model *model) {
 }
 
 static void choose(integrator *w, const stepper_kind *kind, double safety) {
-    w->used |= kind == &stepper_erk ? USED_ERK : kind == &stepper_adams ? USED_ADAMS : USED_BDF;
+    w->used |= kind == &stepper_erk     ? USED_ERK
+               : kind == &stepper_adams ? USED_ADAMS
+               : kind == &stepper_bdf   ? USED_BDF
+                                        : 0u; /* the crossing method is part of the others */
     w->kind = kind;
     w->safety = safety;
 }
@@ -219,8 +229,54 @@ static hamel_status change(integrator *w, const stepper_kind *kind, double safet
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
+/* The variables have become more or fewer: vectors and method are made anew. */
+static hamel_status resize(integrator *w, const double *q, const double *v, double work) {
+    w->before = integrator_count(w);
+    release(w);
+    hamel_status status = allocate(w) ? set_state(w, q, v, work) : HAMEL_NO_MEMORY;
+    return status != HAMEL_OK || open_method(w) ? status : HAMEL_NO_MEMORY;
+}
+
+/* Another method from the state in force on, with velocities as states if `plain`, else with those of the formulation.
+ * `step` is the first one to try. */
+static hamel_status exchange(integrator *w, const stepper_kind *kind, double safety, bool plain, double step,
+                             hamel_error *error) {
+    double *q = w->across.q, *v = w->across.v, worst, work = w->model->energy_rate ? w->y[w->state_count] : 0;
+    memcpy(q, w->y, w->n * sizeof *q);
+    memcpy(v, w->velocity, w->n * sizeof *v); /* a guess */
+    hamel_status status = variables_velocities(w->variables, w->t, q, w->y + w->n, v, error);
+    if (status == HAMEL_OK && !w->kind->projects) status = kinetics_project(w->kinetics, w->t, q, v, &worst, error);
+    if (status == HAMEL_OK) status = variables_change_kind(w->variables, plain, w->t, q, v, error);
+    if (status != HAMEL_OK) return status;
+    w->plain = variables_are_velocities(w->variables);
+    w->before = integrator_count(w);
+    close_method(w);
+    choose(w, kind, safety);
+    status = resize(w, q, v, work);
+    if (status == HAMEL_OK && !w->kind->restart(w->stepper, w->t, w->y, step)) status = HAMEL_NO_MEMORY;
+    return status == HAMEL_OK ? HAMEL_OK : explain_state(w, status, error);
+}
+
+/* The crossing method, with longer steps. */
+static hamel_status cross(integrator *w, hamel_error *error) {
+    double step = w->kind->last_step(w->stepper);
+    w->home_safety = w->safety;
+    w->home_step = step;
+    w->home = w->kind;
+    w->crossing_steps = 0;
+    step *= w->home->rough_stages ? LONGER : MUCH_LONGER;
+    return exchange(w, &stepper_collocation, stepper_collocation.safety, true, step, error);
+}
+
+/* Back from the crossing method. A method of several steps finds its own first one. */
+static hamel_status return_home(integrator *w, hamel_error *error) {
+    const stepper_kind *home = w->home;
+    w->home = NULL;
+    return exchange(w, home, w->home_safety, false, home->rough_stages ? w->home_step : 0, error);
+}
+
 static bool looks_stiff(integrator *w) {
-    if (!w->may_change) return false;
+    if (!w->may_change || w->home) return false;
     stepper_counts c = w->kind->count(w->stepper);
     if (c.steps - w->window_steps < STIFF_WINDOW) return false;
     double signs = (c.stiff - w->window_stiff) - (w->failed_evaluations - w->window_evaluations);
@@ -234,7 +290,7 @@ static bool looks_stiff(integrator *w) {
  * constraints, and the fixed-point iteration converges in ever shorter steps only. Newton's method is not bound to them,
  * and BDF's projection keeps each state on the constraints: it steps across. */
 static bool closes_in(integrator *w) {
-    if (!w->may_change || w->model->m == 0) return false;
+    if (!w->may_change || w->model->m == 0 || w->home) return false;
     double h = w->kind->last_step(w->stepper);
     w->longest = w->since_start < SETTLED ? 0 : fmax(h, (1 - FORGOTTEN) * w->longest);
     w->shrunk_steps = h < SHRUNK * w->longest ? w->shrunk_steps + 1 : 0;
@@ -254,15 +310,27 @@ static void follow_step(integrator *w) {
 }
 
 void integrator_suggest_passing(const integrator *w, hamel_error *error) {
-    if (w->model->formulation->variables != VARIABLES_VELOCITIES)
-        hamel_suggest(error,
-                      "take formulation lagrange and method auto: what has velocities as states crosses such places");
-    else if (w->kind == &stepper_erk && !w->may_change)
-        hamel_suggest(error, "take method auto: it goes over to adams or bdf before such places, and crosses them");
+    if (w->model->settings.projection != HAMEL_PROJECTION_ON)
+        hamel_suggest(error, "leave `projection` on: such places are crossed on the constraints only");
+    else if (w->forward)
+        hamel_suggest(error, "leave the sensitivities out: without them such places are crossed");
     else if (w->model->settings.method != HAMEL_METHOD_AUTO)
-        hamel_suggest(error, "take method auto: it crosses such places");
+        hamel_suggest(error, "take method auto: it goes over to bdf where the system is stiff");
     else
         hamel_suggest(error, "another rtol, or other initial values, may pass such places");
+}
+
+/* The crossing method has come to where rounding is as large as the distance from dependence. */
+static hamel_status explain_ambiguity(integrator *w, hamel_error *error) {
+    char names[400];
+    bool named = kinetics_dependent_names(w->kinetics, w->margin, names, sizeof names);
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                     "near t = %.9g the constraints%s%s are so close to dependence that rounding decides how the "
+                     "motion goes on",
+                     w->t, named ? " " : "", named ? names : "");
+    hamel_suggest(error, "change a length or an initial value a little: the constraints should either become dependent "
+                         "or stay well apart");
+    return HAMEL_INTEGRATION;
 }
 
 /* Stages of an explicit method end well before the instant itself. */
@@ -335,14 +403,6 @@ static hamel_status renew_variables(integrator *w, hamel_error *error) {
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
-/* The variables have become more or fewer: vectors and method are made anew. */
-static hamel_status resize(integrator *w, const double *q, const double *v, double work) {
-    w->before = integrator_count(w);
-    release(w);
-    hamel_status status = allocate(w) ? set_state(w, q, v, work) : HAMEL_NO_MEMORY;
-    return status != HAMEL_OK || open_method(w) ? status : HAMEL_NO_MEMORY;
-}
-
 static hamel_status reinitialize(integrator *w, const double *q, const double *v, double work, double step) {
     set_stabilization(w);
     w->since_start = 0;
@@ -380,8 +440,10 @@ static void follow_margin(integrator *w) {
     if (w->kinetics->motion.frame) w->margin = kinetics_margin(w->kinetics); /* too dear for each right-hand side */
     w->least_margin = fmin(w->least_margin, w->margin);
     w->widest = fmax(w->widest, w->margin);
-    if (motion_rank(&w->kinetics->motion) > w->rank) w->rank = motion_rank(&w->kinetics->motion);
-    w->beside = w->least_margin < INTEGRATOR_BESIDE || w->start_margin < 2 * w->slope * step;
+    size_t rank = integrator_rank(w);
+    if (rank > w->rank) w->rank = rank;
+    w->beside = w->home || w->least_margin < INTEGRATOR_BESIDE || w->start_margin < 2 * w->slope * step;
+    w->closing = w->start_margin - w->margin;
     w->slope = step > 0 ? fabs(w->margin - w->start_margin) / step : 0;
     w->start_margin = w->margin;
 }
@@ -393,17 +455,37 @@ bool integrator_loses_velocities(const integrator *w, double margin) {
            w->model->m > 0 && s * s < w->model->settings.rtol * w->options.tolerance_factor;
 }
 
-/* One step; by Adams where the stages of the method in force are too rough, by BDF if it gives up. */
+/* Takes the crossing method, or leaves it, between two steps. */
+static hamel_status choose_crossing(integrator *w, hamel_error *error) {
+    bool apart = w->margin > LEFT * w->widest;
+    if (apart) w->shy = false;
+    if (!w->home) return integrator_is_near(w) ? cross(w, error) : HAMEL_OK;
+    w->shy = !apart && w->crossing_steps > CROSSING_STEPS;
+    return apart || w->shy ? return_home(w, error) : HAMEL_OK;
+}
+
+/* One step; by the crossing method, or by Adams, where the stages of the method in force are too rough; by BDF if it gives
+ * up. */
 static hamel_status take_step(integrator *w, hamel_error *error) {
     w->too_near = false;
     step_result result = w->kind->step(w->stepper, &w->t, w->y);
     if (w->too_near) {
         w->too_near = false;
-        if (!w->may_change) return integrator_explain_dependence(w, w->t, w->margin, error);
-        hamel_status status = change(w, &stepper_adams, stepper_adams.safety, error);
+        bool crosses = integrator_may_cross(w);
+        if (!crosses && !w->may_change) return integrator_explain_dependence(w, w->t, w->margin, error);
+        hamel_status status = crosses ? cross(w, error) : change(w, &stepper_adams, stepper_adams.safety, error);
         if (status != HAMEL_OK) return status;
         result = w->kind->step(w->stepper, &w->t, w->y);
     }
+    if (w->home && result != STEP_TAKEN && result != STEP_ENDED && w->margin < INTEGRATOR_REGULAR * w->widest)
+        return result == STEP_REFUSED ? explain_ambiguity(w, error)
+                                      : integrator_explain_dependence(w, w->t, w->margin, error);
+    if (w->home && result != STEP_TAKEN && result != STEP_ENDED) {
+        w->shy = true;
+        hamel_status status = return_home(w, error);
+        return status == HAMEL_OK ? take_step(w, error) : status; /* once, as a shy one does not cross */
+    }
+    w->crossing_steps++;
     bool other_may_pass = result != STEP_TAKEN && result != STEP_ENDED && w->failure != HAMEL_NOT_FINITE;
     if (other_may_pass && w->may_change && !w->canceled && !w->timed_out) {
         hamel_status status = change(w, &stepper_bdf, SAFETY_ACROSS, error);
@@ -421,6 +503,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     w->least_margin = 1;
     if (at_the_end(w)) return HAMEL_OK;
     hamel_status status = renew_variables(w, error);
+    if (status == HAMEL_OK) status = choose_crossing(w, error);
     if (status == HAMEL_OK && looks_stiff(w)) status = change(w, &stepper_bdf, stepper_bdf.safety, error);
     if (status == HAMEL_OK && closes_in(w)) status = change(w, &stepper_bdf, SAFETY_ACROSS, error);
     if (status == HAMEL_OK) status = take_step(w, error);
@@ -433,6 +516,12 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     return HAMEL_OK;
 }
 
+bool integrator_crosses(const integrator *w) {
+    return w->home != NULL;
+}
+double integrator_instant(const integrator *w) {
+    return w->home ? collocation_instant(w->stepper) : NAN;
+}
 bool integrator_beside_singularity(const integrator *w) {
     return w->beside;
 }

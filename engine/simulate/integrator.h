@@ -6,9 +6,10 @@
  *
  * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays at
  * the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with the Runge–Kutta
- * method, or with Adams where that is the faster one or the only one; it goes to Adams where constraints come near to being
- * dependent, and to BDF when stiffness shows, and when it comes up to dependent constraints in ever shorter steps. One owner,
- * one thread. */
+ * method, or with Adams where that is the faster one or the only one; it goes to BDF when stiffness shows. Near dependent
+ * constraints every method gives way to collocation (collocation.c), with velocities as states, until they are apart again.
+ * Where that fails, or does not serve, `auto` goes to Adams there, and to BDF when steps become ever shorter. One owner, one
+ * thread. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
@@ -53,6 +54,10 @@ double integrator_least_rtol(const integrator *w);
 double integrator_time(const integrator *w);
 /* Whether the last step met states at which the constraints are near to losing rank. */
 bool integrator_beside_singularity(const integrator *w);
+/* Whether the last step was one of the crossing method (collocation.c), which finds where constraints become dependent
+ * itself, and takes no step on which the motion changes its branch. The instant in it; NAN: none. */
+bool integrator_crosses(const integrator *w);
+double integrator_instant(const integrator *w);
 /* Of the state evaluated and solved for last, which is the one on the constraints nearest to (q, v) at t: *near says whether
  * it is so near to dependent constraints that rounding is felt; *found is then what it has to be replaced by, or NULL where
  * nothing can be found. HAMEL_INTEGRATION where velocities follow from other variables and are lost there. */

@@ -11,11 +11,17 @@
 /* kkt_margin of states beside a singular one: from where on the drift has to be kept out. */
 #define INTEGRATOR_BESIDE 0.03
 
+/* And where rounding is not felt, relative to the largest. */
+#define INTEGRATOR_REGULAR 0.015
+
 struct integrator {
     const hamel_model *model;
     kinetics *kinetics;
     integrator_options options;
-    const stepper_kind *kind;
+    const stepper_kind *kind, *home; /* home: which the crossing method has been taken instead of; else NULL */
+    double home_safety, home_step;
+    long crossing_steps; /* of the crossing method, since it was taken last */
+    bool shy;            /* it has failed at this place: not again before the constraints are well apart */
     stepper *stepper;
     stepper_problem problem;
     double *y, *dense; /* state after the last step; scratch of dense output */
@@ -40,6 +46,7 @@ struct integrator {
     double widest;               /* largest margin since the start */
     size_t rank;                 /* and the most independent constraints */
     double start_margin, slope;  /* margin at the start of the last step, and how fast it fell or rose before */
+    double closing;              /* by how much it has fallen in the last step */
     bool beside;                 /* the last step may have passed a singular state */
     double *acceleration, *lambda;
     across across;
@@ -62,10 +69,20 @@ struct integrator {
 int integrator_rates(void *user, double t, const double *y, double *out);
 int integrator_rates_along(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
 int integrator_project(void *user, double t, const double *y, double *c, double *error);
+double integrator_margin_here(void *user);
+
+/* Independent constraints at the state whose margin was found last. */
+size_t integrator_rank(const integrator *w);
 int integrator_weights(void *user, const double *y, double *weight);
 
 /* q', w', and the multipliers in w->lambda where they are needed, of a state, with a fault. */
 hamel_status integrator_evaluate(integrator *w, double t, const double *y, double *out, hamel_error *error);
+
+/* Whether the method in force may give way to the crossing method (collocation.c), and has not done so already. */
+bool integrator_may_cross(const integrator *w);
+
+/* Whether it has to, after a step: rough stages find that out themselves. */
+bool integrator_is_near(integrator *w);
 
 /* Where velocities follow from other variables by the constraints, errors δ of the positions tell on velocities as δ/s at
  * the distance s = margin, and on their rates as δ/s². */

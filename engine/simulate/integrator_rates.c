@@ -6,13 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-/* kkt_margin of states beside a singular one: from where on rough stages are left, where rounding is felt, and where it is
- * not; the part of a step that interpolation across begins with. */
-static const double NEAR = 0.1, ACROSS = 1e-3, REGULAR = 0.015, PART_OF_STEP = 0.15;
+/* kkt_margin of states beside a singular one: from where on rough stages are left, and where rounding is felt; the part of a
+ * step that interpolation across begins with. */
+static const double NEAR = 0.1, ACROSS = 1e-3, PART_OF_STEP = 0.15;
+/* The next step may be longer than the last one by so much: it must not go over a singular state. */
+static const double NEXT_STEP = 1.2;
 
 static const double WORK = 30; /* times what the tolerances amount to in the energy, of errors of W */
 
 /* --- rates ---------------------------------------------------------------------------------------------------------- */
+
+/* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
+static bool minds_singularity(const integrator *w) {
+    return !w->kind->implicit && !w->home && w->model->formulation->variables == VARIABLES_VELOCITIES &&
+           w->model->settings.projection == HAMEL_PROJECTION_ON;
+}
 
 bool integrator_stopped(integrator *w) {
     if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
@@ -98,29 +106,45 @@ static hamel_status rates_across_singularity(integrator *w, double t, const doub
     return status;
 }
 
-/* Of redundant constraints that turn at the rate ω each keeps its own Φ'' = 0, and what they have in common grows as
- * exp(ωt) off them (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1): there the rates of the nearest state are taken all along.
- *
- * Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
-static bool minds_singularity(const integrator *w) {
-    return !w->kind->implicit && w->model->formulation->variables == VARIABLES_VELOCITIES &&
-           w->model->settings.projection == HAMEL_PROJECTION_ON;
-}
-
 /* Rough stages must not come near a singular state: they would be taken at the nearest states of another branch. Steps are
  * long enough to pass such a place between two of them, so whoever has another method keeps well away. Dependent
  * constraints that have lost a little of their dependence off the motion look the same; at the nearest state they do not. */
 static hamel_status rates_at_rough_stage(integrator *w, double t, const double *y, double *out, hamel_status found) {
-    double least = (w->may_change ? NEAR : INTEGRATOR_BESIDE) * w->widest;
+    double least = (w->may_change || integrator_may_cross(w) ? NEAR : INTEGRATOR_BESIDE) * w->widest;
     if (w->margin >= least && found == HAMEL_OK) return HAMEL_OK;
     hamel_status status = rates_beside_singularity(w, t, y, out);
     w->too_near = !w->looking && (status != HAMEL_OK || motion_margin(&w->kinetics->motion) < least);
     return status;
 }
 
-/* Rates as they are to be used, from those found as anywhere. */
+bool integrator_may_cross(const integrator *w) {
+    return !w->home && !w->shy && !w->forward && w->model->m > 0 &&
+           w->model->settings.projection == HAMEL_PROJECTION_ON;
+}
+
+bool integrator_is_near(integrator *w) {
+    double near = fmax(NEAR * w->widest, NEXT_STEP * w->closing);
+    if (!integrator_may_cross(w) || w->kind->rough_stages || w->margin >= near) return false;
+    return variables_velocities(w->variables, w->t, w->y, w->y + w->n, w->velocity, NULL) != HAMEL_OK ||
+           nearest_accelerations(w, w->t, w->y) != HAMEL_OK || kinetics_margin(w->kinetics) < near;
+}
+
+/* Rates of other variables than velocities are taken as they are; but no stage comes near a singular state. */
+static hamel_status watch_rough_stage(integrator *w, double t, const double *y, hamel_status found) {
+    if (!w->kind->rough_stages || w->looking || !integrator_may_cross(w)) return found;
+    if (w->margin >= NEAR * w->widest && found == HAMEL_OK) return found;
+    hamel_status status = nearest_accelerations(w, t, y);
+    w->too_near = status != HAMEL_OK || kinetics_margin(w->kinetics) < NEAR * w->widest;
+    return found;
+}
+
+/* Rates as they are to be used, from those found as anywhere.
+ *
+ * Of redundant constraints that turn at the rate ω each keeps its own Φ'' = 0, and what they have in common grows as
+ * exp(ωt) off them (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1): there the rates of the nearest state are taken all along. */
 static hamel_status rates_beside(integrator *w, double t, const double *y, double *out, hamel_status status) {
-    if (status == HAMEL_NOT_FINITE || !minds_singularity(w)) return status;
+    if (status == HAMEL_NOT_FINITE) return status;
+    if (!minds_singularity(w)) return watch_rough_stage(w, t, y, status);
     if (w->kind->rough_stages) return rates_at_rough_stage(w, t, y, out, status);
     if (w->margin >= INTEGRATOR_BESIDE && kkt_expects_redundancy(w->kinetics->all))
         return rates_beside_singularity(w, t, y, out);
@@ -131,22 +155,39 @@ static hamel_status rates_beside(integrator *w, double t, const double *y, doubl
 hamel_status integrator_see_across(integrator *w, double t, const double *q, const double *v, bool *near,
                                    const across **found, hamel_error *error) {
     kinetics *k = w->kinetics;
-    double margin = motion_rank(&k->motion) < w->rank ? 0 : kinetics_margin(k);
+    double margin = kinetics_margin(k);
+    if (integrator_rank(w) < w->rank) margin = 0;
     *found = NULL;
-    *near = w->beside && margin < REGULAR * w->widest;
+    *near = w->beside && margin < INTEGRATOR_REGULAR * w->widest;
     if (!*near) return HAMEL_OK;
     if (integrator_loses_velocities(w, margin)) return integrator_explain_dependence(w, t, margin, error);
     double step = PART_OF_STEP * fmax(w->t - w->previous, w->calm_step);
-    double d = across_distance(&w->across, k, t, q, v, step, REGULAR * w->widest, w->rank);
+    double d = across_distance(&w->across, k, t, q, v, step, INTEGRATOR_REGULAR * w->widest, w->rank);
     if (d > 0 && across_find(&w->across, k, t, q, v, d) == HAMEL_OK) *found = &w->across;
     return HAMEL_OK;
+}
+
+size_t integrator_rank(const integrator *w) {
+    const kinetics *k = w->kinetics;
+    return k->motion.frame ? kkt_rank(k->all) : motion_rank(&k->motion);
+}
+
+double integrator_margin_here(void *user) {
+    integrator *w = user;
+    kinetics *k = w->kinetics;
+    if (k->motion.frame) w->margin = kinetics_margin(k);
+    if (integrator_rank(w) < w->rank) return 0;
+    return w->widest > w->margin ? w->margin / w->widest : 1;
 }
 
 int integrator_rates(void *user, double t, const double *y, double *out) {
     integrator *w = user;
     if (!w->looking && integrator_stopped(w)) return -1;
     hamel_status status = integrator_evaluate(w, t, y, out, NULL);
-    if (!w->kinetics->motion.frame) w->margin = w->kinetics->margin;
+    if (!w->kinetics->motion.frame)
+        w->margin = w->kinetics->margin;
+    else if (w->kind->rough_stages && integrator_may_cross(w)) /* by a factorization of its own */
+        w->margin = kinetics_margin(w->kinetics);
     if (w->margin < w->least_margin) w->least_margin = w->margin;
     status = rates_beside(w, t, y, out, status);
     if (w->too_near) return -1;

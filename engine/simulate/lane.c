@@ -187,6 +187,16 @@ static hamel_status settle_across(lane *l, bool *between, hamel_error *error) {
     return fmax(residual[0], residual[1]) < ROW_RESIDUAL ? HAMEL_OK : fail_projection(l, error);
 }
 
+/* Accelerations and multipliers of the state in q, v. Where constraints are dependent for an instant rounding may leave none
+ * that satisfy all of them; then the state is interpolated, too. */
+static hamel_status solve(lane *l, bool projected, bool *between, hamel_error *error) {
+    hamel_status solved = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, NULL), status = HAMEL_OK;
+    bool determined = solved != HAMEL_NOT_FINITE && solved != HAMEL_NO_MEMORY;
+    if (projected && l->integrator && determined) status = settle_across(l, between, error);
+    if (status != HAMEL_OK || *between || solved == HAMEL_OK) return status;
+    return kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
+}
+
 /* Sees the state in q, v at l->t as it is: projected, and so on. */
 static hamel_status settle(lane *l, hamel_error *error) {
     const hamel_model *model = l->model;
@@ -202,8 +212,7 @@ static hamel_status settle(lane *l, hamel_error *error) {
     else
         status = kinetics_evaluate(l->kinetics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ROW_RESIDUAL)) return fail_projection(l, error);
-    if (status == HAMEL_OK) status = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, error);
-    if (status == HAMEL_OK && projected && l->integrator) status = settle_across(l, &between, error);
+    if (status == HAMEL_OK) status = solve(l, projected, &between, error);
     if (status == HAMEL_OK && !between) status = kinetics_verify(l->kinetics, l->a, l->lambda, &l->missed, error);
     if (status == HAMEL_OK) status = observe(l, error);
     if (status != HAMEL_OK || !l->sensitivities) return status;

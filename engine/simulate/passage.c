@@ -11,13 +11,13 @@
 static const double JUMP = 1e3, TURN = 0.2;
 
 void passage_note(passage *p, double t, const char *names) {
-    p->crossed = true;
+    p->crossed = p->noted = true;
     p->at = t;
     snprintf(p->names, sizeof p->names, "%s", names ? names : "");
 }
 
 void passage_forget(passage *p) {
-    p->inside = p->crossed = false;
+    p->inside = p->crossed = p->noted = p->rough = false;
     p->least = 1;
 }
 
@@ -68,20 +68,34 @@ bool passage_is_deep(const passage *p, const lane *l) {
     return p->inside && !tells_branches(l, integrator_margin(l->integrator));
 }
 
+static hamel_status fail(const passage *p, const lane *l, double jump, double turned, hamel_error *error) {
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                     "at t = %.9g the constraints%s%s become dependent, and the motion behind is not that "
+                     "before: its energy is off by %.3g, its velocities by %.2g of their size",
+                     p->crossed ? p->at : (p->t + l->t) / 2, p->names[0] ? " " : "", p->names, jump, turned);
+    integrator_suggest_passing(l->integrator, error);
+    return HAMEL_INTEGRATION;
+}
+
+static bool has_jumped(const passage *p, lane *l, double *jump) {
+    *jump = conserves_energy(l) ? fabs(balance(l) - p->balance) : 0;
+    return *jump > JUMP * fmax(p->tolerance, lane_energy_tolerance(l));
+}
+
+/* A motion may stay beside such places: its energy is looked at there, too, where states can be seen. */
+static hamel_status stay(const passage *p, lane *l, hamel_error *error) {
+    double jump;
+    if (!p->rough || !conserves_energy(l) || passage_is_deep(p, l)) return HAMEL_OK;
+    hamel_status status = lane_see(l, lane_reach(l), error);
+    return status == HAMEL_OK && has_jumped(p, l, &jump) ? fail(p, l, jump, 0, error) : status;
+}
+
 static hamel_status leave(passage *p, lane *l, hamel_error *error) {
     bool judged = p->crossed || !tells_branches(l, p->least);
-    hamel_status status = judged ? lane_see(l, lane_reach(l), error) : HAMEL_OK;
+    hamel_status status = judged ? lane_see(l, integrator_previous_time(l->integrator), error) : HAMEL_OK;
     if (judged && status == HAMEL_OK) {
-        double jump = conserves_energy(l) ? fabs(balance(l) - p->balance) : 0;
-        double allowed = JUMP * fmax(p->tolerance, lane_energy_tolerance(l));
-        double turned = turn(p, l);
-        if (jump > allowed || turned > TURN) {
-            status = hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                                "at t = %.9g the constraints%s%s become dependent, and the motion behind is not that "
-                                "before: its energy is off by %.3g, its velocities by %.2g of their size",
-                                p->crossed ? p->at : (p->t + l->t) / 2, p->names[0] ? " " : "", p->names, jump, turned);
-            integrator_suggest_passing(l->integrator, error);
-        }
+        double jump, turned = p->rough ? turn(p, l) : 0;
+        if (has_jumped(p, l, &jump) || turned > TURN) status = fail(p, l, jump, turned, error);
     }
     passage_forget(p);
     return status;
@@ -91,6 +105,9 @@ hamel_status passage_follow(passage *p, lane *l, hamel_error *error) {
     bool beside = integrator_beside_singularity(l->integrator);
     hamel_status status = beside && !p->inside ? enter(p, l, error) : HAMEL_OK;
     if (status != HAMEL_OK || !p->inside) return status;
-    p->least = fmin(p->least, integrator_margin(l->integrator));
-    return beside ? HAMEL_OK : leave(p, l, error);
+    double margin = integrator_margin(l->integrator);
+    if (!integrator_crosses(l->integrator) && (p->noted || !tells_branches(l, margin))) p->rough = true;
+    p->noted = false;
+    p->least = fmin(p->least, margin);
+    return beside ? stay(p, l, error) : leave(p, l, error);
 }

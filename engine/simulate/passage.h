@@ -5,7 +5,7 @@
  * a place is kept and held against the one behind it. Along one motion
  *   the Jacobi integral, where it is conserved, does not change: by no more than a step's tolerances, many times over, amount to;
  *   velocities change by what the accelerations on both sides make of the time in between (the trapezoidal rule): onto
- *   another branch they jump by their own size.
+ *   another branch they jump by their own size. Long steps of the crossing method see to that themselves.
  * Only places are judged that may have been dependent in truth: an instant was found (crossing.h), or the margin fell
  * below √rtol, where the tolerance no longer tells branches apart. A run that fails is cut off there. */
 #ifndef HAMEL_SIMULATE_PASSAGE_H
@@ -16,6 +16,8 @@
 typedef struct passage {
     double *v, *a; /* n each, borrowed: before */
     bool inside, crossed;
+    bool noted;                   /* in the last step */
+    bool rough;                   /* met or crossed by a method that does not judge its own steps */
     double t, balance, tolerance; /* before: time, h − W, and what the tolerances amount to in h */
     double least;                 /* margin met since, relative to the largest of the run */
     double at;                    /* of the last instant found */

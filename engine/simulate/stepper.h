@@ -20,6 +20,8 @@ typedef struct stepper_problem {
     /* correction := what brings y onto the constraints; `error` (may be NULL) loses what leads off them. NULL: nothing
      * to keep. */
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
+    /* Of the state whose rates were asked for last: its distance from dependence (kkt_margin), relative to the largest. */
+    double (*margin)(void *user);
     /* Rates of the sensitivities beside the state, for `forward`, or NULL where there are none. */
     int (*rates_along)(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
     forward *forward;
@@ -78,5 +80,9 @@ struct stepper {
 
 extern const stepper_kind stepper_adams, stepper_bdf; /* multistep.c */
 extern const stepper_kind stepper_erk;                /* runge_kutta.c */
+extern const stepper_kind stepper_collocation;        /* collocation.c */
+
+/* The instant within the last step of stepper_collocation at which constraints are dependent; NAN: none. */
+double collocation_instant(const stepper *s);
 
 #endif

@@ -29,8 +29,8 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
 /* g[n] (NULL: zeros), r[m] → x[n], lambda[m] (only the rows taken; NULL: not wanted). */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
-/* After kkt_ldl_factor, also where a row depends on others: the sine of the smallest angle between a row and the span of those before it in the order of
- * elimination (of small systems: the one they are given in), in the metric of M⁻¹. */
+/* After kkt_ldl_factor, also where a row depends on others: the sine of the smallest angle between a row and the span of
+ * those before it in the order of elimination (of small systems: the one they are given in), in the metric of M⁻¹. */
 double kkt_ldl_margin(const kkt_ldl *s);
 
 /* Multiplications of a factorization: a count, for tests of how cost grows. */

@@ -95,6 +95,15 @@ hamel_status variables_restart(variables *x, double t, const double *q, const do
     return x->table->open(x, error);
 }
 
+hamel_status variables_change_kind(variables *x, bool plain, double t, const double *q, const double *v,
+                                   hamel_error *error) {
+    if (x->table->close) x->table->close(x);
+    x->own = NULL;
+    x->table = plain ? &velocities : tables[x->kinetics->model->formulation->variables];
+    keep_state(x, t, q, v);
+    return x->table->open(x, error);
+}
+
 size_t variables_count(const variables *x) {
     return x->count;
 }

@@ -21,6 +21,10 @@ void variables_free(variables *x);
 hamel_status variables_restart(variables *x, double t, const double *q, const double *v,
                                hamel_error *error) HAMEL_CHECKED;
 
+/* From now on w = q' if `plain`, else what the formulation has; then as variables_restart. */
+hamel_status variables_change_kind(variables *x, bool plain, double t, const double *q, const double *v,
+                                   hamel_error *error) HAMEL_CHECKED;
+
 size_t variables_count(const variables *x); /* of w; changes at a restart only */
 
 /* Whether w = q': then these functions only copy. */

@@ -92,7 +92,8 @@ static void a_state_seen_at_the_instant_itself_is_right_or_refused(void **state)
 
 typedef enum tampering { NOTHING, TURNED, ENERGY } tampering;
 
-/* Through the stretched position with a passage whose state before is tampered with. */
+/* Through the stretched position with a passage whose state before is tampered with, as if the method did not judge its own
+ * steps. */
 static hamel_status follow(tampering what, hamel_error *error) {
     char members[2000];
     double q[4], v[4];
@@ -112,6 +113,7 @@ static hamel_status follow(tampering what, hamel_error *error) {
         if (!p.inside || was_inside) continue;
         was_inside = true;
         passage_note(&p, 1, "`left`, `right` and `bar`");
+        p.rough = true;
         if (what == TURNED) p.v[2] *= -1, p.v[3] *= -1; /* the right crank turned the other way */
         if (what == ENERGY) p.balance += 1e-4;
     }
