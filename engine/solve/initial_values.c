@@ -87,8 +87,11 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
         if (status != HAMEL_OK) return status;
     }
     kinetics_residuals(k, &residual[0], &residual[1]);
-    bool reached = residual[position ? 0 : 1] < REACHED || residuals_are_rounding(k, position, REACHED);
-    return reached ? HAMEL_OK : HAMEL_INCOMPATIBLE;
+    if (residual[position ? 0 : 1] < REACHED) return HAMEL_OK;
+    bool rounding;
+    hamel_status status = residuals_find_rounding(k, position, REACHED, &rounding);
+    if (status != HAMEL_OK) return kinetics_explain(k, status, error);
+    return rounding ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
 static hamel_status no_memory(hamel_error *error) {
@@ -166,6 +169,15 @@ static hamel_status survey(kinetics *k, double t, const double *q, const double 
     return status == HAMEL_NO_MEMORY ? hamel_fail(error, status, "", 0, "no memory for the initial values") : status;
 }
 
+/* Whether the given values, evaluated last, count as consistent. */
+static hamel_status find_whether_given_hold(const kinetics *k, bool *hold, hamel_error *error) {
+    bool velocities = true;
+    hamel_status status = residuals_find_rounding(k, true, STRICT, hold);
+    if (status == HAMEL_OK) status = residuals_find_rounding(k, false, STRICT, &velocities);
+    *hold = *hold && velocities;
+    return status == HAMEL_OK ? status : no_memory(error);
+}
+
 hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, double *v, hamel_initialization mode,
                                             double *residual, hamel_error *error) {
     const hamel_model *model = k->model;
@@ -189,17 +201,17 @@ hamel_status initial_values_make_consistent(kinetics *k, double t, double *q, do
     memcpy(given + m, kinetics_velocity(k), m * sizeof *given);
     kinetics_residuals(k, &level[0], &level[1]);
     *residual = fmax(level[0], level[1]);
-    bool given_hold =
-        *residual <= STRICT || (residuals_are_rounding(k, true, STRICT) && residuals_are_rounding(k, false, STRICT));
     for (size_t c = 0; c < m; c++) {
         given[2 * m + c] = kinetics_scaled(k, c, true);
         given[3 * m + c] = kinetics_scaled(k, c, false);
     }
-    status = solve_level(&w, q, v, true, error);
+    bool hold;
+    status = find_whether_given_hold(k, &hold, error);
+    if (status == HAMEL_OK) status = solve_level(&w, q, v, true, error);
     if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(&w, true, error);
     if (status == HAMEL_OK) status = solve_level(&w, q, v, false, error);
     if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(&w, false, error);
-    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && !given_hold)
+    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && !hold)
         status = report(k, given, given + m, given + 2 * m, q, v, error);
     free(w.mass);
     free(given);

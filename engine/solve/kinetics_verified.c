@@ -38,14 +38,17 @@ static double fault_of(const kinetics *k, dynamics_missed missed) {
     return may_contradict(k) ? missed.motion : fmax(missed.motion, missed.constraints);
 }
 
+/* Whether there is another way: not for large systems, nor for forces of the formulation that the other solver would need
+ * as Lagrange's equations have them. */
+static bool has_other_way(const kinetics *k) {
+    return k->model->n + k->model->m <= OTHER_WAY_MOST && !k->model->reaction_shift;
+}
+
 /* The solver that the formulation does not have: with multipliers where it reduces the equations, reduced where it has
- * multipliers. False where there is none: too large, or forces of the formulation that the other one would need as
- * Lagrange's equations have them. */
+ * multipliers. False without memory. */
 static bool open_other_way(kinetics *k) {
-    const hamel_model *model = k->model;
-    if (model->n + model->m > OTHER_WAY_MOST || model->reaction_shift) return false;
-    if (!k->other_a && !(k->other_a = calloc(model->n + model->m + 1, sizeof *k->other_a))) return false;
-    if (!k->motion.reduced && !k->other_reduced) k->other_reduced = reduced_create(model, NULL);
+    if (!k->other_a && !(k->other_a = calloc(k->model->n + k->model->m + 1, sizeof *k->other_a))) return false;
+    if (!k->motion.reduced && !k->other_reduced) k->other_reduced = reduced_create(k->model, NULL);
     return k->motion.reduced || k->other_reduced;
 }
 
@@ -69,7 +72,10 @@ static void try_other_way(kinetics *k, double *a, double *lambda, dynamics_misse
 
 hamel_status kinetics_verify(kinetics *k, double *a, double *lambda, dynamics_missed *missed, hamel_error *error) {
     *missed = kinetics_missed(k, a, lambda);
-    if (fault_of(k, *missed) > RESIDUAL_MOST && open_other_way(k)) try_other_way(k, a, lambda, missed);
+    if (fault_of(k, *missed) > RESIDUAL_MOST && has_other_way(k)) {
+        if (!open_other_way(k)) return kinetics_explain(k, HAMEL_NO_MEMORY, error);
+        try_other_way(k, a, lambda, missed);
+    }
     if (fault_of(k, *missed) <= RESIDUAL_MOST) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
                      "at t = %.9g the accelerations found miss the equations of motion by %.3g of their terms", k->t,

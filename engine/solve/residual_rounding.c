@@ -29,20 +29,22 @@ static double *evaluate(const kinetics *k, graph_node last) {
     return value;
 }
 
-bool residuals_are_rounding(const kinetics *k, bool position, double scaled) {
+hamel_status residuals_find_rounding(const kinetics *k, bool position, double scaled, bool *rounding) {
     const double *residual = position ? kinetics_position(k) : kinetics_velocity(k);
     graph_node last = -1;
+    *rounding = true;
     for (size_t c = 0; c < k->model->m; c++) {
         graph_node node = node_of(k, c, position);
         if (!(kinetics_scaled(k, c, position) <= scaled) && node > last) last = node;
     }
-    if (last < 0) return true;
+    if (last < 0) return HAMEL_OK;
     double *value = evaluate(k, last);
-    bool rounding = value != NULL;
-    const double *error = rounding ? value + last + 1 : NULL;
-    for (size_t c = 0; rounding && c < k->model->m; c++)
-        rounding =
-            kinetics_scaled(k, c, position) <= scaled || fabs(residual[c]) <= SAFETY * error[node_of(k, c, position)];
+    if (!value) return HAMEL_NO_MEMORY;
+    const double *error = value + last + 1;
+    for (size_t c = 0; c < k->model->m; c++)
+        if (!(kinetics_scaled(k, c, position) <= scaled) &&
+            !(fabs(residual[c]) <= SAFETY * error[node_of(k, c, position)]))
+            *rounding = false;
     free(value);
-    return rounding;
+    return HAMEL_OK;
 }

@@ -8,9 +8,9 @@
 
 #include "engine/solve/kinetics.h"
 
-/* Whether each residual of a level, at the state evaluated last, after kinetics_residuals, is at most `scaled` as
- * kinetics_scaled has it, or within its rounding. Walks through the expressions where the former fails: not for what is
- * asked often. False without memory. */
-bool residuals_are_rounding(const kinetics *k, bool position, double scaled);
+/* *rounding: whether each residual of a level, at the state evaluated last, after kinetics_residuals, is at most `scaled` as
+ * kinetics_scaled has it, or within its rounding. Walks through the expressions where the former fails, and allocates: not
+ * for a right-hand side. HAMEL_OK or HAMEL_NO_MEMORY. */
+hamel_status residuals_find_rounding(const kinetics *k, bool position, double scaled, bool *rounding) HAMEL_CHECKED;
 
 #endif
