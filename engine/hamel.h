@@ -310,7 +310,8 @@ typedef struct hamel_regional {
     hamel_names conditions;
 } hamel_regional;
 
-/* What holds of the linear velocity constraints for motions from the start, where that is not what holds elsewhere. */
+/* What holds of the linear velocity constraints for motions from the start, where that is not what holds elsewhere: fewer
+ * combinations, or others, can be integrated there. */
 typedef struct hamel_start_verdict {
     bool differs;
     size_t velocity_rank, integrable, accessible_dimension; /* the last two 0 where undetermined */

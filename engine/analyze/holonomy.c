@@ -22,7 +22,7 @@ typedef struct group_result {
     group_rank ranks; /* of the system: of the branch where the fewest combinations are integrable */
     bool undetermined;
     size_t near;             /* integrable on the branches of the start */
-    uint64_t beyond;         /* regions where fewer are */
+    uint64_t beyond;         /* regions where fewer are, or others */
     size_t start_rank, left; /* at the start itself: independent velocity constraints; integrable ones */
 } group_result;
 
@@ -68,25 +68,47 @@ static hamel_status judge_at(forms *f, const sample *at, bool reached, double *x
     return HAMEL_OK;
 }
 
-/* Whether some operator of the forms changes abruptly. */
-static bool has_branches(forms *f) {
+/* Whether an operation with these operands has its branch by z: written as switches.c writes its argument. */
+static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
+    graph_node x = cell->as.operand[0], y = cell->as.operand[1];
+    switch (cell->op) {
+    case GRAPH_ABS:
+    case GRAPH_SIGN:
+    case GRAPH_FLOOR:
+    case GRAPH_TABLE: return x == z;
+    case GRAPH_CEIL: return graph_neg(g, x) == z;
+    case GRAPH_MOD: return graph_div(g, x, y) == z;
+    case GRAPH_MIN:
+    case GRAPH_MAX:
+    case GRAPH_LT:
+    case GRAPH_LE:
+    case GRAPH_GT:
+    case GRAPH_GE:
+    case GRAPH_EQ:
+    case GRAPH_NE: return graph_sub(g, x, y) == z || graph_sub(g, y, x) == z;
+    default: return false;
+    }
+}
+
+/* Whether the forms change where a switch does. */
+static bool has_switch(forms *f, graph_node written) {
     graph *g = f->a->system->graph;
     graph_node *below;
     size_t count = graph_below(g, f->nodes, f->entry_count, &f->memory, &below);
     for (size_t k = 0; k < count; k++) {
-        int op = graph_at(g, below[k])->op;
-        if (op == GRAPH_IF || op == GRAPH_ABS || op == GRAPH_SIGN || op == GRAPH_MIN || op == GRAPH_MAX ||
-            op == GRAPH_FLOOR || op == GRAPH_CEIL || op == GRAPH_MOD || op == GRAPH_TABLE)
-            return true;
+        graph_cell cell = *graph_at(g, below[k]);
+        if (branches_by(g, &cell, written)) return true;
     }
     return false;
 }
 
-/* On the other branches: what can be integrated there, too, as far as as many constraints are independent. */
+/* On the other branches: what can be integrated there, too, as far as as many constraints are independent. What can be
+ * integrated on each branch has integrals of each branch, so that these are named as well. */
 static hamel_status judge_regions(forms *f, double *x, group_result *best) {
     const analysis *a = f->a;
     for (size_t k = 0; k < a->other_count; k++) {
         group_result there = {.undetermined = true};
+        if (!has_switch(f, a->system->switches[a->others[k].which].written)) continue;
         hamel_status status = judge_at(f, &a->others[k].at, false, x, &there);
         if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
             hamel_error_clear(a->error);
@@ -94,7 +116,7 @@ static hamel_status judge_regions(forms *f, double *x, group_result *best) {
         }
         if (status != HAMEL_OK) return status;
         if (there.undetermined || there.ranks.holonomic != best->ranks.holonomic ||
-            there.ranks.velocity != best->ranks.velocity || there.ranks.integrable >= best->near)
+            there.ranks.velocity != best->ranks.velocity || best->near == 0 || there.ranks.integrable > best->near)
             continue;
         best->beyond |= UINT64_C(1) << k;
         if (there.ranks.integrable >= best->ranks.integrable) continue;
@@ -135,7 +157,7 @@ static hamel_status judge_group(forms *f, group_result *best) {
     if (best->undetermined) return HAMEL_OK;
     best->near = best->ranks.integrable;
     hamel_status status = judge_start(f, x, best);
-    return status == HAMEL_OK && has_branches(f) ? judge_regions(f, x, best) : status;
+    return status == HAMEL_OK ? judge_regions(f, x, best) : status;
 }
 
 static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, group_growth *growth,
@@ -173,7 +195,7 @@ static hamel_status report_start(analysis *a, uint64_t beyond) {
     hamel_report *r = a->report;
     hamel_start_verdict *s = &r->at_start;
     if (r->verdict == HAMEL_VERDICT_UNDETERMINED) return HAMEL_OK;
-    s->differs = s->velocity_rank != r->velocity_rank || s->integrable != r->integrable;
+    s->differs = s->velocity_rank != r->velocity_rank || s->integrable != r->integrable || beyond != 0;
     s->verdict = HAMEL_VERDICT_UNDETERMINED;
     if (!s->differs) return HAMEL_OK;
     if (s->velocity_rank == r->velocity_rank) {

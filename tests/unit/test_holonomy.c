@@ -282,9 +282,10 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
         {"z' = if(x > 5, (x - 5)^3, 0)*y'", 6, 0, 0, 0, NULL},
         {"z' = max(x - 2, 0)*y'", 0.3, 0, 0, 1, "x<2"},
         {"z' = (x + abs(x - 1))*y'", 0.3, 0, 0, 1, "x<1"},
-        {"z' = floor(x)*y'", 0.3, 0, 1, 1, NULL},
+        {"z' = floor(0.1*x + 0.5)*y'", 0.3, 0, 1, 1, "floor(0.5 + 0.1*x)==0"},
         {"z' = if(t > 1, x, 0)*y'", 0.3, 0, 0, 1, "t<1"},
-        {"z' = abs(x)*x'", 0.3, 0, 1, 1, NULL},
+        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"}, /* z - 2 y, but z - y beyond */
+        {"z' = x*x'", 0.3, 0, 1, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0, 0, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0.2, 0, 0, NULL},
         {"z' = sin(z)^2*x*y'", 0.3, 0, 0, 1, NULL},
@@ -303,7 +304,8 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
                  cases[k].x, cases[k].z, cases[k].equation);
         hamel_report *r = fixture_report(text);
         const hamel_start_verdict *start = &r->at_start;
-        if (r->integrable != cases[k].integrable || start->differs != (cases[k].at_start != cases[k].integrable) ||
+        if (r->integrable != cases[k].integrable ||
+            start->differs != (cases[k].at_start != cases[k].integrable || cases[k].condition) ||
             start->integrable != cases[k].at_start)
             fail_msg("%s: %zu, from the start %zu", cases[k].equation, r->integrable, start->integrable);
         if (start->differs) assert_int_equal(start->accessible_dimension, 3 - start->integrable);
