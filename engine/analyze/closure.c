@@ -377,7 +377,7 @@ static void solve_slopes(const closure *c, copy *y) {
     }
 }
 
-static void raise(mpfr_ptr scale, mpfr_srcptr value) {
+static void enlarge(mpfr_ptr scale, mpfr_srcptr value) {
     if (mpfr_cmpabs(value, scale) > 0) mpfr_abs(scale, value, MPFR_RNDN);
 }
 
@@ -388,21 +388,21 @@ static void first_brackets(const closure *c, copy *y) {
         mpfr_set_ui(y->scale[r], 1, MPFR_RNDN); /* the coefficient of the pivot */
         for (size_t j = 0; j < c->others; j++) {
             size_t at = r * c->others + j, column = r * c->width + c->other[j];
-            raise(y->scale[r], term(y->b, at, order, 0));
+            enlarge(y->scale[r], term(y->b, at, order, 0));
             for (size_t k = 0; k < order; k++) {
                 mpfr_ptr to = term(y->V, at, order, k);
                 mpfr_mul_ui(y->right[0], term(y->b, at, order, k + 1), k + 1, MPFR_RNDN);
                 mpfr_sub(to, term(y->P, column, order, k), y->right[0], MPFR_RNDN);
-                if (k == 0) raise(y->scale[r], y->right[0]);
+                if (k == 0) enlarge(y->scale[r], y->right[0]);
                 for (size_t q = 0; q < c->rank; q++)
                     for (size_t i = 0; i <= k; i++) {
                         mpfr_set_zero(y->t.scratch[0], 1);
                         add_to(to, -1, term(y->P, r * c->width + c->pivot[q], order, i),
                                term(y->b, q * c->others + j, order, k - i), y->t.scratch[0]);
-                        if (k == 0) raise(y->scale[r], y->t.scratch[0]);
+                        if (k == 0) enlarge(y->scale[r], y->t.scratch[0]);
                     }
             }
-            raise(y->scale[r], term(y->P, column, order, 0));
+            enlarge(y->scale[r], term(y->P, column, order, 0));
         }
     }
 }
@@ -418,13 +418,13 @@ static void next_brackets(const closure *c, copy *y, size_t left, mpfr_t *column
             for (size_t k = 0; k < left; k++) {
                 mpfr_ptr to = term(y->V, r * c->others + j, c->order, k);
                 mpfr_mul_ui(to, term(column, r, c->order, k + 1), k + 1, MPFR_RNDN);
-                if (k == 0) raise(y->scale[r], to);
+                if (k == 0) enlarge(y->scale[r], to);
                 for (size_t q = 0; q < c->rank; q++)
                     for (size_t i = 0; i <= k; i++) {
                         mpfr_set_zero(y->t.scratch[0], 1);
                         add_to(to, 1, term(y->P, r * c->width + c->pivot[q], c->order, i),
                                term(column, q, c->order, k - i), y->t.scratch[0]);
-                        if (k == 0) raise(y->scale[r], y->t.scratch[0]);
+                        if (k == 0) enlarge(y->scale[r], y->t.scratch[0]);
                     }
             }
     }
@@ -512,7 +512,7 @@ static void pair(const closure *c, copy *y, size_t i, size_t j, mpfr_t *to, mpfr
             mpfr_mul(u, x, z, MPFR_RNDN);
             mpfr_set_zero(t, 1);
             add_to(to[c->row[e]], sign, taylor_coefficient(&y->t, c->slopes[s].place, 0), u, t);
-            raise(y->scale[c->row[e]], t);
+            enlarge(y->scale[c->row[e]], t);
         }
     }
 }
@@ -526,7 +526,7 @@ static bool count_pairs(const closure *c, copy *copies, size_t most, size_t *fir
         for (size_t r = 0; r < c->rank; r++) {
             mpfr_set_zero(copies[n].scale[r], 1);
             for (size_t e = 0; e < c->f->entry_count; e++) {
-                if (c->row[e] == r) raise(copies[n].scale[r], taylor_coefficient(&copies[n].t, c->place[e], 0));
+                if (c->row[e] == r) enlarge(copies[n].scale[r], taylor_coefficient(&copies[n].t, c->place[e], 0));
             }
         }
     for (size_t i = 1; good && i < c->others; i++)

@@ -140,6 +140,9 @@ static hamel_status judge_start(forms *f, double *x, group_result *best) {
     if (status != HAMEL_OK || there.ranks.holonomic != best->ranks.holonomic) return status;
     if (there.ranks.width > 0) best->start_rank = there.ranks.velocity;
     if (!there.undetermined && best->start_rank == best->ranks.velocity) best->left = there.ranks.integrable;
+    if (best->left == best->ranks.integrable) return HAMEL_OK;
+    for (size_t k = 0; k < f->a->other_count; k++) /* samples near the start may be on other branches than the start */
+        if (has_switch(f, f->a->system->switches[f->a->others[k].which].written)) best->beyond |= UINT64_C(1) << k;
     return HAMEL_OK;
 }
 

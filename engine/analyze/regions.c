@@ -168,7 +168,7 @@ static hamel_status search_one(search *s, size_t which, sample *at) {
     for (size_t i = 0; i < a->n; i++) slope[a->n + i] = graph_partial(g, w->written, a->system->v[i]);
     slope[2 * a->n] = graph_partial(g, w->written, graph_symbol(g, SYMBOL_TIME, 0));
     if (graph_status(g) != HAMEL_OK) return equations_status(a->system);
-    hamel_status status = evaluate(s, &a->samples[0]);
+    hamel_status status = evaluate(s, a->start_known ? &a->start : &a->samples[0]);
     if (status != HAMEL_OK) return status;
     a->branches[which] = switch_branch(w, s->values[0]);
     size_t count = list_targets(w, s->values[0], targets);

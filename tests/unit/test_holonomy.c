@@ -284,7 +284,8 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
         {"z' = (x + abs(x - 1))*y'", 0.3, 0, 0, 1, "x<1"},
         {"z' = floor(0.1*x + 0.5)*y'", 0.3, 0, 1, 1, "floor(0.5 + 0.1*x)==0"},
         {"z' = if(t > 1, x, 0)*y'", 0.3, 0, 0, 1, "t<1"},
-        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"}, /* z - 2 y, but z - y beyond */
+        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"},   /* z - 2 y, but z - y beyond */
+        {"z' = max(x - 0.5, 0)*y'", 0.3, 0, 0, 1, "x<0.5"}, /* next to the start */
         {"z' = x*x'", 0.3, 0, 1, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0, 0, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0.2, 0, 0, NULL},
