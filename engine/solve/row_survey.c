@@ -72,15 +72,17 @@ static hamel_status visit_near(kinetics *k, double t, const double *q, const dou
     return status;
 }
 
-/* The rank of each level at the state evaluated last, where it is larger than before. Clears `taken`. */
+/* The rank of each level at the state evaluated last, where it is larger than before. Overwrites `taken`. */
 static hamel_status note_ranks(kinetics *k, bool *taken, survey_ranks *ranks) {
     const hamel_model *model = k->model;
     hamel_status status = HAMEL_OK;
-    for (survey_level level = ALL; level < LEVELS && status == HAMEL_OK; level++) {
+    bool redundant = true; /* all rows together; if they are independent, so are the others */
+    for (survey_level level = ALL; level < LEVELS && redundant && status == HAMEL_OK; level++) {
         redundancy found;
         for (size_t c = 0; c < model->m; c++) taken[c] = k->mode.active[c] && belongs(model->order[c], level);
         status = redundancy_find(&found, model, k->values, taken, k->survey.usual, REDUNDANCY_TOLERANCE);
         if (status == HAMEL_OK && (!ranks->found || found.rank > ranks->of[level])) ranks->of[level] = found.rank;
+        redundant = found.count > 0 || level != ALL;
         redundancy_free(&found);
     }
     ranks->found = true;
@@ -109,7 +111,7 @@ static hamel_status expect_from_start(kinetics *k, double t, const double *q, co
     survey_ranks ranks = {{0, 0, 0}, false, false};
     if (!kkt_prefers_sparse(k->all) || kinetics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;
     hamel_status status = note_ranks(k, taken, &ranks);
-    if (status == HAMEL_OK) pass_to_solvers(k, &ranks, NULL);
+    if (status == HAMEL_OK && ranks.of[ALL] < count_active(k)) pass_to_solvers(k, &ranks, NULL);
     return status;
 }
 
