@@ -12,7 +12,7 @@ static const double SHRINK = 5;                    /* from one distance to the n
 static const double APART = 0.05;                  /* a singular value of unit directions: another dimension */
 static const double STRIDE = 0.25, ARRIVED = 1e-9; /* steps along a family, relative to values above 1 */
 static const double FREELY = 1e3;                  /* a multiplier may change by so much more than a coordinate */
-static const double BESIDE = 1e-2;                 /* where an iteration begins that shows how accurate its end is */
+static const double BESIDE = 5e-2;                 /* where an iteration begins that shows how accurate its end is */
 static const double BEARABLE = 10;                 /* times its multipliers: no member of a family is taken beyond */
 static const double ALIGNED = 0.98; /* cosine of the angle by which a curved family may differ from its tangent */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
@@ -224,7 +224,7 @@ static double spread(statics *s, const double *z, const double *direction, doubl
     memcpy(moved, z, s->unknowns * sizeof *z);
     for (size_t j = 0; j < s->n; j++) moved[j] += sign * BESIDE * direction[j];
     double distance = statics_converge(s, moved) ? statics_distance(s, moved, z) : 0;
-    return distance < BESIDE / 10 ? distance : 0;
+    return distance < BESIDE / 3 ? distance : 0;
 }
 
 double family_uncertainty(statics *s, double *z) {

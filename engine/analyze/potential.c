@@ -20,8 +20,9 @@ static const double NEARBY =
     0.1; /* of a coordinate or of 1: the largest radius, and where second derivatives are compared */
 static const double SHRINK = 3; /* from one radius to the next */
 static const double VANISHES =
-    1e-9;                         /* a derivative along one ray against the largest: zero but for the ray's own error */
-static const double STEADY = 0.1; /* by how much orders at successive radii may differ */
+    1e-9; /* a derivative along one ray against the largest: zero but for the ray's own error */
+static const double UNSOLVED = 64 * 0x1p-52; /* of the sizes of its terms: what a force may be at the equilibrium */
+static const double STEADY = 0.1;            /* by how much orders at successive radii may differ */
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
 typedef struct judgement {
@@ -295,7 +296,7 @@ static double along_ray(judgement *j, const double *u, double radius, bool noise
         for (size_t r = 0; r < j->count; r++) weight += j->C[r * j->flat + c] * u[r];
         for (size_t i = 0; i < n; i++) {
             mu += j->K[c * n + i] * s->F[i];
-            rounding += fabs(j->K[c * n + i]) * s->noise[i];
+            rounding += fabs(j->K[c * n + i]) * fmax(s->noise[i], UNSOLVED * s->scale[i]);
         }
         sum += weight * mu;
         j->noise += fabs(weight) * rounding;
