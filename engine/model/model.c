@@ -109,16 +109,16 @@ static bool has_linear_velocities(const hamel_model *model, const hamel_equation
 }
 
 /* What turns quasi-velocities into velocities and back. */
-static hamel_status compile_kinematics(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+static bool list_kinematics(hamel_model *model, const hamel_equations *e, graph_node **list) {
     graph *g = model->system->graph;
     size_t quasi_count = model->system->quasi_count;
-    if (model->formulation->variables != VARIABLES_QUASI_VELOCITIES) return HAMEL_OK;
+    if (model->formulation->variables != VARIABLES_QUASI_VELOCITIES) return true;
     model->kinematics_C = e->A.count;
     model->kinematics_velocity = model->kinematics_C + e->C.count;
     model->kinematics_quasi = model->kinematics_velocity + e->m;
     model->kinematics_count = model->kinematics_quasi + quasi_count;
-    graph_node *nodes = arena_alloc(&model->memory, model->kinematics_count, sizeof *nodes), *at = nodes;
-    if (!nodes) return no_memory(model, error);
+    graph_node *nodes = *list = arena_alloc(&model->memory, model->kinematics_count, sizeof *nodes), *at = nodes;
+    if (!nodes) return false;
     at = append_pattern(at, &e->A);
     at = append_pattern(at, &e->C);
     at = append_nodes(at, e->velocity, e->m, graph_number(g, 0));
@@ -126,7 +126,7 @@ static hamel_status compile_kinematics(hamel_model *model, const hamel_equations
     /* rows of acceleration constraints may ask for more than is known here, and are not wanted */
     for (size_t k = 0; k < e->A.count; k++)
         if (model->order[e->A.entries[k].row] == CONSTRAINT_ACCELERATION) nodes[k] = graph_number(g, 0);
-    return program_compile(&model->kinematics, &model->memory, g, nodes, model->kinematics_count, error);
+    return true;
 }
 
 static bool copy_curl(hamel_model *model, const transitivity_nodes *from, model_transitivity *to) {
@@ -143,29 +143,28 @@ static bool copy_curl(hamel_model *model, const transitivity_nodes *from, model_
     return true;
 }
 
-static hamel_status compile_transitivity(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+static bool list_transitivity(hamel_model *model, const hamel_equations *e, graph_node **list) {
     const transitivity_nodes *from = e->transitivity;
-    graph *g = model->system->graph;
-    if (!from) return HAMEL_OK;
+    if (!from) return true;
     model_transitivity *to = model->transitivity = arena_alloc(&model->memory, 1, sizeof *to);
-    if (!to) return no_memory(model, error);
+    if (!to) return false;
     *to = (model_transitivity){.row_count = from->row_count, .at_rest = e->n};
     to->at_rate = to->at_rest + from->row_count;
     to->at_slope = to->at_rate + from->rate.count;
     to->at_time = to->at_slope + from->slope.count;
     to->at_curl = to->at_time + from->time.count;
     to->count = to->at_curl + from->curl_count;
-    graph_node *nodes = arena_alloc(&model->memory, to->count, sizeof *nodes), *at = nodes;
+    graph_node *nodes = *list = arena_alloc(&model->memory, to->count, sizeof *nodes), *at = nodes;
     if (!nodes || !copy_pattern(model, &from->rate, &to->rate) || !copy_pattern(model, &from->slope, &to->slope) ||
         !copy_pattern(model, &from->time, &to->time) || !copy_curl(model, from, to))
-        return no_memory(model, error);
+        return false;
     at = append_nodes(at, e->momentum, e->n, 0);
     at = append_nodes(at, from->rest, from->row_count, 0);
     at = append_pattern(at, &from->rate);
     at = append_pattern(at, &from->slope);
     at = append_pattern(at, &from->time);
     for (size_t k = 0; k < from->curl_count; k++) *at++ = from->curl[k].node;
-    return program_compile(&to->program, &model->memory, g, nodes, to->count, error);
+    return true;
 }
 
 static hamel_status compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o,
@@ -257,35 +256,86 @@ static bool turn(graph *g, graph_node *nodes, size_t count) {
     return graph_turn(g, nodes, count) == HAMEL_OK;
 }
 
-/* What the integration evaluates, with abrupt operators held. */
+/* What the integration evaluates, beside the lists of `e` itself. NULL where the formulation has no use for it. */
+typedef struct motion_nodes {
+    graph_node *dynamics, *directions, *kinematics, *transitivity, *momenta, *continuity;
+} motion_nodes;
+
+static bool list_motion(hamel_model *model, const hamel_equations *e, motion_nodes *list) {
+    *list = (motion_nodes){.dynamics = list_dynamics(model, e), .directions = model_slip_directions(model)};
+    return list->dynamics && list->directions && list_kinematics(model, e, &list->kinematics) &&
+           list_transitivity(model, e, &list->transitivity) && model_list_momenta(model, e, &list->momenta) &&
+           model_list_continuity(model, e, &list->continuity);
+}
+
+/* Abrupt operators are held in all of it: a step over the instant at which one changes sees one branch throughout. */
+static bool hold(hamel_model *model, hamel_equations *e, const motion_nodes *list) {
+    hamel_system *s = model->system;
+    const size_t n = e->n;
+    const struct {
+        graph_node *nodes;
+        size_t count;
+    } all[] = {{list->dynamics, model->dynamics_count},
+               {e->nonideal, n},
+               {e->residual, n + e->m},
+               {&e->jacobi_rate, 1},
+               {&e->jacobi, 1},
+               {e->momentum_rate, n},
+               {e->reaction_shift, n},
+               {list->directions, e->m - s->ideal_count},
+               {list->kinematics, model->kinematics_count},
+               {list->transitivity, list->transitivity ? model->transitivity->count : 0},
+               {list->momenta, model->momenta_count},
+               {list->continuity, n + 1 + model->continuous_count}};
+    enum { LISTS = sizeof all / sizeof *all, WATCHED = 2 };
+    graph_node *lists[LISTS];
+    size_t counts[LISTS];
+    for (size_t i = 0; i < LISTS; i++) {
+        lists[i] = all[i].nodes;
+        counts[i] = all[i].nodes ? all[i].count : 0;
+    }
+    return switches_hold(s, lists, counts, LISTS, WATCHED);
+}
+
+static hamel_status compile_list(hamel_model *model, program **out, const graph_node *nodes, size_t count,
+                                 hamel_error *error) {
+    return nodes ? program_compile(out, &model->memory, model->system->graph, nodes, count, error) : HAMEL_OK;
+}
+
+static hamel_status compile_variables(hamel_model *model, const hamel_equations *e, const motion_nodes *list,
+                                      hamel_error *error) {
+    model_transitivity *transitivity = model->transitivity;
+    hamel_status status = compile_list(model, &model->kinematics, list->kinematics, model->kinematics_count, error);
+    if (status == HAMEL_OK && transitivity)
+        status = compile_list(model, &transitivity->program, list->transitivity, transitivity->count, error);
+    if (status == HAMEL_OK) status = compile_list(model, &model->reaction_shift, e->reaction_shift, e->n, error);
+    if (status == HAMEL_OK) status = compile_list(model, &model->momenta, list->momenta, model->momenta_count, error);
+    if (status == HAMEL_OK) status = compile_list(model, &model->momentum_rates, e->momentum_rate, e->n, error);
+    return status == HAMEL_OK ? model_compile_continuity(model, list->continuity, list->dynamics, error) : status;
+}
+
 static hamel_status compile_motion(hamel_model *model, hamel_equations *e, hamel_error *error) {
     hamel_system *s = model->system;
     graph *g = s->graph;
-    graph_node *dynamics = list_dynamics(model, e), *directions = model_slip_directions(model);
-    if (!dynamics || !directions) return no_memory(model, error);
+    const size_t n = e->n;
+    motion_nodes list;
+    if (!list_motion(model, e, &list)) return no_memory(model, error);
+    if (!hold(model, e, &list)) return equations_status(s);
+    graph_node *dynamics = list.dynamics;
     model->dynamics_nodes = dynamics;
-    graph_node *lists[] = {dynamics, e->nonideal, e->residual, &e->jacobi_rate, e->momentum_rate, directions};
-    const size_t n = e->n, counts[] = {model->dynamics_count,    e->nonideal ? n : 0,  n + e->m, 1,
-                                       e->momentum_rate ? n : 0, e->m - s->ideal_count};
-    if (!switches_hold(s, lists, counts, sizeof lists / sizeof *lists, 2)) return equations_status(s);
     if (!turn(g, dynamics, model->dynamics_count) || !turn(g, e->residual, n + e->m) || !turn(g, &e->jacobi_rate, 1) ||
         !turn(g, &e->jacobi, 1))
         return graph_status(g) == HAMEL_OK ? no_memory(model, error) : equations_status(s);
-    hamel_status status = model_compile_slips(model, directions, error);
+    hamel_status status = model_compile_slips(model, list.directions, error);
     if (status == HAMEL_OK)
         status = program_compile(&model->dynamics, &model->memory, g, dynamics, model->dynamics_count, error);
     model->linear_velocities = has_linear_velocities(model, e);
-    if (status == HAMEL_OK) status = compile_kinematics(model, e, error);
-    if (status == HAMEL_OK) status = compile_transitivity(model, e, error);
-    if (status == HAMEL_OK && e->reaction_shift)
-        status = program_compile(&model->reaction_shift, &model->memory, g, e->reaction_shift, e->n, error);
+    if (status == HAMEL_OK) status = compile_variables(model, e, &list, error);
     if (status == HAMEL_OK) status = compile_residual(model, e, error);
-    if (status == HAMEL_OK && e->nonideal)
-        status = program_compile(&model->nonideal, &model->memory, g, e->nonideal, e->n, error);
+    if (status == HAMEL_OK) status = compile_list(model, &model->nonideal, e->nonideal, e->n, error);
     if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
         status = program_compile(&model->energy_rate, &model->memory, g, &e->jacobi_rate, 1, error);
     }
-    if (status == HAMEL_OK && (e->momentum_rate || e->cyclic)) status = model_compile_momenta(model, e, error);
     return status == HAMEL_OK ? model_compile_accelerations(model, dynamics, error) : status;
 }
 

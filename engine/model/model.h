@@ -77,6 +77,12 @@ typedef struct model_sensitivities {
     bool needs_ideal; /* or the reactions of ideal constraints apart from those that act */
 } model_sensitivities;
 
+/* What is differentiated along the motion: where it jumps, velocities are infinite. */
+typedef struct model_continuous {
+    const char *pointer, *what; /* "the position of a mass" */
+    int32_t constraint;         /* of which it is the equation, or −1 */
+} model_continuous;
+
 /* What happens where its root passes through zero. Lists are the system's. */
 typedef struct model_event {
     const char *name, *pointer;
@@ -163,6 +169,12 @@ struct hamel_model {
     bool momenta_linear;
     bool *cyclic; /* n: Routh's equations only, else NULL */
 
+    /* p = ∂L/∂q' (n), h, and what has to be continuous along the motion, of (t, q, q'), to compare both branches where one
+     * changes. NULL where branches do not matter to any of these or to ψ. */
+    program *continuity;
+    size_t continuous_count;
+    model_continuous *continuous;
+
     program *residual;              /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
     program *energy_rate;           /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
@@ -215,8 +227,13 @@ hamel_status model_compile_slips(hamel_model *model, const graph_node *direction
 enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const graph_node *dynamics,
                                          hamel_error *error) HAMEL_CHECKED;
-/* momenta.c: the programs of formulations in momenta. */
-hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e, hamel_error *error) HAMEL_CHECKED;
+/* momenta.c: M, A, p, ψ of formulations in momenta; *list stays NULL for the others. False without memory. */
+bool model_list_momenta(hamel_model *model, const hamel_equations *e, graph_node **list);
+/* continuity.c: p, h and what has to be continuous along the motion, before abrupt operators are held; and afterwards the
+ * program of these, where a branch makes any difference to them or to the constraints on velocities in `dynamics`. */
+bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
+hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics,
+                                      hamel_error *error) HAMEL_CHECKED;
 
 /* What pivots of M have to keep in an elimination in a fixed order: of the largest one, what rounding leaves of it at n
  * coordinates; and under constraints, which may make up for a singular M, a part of their own diagonal entry. By that part's

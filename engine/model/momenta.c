@@ -1,4 +1,4 @@
-/* momenta.c — the programs by which momenta and velocities are turned into each other. */
+/* momenta.c — the list by which momenta and velocities are turned into each other. */
 #include "engine/model/model.h"
 
 /* p and ψ are linear in q' when their derivatives M and A are free of it. */
@@ -13,20 +13,19 @@ static graph_node *append(graph_node *at, const matrix_pattern *p) {
     return at;
 }
 
-hamel_status model_compile_momenta(hamel_model *model, const hamel_equations *e, hamel_error *error) {
+bool model_list_momenta(hamel_model *model, const hamel_equations *e, graph_node **list) {
     graph *g = model->system->graph;
+    if (!e->momentum_rate && !e->cyclic) return true;
     graph_node zero = graph_number(g, 0);
     model->at_momentum = e->M.count + e->A.count;
     model->at_momentum_velocity = model->at_momentum + e->n;
     model->momenta_count = model->at_momentum_velocity + e->m;
     model->cyclic = e->cyclic;
     model->momenta_linear = are_linear(g, &e->M) && are_linear(g, &e->A);
-    graph_node *nodes = arena_alloc(&model->memory, model->momenta_count, sizeof *nodes), *at = nodes;
-    if (!nodes || zero < 0) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the momenta");
+    graph_node *nodes = *list = arena_alloc(&model->memory, model->momenta_count, sizeof *nodes), *at = nodes;
+    if (!nodes || zero < 0) return false;
     at = append(append(at, &e->M), &e->A);
     for (size_t i = 0; i < e->n; i++) *at++ = e->momentum[i];
     for (size_t c = 0; c < e->m; c++) *at++ = e->velocity[c] >= 0 ? e->velocity[c] : zero;
-    hamel_status status = program_compile(&model->momenta, &model->memory, g, nodes, model->momenta_count, error);
-    if (status != HAMEL_OK || !e->momentum_rate) return status;
-    return program_compile(&model->momentum_rates, &model->memory, g, e->momentum_rate, e->n, error);
+    return true;
 }

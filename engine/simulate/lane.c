@@ -14,6 +14,8 @@
 static const double ROW_RESIDUAL = 1e-9;
 /* Tolerances by which a projection may turn velocities, as of energies (energy.c). */
 static const double TURNED = 1e3;
+/* At the start branches are those that the motion enters within this part of the span, as of other functions (roots.c). */
+static const double START_PART = 1e-13;
 static const double SHORTER = 64; /* than a first step that missed an event */
 
 static bool create_sensitivities(lane *l) {
@@ -37,7 +39,7 @@ hamel_status lane_start_sensitivities(lane *l, hamel_error *error) {
 
 bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     size_t n = model->n, m = model->m;
-    *l = (lane){.model = model, .t = model->settings.start};
+    *l = (lane){.model = model, .t = model->settings.start, .turned = -1};
     l->kinetics = kinetics_create(model);
     l->q = calloc(8 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
     l->meeting = calloc(model->event_count + 1, sizeof *l->meeting);
@@ -45,11 +47,13 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     if (good && model->root_count > 0)
         good = (model->slip_count == 0 || (l->sticking = sticking_create(l->kinetics))) &&
                events_create(&l->events, model, l->kinetics, l->sensitivities, l->along) &&
+               (!model->continuity || (l->change = branch_change_create(l->kinetics))) &&
                (l->roots = roots_create(model, l->kinetics, l->sticking));
     if (!good) {
         (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the run");
         return false;
     }
+    l->kinetics->mode.ahead = isfinite(model->settings.stop) ? START_PART * (model->settings.stop - l->t) : 0;
     l->v = l->q + n;
     l->a = l->v + n;
     l->free = l->a + n;
@@ -69,6 +73,7 @@ void lane_free(lane *l) {
     integrator_free(l->integrator);
     roots_free(l->roots);
     sticking_free(l->sticking);
+    branch_change_free(l->change);
     events_free(&l->events);
     sensitivities_free(l->sensitivities);
     free(l->along), free(l->derivatives);
@@ -82,6 +87,7 @@ static program_inputs observed_inputs(const lane *l) {
     program_inputs in = model_inputs(l->model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
     in.values[SYMBOL_IDEAL] = l->kinetics->ideal;
     in.values[SYMBOL_NONIDEAL] = l->kinetics->nonideal;
+    in.values[SYMBOL_BRANCH] = l->kinetics->mode.branches;
     return in;
 }
 
@@ -297,10 +303,12 @@ static hamel_status keep_pace(lane *l, hamel_error *error) {
 hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error) {
     hamel_status status = HAMEL_OK;
     if (l->roots) {
-        status = settle(l, error); /* branches are those of this state: they are held from here on */
+        if (l->change) status = branch_change_foresee(l->change, l->q, l->v, error);
+        if (status == HAMEL_OK) status = settle(l, error); /* branches of this state are held from here on */
         l->kinetics->held = true;
         roots_state at = here(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
+        l->kinetics->mode.ahead = 0;
         if (status == HAMEL_OK) status = decide(l, error);
         if (status == HAMEL_OK) status = begin(l, false, error);
     }
@@ -387,18 +395,40 @@ static bool is_opened(lane *l, size_t i) {
     return true;
 }
 
+/* The work of an impact at which velocities jump is no error of the integration: W takes it up. */
+static hamel_status jump(lane *l, hamel_error *error) {
+    branch_jump jump;
+    hamel_status status = branch_change_end(l->change, l->v, &jump, error);
+    if (status != HAMEL_OK) return status;
+    l->gained += jump.energy;
+    l->work += jump.energy;
+    if (jump.turned >= 0 && l->turned < 0) {
+        l->turned = jump.turned;
+        l->turned_at = l->t;
+        l->turned_energy = jump.energy;
+    }
+    if (!jump.jumped || !l->sensitivities) return HAMEL_OK;
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation/sensitivities", 0,
+                     "at t = %.9g velocities jump as prescribed, and sensitivities do not follow that", l->t);
+    hamel_suggest(error, "leave them out, end the run before, or let the prescribed velocity change continuously");
+    return HAMEL_INTEGRATION;
+}
+
 /* Switches take their new branches; the first of them speaks for all when they do so without end. */
 static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
     size_t count, first = l->model->event_count;
     roots_state at = here(l);
-    hamel_status status = roots_flip(l->roots, &at, &count, error);
+    hamel_status status = l->change ? branch_change_begin(l->change, l->t, l->q, l->v, error) : HAMEL_OK;
+    if (status == HAMEL_OK) status = roots_flip(l->roots, &at, &count, error);
+    if (status != HAMEL_OK) return status;
     *changed = count > 0;
-    if (status != HAMEL_OK || count == 0) return status;
+    if (count == 0) return status;
     l->switches += (double)count;
     while (!roots_passed(l->roots, first)) first++;
     for (size_t i = first; i < l->model->root_count && status == HAMEL_OK; i++)
         if (roots_passed(l->roots, i)) status = meet(l, i, error);
     if (status == HAMEL_OK) status = events_note(&l->events, first, l->t, error);
+    if (status == HAMEL_OK && l->change) status = jump(l, error);
     return status == HAMEL_OK ? decide(l, error) : status;
 }
 

@@ -6,13 +6,17 @@
 #include "engine/simulate/impact_order.h"
 #include "engine/simulate/integrator.h"
 #include "engine/simulate/roots.h"
+#include "engine/solve/branch_change.h"
 
 typedef struct lane {
     const hamel_model *model;
     kinetics *kinetics;
     integrator *integrator;
-    roots *roots;       /* NULL: nothing can happen */
-    sticking *sticking; /* NULL: nothing sticks */
+    roots *roots;          /* NULL: nothing can happen */
+    sticking *sticking;    /* NULL: nothing sticks */
+    branch_change *change; /* NULL: branches are a matter of forces only */
+    int32_t turned; /* the first constraint that has turned at a jump of velocities, or −1; when, and its effect on h */
+    double turned_at, turned_energy;
     events events;
     double switches;                              /* branches changed so far */
     bool due;                                     /* an event lies within the last step, at roots_time */

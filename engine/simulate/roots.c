@@ -223,7 +223,7 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
 
 /* A switch is always inside its branch: at an edge that it has just passed, or starts at, or further in. */
 static void place_switch(roots *w, size_t i) {
-    double slack = w->passed[i] ? 2 * w->last_noise[i] : 0;
+    double slack = w->passed[i] ? 2 * w->last_noise[i] : fmax(0, -w->first[i]); /* a start may be a moment before it */
     w->side[i] = 1;
     if (is_slip(w, i)) {
         slack = switch_at(w, i)->part == 0 ? sticking_slack(w->slips, (size_t)switch_at(w, i)->slip) : 0;

@@ -47,6 +47,7 @@ typedef struct run {
     double target;                         /* the time that is being visited */
     bool watched;                          /* something is to be seen between rows */
     bool terminated, certifier_terminated; /* by an event */
+    bool turn_told;
     unmatched events;
     bool no_memory; /* a callback had none */
 } run;
@@ -246,6 +247,17 @@ static bool tell_certifier(void *context, const hamel_happening *happening) {
     return match_event(r, &r->certifier, happening->t);
 }
 
+/* Once: what an impact at a corner takes of the energy is a choice. */
+static void warn_of_turn(run *r) {
+    const lane *l = &r->main;
+    if (l->turned < 0 || r->turn_told) return;
+    r->turn_told = true;
+    warn(r->summary,
+         "at t = %.9g the direction of the constraint `%s` jumps: an impact without restitution is taken there, which "
+         "changes the energy by %.3g; a rounded corner would keep it",
+         l->turned_at, r->model->system->constraints[l->turned].name, l->turned_energy);
+}
+
 /* The event that is due. Its row of values before belongs to the motion as much as the one after. */
 static hamel_status happen(run *r, lane *l, bool *terminated) {
     bool main = l == &r->main;
@@ -253,6 +265,7 @@ static hamel_status happen(run *r, lane *l, bool *terminated) {
     if (r->no_memory) return no_memory(r);
     if (status == HAMEL_CANCELED) return canceled(r);
     if (status == HAMEL_OK && main) monitor_jump(r->summary, l);
+    if (main) warn_of_turn(r);
     if (main) passage_forget(&r->passage);
     return status;
 }

@@ -133,7 +133,7 @@ kinetics *kinetics_create(const hamel_model *model) {
     if (k->survey.usual) k->survey.state = k->survey.usual + model->m;
     if (!k->survey.usual || !k->residual || !k->nonideal_work || !k->accelerations_work || !k->values ||
         !k->dynamics_work || !k->observed_work || !k->rate_work || !create_systems(k) ||
-        !motion_solver_create(&k->motion, model, k->all) || !create_mode(k)) {
+        !motion_solver_create(&k->motion, model, &k->mode, k->all) || !create_mode(k)) {
         kinetics_free(k);
         return NULL;
     }

@@ -48,7 +48,7 @@ static bool has_other_way(const kinetics *k) {
  * multipliers. False without memory. */
 static bool open_other_way(kinetics *k) {
     if (!k->other_a && !(k->other_a = calloc(k->model->n + k->model->m + 1, sizeof *k->other_a))) return false;
-    if (!k->motion.reduced && !k->other_reduced) k->other_reduced = reduced_create(k->model, NULL);
+    if (!k->motion.reduced && !k->other_reduced) k->other_reduced = reduced_create(k->model, &k->mode, NULL);
     return k->motion.reduced || k->other_reduced;
 }
 

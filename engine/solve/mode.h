@@ -10,13 +10,16 @@ typedef struct motion_mode {
     bool *active;             /* m: a constraint that is not exerts nothing and asks for nothing */
     double *branches;         /* of the model's switches */
     double *arguments, *work; /* of the program that chooses them */
+    double *place;            /* n: scratch */
+    double ahead;             /* a moment: branches are those that the motion is about to enter; 0 in between */
 } motion_mode;
 
 /* The constraints that act at the start; branches have no value yet. False without memory. */
 bool mode_create(motion_mode *mode, const hamel_model *model);
 void mode_free(motion_mode *mode);
 
-/* Takes the branches of the operators as they are at this state. Where one of them hangs on what is solved for, its branch
+/* Takes the branches of the operators as they are at this state, or a moment ahead of it: a run that starts at an edge
+ * begins with the branch that it moves into. Where one of them hangs on what is solved for, its branch
  * stays. */
 void mode_choose_branches(motion_mode *mode, double t, const double *q, const double *v);
 

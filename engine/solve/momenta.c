@@ -33,7 +33,7 @@ static void momenta_close(variables *x) {
 static hamel_status momenta_open(variables *x, hamel_error *error) {
     const hamel_model *model = x->kinetics->model;
     momenta *o = x->own = calloc(1, sizeof *o);
-    bool good = o && momentum_map_open(&o->map, model);
+    bool good = o && momentum_map_open(&o->map, &x->kinetics->mode);
     if (o) o->g = calloc(2 * x->n + model->m + 1, sizeof *o->g);
     if (o) o->rates_work = calloc(program_workspace_doubles(model->momentum_rates) + 1, sizeof *o->rates_work);
     if (!good || !o->g || !o->rates_work)

@@ -16,9 +16,10 @@ enum { ITERATIONS = 40, HALVINGS = 60, TRIALS = 12 };
  * is not much smaller than the one before. */
 static const double CONVERGED = 1e-12, STALLED = 1e-8;
 
-bool momentum_map_open(momentum_map *map, const hamel_model *model) {
+bool momentum_map_open(momentum_map *map, const motion_mode *mode) {
+    const hamel_model *model = mode->model;
     size_t count = model->momenta_count;
-    *map = (momentum_map){.model = model};
+    *map = (momentum_map){.model = model, .mode = mode};
     map->values = calloc(count + 1, sizeof *map->values);
     map->dots = calloc((count + 1) * PROGRAM_LANES, sizeof *map->dots);
     map->work = calloc(program_workspace_doubles(model->momenta) + 1, sizeof *map->work);
@@ -50,6 +51,7 @@ static bool is_finite(const momentum_map *map) {
 hamel_status momentum_map_evaluate(momentum_map *map, double t, const double *q, const double *v, hamel_error *error) {
     const hamel_model *model = map->model;
     program_inputs in = model_inputs(model, &t, q, v, NULL, NULL, NULL);
+    in.values[SYMBOL_BRANCH] = map->mode->branches;
     program_evaluate(model->momenta, &in, map->work, map->values);
     if (is_finite(map)) return HAMEL_OK;
     if (!error) return HAMEL_NOT_FINITE;
@@ -61,6 +63,7 @@ hamel_status momentum_map_differentiate(momentum_map *map, double t, const doubl
     const hamel_model *model = map->model;
     double *of_time = map->seeds, *of_q = of_time + PROGRAM_LANES, *of_v = of_q + model->n * PROGRAM_LANES;
     program_inputs in = model_inputs(model, &t, q, v, NULL, NULL, NULL), seeds = {{0}};
+    in.values[SYMBOL_BRANCH] = map->mode->branches;
     of_time[0] = dt;
     for (size_t i = 0; dq && i < model->n; i++) of_q[i * PROGRAM_LANES] = dq[i];
     for (size_t i = 0; dv && i < model->n; i++) of_v[i * PROGRAM_LANES] = dv[i];

@@ -4,17 +4,18 @@
 #ifndef HAMEL_SOLVE_MOMENTUM_MAP_H
 #define HAMEL_SOLVE_MOMENTUM_MAP_H
 
-#include "engine/model/model.h"
+#include "engine/solve/mode.h"
 
 typedef struct momentum_map {
     const hamel_model *model;
-    double *values; /* M, A, p, ψ: the model's momenta program at the state evaluated last */
-    double *dots;   /* their derivatives along the direction given last, PROGRAM_LANES each */
+    const motion_mode *mode; /* whose branches hold */
+    double *values;          /* M, A, p, ψ: the model's momenta program at the state evaluated last */
+    double *dots;            /* their derivatives along the direction given last, PROGRAM_LANES each */
     double *work, *tangent_work, *seeds, *step;
 } momentum_map;
 
-/* False without memory; momentum_map_close in both cases. */
-bool momentum_map_open(momentum_map *map, const hamel_model *model);
+/* `mode` is borrowed. False without memory; momentum_map_close in both cases. */
+bool momentum_map_open(momentum_map *map, const motion_mode *mode);
 void momentum_map_close(momentum_map *map);
 
 /* HAMEL_OK or HAMEL_NOT_FINITE; `error` may be NULL. */

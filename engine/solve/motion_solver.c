@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool motion_solver_create(motion_solver *s, const hamel_model *model, kkt *all) {
+bool motion_solver_create(motion_solver *s, const hamel_model *model, const motion_mode *mode, kkt *all) {
     const formulation *f = model->formulation;
     *s = (motion_solver){.kkt = all, .zero = calloc(model->m + 1, sizeof *s->zero)};
     if (!s->zero) return false;
     if (f->variables == VARIABLES_QUASI_VELOCITIES && !(s->frame = frame_create(model))) return false;
     if (f->solver == SOLVER_MULTIPLIERS || f->solver == SOLVER_LEAST_REACTION) return true;
-    return (s->reduced = reduced_create(model, s->frame)) != NULL;
+    return (s->reduced = reduced_create(model, mode, s->frame)) != NULL;
 }
 
 void motion_solver_free(motion_solver *s) {

@@ -16,8 +16,8 @@ typedef struct motion_solver {
     double *zero;     /* m */
 } motion_solver;
 
-/* False without memory; motion_solver_free in both cases. */
-bool motion_solver_create(motion_solver *s, const hamel_model *model, kkt *all);
+/* `mode` is borrowed. False without memory; motion_solver_free in both cases. */
+bool motion_solver_create(motion_solver *s, const hamel_model *model, const motion_mode *mode, kkt *all);
 void motion_solver_free(motion_solver *s);
 
 /* As kkt_expect, of all rows and of those at the level of velocities; frames and reduced equations only: `kkt` is the

@@ -34,7 +34,7 @@ static hamel_status noncyclic_open(variables *x, hamel_error *error) {
     noncyclic *o = x->own = calloc(1, sizeof *o);
     size_t n = x->n, count = 0;
     for (size_t i = 0; i < n; i++) count += model->cyclic[i];
-    bool good = o && momentum_map_open(&o->map, model);
+    bool good = o && momentum_map_open(&o->map, &x->kinetics->mode);
     if (good) o->cyclic = calloc(2 * n + count + 1, sizeof *o->cyclic);
     if (good) o->beta = calloc(3 * n + count * (count + 2) + 1, sizeof *o->beta);
     if (!good || !o->cyclic || !o->beta)

@@ -64,6 +64,7 @@ static hamel_status evaluate(variables *x, const double *v, hamel_error *error) 
     quasi *own = x->own;
     double sum = 0;
     program_inputs in = model_inputs(model, &x->t, x->q, v, NULL, NULL, NULL);
+    in.values[SYMBOL_BRANCH] = x->kinetics->mode.branches;
     program_evaluate(model->kinematics, &in, own->work, own->values);
     mask(x);
     for (size_t i = 0; i < model->kinematics_count; i++) sum += 0 * own->values[i];
@@ -151,6 +152,7 @@ static hamel_status along(variables *x, const double *dq) {
     program_inputs in = model_inputs(model, &x->t, x->q, x->v, NULL, NULL, NULL), seeds = {{0}};
     hamel_status status = factor(x, NULL);
     if (status != HAMEL_OK) return status;
+    in.values[SYMBOL_BRANCH] = x->kinetics->mode.branches;
     for (size_t j = 0; j < x->n; j++) own->seeds[j * PROGRAM_LANES] = dq[j];
     seeds.values[SYMBOL_COORDINATE] = own->seeds;
     program_tangent(model->kinematics, &in, &seeds, own->work, own->tangent_work, NULL, own->dots);

@@ -14,6 +14,7 @@ static const double IMPLIED = 1e-10;
 
 struct reduced {
     const hamel_model *model;
+    const motion_mode *mode;
     frame *frame; /* NULL: least constraint, Φ is the identity */
     size_t n, m, freedom, acceleration_count;
     size_t *acceleration; /* indices of the acceleration constraints */
@@ -60,11 +61,11 @@ static bool create_responses(reduced *r) {
     return true;
 }
 
-reduced *reduced_create(const hamel_model *model, frame *f) {
+reduced *reduced_create(const hamel_model *model, const motion_mode *mode, frame *f) {
     reduced *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     size_t n = model->n, m = model->m;
-    *r = (reduced){.model = model, .frame = f, .n = n, .m = m};
+    *r = (reduced){.model = model, .mode = mode, .frame = f, .n = n, .m = m};
     double *at = calloc(3 * n * n + 2 * n * m + 4 * n + m + 1, sizeof *at);
     r->M = at;
     r->acceleration = calloc(m + 1, sizeof *r->acceleration);
@@ -72,7 +73,7 @@ reduced *reduced_create(const hamel_model *model, frame *f) {
     bool good = at && r->acceleration && r->implied;
     good = least_constraint_create(&r->least, n, m) && good;
     good = row_space_create(&r->rows, n, m) && good;
-    if (model->transitivity) good = (r->transitivity = transitivity_create(model)) != NULL && good;
+    if (model->transitivity) good = (r->transitivity = transitivity_create(model, mode)) != NULL && good;
     if (!good || !create_responses(r) || !create_shift(r)) {
         reduced_free(r);
         return NULL;
@@ -309,6 +310,7 @@ static bool rows_agree(const reduced *r, const double *x, const double *b, doubl
 const double *reduced_forces(reduced *r, const double *g) {
     if (!r->shift) return g;
     program_inputs in = model_inputs(r->model, &r->t, r->q, r->v, NULL, NULL, NULL);
+    in.values[SYMBOL_BRANCH] = r->mode->branches;
     program_evaluate(r->model->reaction_shift, &in, r->shift_work, r->shift);
     for (size_t i = 0; i < r->n; i++) r->shift[i] += g[i];
     return r->shift;

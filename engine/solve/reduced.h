@@ -13,11 +13,12 @@
 
 #include "engine/solve/frame.h"
 #include "engine/solve/least_constraint.h"
+#include "engine/solve/mode.h"
 
 typedef struct reduced reduced;
 
-/* `f` is borrowed; NULL for least constraint. NULL without memory. */
-reduced *reduced_create(const hamel_model *model, frame *f);
+/* `f` and `mode` are borrowed; f NULL for least constraint. NULL without memory. */
+reduced *reduced_create(const hamel_model *model, const motion_mode *mode, frame *f);
 void reduced_free(reduced *r);
 
 /* As kkt_expect, of all rows. */

@@ -6,6 +6,7 @@
 
 struct transitivity {
     const hamel_model *model;
+    const motion_mode *mode;
     const model_transitivity *table;
     double *values, *work; /* of the program */
     double *weight;        /* row_count: P_j by rows of the table; 0 for rows not taken */
@@ -13,7 +14,7 @@ struct transitivity {
     double *product;       /* n */
 };
 
-transitivity *transitivity_create(const hamel_model *model) {
+transitivity *transitivity_create(const hamel_model *model, const motion_mode *mode) {
     const model_transitivity *table = model->transitivity;
     size_t n = model->n, work = program_workspace_doubles(table->program);
     transitivity *x = calloc(1, sizeof *x);
@@ -22,7 +23,7 @@ transitivity *transitivity_create(const hamel_model *model) {
         free(x), free(at);
         return NULL;
     }
-    *x = (transitivity){.model = model, .table = table, .values = at};
+    *x = (transitivity){.model = model, .mode = mode, .table = table, .values = at};
     x->work = at += table->count;
     x->weight = at += work;
     x->P = at += table->row_count;
@@ -42,6 +43,7 @@ void transitivity_free(transitivity *x) {
 hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, const double *v) {
     double sum = 0;
     program_inputs in = model_inputs(x->model, &t, q, v, NULL, NULL, NULL);
+    in.values[SYMBOL_BRANCH] = x->mode->branches;
     program_evaluate(x->table->program, &in, x->work, x->values);
     for (size_t i = 0; i < x->table->count; i++) sum += 0 * x->values[i];
     return sum == 0 ? HAMEL_OK : HAMEL_NOT_FINITE;

@@ -11,10 +11,12 @@
 #define HAMEL_SOLVE_TRANSITIVITY_H
 
 #include "engine/solve/frame.h"
+#include "engine/solve/mode.h"
 
 typedef struct transitivity transitivity;
 
-transitivity *transitivity_create(const hamel_model *model); /* NULL without memory; the model has one */
+/* NULL without memory; the model has one. `mode` is borrowed: its branches hold. */
+transitivity *transitivity_create(const hamel_model *model, const motion_mode *mode);
 void transitivity_free(transitivity *x);
 
 /* Evaluates at (t, q, v). HAMEL_OK or HAMEL_NOT_FINITE. */

@@ -260,7 +260,7 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
     case ENTRY_QUASI:
         *primable = item->primes < 2;
         *node = slot_node(m, b->quasi_slots[index], 1);
-        if (item->primes == 1) *node = graph_rate(g, *node);
+        if (item->primes == 1) *node = system_rate(m->s, *node, m->pointer, "a quasi-velocity");
         return true;
     default:
         if (component == 0 && b->slots[index].count > 1)
@@ -314,7 +314,7 @@ static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
     unsigned bad = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (graph_depends(m->s->graph, e) & bad)
         return fault(m, item, "der() cannot differentiate accelerations or multipliers");
-    graph_node rate = graph_rate(m->s->graph, e);
+    graph_node rate = system_rate(m->s, e, m->pointer, "what der() differentiates");
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
     return push(m, rate, NULL);
 }
@@ -348,8 +348,9 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
         node = item->op == QUANTITY_ANGULAR_VELOCITY ? at->omega[component - 1]
                : turns                               ? at->omega_body[component - 1]
                                                      : at->position[component - 1];
-    if (item->op == QUANTITY_VELOCITY || item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
-    if (item->op == QUANTITY_ACCELERATION) node = graph_rate(m->s->graph, node);
+    if (item->op == QUANTITY_VELOCITY || item->op == QUANTITY_ACCELERATION)
+        node = system_rate(m->s, node, m->pointer, "a position");
+    if (item->op == QUANTITY_ACCELERATION) node = system_rate(m->s, node, m->pointer, "a velocity");
     if (node >= 0 && !allowed(m, item, node, quantity_texts[item->op])) return false;
     return push(m, node, NULL);
 }

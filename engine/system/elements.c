@@ -78,7 +78,8 @@ static void lower_mass(hamel_system *s, const gravity_field *field, graph_node m
     memcpy(all[s->particle_count++].position, position, 3 * sizeof *position);
     bool potential = field->constant && is_constant(s, mass);
     for (int k = 0; k < 3; k++) {
-        graph_node kinetic = half_square(g, mass, graph_rate(g, position[k])), weight = graph_mul(g, mass, field->g[k]);
+        graph_node kinetic = half_square(g, mass, system_rate(s, position[k], pointer, "the position of a mass")),
+                   weight = graph_mul(g, mass, field->g[k]);
         if (graph_status(g) != HAMEL_OK) {
             binder_graph_fault(s, pointer);
             return;
@@ -273,7 +274,8 @@ static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope 
     system_warn_negative(s, &l->strength, c, described(s, "the coefficient of"), "it adds energy");
     warn_of_rest(s, l, difference);
     graph_node distance = graph_unary(g, GRAPH_SQRT, square_of(g, difference));
-    add_force_along(s, graph_neg(g, graph_mul(g, c, graph_rate(g, distance))), distance, l->pointer);
+    add_force_along(s, graph_neg(g, graph_mul(g, c, system_rate(s, distance, l->pointer, "the length of a damper"))),
+                    distance, l->pointer);
 }
 
 static void bind_vector(hamel_system *s, const hamel_expressions *e, const loop_scope *scope, graph_node out[3]) {

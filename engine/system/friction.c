@@ -241,7 +241,7 @@ static bool find_slip(friction_work *w, const hamel_friction *in, const system_l
     hamel_system *s = w->s;
     graph_node matter[3], place[3];
     memcpy(place, e->position, sizeof place);
-    for (int k = 0; k < 3; k++) slip[k] = graph_rate(s->graph, place[k]);
+    for (int k = 0; k < 3; k++) slip[k] = system_rate(s, place[k], in->pointer, "the place of a contact");
     if (!in->against.name) return true;
     int32_t carrier = located_end(s, &in->against, scope);
     if (carrier < 0) return false;

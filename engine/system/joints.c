@@ -373,7 +373,8 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     }
     node_vector_cross(g, e, d, side);
     node_matrix_apply(g, w->a->rotation, side, outer);
-    for (int k = 0; k < 3; k++) velocity[k] = graph_rate(g, w->a->position[k]);
+    for (int k = 0; k < 3; k++)
+        velocity[k] = system_rate(w->s, w->a->position[k], j->pointer, "the place of a knife edge");
     if (w->b) {
         located_carried(w->s, w->b, w->a->position, under);
         for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);

@@ -208,6 +208,7 @@ static bool compute(hamel_system *s, system_located *e) {
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
     if (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) note_angles(s, e, values);
     if (!rotation_of(s, o, values, rotation, omega, omega_body) || !note_sine(s, e, o, values)) return false;
+    for (int k = 0; k < 9; k++) system_note_continuous(s, rotation[k], o->pointer, "an orientation");
     memcpy(e->position, at, sizeof at);
     memcpy(e->rotation, rotation, sizeof rotation);
     memcpy(e->omega, omega, sizeof omega);
@@ -329,5 +330,6 @@ void located_carried(hamel_system *s, const system_located *e, const graph_node 
     graph_node arm[3], turn[3];
     for (int k = 0; k < 3; k++) arm[k] = graph_sub(g, p[k], e->position[k]);
     node_vector_cross(g, e->omega, arm, turn);
-    for (int k = 0; k < 3; k++) out[k] = graph_add(g, graph_rate(g, e->position[k]), turn[k]);
+    for (int k = 0; k < 3; k++)
+        out[k] = graph_add(g, system_rate(s, e->position[k], e->pointer, "a position"), turn[k]);
 }

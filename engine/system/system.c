@@ -245,6 +245,22 @@ static void declare_definitions(hamel_system *s) {
     }
 }
 
+/* --- what moves ----------------------------------------------------------------------------------------------------- */
+
+void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what) {
+    if (s->complete || node < 0 || !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
+    system_continuous *all =
+        binder_grow(s, s->continuous, &s->continuous_capacity, s->continuous_count, sizeof *all, pointer);
+    if (!all) return;
+    s->continuous = all;
+    all[s->continuous_count++] = (system_continuous){node, pointer, what};
+}
+
+graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what) {
+    system_note_continuous(s, node, pointer, what);
+    return graph_rate(s->graph, node);
+}
+
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
 static void add_action(hamel_system *s, system_action action) {
@@ -583,6 +599,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
     }
     for (size_t k = 0; k < sizeof steps / sizeof *steps && !is_fatal(error->status); k++) steps[k](s);
     if (error->status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
+    s->complete = true;
     hamel_error_once(error);
     return error->status;
 }

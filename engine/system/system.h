@@ -128,6 +128,12 @@ typedef struct system_event {
     graph_node when, *restitutions, *assigned; /* set by outputs_bind */
 } system_event;
 
+/* What is differentiated along the motion, and so has to be continuous along it. */
+typedef struct system_continuous {
+    graph_node node;
+    const char *pointer, *what; /* "the position of a mass" */
+} system_continuous;
+
 /* A part of what acts, by what it comes from. */
 typedef struct system_action {
     const char *origin;   /* "spring s1", "gravity"; actions of one element share the pointer */
@@ -200,6 +206,10 @@ typedef struct hamel_system {
     const char *origin; /* of what is bound at the moment */
     size_t work_count, work_capacity;
     system_work *works;
+
+    system_continuous *continuous;
+    size_t continuous_count, continuous_capacity;
+    bool complete; /* what is bound from here on is only observed */
 
     size_t particle_count, particle_capacity;
     system_particle *particles;
@@ -274,6 +284,12 @@ bool system_node_number(hamel_system *s, const hamel_expression *expression, gra
 
 /* True, with a fault added once, when the work was canceled or takes longer than its limit. To be asked now and then. */
 bool system_interrupted(hamel_system *s);
+
+/* d/dt of a node along the motion; and the note that it has to be continuous, unless it is only observed. `what` names it in
+ * messages and lives as long as the program. */
+graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
+/* The note alone. */
+void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);
 
 /* Index of a coordinate or constraint by its expanded name, or −1. */
 int32_t system_coordinate_index(const hamel_system *s, const char *name);

@@ -46,7 +46,7 @@ static void coefficients_of_the_turning_knife_edge_are_those_of_greenwood(void *
                       "`constraints`: [{`name`: `edge`, `equation`: `-x'*sin(phi + O*t) + y'*cos(phi + O*t) = 0`}]",
                       "`stop`: 1, `formulation`: `boltzmann-hamel`");
     kinetics *k = kinetics_create(model);
-    transitivity *x = transitivity_create(model);
+    transitivity *x = transitivity_create(model, &k->mode);
     assert_true(k && x);
     const double t = 0.6, q[3] = {0.3, -0.2, 0.9}, v[3] = {0.4, -1.1, 0.8};
     take_state(x, k, t, q, v);
@@ -78,7 +78,7 @@ static void coefficients_of_body_axes_are_those_of_the_rotation_group(void **sta
                       "`kinetic_energy`: `w1^2 + 2*w2^2 + 3*w3^2`",
                       "`stop`: 1, `formulation`: `boltzmann-hamel`");
     kinetics *k = kinetics_create(model);
-    transitivity *x = transitivity_create(model);
+    transitivity *x = transitivity_create(model, &k->mode);
     assert_true(k && x);
     const double q[3] = {0.3, 1.2, 0.9}, v[3] = {0.4, -1.1, 0.8};
     take_state(x, k, 0, q, v);
