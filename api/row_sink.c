@@ -85,8 +85,8 @@ bool row_writer_summary(row_writer *w, const char *json) {
     return w->format->summary == NULL || w->format->summary(w, json);
 }
 
-bool row_writer_problem(row_writer *w, const char *json) {
-    return w->format->problem == NULL || w->format->problem(w, json);
+bool row_writer_problem(row_writer *w, const char *json, const char *summary) {
+    return w->format->problem == NULL || w->format->problem(w, json, summary);
 }
 
 bool row_writer_heartbeat(row_writer *w) {

@@ -177,9 +177,9 @@ static bool write_summary(void *context, const char *json, const hamel_summary *
 }
 
 static bool write_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    const row_writer *w = context;
     (void)failure;
-    (void)summary_json;
-    return row_writer_problem(context, json);
+    return row_writer_problem(context, json, w->column_count ? summary_json : NULL);
 }
 
 api_observer api_observer_of(row_writer *writer) {

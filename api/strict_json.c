@@ -71,6 +71,7 @@ static bool HAMEL_PRINTF(3, 4) fail(scanner *s, size_t at, const char *format, .
     va_start(arguments, format);
     vsnprintf(s->fault->message, sizeof s->fault->message, format, arguments);
     va_end(arguments);
+    hamel_keep_code_points(s->fault->message);
     return false;
 }
 

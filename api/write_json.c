@@ -1,7 +1,7 @@
 /* write_json.c — one JSON document: {"header", "columns": {name: [...]}, "events": [...], "summary"}.
  *
  * The document is written by columns while rows come one by one, so all of them are kept until the end (row_table.c
- * bounds that); nothing leaves before. A run that fails ends with "problem" instead of "summary". */
+ * bounds that); nothing leaves before. A run that fails has a "problem", and its "summary" before that. */
 #include "api/json_text.h"
 #include "api/write_formats.h"
 
@@ -66,7 +66,7 @@ static bool send_column(row_writer *w, const row_table *t, size_t column) {
     return true;
 }
 
-static bool send_document(row_writer *w, const char *last, const char *json) {
+static bool send_document(row_writer *w, const char *summary, const char *problem) {
     json_writer *j = (json_writer *)w;
     text_buffer_puts(&w->line, "{");
     if (j->names != NULL && j->header != NULL) {
@@ -84,18 +84,20 @@ static bool send_document(row_writer *w, const char *last, const char *json) {
         if (j->events.length > 0) text_buffer_add(&w->line, j->events.bytes, j->events.length);
         text_buffer_puts(&w->line, "],");
     }
-    text_buffer_printf(&w->line, "\"%s\":", last);
-    text_buffer_puts(&w->line, json);
+    if (summary != NULL) text_buffer_puts(&w->line, "\"summary\":");
+    if (summary != NULL) text_buffer_puts(&w->line, summary);
+    if (problem != NULL) text_buffer_puts(&w->line, summary != NULL ? ",\"problem\":" : "\"problem\":");
+    if (problem != NULL) text_buffer_puts(&w->line, problem);
     text_buffer_puts(&w->line, "}\n");
     return row_writer_flush(w);
 }
 
 static bool json_summary(row_writer *w, const char *json) {
-    return send_document(w, "summary", json);
+    return send_document(w, json, NULL);
 }
 
-static bool json_problem(row_writer *w, const char *json) {
-    return send_document(w, "problem", json);
+static bool json_problem(row_writer *w, const char *json, const char *summary) {
+    return send_document(w, summary, json);
 }
 
 static void json_close(row_writer *w) {

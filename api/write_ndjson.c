@@ -36,8 +36,8 @@ static bool ndjson_summary(row_writer *w, const char *json) {
     return object(w, "summary", json);
 }
 
-static bool ndjson_problem(row_writer *w, const char *json) {
-    return object(w, "problem", json);
+static bool ndjson_problem(row_writer *w, const char *json, const char *summary) {
+    return (summary == NULL || object(w, "summary", summary)) && object(w, "problem", json);
 }
 
 /* A progress object that says nothing: every line stays an object that a client knows. */

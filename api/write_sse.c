@@ -65,8 +65,8 @@ static bool sse_summary(row_writer *w, const char *json) {
     return last_word(w, "summary", json);
 }
 
-static bool sse_problem(row_writer *w, const char *json) {
-    return last_word(w, "problem", json);
+static bool sse_problem(row_writer *w, const char *json, const char *summary) {
+    return (summary == NULL || last_word(w, "summary", summary)) && last_word(w, "problem", json);
 }
 
 static bool sse_heartbeat(row_writer *w) {

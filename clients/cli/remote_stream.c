@@ -12,7 +12,7 @@ void remote_stream_problem(remote_stream *s, const cJSON *problem) {
     remote_failure(&failure, problem, s->tree, s->file);
     char *json = json_text(problem);
     s->ended = true;
-    (void)s->observer->problem(s->observer->context, json != NULL ? json : "{}", &failure, NULL);
+    (void)s->observer->problem(s->observer->context, json != NULL ? json : "{}", &failure, s->summary);
     free(json);
     api_failure_clear(&failure);
 }
@@ -72,7 +72,13 @@ static void take_progress(remote_stream *s, const cJSON *progress) {
 }
 
 void remote_stream_summary(remote_stream *s, const cJSON *summary) {
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(summary, "status");
     char *json = json_text(summary);
+    if (cJSON_IsString(status) && strcmp(status->valuestring, "failed") == 0) {
+        free(s->summary);
+        s->summary = json;
+        return;
+    }
     s->ended = true;
     s->refused = json == NULL || !s->observer->summary(s->observer->context, json, NULL);
     free(json);
@@ -125,5 +131,7 @@ bool remote_stream_run(remote_stream *s, exchange *x, const cli_place *place) {
 
 void remote_stream_clear(remote_stream *s) {
     free(s->row);
+    free(s->summary);
     s->row = NULL;
+    s->summary = NULL;
 }

@@ -13,6 +13,7 @@ typedef struct remote_stream {
     const cJSON *tree;            /* the description as sent, or NULL: then faults come without their expressions */
     double *row;
     size_t row_capacity;
+    char *summary;      /* of a run that failed: its problem follows; or NULL */
     bool ended;         /* summary or problem has been told */
     bool refused;       /* the observer wants no more */
     const char *broken; /* what is wrong with the stream, or NULL */

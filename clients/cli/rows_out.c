@@ -61,7 +61,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     (void)failure;
     bar_erase(&o->bar);
     /* Rows already written stay, closed in the way of their format; a run that never began leaves nothing. */
-    bool good = o->writer->column_count == 0 || taken(o, row_writer_problem(o->writer, json));
+    bool good = o->writer->column_count == 0 || taken(o, row_writer_problem(o->writer, json, summary_json));
     return good && (summary_json == NULL || write_summary_file(o, summary_json));
 }
 

@@ -74,13 +74,17 @@ static size_t drop_partial_sequences(char *text, size_t length) {
     return kept;
 }
 
-static char *format_text(const char *format, va_list arguments) {
+char *hamel_text(const char *format, va_list arguments) {
     char text[FAULT_TEXT_MAX + 4];
     int length = vsnprintf(text, sizeof text, format, arguments);
     if (length < 0) return copy_text("", 0);
     size_t kept = (size_t)length;
     if (kept > FAULT_TEXT_MAX) kept = cut_length(text, FAULT_TEXT_MAX);
     return copy_text(text, drop_partial_sequences(text, kept));
+}
+
+void hamel_keep_code_points(char *text) {
+    text[drop_partial_sequences(text, strlen(text))] = '\0';
 }
 
 static void fault_free(hamel_fault *fault) {
@@ -146,7 +150,7 @@ hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *poi
     hamel_fault fault = {.status = status, .column = column, .pointer = copy_text(pointer, strlen(pointer))};
     va_list arguments;
     va_start(arguments, format);
-    fault.message = format_text(format, arguments);
+    fault.message = hamel_text(format, arguments);
     va_end(arguments);
     if (!keep_fault(error, fault)) error->omitted++;
     return status;
@@ -180,7 +184,7 @@ void hamel_suggest(hamel_error *error, const char *format, ...) {
     if (fault == NULL) return;
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    char *text = hamel_text(format, arguments);
     va_end(arguments);
     if (text == NULL) return;
     free(fault->suggestion);

@@ -11,6 +11,7 @@
 #ifndef HAMEL_BASE_ERROR_H
 #define HAMEL_BASE_ERROR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -89,6 +90,13 @@ hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *poi
  * was not kept. Formatted texts are cut after 4096 bytes. */
 void hamel_suggest(hamel_error *error, const char *format, ...) HAMEL_PRINTF(2, 3);
 void hamel_quote(hamel_error *error, const char *expression, size_t length);
+
+/* A text as faults have it, for other parts of an answer: cut after 4096 bytes, never inside a code point, and without what
+ * "%.300s" or a buffer of fixed size has left of one. The caller frees it; NULL without memory. */
+char *hamel_text(const char *format, va_list arguments);
+
+/* The same for a text in a buffer: takes out partial UTF-8 sequences. */
+void hamel_keep_code_points(char *text);
 
 const char *hamel_status_slug(hamel_status status);
 const char *hamel_status_meaning(hamel_status status);

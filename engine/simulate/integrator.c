@@ -534,6 +534,9 @@ double integrator_least_rtol(const integrator *w) {
 double integrator_steps(const integrator *w) {
     return w->steps;
 }
+const double *integrator_near_velocities(const integrator *w) {
+    return w->velocity;
+}
 double integrator_time(const integrator *w) {
     return w->t;
 }

@@ -85,6 +85,8 @@ hamel_status integrator_keep_constants(integrator *w, double t, const double *q,
                                        hamel_error *error) HAMEL_CHECKED;
 
 integrator_counts integrator_count(const integrator *w);
+/* n: velocities near those at the end of the last step: of the right-hand side evaluated last. */
+const double *integrator_near_velocities(const integrator *w);
 double integrator_steps(const integrator *w);       /* the same as in these counts, at less cost */
 const char *integrator_method(const integrator *w); /* "adams"; "adams, bdf" after a change */
 

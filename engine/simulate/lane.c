@@ -16,6 +16,7 @@ static const double ROW_RESIDUAL = 1e-9;
 static const double TURNED = 1e3;
 /* At the start branches are those that the motion enters within this part of the span, as of other functions (roots.c). */
 static const double START_PART = 1e-13;
+static const double GROWN = 1.2;  /* of a velocity, from which the tolerance of the energy is found once more */
 static const double SHORTER = 64; /* than a first step that missed an event */
 
 static bool create_sensitivities(lane *l) {
@@ -41,7 +42,7 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     size_t n = model->n, m = model->m;
     *l = (lane){.model = model, .t = model->settings.start, .turned = -1};
     l->kinetics = kinetics_create(model);
-    l->q = calloc(8 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
+    l->q = calloc(11 * n + m + model->observed_count + 2 * model->header.column_count + 1, sizeof *l->q);
     l->meeting = calloc(model->event_count + 1, sizeof *l->meeting);
     bool good = l->kinetics && l->q && l->meeting && create_sensitivities(l);
     if (good && model->root_count > 0)
@@ -61,7 +62,9 @@ bool lane_create(lane *l, const hamel_model *model, hamel_error *error) {
     l->since_q = l->lambda + m;
     l->since_v = l->since_q + n;
     l->given = l->since_v + n;
-    l->observed = l->given + 2 * n;
+    l->fastest = l->given + 2 * n;
+    l->end = l->fastest + n;
+    l->observed = l->end + 2 * n;
     l->before = l->observed + model->observed_count;
     l->after = l->before + model->header.column_count;
     memcpy(l->q, model->q0, n * sizeof *l->q);
@@ -262,6 +265,20 @@ void lane_row(const lane *l, double *row) {
 double lane_energy_tolerance(const lane *l) {
     const double *values = l->kinetics->values;
     return energy_tolerance(l->model, values + l->model->at_M, values + l->model->at_Q, l->q, l->v, lane_jacobi(l));
+}
+
+double lane_energy_tolerance_of_step(lane *l) {
+    const hamel_model *model = l->model;
+    kinetics *k = l->kinetics;
+    const double *near = integrator_near_velocities(l->integrator);
+    double t = integrator_time(l->integrator), *q = l->end, *v = q + model->n, work;
+    bool grown = false;
+    for (size_t i = 0; i < model->n; i++) grown = grown || fabs(near[i]) > GROWN * l->fastest[i];
+    if (!grown || l->due || integrator_interpolate(l->integrator, t, q, v, &work, NULL) != HAMEL_OK ||
+        kinetics_evaluate(k, t, q, v, NULL) != HAMEL_OK)
+        return 0;
+    for (size_t i = 0; i < model->n; i++) l->fastest[i] = fmax(l->fastest[i], fmax(fabs(near[i]), fabs(v[i])));
+    return energy_tolerance(model, k->values + model->at_M, k->values + model->at_Q, q, v, lane_jacobi(l));
 }
 
 /* --- steps and events ------------------------------------------------------------------------------------------------ */

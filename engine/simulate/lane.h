@@ -25,6 +25,7 @@ typedef struct lane {
     dynamics_missed missed;                       /* of the equations of motion there */
     double *given;                                /* 2n: q and v of it before they were projected */
     double work, gained;                          /* W there, and the part of it that events gave */
+    double *fastest, *end;                        /* n: largest |q'| where that was looked at; 2n: scratch */
     double *observed;                             /* outputs, invariants, checks, h */
     double *before, *after;                       /* rows of a happening */
     sensitivities *sensitivities;                 /* NULL: none asked for */
@@ -73,6 +74,10 @@ void lane_row(const lane *l, double *row);
 
 /* energy_tolerance at the state seen last. */
 double lane_energy_tolerance(const lane *l);
+
+/* The same at the end of the last step, for a peak that no row may show: 0 unless some velocity has become the largest of
+ * its coordinate by a fifth. */
+double lane_energy_tolerance_of_step(lane *l);
 
 static inline const double *lane_invariants(const lane *l) {
     return l->observed + l->model->output_count;

@@ -163,6 +163,10 @@ void monitor_see(hamel_summary *s, const lane *l, bool row) {
     see(s, l, row, true);
 }
 
+void monitor_follow(hamel_summary *s, lane *l) {
+    s->energy_tolerance = fmax(s->energy_tolerance, lane_energy_tolerance_of_step(l));
+}
+
 bool monitor_unbalanced(const hamel_summary *s) {
     return energy_is_unbalanced(s->max_work_balance_error, s->energy_tolerance);
 }

@@ -15,6 +15,9 @@ hamel_status monitor_redundancy(hamel_summary *summary, const lane *l, hamel_err
  * first call sets the initial values of invariants and energy. */
 void monitor_see(hamel_summary *summary, const lane *l, bool row);
 
+/* The last step may have gone further than rows and checks show. */
+void monitor_follow(hamel_summary *summary, lane *l);
+
 /* Whether the work balance is off by far more than the tolerances asked for account for. */
 bool monitor_unbalanced(const hamel_summary *summary);
 

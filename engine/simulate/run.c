@@ -48,21 +48,20 @@ typedef struct run {
     bool watched;                          /* something is to be seen between rows */
     bool terminated, certifier_terminated; /* by an event */
     bool turn_told;
+    bool refused; /* by the sink */
     unmatched events;
     bool no_memory; /* a callback had none */
 } run;
 
 HAMEL_PRINTF(2, 3)
 static void warn(hamel_summary *s, const char *format, ...) {
-    char text[400];
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     char **warnings = realloc(s->warnings, (s->warning_count + 1) * sizeof *warnings);
     if (!warnings) return;
     s->warnings = warnings;
-    warnings[s->warning_count] = strdup(text);
+    va_start(arguments, format);
+    warnings[s->warning_count] = hamel_text(format, arguments);
+    va_end(arguments);
     if (warnings[s->warning_count]) s->warning_count++;
 }
 
@@ -152,6 +151,7 @@ static hamel_status start(run *r) {
                           "a model without a time to stop does not run");
     for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
     if (!lane_create(&r->main, model, r->error)) return r->error->status;
+    kinetics_limit(r->main.kinetics, r->options ? r->options->cancel : NULL, r->deadline);
     r->row = calloc(2 * model->header.column_count + 4 * model->n + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
     r->certified_row = r->row + model->header.column_count;
@@ -179,6 +179,7 @@ static hamel_status start(run *r) {
         s->error_estimate = calloc(model->header.column_count + 1, sizeof *s->error_estimate);
         if (!s->error_estimate) return no_memory(r);
         if (!lane_create(&r->certifier, model, r->error)) return r->error->status;
+        kinetics_limit(r->certifier.kinetics, r->options ? r->options->cancel : NULL, r->deadline);
         memcpy(r->certifier.q, r->main.q, 2 * model->n * sizeof *r->main.q); /* q and v lie together */
         status = lane_start_sensitivities(&r->certifier, r->error);
         if (status == HAMEL_OK) status = start_lane(r, &r->certifier, CERTIFY_FACTOR);
@@ -206,10 +207,30 @@ static bool send_progress(run *r) {
     return r->sink->progress(r->sink->context, &p);
 }
 
+static bool is_told_to_stop(const run *r) {
+    return r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed);
+}
+
 static hamel_status canceled(run *r) {
-    if (r->main.integrator && integrator_timed_out(r->main.integrator)) return HAMEL_LIMIT;
-    if (r->certifier.integrator && integrator_timed_out(r->certifier.integrator)) return HAMEL_LIMIT;
-    return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", integrator_time(r->main.integrator));
+    double t = r->main.integrator ? integrator_time(r->main.integrator) : r->model->settings.start;
+    return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", t);
+}
+
+/* The sink takes no more. */
+static hamel_status refused(run *r) {
+    r->refused = true;
+    return canceled(r);
+}
+
+/* Whatever a run comes to once it is to end early follows from that: evaluations are refused (kinetics_limit), and what is
+ * made of them is no verdict on the motion. */
+static hamel_status ended_early(run *r, hamel_status status, bool started) {
+    if (status == HAMEL_OK || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY) return status;
+    bool late = r->deadline > 0 && monotonic() > r->deadline;
+    if (!is_told_to_stop(r) && !(late && !r->refused)) return status;
+    hamel_error_clear(r->error);
+    if (is_told_to_stop(r)) return canceled(r);
+    return started || send_header(r) ? HAMEL_LIMIT : refused(r);
 }
 
 /* The k-th events of both lanes are one: how far apart they are is the error of its time, told with the column t. */
@@ -239,7 +260,8 @@ static bool tell(void *context, const hamel_happening *happening) {
     run *r = context;
     r->summary->events++;
     if (!match_event(r, &r->main, happening->t)) return false;
-    return !r->sink->event || r->sink->event(r->sink->context, happening);
+    r->refused = r->sink->event && !r->sink->event(r->sink->context, happening);
+    return !r->refused;
 }
 
 static bool tell_certifier(void *context, const hamel_happening *happening) {
@@ -263,7 +285,7 @@ static hamel_status happen(run *r, lane *l, bool *terminated) {
     bool main = l == &r->main;
     hamel_status status = lane_happen(l, main ? tell : tell_certifier, r, terminated, r->error);
     if (r->no_memory) return no_memory(r);
-    if (status == HAMEL_CANCELED) return canceled(r);
+    if (status == HAMEL_CANCELED && r->refused) return canceled(r);
     if (status == HAMEL_OK && main) monitor_jump(r->summary, l);
     if (main) warn_of_turn(r);
     if (main) passage_forget(&r->passage);
@@ -295,10 +317,11 @@ static hamel_status watch_rank(run *r) {
 /* One step of the main lane is watched; where it ends beyond what was asked for, it will be seen there. */
 static hamel_status watch(run *r, double t) {
     lane *l = &r->main;
-    if (!send_progress(r)) return canceled(r);
+    if (!send_progress(r)) return refused(r);
     hamel_status status = watch_rank(r);
     if (status == HAMEL_OK) status = passage_follow(&r->passage, l, r->error);
     if (status != HAMEL_OK) return status;
+    monitor_follow(r->summary, l);
     if (!r->watched || lane_reach(l) >= t || l->due || passage_is_deep(&r->passage, l)) return HAMEL_OK;
     status = lane_see(l, lane_reach(l), r->error);
     if (status == HAMEL_OK) monitor_see(r->summary, l, false);
@@ -321,7 +344,6 @@ static hamel_status advance(run *r, lane *l, double t, bool *terminated) {
         }
         if (l == &r->main && integrator_steps(l->integrator) >= r->model->settings.max_steps) return HAMEL_LIMIT;
         status = lane_step(l, r->error);
-        if (status == HAMEL_CANCELED) return canceled(r);
         if (status == HAMEL_OK && l == &r->main) status = watch(r, t);
     }
     return status;
@@ -344,12 +366,11 @@ static hamel_status emit(run *r, double t) {
         if (status != HAMEL_OK) return status;
     }
     r->summary->rows++;
-    if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return canceled(r);
-    if (r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed))
-        return canceled(r);
+    if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return refused(r);
+    if (is_told_to_stop(r)) return canceled(r);
     if ((long long)r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
     if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* one step may span any number of rows */
-    return send_progress(r) ? HAMEL_OK : canceled(r);
+    return send_progress(r) ? HAMEL_OK : refused(r);
 }
 
 /* The last row of a run that an event ends. */
@@ -368,11 +389,13 @@ static hamel_status check_here(run *r, size_t check) {
 
 /* Visits a time: advance to it, see it, and use it as a row, for checks, or both. */
 static hamel_status visit(run *r, double t, bool row) {
+    double before = r->main.t;
     r->target = t;
     hamel_status status = advance(r, &r->main, t, &r->terminated);
     if (status == HAMEL_OK && r->terminated) return end_there(r);
     if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
         status = lane_see(&r->main, t, r->error);
+    if (status == HAMEL_CANCELED) r->main.t = before; /* it has not been seen */
     if (status != HAMEL_OK) return status;
     monitor_see(r->summary, &r->main, row);
     while (status == HAMEL_OK && r->next_check < r->timed_count &&
@@ -415,18 +438,24 @@ static double reached(const run *r) {
     return t < r->target ? t : r->main.t;
 }
 
-/* A run that came to its end may still be wrong by far more than what was asked for. */
-static void warn_of_drift(run *r) {
-    hamel_summary *s = r->summary;
-    if (monitor_unbalanced(s))
-        warn(
-            s,
-            "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: the motion is wrong in places; "
-            "compare with a run at smaller tolerances",
+/* A run that came to its end may still be wrong by far more than what was asked for: then its own certificate denies it. */
+static hamel_status judge(run *r) {
+    const hamel_summary *s = r->summary;
+    if (monitor_unbalanced(s)) {
+        (void)hamel_fail(
+            r->error, HAMEL_INTEGRATION, "/simulation", 0,
+            "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: the motion is wrong "
+            "in places",
             s->max_work_balance_error, s->energy_tolerance);
-    if (monitor_adrift(s))
-        warn(s, "constraints are off by up to %.3g of their terms, far more than rtol: leave `projection` on",
-             s->scaled_residual);
+        hamel_suggest(r->error, "compare with runs at a smaller rtol, by another method, or with a max_step");
+    }
+    if (monitor_adrift(s)) {
+        (void)hamel_fail(r->error, HAMEL_INTEGRATION, "/simulation", 0,
+                         "constraints are off by up to %.3g of their terms, far more than rtol = %.3g",
+                         s->scaled_residual, s->rtol);
+        hamel_suggest(r->error, "leave `projection` on");
+    }
+    return monitor_unbalanced(s) || monitor_adrift(s) ? HAMEL_INTEGRATION : HAMEL_OK;
 }
 
 static void warn_of_gradient(run *r) {
@@ -468,9 +497,11 @@ static void warn_of_order(run *r) {
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
+    bool ended = status == HAMEL_OK; /* it has come to its end, whatever is to be said of it */
+    if (ended) status = judge(r);
     s->outcome = status == HAMEL_OK ? HAMEL_COMPLETED : status == HAMEL_LIMIT ? HAMEL_INCOMPLETE : HAMEL_FAILED;
     s->t = reached(r);
-    if (status == HAMEL_OK) s->t = r->terminated ? r->main.t : model->settings.stop;
+    if (ended) s->t = r->terminated ? r->main.t : model->settings.stop;
     if (status == HAMEL_OK && r->terminated) s->outcome = HAMEL_TERMINATED;
     if (r->main.integrator) {
         integrator_counts c = integrator_count(r->main.integrator);
@@ -489,13 +520,13 @@ static hamel_status finish(run *r, hamel_status status) {
         else
             warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
     }
-    if (status == HAMEL_OK) {
-        warn_of_drift(r);
+    if (ended) {
         warn_of_gradient(r);
         warn_of_gain(r);
         warn_of_order(r);
     }
-    if (s->invariants && r->main.observed) monitor_finish(s, model, status == HAMEL_OK);
+    if (s->invariants && r->main.observed) monitor_finish(s, model, ended);
+    s->passed = s->passed && status == HAMEL_OK;
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
 }
 
@@ -535,7 +566,8 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
     describe(summary, model);
     hamel_status status = start(&r);
     bool started = status == HAMEL_OK;
-    if (started) status = send_header(&r) ? failed_in_motion(&r, integrate(&r)) : canceled(&r);
+    if (started) status = send_header(&r) ? failed_in_motion(&r, integrate(&r)) : refused(&r);
+    status = ended_early(&r, status, started);
     status = finish(&r, status);
     summary->wall_seconds = monotonic() - r.began;
     lane_free(&r.main);

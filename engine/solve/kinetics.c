@@ -2,6 +2,7 @@
 #include "engine/solve/kinetics.h"
 
 #include "engine/base/finite.h"
+#include "engine/base/monotonic.h"
 #include "engine/base/random.h"
 #include "engine/base/text_buffer.h"
 #include "engine/solve/mass_rank.h"
@@ -182,6 +183,16 @@ void kinetics_free(kinetics *k) {
     free(k);
 }
 
+void kinetics_limit(kinetics *k, const atomic_bool *cancel, double deadline) {
+    k->cancel = cancel;
+    k->deadline = deadline;
+}
+
+static bool is_stopped(const kinetics *k) {
+    return (k->cancel && atomic_load_explicit(k->cancel, memory_order_relaxed)) ||
+           (k->deadline > 0 && monotonic_coarse() > k->deadline);
+}
+
 static hamel_status evaluate(kinetics *k, hamel_error *error) {
     const hamel_model *model = k->model;
     program_inputs in = model_inputs(model, &k->t, k->q, k->v, NULL, k->lambda, NULL);
@@ -202,6 +213,7 @@ hamel_status kinetics_evaluate(kinetics *k, double t, const double *q, const dou
     k->t = t;
     k->q = q;
     k->v = v;
+    if (is_stopped(k)) return HAMEL_CANCELED;
     if (!k->held) mode_choose_branches(&k->mode, t, q, v);
     if (k->model->W.count) memset(k->lambda, 0, k->model->m * sizeof *k->lambda);
     return evaluate(k, error);
@@ -310,6 +322,7 @@ hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, doub
     const hamel_model *model = k->model;
     hamel_status status;
     size_t faults = error ? error->count : 0;
+    if (is_stopped(k)) return HAMEL_CANCELED;
     stabilized(k, alpha, beta);
     if (model->W.count) {
         status = solve_with_forces(k, NULL, a, lambda, error);
@@ -603,6 +616,7 @@ static void suggest_inertia(const kinetics *k, hamel_error *error) {
 }
 
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
+    if (status == HAMEL_CANCELED) return status;
     if (status == HAMEL_NO_MEMORY) return fail_memory(error);
     if (k->motion.frame && k->motion.frame->grown) return frame_explain(k->motion.frame, k->t, error);
     if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);

@@ -66,5 +66,6 @@ handled reply_problem(request *r, int status, const char *slug, const char *titl
     va_start(arguments, detail);
     vsnprintf(text, sizeof text, detail, arguments);
     va_end(arguments);
+    hamel_keep_code_points(text);
     return reply_problem_tree(r, status, api_problem_plain(status, slug, title, text, r->path[0] ? r->path : NULL));
 }

@@ -290,7 +290,7 @@ static bool write_end(results *x) {
     if (x->job.problem || x->job.status == JOB_CANCELED) {
         const char *problem = x->job.problem ? x->job.problem : canceled;
         /* These rows are whole as far as they go; a format without a place for a problem just ends. */
-        return x->format->problem ? row_writer_problem(x->writer, problem) : true;
+        return x->format->problem ? row_writer_problem(x->writer, problem, x->job.summary) : true;
     }
     if (x->job.summary) return row_writer_summary(x->writer, x->job.summary);
     snprintf(json, sizeof json, "{\"status\":\"%s\",\"rows\":%lld,\"progress\":%.4f}", job_status_name(x->job.status),
@@ -314,8 +314,10 @@ static handled write_all(results *x) {
         whole = write_end(x);
     } else if (stopped && !x->r && x->format->problem) {
         x->writer->interim = true;
-        whole = row_writer_problem(x->writer, "{\"type\":\"/problems/shutting-down\",\"title\":\"Shutting down\","
-                                              "\"status\":503,\"detail\":\"the server ends; ask again later\"}");
+        whole = row_writer_problem(x->writer,
+                                   "{\"type\":\"/problems/shutting-down\",\"title\":\"Shutting down\","
+                                   "\"status\":503,\"detail\":\"the server ends; ask again later\"}",
+                                   NULL);
     }
     if (x->r && !whole) return reply_cut(x);
     /* Who has heard all of it is told by 204 not to come back. */

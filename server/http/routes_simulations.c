@@ -90,7 +90,6 @@ handled reply_run_problem(request *r, const api_failure *failure) {
 
 static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     live_run *run = context;
-    (void)summary_json;
     bool canceled = atomic_load(stream_cancel_flag(run->stream));
     metrics_run(run->services->metrics, RUN_KIND_LIVE, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
     cJSON *own = own_problem(run);
@@ -105,7 +104,8 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     }
     char *text = own ? cJSON_PrintUnformatted(own) : NULL;
     /* A format without a place for a problem shows it by an answer that is cut off. */
-    run->whole = run->format->problem && row_writer_problem(run->writer, text ? text : json);
+    run->whole =
+        run->format->problem && row_writer_problem(run->writer, text ? text : json, text ? NULL : summary_json);
     cJSON_free(text);
     cJSON_Delete(own);
     return run->whole;

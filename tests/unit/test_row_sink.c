@@ -48,7 +48,7 @@ static void run(store *s, const char *format, bool problem) {
     assert_true(row_writer_heartbeat(w));
     assert_true(row_writer_row(w, rows[1], 4));
     if (problem) {
-        assert_true(row_writer_problem(w, "{\"type\":\"p\"}"));
+        assert_true(row_writer_problem(w, "{\"type\":\"p\"}", "{\"status\":\"failed\"}"));
     } else {
         assert_true(row_writer_summary(w, "{\"status\":\"completed\"}"));
     }
@@ -83,6 +83,15 @@ static void ndjson_is_one_object_a_line(void **state) {
                "{\"progress\":{}}\n"
                "{\"row\":[0.30000000000000004,0.3333333333333333,5e-324,100]}\n"
                "{\"summary\":{\"status\":\"completed\"}}\n");
+    expect_run("ndjson", true,
+               "{\"header\":{\"name\":\"n\"}}\n"
+               "{\"row\":[0,0.1,-2,1e+300]}\n"
+               "{\"event\":{\"name\":\"e\"}}\n"
+               "{\"progress\":{\"t\":1}}\n"
+               "{\"progress\":{}}\n"
+               "{\"row\":[0.30000000000000004,0.3333333333333333,5e-324,100]}\n"
+               "{\"summary\":{\"status\":\"failed\"}}\n"
+               "{\"problem\":{\"type\":\"p\"}}\n");
 }
 
 static void sse_is_the_same_objects_as_numbered_events(void **state) {
@@ -94,7 +103,8 @@ static void sse_is_the_same_objects_as_numbered_events(void **state) {
                "event: progress\ndata: {\"progress\":{\"t\":1}}\n\n"
                ": still here\n\n"
                "event: row\nid: 4\ndata: {\"row\":[0.30000000000000004,0.3333333333333333,5e-324,100]}\n\n"
-               "event: problem\nid: 5\ndata: {\"problem\":{\"type\":\"p\"}}\n\n");
+               "event: summary\nid: 5\ndata: {\"summary\":{\"status\":\"failed\"}}\n\n"
+               "event: problem\nid: 6\ndata: {\"problem\":{\"type\":\"p\"}}\n\n");
 }
 
 static void json_is_one_document_by_columns(void **state) {
@@ -106,7 +116,7 @@ static void json_is_one_document_by_columns(void **state) {
     expect_run("json", true,
                "{\"header\":{\"name\":\"n\"},\"columns\":{\"t\":[0,0.30000000000000004],"
                "\"x,1\":[0.1,0.3333333333333333],\"x'\":[-2,5e-324],\"a\\\"b\":[1e+300,100]},"
-               "\"events\":[{\"name\":\"e\"}],\"problem\":{\"type\":\"p\"}}\n");
+               "\"events\":[{\"name\":\"e\"}],\"summary\":{\"status\":\"failed\"},\"problem\":{\"type\":\"p\"}}\n");
 }
 
 /* Little-endian on this machine too: the files are read by machines of any kind. */
@@ -221,7 +231,7 @@ static void a_problem_before_the_header_is_still_a_document(void **state) {
     (void)state;
     store s;
     row_writer *w = open_writer(&s, "json");
-    assert_true(row_writer_problem(w, "{\"type\":\"p\"}"));
+    assert_true(row_writer_problem(w, "{\"type\":\"p\"}", NULL));
     assert_string_equal(s.bytes.bytes, "{\"problem\":{\"type\":\"p\"}}\n");
     row_writer_close(w);
     text_buffer_free(&s.bytes);

@@ -1,4 +1,6 @@
 /* test_run.c — engine/simulate: steps that outputs do not touch, budgets, cancellation, methods, the certificate. */
+#include "api/strict_json.h"
+#include "engine/solve/kinetics.h"
 #include "tests/unit/fixture.h"
 
 #include <malloc.h>
@@ -372,6 +374,53 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
     hamel_model_free(model);
 }
 
+/* Evaluations outside of steps (a projection, a search between steps) end with the time, too. */
+static void the_limit_of_wall_time_holds_everywhere(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(PENDULUM, "`stop`: 10, `samples`: 3");
+    kinetics *k = kinetics_create(model);
+    const double v[3] = {0};
+    double q[3], worst;
+    memcpy(q, model->q0, model->n * sizeof *q);
+    kinetics_limit(k, NULL, 1e-3); /* of a clock that began with the machine */
+    assert_int_equal(kinetics_evaluate(k, 0, q, v, NULL), HAMEL_CANCELED);
+    assert_int_equal(kinetics_project(k, 0, q, (double[3]){0}, &worst, NULL), HAMEL_CANCELED);
+    kinetics_free(k);
+    hamel_model_free(model);
+}
+
+/* A warning may name long constraints, and lists of names are cut: never inside a code point. */
+static void warnings_are_whole_in_utf_8(void **state) {
+    (void)state;
+    static const char *const pads[] = {"", "a", "aa"};
+    for (size_t i = 0; i < 3; i++) {
+        char members[2000], name[140];
+        snprintf(name, sizeof name, "%s\xD0\xB6%s", pads[i],
+                 "жжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжжж");
+        snprintf(members, sizeof members,
+                 "`coordinates`: [{`name`: `x`, `initial`: `cos(1)`, `velocity`: `sin(1)`}, "
+                 "{`name`: `y`, `initial`: `sin(1)`, `velocity`: `-cos(1)`}, "
+                 "{`name`: `u`, `initial`: `2 + cos(1)`, `velocity`: `sin(1)`}, "
+                 "{`name`: `v`, `initial`: `sin(1)`, `velocity`: `-cos(1)`}], "
+                 "`kinetic_energy`: `(x'^2 + y'^2 + u'^2 + v'^2)/2`, "
+                 "`constraints`: [{`name`: `%s1`, `equation`: `x^2 + y^2 = 1`}, "
+                 "{`name`: `%s2`, `equation`: `(u - 2)^2 + v^2 = 1`}, "
+                 "{`name`: `%s3`, `equation`: `(u - x)^2 + (v - y)^2 = 4`}]",
+                 name, name, name);
+        record r = run(members, "`stop`: 2, `samples`: 3");
+        assert_int_equal(r.summary.warning_count, 1);
+        json_fault fault;
+        json_limits limits = json_limits_default();
+        char quoted[5000];
+        int length = snprintf(quoted, sizeof quoted, "\"%s\"", r.summary.warnings[0]);
+        cJSON *text = json_parse(quoted, (size_t)length, &limits, &fault);
+        if (!text) fail_msg("%s: %s", fault.message, quoted);
+        assert_non_null(strstr(quoted, "become dependent"));
+        cJSON_Delete(text);
+        drop(&r);
+    }
+}
+
 /* A body at rest: two steps reach the end, and all rows lie between them. */
 static void the_limit_of_wall_time_holds_for_rows_within_one_step(void **state) {
     (void)state;
@@ -599,6 +648,8 @@ int main(void) {
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
+        cmocka_unit_test(the_limit_of_wall_time_holds_everywhere),
+        cmocka_unit_test(warnings_are_whole_in_utf_8),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_looks_within_one_step),
         cmocka_unit_test(a_run_stops_within_a_tenth_of_a_second_of_its_cancellation),
         cmocka_unit_test(a_sink_that_refuses_ends_the_run_as_canceled),
