@@ -96,6 +96,15 @@ report $? "check judges checks and invariants, one line each"
 call check system.json --set simulation.max_steps=20; code_is 4 &&
     grep -q '^FAILED system.json: run: incomplete: the run ended' out && grep -q 'incomplete: the run ended' err
 report $? "an incomplete run has not been judged to its end"
+# Steps of a free motion go over a bump that they have not met, and a row lies on it: its energy denies the run.
+cat >denied.json <<'J'
+{"hamel": 1, "coordinates": [{"name": "x", "velocity": 4}], "kinetic_energy": "x'^2/2",
+ "potential_energy": "exp(-(1000*(x - 2))^2)", "simulation": {"stop": 1, "samples": 3}}
+J
+call run denied.json --format ndjson --summary denied.sum
+code_is 4 && grep -q 'off its balance' err && [ "$(grep -c '^{"row"' out)" = 3 ] && tail -1 out | grep -q '^{"problem"' &&
+    tail -2 out | head -1 | grep -q '^{"summary":{"status":"failed"' && grep -q '^{"status":"failed".*"max_work_balance_error":1' denied.sum
+report $? "a run that its energy denies has failed, with all rows and its summary"
 call run system.json --samples 2 --summary - --output rows3.csv; code_is 0 && grep -q '^{"status":"completed"' out && [ ! -e ./- ]
 report $? "a summary goes to standard output as -"
 call check system.json --junit -; code_is 0 && grep -q '</testsuites>' out && [ ! -e ./- ]
