@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 40, LOOKS = 1000, PLACES = 3 };
+enum { ITERATIONS = 40, LOOKS = 1000, CHANGES = 1000, PLACES = 3 };
 /* What changes by more than it moves in this part of the span has jumped: a step is located to some ulps of the time. */
 static const double MOMENT = 1e-9;
 static const double ROUNDING = 1e-11;     /* of a value, and of the terms of a momentum */
@@ -22,7 +22,7 @@ struct branch_change {
     const hamel_model *model;
     size_t count;                                     /* outputs of the program */
     double *work, *before, *after, *moved_on, *shown; /* count each: at the instant, and a moment later */
-    double *branches, *A;                             /* those before */
+    double *branches, *A, *seen;                      /* those before; and at the look before */
     double *place, *v, *change, *g, *r, *multipliers;
     double t;
     const double *q;
@@ -32,7 +32,7 @@ branch_change *branch_change_create(kinetics *k) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m, count = n + 1 + model->continuous_count;
     branch_change *c = calloc(1, sizeof *c);
-    double *at = calloc(program_workspace_doubles(model->continuity) + 4 * count + model->system->switch_count +
+    double *at = calloc(program_workspace_doubles(model->continuity) + 4 * count + 2 * model->system->switch_count +
                             model->A.count + 4 * n + 2 * m + 1,
                         sizeof *at);
     if (!c || !at) {
@@ -45,6 +45,7 @@ branch_change *branch_change_create(kinetics *k) {
     c->moved_on = at += count;
     c->shown = at += count;
     c->branches = at += count;
+    c->seen = at += model->system->switch_count;
     c->A = at += model->system->switch_count;
     c->place = at += model->A.count;
     c->v = at += n;
@@ -343,38 +344,41 @@ static hamel_status compare_places(branch_change *c, const double *q, const doub
     return fail_position(c, HAMEL_INVALID, found, branch, error);
 }
 
-static hamel_status foresee_branch(branch_change *c, size_t i, const double *q, const double *v, hamel_error *error) {
-    const model_settings *s = &c->model->settings;
+/* Branch i changes between `low` and `high`, where it is `from` at first. */
+static hamel_status foresee_change(branch_change *c, size_t i, double from, const double *q, const double *v,
+                                   double low, double high, hamel_error *error) {
     motion_mode *mode = &c->k->mode;
-    double low = s->start;
-    mode_choose_branches(mode, low, q, v);
-    double from = mode->branches[i];
-    for (size_t look = 1; look <= LOOKS; look++) {
-        double high = look < LOOKS ? s->start + (s->stop - s->start) * (double)look / LOOKS : s->stop;
-        mode_choose_branches(mode, high, q, v);
-        double to = mode->branches[i];
-        if (to != from && low > s->start) {
-            c->t = locate(c, i, q, v, low, high);
-            mode_choose_branches(mode, c->t, q, v);
-            memcpy(c->branches, mode->branches, c->model->system->switch_count * sizeof *c->branches);
-            c->branches[i] = from;
-            hamel_status status = compare_places(c, q, v, i, error);
-            if (status != HAMEL_OK) return status;
-        }
-        from = to;
-        low = high;
-    }
-    return HAMEL_OK;
+    c->t = locate(c, i, q, v, low, high);
+    mode_choose_branches(mode, c->t, q, v);
+    memcpy(c->branches, mode->branches, c->model->system->switch_count * sizeof *c->branches);
+    c->branches[i] = from;
+    return compare_places(c, q, v, i, error);
+}
+
+static bool is_of_time(const branch_change *c, size_t i) {
+    const unsigned time = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME);
+    return c->model->system->switches[i].held && !(depends(c, i) & ~time);
 }
 
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v, hamel_error *error) {
-    const hamel_system *s = c->model->system;
-    const unsigned time = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME);
-    if (c->model->continuous_count == 0 || !isfinite(c->model->settings.stop)) return HAMEL_OK;
-    for (size_t i = 0; i < s->switch_count; i++) {
-        if (!s->switches[i].held || (depends(c, i) & ~time)) continue;
-        hamel_status status = foresee_branch(c, i, q, v, error);
-        if (status != HAMEL_OK) return status;
+    const model_settings *s = &c->model->settings;
+    const size_t count = c->model->system->switch_count;
+    motion_mode *mode = &c->k->mode;
+    if (c->model->continuous_count == 0 || !isfinite(s->stop)) return HAMEL_OK;
+    mode_choose_branches(mode, s->start, q, v);
+    memcpy(c->seen, mode->branches, count * sizeof *c->seen);
+    for (size_t look = 1, changes = 0; look <= LOOKS; look++) {
+        double step = (s->stop - s->start) / LOOKS, low = s->start + step * (double)(look - 1),
+               high = look < LOOKS ? low + step : s->stop;
+        mode_choose_branches(mode, high, q, v);
+        for (size_t i = 0; i < count; i++) {
+            double from = c->seen[i], to = c->seen[i] = mode->branches[i];
+            if (to == from || look == 1 || !is_of_time(c, i)) continue;
+            if (++changes > CHANGES) return HAMEL_OK; /* what comes later is met, or not */
+            hamel_status status = foresee_change(c, i, from, q, v, low, high, error);
+            if (status != HAMEL_OK) return status;
+            mode_choose_branches(mode, high, q, v);
+        }
     }
     return HAMEL_OK;
 }
