@@ -440,6 +440,8 @@ static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
     if (status != HAMEL_OK) return status;
     *changed = count > 0;
     if (count == 0) return status;
+    mode_follow_inner(&l->kinetics->mode, l->t, l->q, l->v,
+                      START_PART * (l->model->settings.stop - l->model->settings.start));
     l->switches += (double)count;
     while (!roots_passed(l->roots, first)) first++;
     for (size_t i = first; i < l->model->root_count && status == HAMEL_OK; i++)

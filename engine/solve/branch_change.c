@@ -307,31 +307,40 @@ hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, h
 
 /* --- before a run -------------------------------------------------------------------------------------------------------- */
 
-/* The time between `low` and `high`, at which branch i differs, at which it changes. */
-static double locate(branch_change *c, size_t i, const double *q, const double *v, double low, double high) {
+/* c->t := the time between `low` and `high`, at which branch i differs, at which it changes; all branches before go into
+ * c->branches, those after are in force. */
+static void locate(branch_change *c, size_t i, double from, const double *q, const double *v, double low, double high) {
     motion_mode *mode = &c->k->mode;
-    mode_choose_branches(mode, low, q, v);
-    double from = mode->branches[i];
     for (double t = low + 0.5 * (high - low); t > low && t < high; t = low + 0.5 * (high - low)) {
         mode_choose_branches(mode, t, q, v);
         *(mode->branches[i] == from ? &low : &high) = t;
     }
-    return high;
+    mode_choose_branches(mode, low, q, v);
+    memcpy(c->branches, mode->branches, c->model->system->switch_count * sizeof *c->branches);
+    mode_choose_branches(mode, high, q, v);
+    c->t = high;
 }
 
-/* Whether the same jumps by the same amount at (t, q, v) and beside it, from the branches in c->branches to those of q. */
+static void swap_branches(branch_change *c) {
+    for (size_t i = 0; i < c->model->system->switch_count; i++) {
+        double kept = c->branches[i];
+        c->branches[i] = c->k->mode.branches[i];
+        c->k->mode.branches[i] = kept;
+    }
+}
+
+/* Refuses what jumps by the same amount at q and at places beside it, from the branches in c->branches to those in force. */
 static hamel_status compare_places(branch_change *c, const double *q, const double *v, size_t branch,
                                    hamel_error *error) {
     size_t n = c->model->n, found = 0;
     double *place = c->g, by = 0;
     for (size_t look = 0; look < PLACES; look++) {
-        double to = c->k->mode.branches[branch], from = c->branches[branch];
         for (size_t i = 0; i < n; i++) place[i] = q[i] + 0.1 * (double)look * (1 + fabs(q[i])) / (double)(i + 1);
-        c->k->mode.branches[branch] = from;
+        swap_branches(c);
         memset(c->moved_on, 0, c->count * sizeof *c->moved_on);
         hamel_status status = evaluate(c, c->t, place, v, c->before, NULL);
         if (status == HAMEL_OK) status = add_motion(c, c->t, place, v, c->before, NULL);
-        c->k->mode.branches[branch] = to;
+        swap_branches(c);
         if (status == HAMEL_OK) status = evaluate(c, c->t, place, v, c->after, NULL);
         if (status == HAMEL_OK) status = add_motion(c, c->t, place, v, c->after, NULL);
         size_t at = status == HAMEL_OK ? first_jump(c) : c->model->continuous_count;
@@ -347,11 +356,7 @@ static hamel_status compare_places(branch_change *c, const double *q, const doub
 /* Branch i changes between `low` and `high`, where it is `from` at first. */
 static hamel_status foresee_change(branch_change *c, size_t i, double from, const double *q, const double *v,
                                    double low, double high, hamel_error *error) {
-    motion_mode *mode = &c->k->mode;
-    c->t = locate(c, i, q, v, low, high);
-    mode_choose_branches(mode, c->t, q, v);
-    memcpy(c->branches, mode->branches, c->model->system->switch_count * sizeof *c->branches);
-    c->branches[i] = from;
+    locate(c, i, from, q, v, low, high);
     return compare_places(c, q, v, i, error);
 }
 

@@ -25,13 +25,28 @@ void mode_free(motion_mode *mode) {
     *mode = (motion_mode){0};
 }
 
+static void find_arguments(motion_mode *mode, double t, const double *q, const double *v, double moment) {
+    t += moment;
+    for (size_t i = 0; i < mode->model->n; i++) mode->place[i] = q[i] + moment * v[i];
+    program_inputs in = model_inputs(mode->model, &t, mode->place, v, NULL, NULL, NULL);
+    program_evaluate(mode->model->switches, &in, mode->work, mode->arguments);
+}
+
 void mode_choose_branches(motion_mode *mode, double t, const double *q, const double *v) {
     const hamel_system *s = mode->model->system;
     if (!mode->model->switches) return;
-    t += mode->ahead;
-    for (size_t i = 0; i < mode->model->n; i++) mode->place[i] = q[i] + mode->ahead * v[i];
-    program_inputs in = model_inputs(mode->model, &t, mode->place, v, NULL, NULL, NULL);
-    program_evaluate(mode->model->switches, &in, mode->work, mode->arguments);
+    find_arguments(mode, t, q, v, mode->ahead);
     for (size_t i = 0; i < s->switch_count; i++)
         if (s->switches[i].held) mode->branches[i] = switch_branch(&s->switches[i], mode->arguments[i]);
+}
+
+void mode_follow_inner(motion_mode *mode, double t, const double *q, const double *v, double moment) {
+    const hamel_system *s = mode->model->system;
+    find_arguments(mode, t, q, v, moment);
+    for (size_t i = 0; i < s->switch_count; i++) {
+        const system_switch *at = &s->switches[i];
+        bool slip = at->kind == SWITCH_SLIP || at->kind == SWITCH_GLIDE;
+        if (at->held && !slip && (graph_depends(s->graph, at->argument) & GRAPH_DEPENDS(SYMBOL_BRANCH)))
+            mode->branches[i] = switch_branch(at, mode->arguments[i]);
+    }
 }

@@ -23,4 +23,8 @@ void mode_free(motion_mode *mode);
  * stays. */
 void mode_choose_branches(motion_mode *mode, double t, const double *q, const double *v);
 
+/* Others have changed: an operator that contains one, as abs in abs(mod(t, 2) - 1), takes the branch of a moment ahead, so that
+ * both sides of the instant have branches which belong together. */
+void mode_follow_inner(motion_mode *mode, double t, const double *q, const double *v, double moment);
+
 #endif

@@ -46,6 +46,15 @@ static void folded(size_t piece, double t, double *X1, double *X2) {
     *X1 = sign * 0.6 * cos(2 * t), *X2 = -sign * 1.2 * sin(2 * t);
 }
 
+static void wave(size_t piece, double t, double *X1, double *X2) {
+    (void)t;
+    *X1 = piece % 2 ? 0.5 : -0.5, *X2 = 0;
+}
+
+static void later(size_t piece, double t, double *X1, double *X2) {
+    wave(piece + 1, t, X1, X2);
+}
+
 static void curved(size_t piece, double t, double *X1, double *X2) {
     *X1 = piece ? 2 * (t - 1) - 1 : 0, *X2 = piece ? 2 : 0;
 }
@@ -56,6 +65,8 @@ static const led bases[] = {
     {"table(u, t)", "0.6", 4, {0.5, 1.2, 2, 2.7}, knots},
     {"0.3*abs(sin(2*t))", "0.6", 1, {1.57079632679489661923}, folded},
     {"if(t <= 1, 0, (t - 1)^2 - (t - 1))", "0", 1, {1}, curved},
+    {"0.5*abs(mod(t + 0.3, 2) - 1) - 0.35", "-0.5", 3, {0.7, 1.7, 2.7}, wave},
+    {"0.5*abs(t + 0.3 - 2*floor(t/2 + 0.65)) - 0.15", "0.5", 3, {0.7, 1.7, 2.7}, later},
 };
 enum { BASES = sizeof bases / sizeof *bases };
 
