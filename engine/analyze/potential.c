@@ -21,8 +21,9 @@ static const double NEARBY =
 static const double SHRINK = 3; /* from one radius to the next */
 static const double VANISHES =
     1e-9; /* a derivative along one ray against the largest: zero but for the ray's own error */
-static const double UNSOLVED = 64 * 0x1p-52; /* of the sizes of its terms: what a force may be at the equilibrium */
-static const double STEADY = 0.1;            /* by how much orders at successive radii may differ */
+static const double UNSOLVED =
+    4; /* times the force that is left at the equilibrium: it may be off its place by so much */
+static const double STEADY = 0.1; /* by how much orders at successive radii may differ */
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
 typedef struct judgement {
@@ -36,6 +37,7 @@ typedef struct judgement {
     double *P;                      /* of cyclic momenta: 2n² */
     double *z, *mu, *right, *matrix, *s0, *u;
     bool kinked;  /* second derivatives jump at z0 */
+    double *left; /* n: |F| at z0 */
     double noise; /* of the last derivative along a ray */
     size_t row_count;
 } judgement;
@@ -50,10 +52,10 @@ static bool allocate(judgement *j) {
     struct {
         double **to;
         size_t count;
-    } const lists[] = {{&j->T, n * n}, {&j->H, n * n},    {&j->M, n * n},    {&j->values, n},
-                       {&j->K, n * n}, {&j->W, n * n},    {&j->C, n * n},    {&j->z, most},
-                       {&j->mu, n},    {&j->s0, n},       {&j->right, most}, {&j->matrix, most * most},
-                       {&j->u, 4 * n}, {&j->P, 2 * n * n}};
+    } const lists[] = {{&j->T, n * n}, {&j->H, n * n},     {&j->M, n * n},    {&j->values, n},
+                       {&j->K, n * n}, {&j->W, n * n},     {&j->C, n * n},    {&j->z, most},
+                       {&j->mu, n},    {&j->s0, n},        {&j->right, most}, {&j->matrix, most * most},
+                       {&j->u, 4 * n}, {&j->P, 2 * n * n}, {&j->left, n}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         if (!(*lists[k].to = arena_alloc(&j->memory, lists[k].count, sizeof(double)))) return false;
     return true;
@@ -296,7 +298,7 @@ static double along_ray(judgement *j, const double *u, double radius, bool noise
         for (size_t r = 0; r < j->count; r++) weight += j->C[r * j->flat + c] * u[r];
         for (size_t i = 0; i < n; i++) {
             mu += j->K[c * n + i] * s->F[i];
-            rounding += fabs(j->K[c * n + i]) * fmax(s->noise[i], UNSOLVED * s->scale[i]);
+            rounding += fabs(j->K[c * n + i]) * fmax(s->noise[i], UNSOLVED * j->left[i]);
         }
         sum += weight * mu;
         j->noise += fabs(weight) * rounding;
@@ -492,6 +494,7 @@ static potential_verdict judge_curvatures(judgement *j, size_t *first) {
     if (!look_nearby(j, &largest, &skew)) return undecided("forces are not known nearby");
     here = project_forces(j, &own);
     if (here < 0) return undecided("momenta do not determine the velocities");
+    for (size_t i = 0; i < j->n; i++) j->left[i] = fabs(j->s->F[i]);
     if (!conserved && fmax(skew, here) > 1e-7) return undecided("forces at rest have no potential");
     bool gyroscopic = is_gyroscopic(j);
     if (!find_curvatures(j)) return undecided("the kinetic energy is not positive definite");
