@@ -57,7 +57,7 @@ static void print_regional(const cJSON *answer) {
         printf("\n");
     }
     if (assumed == NULL || assumed->child == NULL) return;
-    printf("%-38s ", "all of this was found only while");
+    printf("%-38s ", "all of this holds only while");
     print_conditions(assumed);
     printf("\n");
 }
@@ -402,19 +402,18 @@ const cli_command cli_analyze = {
         "brackets add to them, are exact where expressions show them, and else ranks at random configurations near\n"
         "the initial values. Of quasi-velocities Hamel's coefficients are told, and how variations and rates differ:\n"
         "D(u) is the virtual displacement that belongs to u.\n\n"
-        "Verdict and conserved quantities hold on all branches of if, abs, min, floor and tables that were reached.\n"
-        "`conserved near the start` and `verdict from the start` name the conditions under which more holds, or a\n"
-        "singular start from which less can be reached.\n\n"
+        "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that were\n"
+        "reached. `conserved near the start` and `verdict from the start` give the conditions under which more\n"
+        "holds, or name a singular start from which fewer dimensions can be reached.\n\n"
         "With --verify, accelerations and reactions of every formulation that serves the system are computed at\n"
         "100 random states (fewer of a large system) that satisfy the constraints, and must agree to 1e-9 of the\n"
         "terms in each equation of motion. The equations are also compared with finite differences of the energies,\n"
         "constraints and forces as they are written.\n\n"
         "With --equilibrium, equations of rest are solved from the initial values and from random configurations\n"
         "around them. Cyclic coordinates that have an initial velocity keep it: steady motions. Each equilibrium is\n"
-        "stable, unstable or not decided, by eigenvalues or by the terms of the potential that decide, and isolated "
-        "or\n"
-        "one of a family. A last line reports whether the search may have missed some. Constraints and forces that\n"
-        "change with time and allow no rest are refused with their names.\n\n"
+        "stable, unstable or not decided, by eigenvalues or by the leading terms of the potential, and isolated or\n"
+        "one of a family. The last line reports whether the search may have missed equilibria. Constraints and\n"
+        "forces that change with time and allow no rest are refused by name.\n\n"
         "With --relax, a constraint is taken away and its reaction put in its place (Baruh 4.10): on each coordinate\n"
         "that it contains the value at the start, and the expression of inertia and other forces it is equal to.\n\n"
         "Examples:\n"

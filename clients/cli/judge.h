@@ -4,8 +4,8 @@
 
 #include <cjson/cJSON.h>
 
-/* Says the warnings of a summary, the last of which is why a run is incomplete. CLI_RUN_FAILED for an incomplete one,
- * else CLI_OK. `file` is what messages name. */
+/* Prints the warnings of a summary; the last warning of an incomplete run is its reason. CLI_RUN_FAILED for an incomplete
+ * run, else CLI_OK. `file` is what messages name. */
 int judge_summary(const cJSON *summary, const char *file);
 int judge_summary_text(const char *json, const char *file);
 

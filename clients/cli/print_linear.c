@@ -71,7 +71,7 @@ static void print_search(const cJSON *search, bool found) {
     const cJSON *note = member(search, "note");
     double unsolved = number_of(search, "unsolved");
     if (cJSON_IsTrue(member(search, "complete"))) {
-        printf("\n  there are %s, since the equations of rest are linear\n", found ? "no others" : "none");
+        printf("\n  there are %s, because the equations of rest are linear\n", found ? "no others" : "none");
         return;
     }
     printf("\n  %.0f starts", number_of(search, "starts"));

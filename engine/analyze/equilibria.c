@@ -283,9 +283,9 @@ static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
     }
     out->complete = linear;
     if (!out->complete)
-        out->note = s->count == 0 ? "no start led to an equilibrium; there may be some"
+        out->note = s->count == 0 ? "no start led to an equilibrium; equilibria may exist"
                     : s->full     ? "more were found than are listed"
-                    : bounded     ? "the search stopped before all starts, as its work is bounded; there may be others"
+                    : bounded     ? "the search used up its work budget before all starts; there may be others"
                                   : "found from random starts; there may be others";
     return HAMEL_OK;
 }

@@ -74,22 +74,21 @@ static hamel_status report(const statics *s, const findings *f, hamel_error *err
     for (size_t c = 0; c < s->m; c++) {
         if (!forbids(s, f, c)) continue;
         const system_constraint *constraint = &system->constraints[c];
-        static const char *const what[] = {"moves with time", "demands velocities that are not 0",
-                                           "demands accelerations that are not 0"}; /* by order */
+        static const char *const what[] = {"moves with time", "requires nonzero velocities",
+                                           "requires nonzero accelerations"}; /* by order */
         bool holonomic = constraint->order == CONSTRAINT_HOLONOMIC;
         status =
             hamel_fail(error, HAMEL_INVALID, constraint->pointer, 0, "there is no equilibrium: the constraint `%s` %s",
                        constraint->name, what[constraint->order]);
-        hamel_suggest(error, holonomic
-                                 ? "put a constant in the place of t to find where the system rests at one instant"
-                                 : "give cyclic coordinates the initial velocities of a steady motion, or leave "
-                                   "the constraint out");
+        hamel_suggest(error, holonomic ? "replace t by a constant to find the equilibria at one instant"
+                                       : "give cyclic coordinates the initial velocities of a steady motion, or leave "
+                                         "the constraint out");
     }
     for (size_t i = 0; i < s->n; i++) {
         if (!f->changes[i]) continue;
         status = hamel_fail(error, HAMEL_INVALID, "", 0, "there is no equilibrium: the force on `%s` depends on time",
                             system->coordinates[i].name);
-        hamel_suggest(error, "put a constant in the place of t to find where the system rests at one instant");
+        hamel_suggest(error, "replace t by a constant to find the equilibria at one instant");
     }
     return status;
 }

@@ -491,7 +491,7 @@ static potential_verdict judge_curvatures(judgement *j, size_t *first) {
     double largest = 0, skew = 0, own = 0, here;
     bool conserved = !j->s->model->energy_rate;
     j->flat = 0;
-    if (!look_nearby(j, &largest, &skew)) return undecided("forces are not known nearby");
+    if (!look_nearby(j, &largest, &skew)) return undecided("forces cannot be evaluated nearby");
     here = project_forces(j, &own);
     if (here < 0) return undecided("momenta do not determine the velocities");
     for (size_t i = 0; i < j->n; i++) j->left[i] = fabs(j->s->F[i]);
@@ -524,12 +524,12 @@ static bool balances_alone(judgement *j, double *z) {
 static potential_verdict judge(judgement *j, double *z, const double *family, size_t family_count, bool integrable,
                                bool has_velocities) {
     statics *s = j->s;
-    potential_verdict verdict = undecided("constraints on velocities bear forces");
+    potential_verdict verdict = undecided("velocity constraints exert reactions");
     size_t first = 0;
-    if (!statics_evaluate(s, z)) return undecided("forces are not known nearby");
+    if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
     if (!find_tangent(j, true, true)) return undecided("constraints are not regular there");
     if (s->model->energy_rate && !is_dissipative(j)) return undecided("forces add energy");
-    if (!statics_evaluate(s, z)) return undecided("forces are not known nearby");
+    if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
     if (has_velocities && integrable && !s->steady && !j->kinked) {
         verdict = judge_curvatures(j, &first);
         if (verdict.kind != POTENTIAL_UNDECIDED) return verdict;
@@ -538,10 +538,10 @@ static potential_verdict judge(judgement *j, double *z, const double *family, si
     s->holonomic_only = true;
     if (has_velocities && !balances_alone(j, z)) return verdict;
     if (!find_tangent(j, false, false)) return undecided("constraints are not regular there");
-    if (!statics_evaluate(s, z)) return undecided("forces are not known nearby");
+    if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
     verdict = judge_curvatures(j, &first);
     if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
-        return undecided("without a minimum the potential decides nothing next to constraints on velocities");
+        return undecided("with velocity constraints only a minimum of the potential decides");
     if (verdict.kind != POTENTIAL_UNDECIDED || verdict.reason) return verdict;
     if (!make_rays(j, first, family, family_count)) return undecided("the family's directions were not found");
     if (j->count == 0) return (potential_verdict){POTENTIAL_LEAST, 2, verdict.gyroscopic, NULL};
@@ -550,7 +550,7 @@ static potential_verdict judge(judgement *j, double *z, const double *family, si
     verdict = judge_rays(j);
     verdict.gyroscopic = gyroscopic;
     if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
-        return undecided("without a minimum the potential decides nothing next to constraints on velocities");
+        return undecided("with velocity constraints only a minimum of the potential decides");
     return verdict;
 }
 
@@ -562,7 +562,7 @@ potential_verdict potential_judge(statics *s, const double *z, const double *fam
     bool has_velocities = false;
     for (size_t c = 0; c < s->m; c++) {
         if (!model->active[c]) continue;
-        if (model->order[c] == CONSTRAINT_ACCELERATION) return undecided("a constraint is one on accelerations");
+        if (model->order[c] == CONSTRAINT_ACCELERATION) return undecided("a constraint is an acceleration constraint");
         has_velocities = has_velocities || model->order[c] == CONSTRAINT_VELOCITY;
     }
     unsigned reactions =
@@ -572,7 +572,7 @@ potential_verdict potential_judge(statics *s, const double *z, const double *fam
         return undecided("energy is not conserved");
     if (s->instants > 1 && model->energy_rate) return undecided("energy changes with time");
     if (s->steady && (model->energy_rate || has_velocities || !s->momenta))
-        return undecided("energy and momenta are not conserved, or constraints on velocities act");
+        return undecided("energy and momenta are not conserved, or velocity constraints act");
     arena_init(&j.memory, model->limits.memory);
     potential_verdict verdict = undecided("no memory");
     if (allocate(&j)) {

@@ -202,7 +202,7 @@ static const char *reason_of(const potential_verdict *p, bool linear_decides, bo
                          : autonomous   ? "forces are flat there"
                                         : "the equations contain t";
     const char *potential =
-        p->kind == POTENTIAL_NOT_LEAST ? "gyroscopic forces may stabilize what is no minimum" : p->reason;
+        p->kind == POTENTIAL_NOT_LEAST ? "gyroscopic forces may stabilize an equilibrium without a minimum" : p->reason;
     return arena_format(memory, "%s, and %s", linear, potential);
 }
 

@@ -112,7 +112,7 @@ static void check_restitution(hamel_system *s, system_event *at, graph_node rest
     if (value > 1) system_warn(s, pointer, "the restitution is %.9g: the impulse adds energy", value);
     at->named_gain = at->named_gain || value > 1;
     if (value >= 0) return;
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "a restitution is not negative, found %.9g", value);
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "a restitution must not be negative, found %.9g", value);
 }
 
 static bool bind_restitutions(hamel_system *s, system_event *at, const loop_scope *scope,
@@ -141,7 +141,7 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
         if (target < n && at->assigned[k] >= 0 &&
             (graph_depends(s->graph, at->assigned[k]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
             system_warn(s, at->values[k]->pointer,
-                        "the coordinate `%s` is set by velocities; its velocity is set as %s'",
+                        "the coordinate `%s` is set to an expression of velocities; to set its velocity, write %s'",
                         s->coordinates[target].name, s->coordinates[target].name);
         units_note(s, at->assigned[k], at->values[k]->pointer, target < n ? UNIT_INITIAL : UNIT_VELOCITY, target % n);
     }

@@ -245,7 +245,7 @@ void variation_member_free(variation_member *m) {
 static hamel_status judge(const hamel_variation *v, const variation_step *step, double value, hamel_error *error) {
     const hamel_system *s = v->model->system;
     if (step->kind == VARY_SIGN && value < 0)
-        return hamel_fail(error, HAMEL_INVALID, s->signs[step->index].pointer, 0, "%s is %.9g, and none is negative",
+        return hamel_fail(error, HAMEL_INVALID, s->signs[step->index].pointer, 0, "%s is %.9g; it must not be negative",
                           s->signs[step->index].what, value);
     if (isfinite(value)) return HAMEL_OK;
     const char *name = step->kind == VARY_PARAMETER ? s->parameter_names[step->index]

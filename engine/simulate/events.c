@@ -159,7 +159,7 @@ static hamel_status strike(events *e, const model_event *event, double t, const 
                      "at t = %.9g the impulses of the event `%s` add the energy %.6g: different restitutions at one "
                      "instant contradict each other",
                      t, event->name, gain);
-    hamel_suggest(error, "give all impulses of the event one restitution, or let events of their own strike them");
+    hamel_suggest(error, "give all impulses of the event the same restitution, or declare separate events");
     return HAMEL_INTEGRATION;
 }
 

@@ -160,9 +160,9 @@ static void choose(integrator *w, const stepper_kind *kind, double safety) {
 static hamel_status explain_state(const integrator *w, hamel_status status, hamel_error *error) {
     if (status == HAMEL_NO_MEMORY) return no_memory(error);
     if (status == HAMEL_INTERNAL)
-        return hamel_fail(error, status, "", 0, "the integration cannot go on from t = %.17g", w->t);
+        return hamel_fail(error, status, "", 0, "the integration cannot continue from t = %.17g", w->t);
     return hamel_fail(error, status, "", 0,
-                      "at t = %.9g the variables of formulation `%s` do not follow from the velocities%s", w->t,
+                      "at t = %.9g the variables of formulation `%s` are not determined by the velocities%s", w->t,
                       w->model->formulation->name, status == HAMEL_NOT_FINITE ? ": they are not finite" : "");
 }
 
@@ -311,13 +311,13 @@ static void follow_step(integrator *w) {
 
 void integrator_suggest_passing(const integrator *w, hamel_error *error) {
     if (w->model->settings.projection != HAMEL_PROJECTION_ON)
-        hamel_suggest(error, "leave `projection` on: such places are crossed on the constraints only");
+        hamel_suggest(error, "keep `projection` on: a singular configuration can only be crossed on the constraints");
     else if (w->forward)
-        hamel_suggest(error, "leave the sensitivities out: without them such places are crossed");
+        hamel_suggest(error, "omit the sensitivities: without them singular configurations are crossed");
     else if (w->model->settings.method != HAMEL_METHOD_AUTO)
-        hamel_suggest(error, "take method auto: it goes over to bdf where the system is stiff");
+        hamel_suggest(error, "use method auto: it changes to bdf if the system becomes stiff");
     else
-        hamel_suggest(error, "another rtol, or other initial values, may pass such places");
+        hamel_suggest(error, "try another rtol or other initial values");
 }
 
 /* The crossing method has come to where rounding is as large as the distance from dependence. */
@@ -326,10 +326,10 @@ static hamel_status explain_ambiguity(integrator *w, hamel_error *error) {
     bool named = kinetics_dependent_names(w->kinetics, w->margin, names, sizeof names);
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
                      "near t = %.9g the constraints%s%s are so close to dependence that rounding decides how the "
-                     "motion goes on",
+                     "motion continues",
                      w->t, named ? " " : "", named ? names : "");
     hamel_suggest(error, "change a length or an initial value a little: the constraints should either become dependent "
-                         "or stay well apart");
+                         "or stay far from that");
     return HAMEL_INTEGRATION;
 }
 

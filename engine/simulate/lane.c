@@ -425,9 +425,10 @@ static hamel_status jump(lane *l, hamel_error *error) {
         l->turned_energy = jump.energy;
     }
     if (!jump.jumped || !l->sensitivities) return HAMEL_OK;
-    (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation/sensitivities", 0,
-                     "at t = %.9g velocities jump as prescribed, and sensitivities do not follow that", l->t);
-    hamel_suggest(error, "leave them out, end the run before, or let the prescribed velocity change continuously");
+    (void)hamel_fail(
+        error, HAMEL_INTEGRATION, "/simulation/sensitivities", 0,
+        "at t = %.9g velocities jump as prescribed, and sensitivities across such a jump are not supported", l->t);
+    hamel_suggest(error, "omit the sensitivities, end the run earlier, or make the prescribed velocity continuous");
     return HAMEL_INTEGRATION;
 }
 

@@ -70,8 +70,8 @@ bool passage_is_deep(const passage *p, const lane *l) {
 
 static hamel_status fail(const passage *p, const lane *l, double jump, double turned, hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "at t = %.9g the constraints%s%s become dependent, and the motion behind is not that "
-                     "before: its energy is off by %.3g, its velocities by %.2g of their size",
+                     "at t = %.9g the constraints%s%s become dependent, and the motion afterwards is not the "
+                     "same: its energy is off by %.3g, its velocities by %.2g of their size",
                      p->crossed ? p->at : (p->t + l->t) / 2, p->names[0] ? " " : "", p->names, jump, turned);
     integrator_suggest_passing(l->integrator, error);
     return HAMEL_INTEGRATION;

@@ -339,8 +339,8 @@ static hamel_status fail_stuck(const roots *w, size_t i, double t, hamel_error *
                      "at t = %.9g the event `%s` leaves its contact closed, at rest and under load: infinitely many "
                      "impacts would follow (Zeno)",
                      t, e->name);
-    hamel_suggest(error, "declare what holds the contact as a constraint with \"active\": false, and let the event "
-                         "strike it with restitution 0 and activate it; or end the run by `terminate`");
+    hamel_suggest(error, "declare a constraint with \"active\": false that holds the contact, and let the event "
+                         "strike it with restitution 0 and activate it; or end the run with `terminate`");
     return HAMEL_INTEGRATION;
 }
 

@@ -137,7 +137,8 @@ static void warn_of_unnoticed(run *r) {
                  e->name);
         else
             warn(r->summary,
-                 "the function of the event `%s` is 0 at the start: that is no crossing, and the event ends the run at "
+                 "the function of the event `%s` is 0 at the start: that is not a crossing, and the event ends the run "
+                 "at "
                  "the next one",
                  e->name);
     }
@@ -275,8 +276,8 @@ static void warn_of_turn(run *r) {
     if (l->turned < 0 || r->turn_told) return;
     r->turn_told = true;
     warn(r->summary,
-         "at t = %.9g the direction of the constraint `%s` jumps: an impact without restitution is taken there, which "
-         "changes the energy by %.3g; a rounded corner would keep it",
+         "at t = %.9g the direction of the constraint `%s` jumps: the run assumes an impact without restitution, which "
+         "changes the energy by %.3g; a rounded corner would conserve it",
          l->turned_at, r->model->system->constraints[l->turned].name, l->turned_energy);
 }
 
@@ -444,16 +445,16 @@ static hamel_status judge(run *r) {
     if (monitor_unbalanced(s)) {
         (void)hamel_fail(
             r->error, HAMEL_INTEGRATION, "/simulation", 0,
-            "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: the motion is wrong "
-            "in places",
+            "the energy is off its balance by %.3g, while rtol and atol amount to %.3g: part of the motion is "
+            "wrong",
             s->max_work_balance_error, s->energy_tolerance);
         hamel_suggest(r->error, "compare with runs at a smaller rtol, by another method, or with a max_step");
     }
     if (monitor_adrift(s)) {
         (void)hamel_fail(r->error, HAMEL_INTEGRATION, "/simulation", 0,
-                         "constraints are off by up to %.3g of their terms, far more than rtol = %.3g",
+                         "constraints are violated by up to %.3g of their terms, far more than rtol = %.3g",
                          s->scaled_residual, s->rtol);
-        hamel_suggest(r->error, "leave `projection` on");
+        hamel_suggest(r->error, "keep `projection` on");
     }
     return monitor_unbalanced(s) || monitor_adrift(s) ? HAMEL_INTEGRATION : HAMEL_OK;
 }
@@ -490,7 +491,7 @@ static void warn_of_order(run *r) {
     if (l->disordered > 0)
         warn(r->summary,
              "at t = %.9g impacts of `%s` and `%s` happen at one instant in the order of declaration, and the reverse "
-             "order gives other velocities%s",
+             "order gives different velocities%s",
              l->disordered_first, all[l->disordered_events[0]].name, all[l->disordered_events[1]].name, more);
 }
 

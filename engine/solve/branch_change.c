@@ -166,8 +166,8 @@ static hamel_status fail_position(const branch_change *c, hamel_status status, s
     else
         (void)fail(c, status, at->pointer, branch, error, "%s jumps by %.6g", at->what, by);
     hamel_suggest(error,
-                  "let it move continuously, if steeply: no motion follows a jump of a position; coordinates are "
-                  "set by an event");
+                  "make it continuous, however steep: no motion satisfies a jump of a position; to set a coordinate, "
+                  "use an event");
     return status;
 }
 
@@ -175,7 +175,7 @@ static hamel_status fail_energy(const branch_change *c, size_t branch, hamel_err
     size_t n = c->model->n;
     (void)fail(
         c, HAMEL_INTEGRATION, "", branch, error,
-        "momenta or the energy (by %.6g) jump at a place of the system, which leaves the velocities behind open,",
+        "momenta or the energy (by %.6g) jump at a configuration, so the velocities afterwards are undetermined,",
         c->after[n] - c->before[n]);
     hamel_suggest(error,
                   "smooth the mass, curve or potential there: a cubic table instead of a linear one, tanh(x/eps) "
@@ -195,8 +195,9 @@ static hamel_status check_forces(const branch_change *c, size_t branch, hamel_er
     if (most > 0 && (model->W.count || (model->nonideal && (program_depends(model->nonideal) & reactions))))
         what = "a force that contains reactions";
     if (!what) return HAMEL_OK;
-    (void)fail(c, HAMEL_INTEGRATION, "", branch, error, "velocities jump, and %s has no law for that impact,", what);
-    hamel_suggest(error, "let the prescribed velocity change continuously, if steeply");
+    (void)fail(c, HAMEL_INTEGRATION, "", branch, error, "velocities jump, and no law of impact is defined for %s,",
+               what);
+    hamel_suggest(error, "make the prescribed velocity continuous, however steep");
     return HAMEL_INTEGRATION;
 }
 

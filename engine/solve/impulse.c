@@ -35,7 +35,7 @@ static hamel_status jump(kinetics *k, double t, const double *q, double *v, cons
                          event->impulse_count == 1
                              ? "at t = %.9g the active constraints do not let this impulse change any velocity"
                              : "at t = %.9g the active constraints do not let these impulses give the velocities that "
-                               "their restitutions ask for",
+                               "their restitutions require",
                          t);
         hamel_suggest(error, "the struck constraint depends on others; deactivate one of them in the event");
         return HAMEL_INTEGRATION;

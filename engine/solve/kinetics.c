@@ -604,8 +604,8 @@ static void suggest_inertia(const kinetics *k, hamel_error *error) {
     if (!k->singular_mass)
         hamel_suggest(
             error,
-            "beside this state the mass matrix is regular: coordinates%s%s%s singular here, as angles at a pole; "
-            "start elsewhere, or take others",
+            "near this state the mass matrix is regular: coordinates%s%s%s singular here, as angles at a pole; "
+            "start elsewhere, or use other coordinates",
             named ? " (" : "", named ? text.bytes : "", named ? ") are" : " are");
     else if (named)
         hamel_suggest(error, "no mass or inertia moves with %s: give it one, or a constraint that fixes it",

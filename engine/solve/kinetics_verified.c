@@ -81,7 +81,7 @@ hamel_status kinetics_verify(kinetics *k, double *a, double *lambda, dynamics_mi
                      "at t = %.9g the accelerations found miss the equations of motion by %.3g of their terms", k->t,
                      fault_of(k, *missed));
     hamel_suggest(error,
-                  "masses, lengths or constraints differ too much in size for double precision: take other units, "
+                  "masses, lengths or constraints differ too much in size for double precision: use other units, "
                   "or another formulation");
     return HAMEL_INTEGRATION;
 }

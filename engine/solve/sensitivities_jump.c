@@ -191,7 +191,7 @@ static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double
     memset(j->dt, 0, w->count * sizeof *j->dt);
     if (!sensitivities_finite(j->times + i * w->count, w->count)) return fail_touching(w, i, error);
     if (same(w, j->times + i * w->count, j->dt)) return HAMEL_OK;
-    return fail_to_meet(w, i, "happens at the start because its function is 0 there, which an input changes",
+    return fail_to_meet(w, i, "happens at the start because its function is 0 there, and an input changes that value",
                         "let its function be 0 for all values of the inputs, or start a little before the event",
                         error);
 }

@@ -314,7 +314,7 @@ static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
     unsigned bad = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (graph_depends(m->s->graph, e) & bad)
         return fault(m, item, "der() cannot differentiate accelerations or multipliers");
-    graph_node rate = system_rate(m->s, e, m->pointer, "what der() differentiates");
+    graph_node rate = system_rate(m->s, e, m->pointer, "the operand of der()");
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
     return push(m, rate, NULL);
 }

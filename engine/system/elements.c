@@ -153,10 +153,10 @@ static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_l
     bool turns = !graph_is_zero(s->graph, e->omega[0]) || !graph_is_zero(s->graph, e->omega[1]) ||
                  !graph_is_zero(s->graph, e->omega[2]);
     if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* which may hold the energy of its rotation */
-        system_warn(s, b->pointer, "`%s` turns and has no inertia: it moves as a particle does", e->name);
+        system_warn(s, b->pointer, "`%s` rotates and has no inertia: it moves like a particle", e->name);
     if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
-        system_warn(s, b->inertia.pointer, "the inertia of `%s` does nothing: without an orientation it does not turn",
-                    e->name);
+        system_warn(s, b->inertia.pointer,
+                    "the inertia of `%s` has no effect: without an orientation it does not rotate", e->name);
 }
 
 static void lower_masses(hamel_system *s) {
@@ -228,7 +228,7 @@ static unsigned depends_on_any(const hamel_system *s, const graph_node nodes[3],
 
 static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node difference[3]) {
     if (!depends_on_any(s, difference, SYMBOL_COORDINATE))
-        system_warn(s, l->pointer, "%s does nothing: no coordinate moves its ends against each other", s->origin);
+        system_warn(s, l->pointer, "%s has no effect: no coordinate moves its ends relative to each other", s->origin);
 }
 
 static graph_node square_of(graph *g, const graph_node x[3]) {
@@ -247,7 +247,7 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
     if (k < 0 || length < 0 || !bind_ends(s, l, scope, difference)) return;
     system_warn_negative(s, &l->strength, k, described(s, "the stiffness of"),
                          "a stretched spring pushes its ends apart");
-    system_warn_negative(s, &l->length, length, described(s, "the length of"), "a distance is never so small");
+    system_warn_negative(s, &l->length, length, described(s, "the length of"), "a distance is never negative");
     warn_of_rest(s, l, difference);
     bool natural = graph_is_zero(g, length);
     graph_node distance = natural ? GRAPH_NONE : graph_unary(g, GRAPH_SQRT, square_of(g, difference));
@@ -311,9 +311,9 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
         (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0,
                          "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
     if (l->force.count && !depends_on_any(s, e->position, SYMBOL_COORDINATE))
-        system_warn(s, l->force.pointer, "the force does nothing: no coordinate moves `%s`", e->name);
+        system_warn(s, l->force.pointer, "the force has no effect: no coordinate moves `%s`", e->name);
     if (l->torque.count && !depends_on_any(s, e->omega, SYMBOL_VELOCITY))
-        system_warn(s, l->torque.pointer, "the torque does nothing: no coordinate turns `%s`", e->name);
+        system_warn(s, l->torque.pointer, "the torque has no effect: no coordinate rotates `%s`", e->name);
     for (int k = 0; k < 3; k++) {
         add_force_along(s, force[k], e->position[k], l->force.pointer);
         add_torque_along(s, torque[k], e->omega[k], l->torque.pointer);

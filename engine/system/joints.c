@@ -280,7 +280,7 @@ static bool is_third_axis(hamel_system *s, const hamel_joint *j) {
         third = third && j->direction.items[k].is_number && j->direction.items[k].number == 0;
     if (third) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.pointer, 0,
-                     "a revolute joint in the plane turns about the third axis");
+                     "a revolute joint in the plane rotates about the third axis");
     hamel_suggest(s->error, "leave out `axis`");
     return false;
 }
@@ -305,7 +305,7 @@ static void prismatic(joint_work *w, const hamel_joint *j, const loop_scope *sco
     hamel_system *s = w->s;
     graph *g = s->graph;
     graph_node c[3], square[2][3], outer[3], between[3];
-    if (!have_axes(w, j, "a particle that slides on a body has a position {\"frame\": BODY, \"at\": [...]}")) return;
+    if (!have_axes(w, j, "give a particle that slides on a body the position {\"frame\": BODY, \"at\": [...]}")) return;
     if (!bind_direction(s, j, scope, c)) return;
     w->lengths = true;
     w->direction = c;
@@ -367,8 +367,9 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     if (!graph_is_zero(g, d[2])) {
         (void)hamel_fail(w->s->error, HAMEL_INVALID, j->direction.pointer, 0,
                          "the direction of the knife edge `%s` has a third component", w->name);
-        hamel_suggest(w->s->error, "a knife edge runs across the third axis of its body; a frame in the body may have "
-                                   "axes to suit");
+        hamel_suggest(w->s->error,
+                      "a knife edge is perpendicular to the third axis of its body; use a frame in the body "
+                      "whose axes suit");
         return;
     }
     node_vector_cross(g, e, d, side);

@@ -76,9 +76,10 @@ static void declare_family(hamel_system *s, const located_source *from, const ha
 
 /* A place in a frame leaves open in which axes an orientation, or moments of inertia, beside it are meant. */
 static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
-    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
-                     "the position of `%s` is given in `%s`, which leaves open whether its axes are given there, too",
-                     name, p->frame);
+    (void)hamel_fail(
+        s->error, HAMEL_INVALID, p->pointer, 0,
+        "the position of `%s` is given in `%s`, which does not determine whether its axes are given there, too", name,
+        p->frame);
     hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list: then both are given in `%s`",
                   p->frame, p->frame);
     return false;
@@ -252,7 +253,7 @@ static bool push(located_search *w, int32_t element) {
     if (e->walk == w->number && !e->open) return true; /* visited, and waits for its slots */
     if (e->walk == w->number) {
         (void)hamel_fail(w->s->error, HAMEL_INVALID, e->pointer, 0,
-                         "frames contain each other in a circle: `%s` lies inside itself", e->name);
+                         "frames depend on each other in a circle: `%s` is given in itself", e->name);
         return false;
     }
     w->stack = arena_grow(w->s->memory, w->stack, &w->capacity, w->depth + 1, sizeof *w->stack);

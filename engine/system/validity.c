@@ -171,19 +171,19 @@ static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
     if (!is_symmetric(s, c, at)) return false;
     if (has_possible_moments(s, at->x)) return true;
     if (!at->initial) { /* the motion may never come there */
-        system_warn(s, c->pointer, "no body has the moments of inertia that `%s` has%s", c->name, place(at, c));
+        system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, place(at, c));
         return false;
     }
-    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "no body has the moments of inertia of `%s`%s", c->name,
-                     place(at, c));
-    hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia is not negative"
-                                              : "none is negative, and none is larger than the sum of the other two");
+    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "no body can have the moments of inertia of `%s`%s",
+                     c->name, place(at, c));
+    hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia must not be negative"
+                                              : "no moment may be negative or larger than the sum of the other two");
     return false;
 }
 
 static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     if (at->x[0] >= 0 || !at->initial) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the mass of `%s` is %.9g%s, and none is negative",
+    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the mass of `%s` is %.9g%s; a mass must not be negative",
                      c->name, at->x[0], place(at, c));
     return false;
 }
@@ -192,9 +192,10 @@ static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
 static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state *at) {
     const double *e = at->x;
     if (!at->initial || e[0] != 0 || e[1] != 0 || e[2] != 0 || fabs(e[3]) != 1) return true;
-    system_warn(s, c->pointer,
-                "`%s` starts half a turn about the third axis away: the scalar of a quaternion is its first component",
-                c->name);
+    system_warn(
+        s, c->pointer,
+        "`%s` starts rotated by half a turn about the third axis: the scalar of a quaternion is its first component",
+        c->name);
     return false;
 }
 
@@ -208,7 +209,7 @@ static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *a
     system_warn(
         s, c->pointer,
         "the wheel of `%s` starts behind the surface: the normal points from the surface to the wheel's centre, and "
-        "of two bodies that turn the second is the wheel",
+        "of two rotating bodies the second is the wheel",
         c->name);
     return false;
 }
@@ -349,7 +350,7 @@ bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node
     if (graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return true;
     binder_note_judged(s, node);
     if (!binder_number(s, node, &value) || value >= 0) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, radius->pointer, 0, "a radius is not negative, found %.9g", value);
+    (void)hamel_fail(s->error, HAMEL_INVALID, radius->pointer, 0, "a radius must not be negative, found %.9g", value);
     hamel_suggest(s->error, "the normal points from the surface to the centre of the wheel");
     return false;
 }

@@ -28,7 +28,7 @@ void system_warn(hamel_system *s, const char *pointer, const char *format, ...) 
     size_t count = s->warning_count;
     const char **texts = arena_grow(s->memory, s->warnings, &s->warning_capacity, count + 1, sizeof *texts);
     const char **pointers = arena_grow(s->memory, s->warned, &s->warned_capacity, count + 1, sizeof *pointers);
-    const char *own = count == WARNINGS_MAX ? arena_format(s->memory, "the description gives rise to more warnings")
+    const char *own = count == WARNINGS_MAX ? arena_format(s->memory, "there are more warnings about the description")
                                             : arena_format(s->memory, "%s: %s", pointer, text);
     if (!texts || !pointers || !own) {
         binder_graph_fault(s, pointer);
@@ -50,7 +50,8 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
 }
 
 void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quantity) {
-    if (s->dimension == 2) system_warn(s, pointer, "%s() has component 3 only in the plane, others are 0", quantity);
+    if (s->dimension == 2)
+        system_warn(s, pointer, "%s() has only component 3 in the plane; the others are 0", quantity);
 }
 
 /* --- dissipation ------------------------------------------------------------------------------------------------------ */
@@ -71,7 +72,7 @@ static void check_dissipation(hamel_system *s) {
     const char *pointer = s->description->dissipation.pointer;
     if (s->dissipation < 0 || graph_is_zero(s->graph, s->dissipation)) return;
     if (!(graph_depends(s->graph, s->dissipation) & GRAPH_DEPENDS(SYMBOL_VELOCITY))) {
-        system_warn(s, pointer, "the dissipation does nothing: it contains no velocity");
+        system_warn(s, pointer, "the dissipation has no effect: it contains no velocity");
         return;
     }
     size_t count = graph_terms(s->graph, s->dissipation, s->memory, &terms, &signs);
@@ -92,8 +93,7 @@ static void check_dissipation(hamel_system *s) {
         }
         for (size_t i = 0; i < n; i++)
             if (sum[i] < 0)
-                system_warn(s, pointer,
-                            "the dissipation is negative where only `%s` moves, with %s' %c 0: it adds energy",
+                system_warn(s, pointer, "the dissipation is negative if only `%s` moves, with %s' %c 0: it adds energy",
                             s->coordinates[i].name, s->coordinates[i].name, way > 0 ? '>' : '<');
     }
 }
@@ -113,7 +113,7 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         if (!graph_is_number(s->graph, terms[i], NULL)) is_given[terms[i]] = true;
     for (size_t i = given; i < count; i++)
         if (is_given[terms[i]]) {
-            system_warn(s, pointer, "it contains a term that %s add by themselves: the term counts twice", what);
+            system_warn(s, pointer, "it contains a term that %s also add: the term counts twice", what);
             return;
         }
 }
@@ -272,7 +272,7 @@ static void check_index(hamel_system *s, const hamel_family *family, const texts
         for (size_t i = 0; i < t->count && !used; i++) used = contains(t->items[i], name, length);
         for (size_t i = k + 1; i < family->count && !used; i++) used = contains(family->ranges[i], name, length);
         if (!used)
-            system_warn(s, family->pointer, "the index `%.*s` is used nowhere: the element only counts several times",
+            system_warn(s, family->pointer, "the index `%.*s` is not used: the element only counts several times",
                         (int)length, name);
     }
 }

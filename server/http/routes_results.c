@@ -316,7 +316,7 @@ static handled write_all(results *x) {
         x->writer->interim = true;
         whole = row_writer_problem(x->writer,
                                    "{\"type\":\"/problems/shutting-down\",\"title\":\"Shutting down\","
-                                   "\"status\":503,\"detail\":\"the server ends; ask again later\"}",
+                                   "\"status\":503,\"detail\":\"the server is shutting down; retry later\"}",
                                    NULL);
     }
     if (x->r && !whole) return reply_cut(x);

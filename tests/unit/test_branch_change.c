@@ -294,7 +294,7 @@ static void what_no_motion_follows_is_refused(void **state) {
          HAMEL_INVALID, "at t = 1 the equation of `c` jumps by -1"},
         {"`coordinates`: [`x`], `kinetic_energy`: `x'^2`, "
          "`constraints`: [{`name`: `c`, `equation`: `x'' = der(if(t<1, 0, 1))`}]",
-         HAMEL_INVALID, "at t = 1 what der() differentiates jumps by 1"},
+         HAMEL_INVALID, "at t = 1 the operand of der() jumps by 1"},
         {"`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, `potential_energy`: `if(x<1, 0, "
          "0.2)`",
          HAMEL_INTEGRATION, "at t = 1 momenta or the energy (by 0.2) jump"},
@@ -305,7 +305,7 @@ static void what_no_motion_follows_is_refused(void **state) {
         {"`coordinates`: [`x`, {`name`: `y`, `velocity`: 1}], `particles`: [{`name`: `p`, `mass`: 1, "
          "`position`: [`x`, `y`]}], `constraints`: [{`name`: `wall`, `equation`: `x = max(0, t - 1)`, "
          "`friction`: {`coefficient`: 0.3, `on`: `p`}}]",
-         HAMEL_INTEGRATION, "at t = 1 velocities jump, and friction has no law"},
+         HAMEL_INTEGRATION, "at t = 1 velocities jump, and no law of impact is defined for friction"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[400];

@@ -105,7 +105,7 @@ static void assert_row(const row *b, const char *simulation) {
         assert_true(h->rows == r->happenings[0].rows);
     }
     assert_int_equal(r->summary.warning_count, order_matters(b));
-    assert_int_equal(record_warns(r, "the reverse order gives other velocities"), order_matters(b));
+    assert_int_equal(record_warns(r, "the reverse order gives different velocities"), order_matters(b));
     record_free(r);
 }
 
@@ -480,7 +480,7 @@ static void an_event_that_only_ends_the_run_waits_for_a_crossing(void **state) {
                                 "`events`: [{`name`: `turn`, `when`: `x`, `direction`: `rising`, `terminate`: true}]",
                                 "`stop`: 20, `rtol`: 1e-9");
     assert_near("period", r->summary.t, 2 * 3.14159265358979, 1e-7);
-    assert_true(record_warns(r, "`turn` is 0 at the start: that is no crossing"));
+    assert_true(record_warns(r, "`turn` is 0 at the start: that is not a crossing"));
     record_free(r);
 }
 
@@ -599,7 +599,8 @@ static void impacts_at_the_start_have_derivatives(void **state) {
     record_free(r);
     r = record_run(text, "`stop`: 2, `sensitivities`: [`h`]");
     assert_int_equal(r->status, HAMEL_INTEGRATION);
-    assert_true(record_says(r, "happens at the start because its function is 0 there, which an input changes"));
+    assert_true(
+        record_says(r, "happens at the start because its function is 0 there, and an input changes that value"));
     record_free(r);
     r = record_run(text, "`stop`: 2, `sensitivities`: [`d`]");
     assert_int_equal(r->status, HAMEL_INTEGRATION);

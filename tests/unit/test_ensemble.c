@@ -120,7 +120,7 @@ static void a_member_that_fails_leaves_the_others(void **state) {
     run_members(model, targets, 2, 4, values, &members);
     assert_int_equal(members.status[0], HAMEL_OK);
     assert_int_equal(members.status[1], HAMEL_INVALID);
-    assert_string_equal(members.message[1], "the mass of `p` is -1, and none is negative");
+    assert_string_equal(members.message[1], "the mass of `p` is -1; it must not be negative");
     assert_int_equal(members.status[2], HAMEL_INCONSISTENT);
     assert_int_equal(members.outcome[2], HAMEL_FAILED);
     assert_int_equal(members.status[3], HAMEL_INCONSISTENT);

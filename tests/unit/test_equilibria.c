@@ -244,9 +244,12 @@ static void expect_refusal(const char *members, const char *text) {
 static void moving_constraints_and_forces_are_named(void **state) {
     (void)state;
     expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("floor", "y + 0.8 = 0.1*sin(2*t)")), "the constraint `floor` moves");
-    expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("drive", "x' = t")), "the constraint `drive` demands velocities");
-    expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("drive", "x' = 2")), "the constraint `drive` demands velocities");
-    expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("servo", "x'' = 3")), "the constraint `servo` demands accelerations");
+    expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("drive", "x' = t")),
+                   "the constraint `drive` requires nonzero velocities");
+    expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("drive", "x' = 2")),
+                   "the constraint `drive` requires nonzero velocities");
+    expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("servo", "x'' = 3")),
+                   "the constraint `servo` requires nonzero accelerations");
     expect_refusal(ONE("x^2") FORCE("sin(t)"), "the force on `x` depends on time");
     expect_refusal(ONE("x^2 + x*cos(3*t)"), "the force on `x` depends on time");
 }

@@ -46,8 +46,7 @@ static void negative_constants_are_named(void **state) {
          "/springs/0/stiffness: the stiffness of spring s is -3"},
         {POINT ", `springs`: [{`name`: `s`, `between`: [`p`, [0, 0]], `stiffness`: 3, `length`: -1}]",
          "/springs/0/length: the length of spring s is -1"},
-        {POINT ", `dissipation`: `x'^2/2 - 0.1*y'^2`",
-         "/dissipation: the dissipation is negative where only `y` moves"},
+        {POINT ", `dissipation`: `x'^2/2 - 0.1*y'^2`", "/dissipation: the dissipation is negative if only `y` moves"},
         {POINT ", `events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `x = 0`, `restitution`: 1.5}}]",
          "/events/0/impulse/restitution: the restitution is 1.5: the impulse adds energy"},
         {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `x - 5`}]", NULL}, /* a guess otherwise */
@@ -67,18 +66,19 @@ static void what_does_nothing_is_named(void **state) {
     (void)state;
     static const expectation list[] = {
         {POINT ", `points`: [{`name`: `O`, `position`: [1, 0]}], `loads`: [{`on`: `O`, `force`: [1, 0]}]",
-         "/loads/0/force: the force does nothing: no coordinate moves `O`"},
-        {POINT ", `springs`: [{`between`: [[0, 0], [1, 0]], `stiffness`: 5}]", "/springs/0: spring 1 does nothing"},
-        {POINT ", `dampers`: [{`between`: [[0, 0], [1, `t`]], `coefficient`: 5}]", "/dampers/0: damper 1 does nothing"},
+         "/loads/0/force: the force has no effect: no coordinate moves `O`"},
+        {POINT ", `springs`: [{`between`: [[0, 0], [1, 0]], `stiffness`: 5}]", "/springs/0: spring 1 has no effect"},
+        {POINT ", `dampers`: [{`between`: [[0, 0], [1, `t`]], `coefficient`: 5}]",
+         "/dampers/0: damper 1 has no effect"},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`, `active`: false}]",
          "/constraints/0/equation: the constraint `c` never acts"},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}],"
                "`events`: [{`name`: `e`, `when`: `y`, `activate`: [`c`]}]",
          "/constraints/0/equation: the constraint `c` acts from the start, before the event `e` activates it"},
-        {POINT ", `dissipation`: `x^2`", "/dissipation: the dissipation does nothing: it contains no velocity"},
-        {ROD(", `inertia`: 0.3"), "/bodies/0/inertia: the inertia of `B` does nothing"},
-        {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` turns and has no inertia"},
-        {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque does nothing"},
+        {POINT ", `dissipation`: `x^2`", "/dissipation: the dissipation has no effect: it contains no velocity"},
+        {ROD(", `inertia`: 0.3"), "/bodies/0/inertia: the inertia of `B` has no effect"},
+        {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` rotates and has no inertia"},
+        {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque has no effect"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
         {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* said to be so */
         {ROD(", `orientation`: {`angle`: `th`}") ", `kinetic_energy`: `0.1*th'^2`", NULL},
@@ -105,7 +105,7 @@ static void terms_that_count_twice_are_named(void **state) {
         {POINT ", `kinetic_energy`: `(x'^2 + y'^2)/2`", "/kinetic_energy"},
         {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*x`", NULL},
         {POINT ", `lagrangian`: `(x'^2 + y'^2)/2 - y`",
-         "/lagrangian: it contains a term that elements and gravity add"},
+         "/lagrangian: it contains a term that elements and gravity also add"},
         {POINT ", `gravity`: [0, -9.81], `lagrangian`: `x'*y' - 9.81*y`", "/lagrangian"},
         {POINT ", `gravity`: [0, -9.81], `lagrangian`: `2*x'^2 + 9.81*y`", NULL},
         {POINT ", `kinetic_energy`: `3*(x'^2 + y'^2)/2`", NULL},
@@ -159,13 +159,14 @@ static void meanings_of_another_convention_are_named(void **state) {
     "`c`, `d`]}}]"
     static const expectation list[] = {
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 1)`}",
-         "/outputs/w: angular_velocity() has component 3 only in the plane, others are 0"},
+         "/outputs/w: angular_velocity() has only component 3 in the plane; the others are 0"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 3)`}", NULL},
-        {QUATERNION("0", "1"), "/bodies/0/orientation/quaternion: `B` starts half a turn about the third axis away"},
+        {QUATERNION("0", "1"),
+         "/bodies/0/orientation/quaternion: `B` starts rotated by half a turn about the third axis"},
         {QUATERNION("1", "0"), NULL},
         {QUATERNION("0.6", "0.8"), NULL},
         {POINT ", `events`: [{`name`: `e`, `when`: `y`, `set`: {`y`: `-0.5*y'`}}]",
-         "/events/0/set/y: the coordinate `y` is set by velocities; its velocity is set as y'"},
+         "/events/0/set/y: the coordinate `y` is set to an expression of velocities; to set its velocity, write y'"},
         {POINT ", `events`: [{`name`: `e`, `when`: `y`, `set`: {`y'`: `-0.5*y'`, `x`: `x + y`}}]", NULL},
     };
     CHECK(list);
@@ -178,9 +179,9 @@ static void indices_that_only_multiply_are_named(void **state) {
     "`for`: `i = 1..3`, `mass`: 1, `position`: [`x[i]`, 0]}]"
     static const expectation list[] = {
         {LINE ", `springs`: [{`for`: `i = 1..2`, `between`: [`p[1]`, `p[2]`], `stiffness`: 2}]",
-         "/springs/0/for: the index `i` is used nowhere"},
+         "/springs/0/for: the index `i` is not used"},
         {LINE ", `loads`: [{`for`: {`i`: [1, 2], `j`: [1, 2]}, `on`: `p[j]`, `force`: [`3*t`, 0]}]",
-         "/loads/0/for: the index `i` is used nowhere"},
+         "/loads/0/for: the index `i` is not used"},
         {LINE ", `springs`: [{`for`: `i = 1..2`, `between`: [`p[i]`, `p[i + 1]`], `stiffness`: 2}]", NULL},
         {LINE ", `dampers`: [{`for`: `i = 1..2`, `between`: [`p[1]`, [0, 0]], `coefficient`: `2*i`}]", NULL},
         {LINE ", `loads`: [{`for`: {`i`: [1, 2], `j`: [1, `i`]}, `on`: `p[j]`, `force`: [3, 0]}]", NULL},
@@ -214,7 +215,7 @@ static void one_member_speaks_for_a_family_and_warnings_are_bounded(void **state
     snprintf(text + at, sizeof text - (size_t)at, "]");
     hamel_model *model = fixture_model(text, "`stop`: 1");
     assert_int_equal(model->system->warning_count, 21);
-    assert_string_equal(model->system->warnings[20], "the description gives rise to more warnings");
+    assert_string_equal(model->system->warnings[20], "there are more warnings about the description");
     hamel_model_free(model);
     model = fixture_model(POINT ", `dampers`: [{`name`: `d[i]`, `for`: `i = 1..40`, `between`: [`p`, [0, 0]],"
                                 "`coefficient`: `-i`}]",
