@@ -276,12 +276,19 @@ static bool serves(const hamel_model *model) {
            model->W.count == 0 && model->friction_count == 0 && !model->nonideal && all_active(model);
 }
 
+static bool is_diagonal(const model_pattern *M) {
+    for (size_t e = 0; e < M->count; e++)
+        if (M->row[e] != M->column[e]) return false;
+    return true;
+}
+
 static hamel_status compile(elimination *x, hamel_model *model, hamel_error *error) {
     graph_node *nodes = arena_alloc(&model->memory, x->all + ACCELERATIONS_BESIDE, sizeof *nodes);
     if (!nodes) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory to solve the equations of motion");
     for (size_t i = 0; i < x->all; i++) nodes[i] = i < x->n ? x->unknowns[i].z : graph_neg(x->g, x->unknowns[i].z);
-    graph_node rounding = graph_mul(x->g, graph_number(x->g, mass_pivot_rounding(x->n)), x->most);
-    note_least(x, &x->excess, graph_sub(x->g, x->least, rounding));
+    double part = mass_pivot_least(x->n, is_diagonal(&model->M), x->all > x->n);
+    graph_node least = graph_mul(x->g, graph_number(x->g, part), x->most);
+    note_least(x, &x->excess, graph_sub(x->g, x->least, least));
     nodes[x->all] = x->excess;
     nodes[x->all + 1] = x->square;
     return program_compile(&model->accelerations, &model->memory, x->g, nodes, x->all + ACCELERATIONS_BESIDE, error);

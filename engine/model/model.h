@@ -140,7 +140,7 @@ struct hamel_model {
     model_pattern M, A, W, F;         /* M: lower triangle */
     const graph_node *dynamics_nodes; /* dynamics_count: its outputs in the graph */
     /* The same equations solved (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), then ACCELERATIONS_BESIDE
-     * numbers: by how much, at least, the pivots of M are larger than they have to be (mass_pivot_rounding), and the least
+     * numbers: by how much, at least, the pivots of M are larger than they have to be (mass_pivot_least), and the least
      * squared sine of the angle between a row of A and the span of those before it, in the metric of M⁻¹. NULL where that
      * is no gain. */
     program *accelerations;
@@ -240,8 +240,12 @@ hamel_status model_compile_continuity(hamel_model *model, graph_node *list, cons
  * inverse rounding is passed on to later pivots: 1e-6 makes 1e-10 of it, which does not pass for a pivot in turn, and
  * leaves ten digits. */
 static const double MASS_PIVOT_KEPT = 1e-6;
-static inline double mass_pivot_rounding(size_t n) {
-    return (double)n * DBL_EPSILON;
+/* Near e = (1, 0, 0, 0) the mass of e0 vanishes with all of its row, but not the force on it, which the norm holds: the pivot
+ * keeps all of its diagonal entry, and the acceleration is the difference of two numbers that are larger by the pivot's
+ * inverse. 1e-6 of the largest pivot leaves ten digits. Where M is diagonal forces vanish with the masses. */
+static const double MASS_PIVOT_LEAST = 1e-6;
+static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained) {
+    return constrained && !diagonal ? MASS_PIVOT_LEAST : (double)n * DBL_EPSILON;
 }
 
 /* Name of the i-th output column: quasi-velocities, then outputs. */

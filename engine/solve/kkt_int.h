@@ -29,6 +29,7 @@ typedef struct kkt_dense {
     size_t *pivot;           /* n + k, of DENSE_LU */
     double *LU, *lu_scale;   /* (n + k)², DENSE_LU; made when first needed */
     double *w, *z, *y, *rho; /* n + k each */
+    double *left, *change;   /* n + k each, of the refinement */
 } kkt_dense;
 
 struct kkt {

@@ -20,14 +20,14 @@ enum { LISTED = 2, ALWAYS = 300 };
 struct kkt_ldl {
     size_t n, all, entries, below; /* coordinates; with rows taken; of M's triangle and A; of L below the diagonal */
     size_t updates;
-    int *order;         /* all: coordinate, or n + row taken */
-    int *constraint;    /* all: which constraint, of rows */
-    int *from, *place;  /* entries: into the values given, and into `value` */
-    int *start, *row;   /* all + 1, below: columns of L, rows rising */
-    int *target;        /* updates: of what is subtracted, into `value` */
-    double *value;      /* all + below: 1/D and L, once factored */
-    double *z, *before; /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
-    double margin;
+    int *order;           /* all: coordinate, or n + row taken */
+    int *constraint;      /* all: which constraint, of rows */
+    int *from, *place;    /* entries: into the values given, and into `value` */
+    int *start, *row;     /* all + 1, below: columns of L, rows rising */
+    int *target;          /* updates: of what is subtracted, into `value` */
+    double *value;        /* all + below: 1/D and L, once factored */
+    double *z, *before;   /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
+    double margin, least; /* least: part of the largest pivot of M that each one has to keep */
 };
 
 /* What only the making needs. */
@@ -247,6 +247,7 @@ hamel_status kkt_ldl_create(const kkt *k, kkt_ldl **out) {
     kkt_ldl *s = calloc(1, sizeof *s);
     if (!s) return HAMEL_NO_MEMORY;
     *s = (kkt_ldl){.n = k->n, .all = k->n + k->k, .entries = count_entries(k), .margin = 1};
+    s->least = mass_pivot_least(k->n, k->diagonal, k->k > 0);
     builder b = {.k = k, .s = s};
     bool good, done = build(&b, &good);
     free_builder(&b);
@@ -290,7 +291,7 @@ static bool factor_mass(kkt_ldl *s, const int **target) {
         if (!(pivot > kept * s->before[j])) return false;
         *target = eliminate(s, j, *target);
     }
-    return s->n == 0 || least > mass_pivot_rounding(s->n) * most;
+    return s->n == 0 || least > s->least * most;
 }
 
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) {

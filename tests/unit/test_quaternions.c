@@ -374,6 +374,46 @@ static void a_body_that_tumbles_for_long_is_not_taken_for_stiff(void **state) {
     }
 }
 
+/* --- positions that are written with components of the quaternion ------------------------------------------------------ */
+
+/* A body at the end of an arm, written so that M is regular except at e = (±1, 0, 0, 0): near there the mass of e0 vanishes as
+ * e1² + e2² + e3², and the norm holds the force on it. */
+static motion written_out(double mass, double angle, const char *wanted, const char *method) {
+    char text[1200], simulation[200];
+    double e[] = {cos(angle), 0.36 * sin(angle), 0.48 * sin(angle), -0.8 * sin(angle)}, w[] = {0.7, -3.1, 2.2}, v[4];
+    rate(e, w, v);
+    snprintf(
+        text, sizeof text,
+        "`coordinates`: [{`name`: `e0`, `initial`: %.17g, `velocity`: %.17g}, {`name`: `e1`, `initial`: %.17g, "
+        "`velocity`: %.17g}, {`name`: `e2`, `initial`: %.17g, `velocity`: %.17g}, {`name`: `e3`, `initial`: %.17g, "
+        "`velocity`: %.17g}],"
+        "`gravity`: [0, 0, -9.81], `bodies`: [{`name`: `B`, `mass`: %.17g, `inertia`: [0.41, 0.4, 0.46],"
+        "`position`: [`1-2*(e2^2+e3^2)`, `2*(e1*e2+e0*e3)`, `2*(e1*e3-e0*e2)`],"
+        "`orientation`: {`quaternion`: [`e0`, `e1`, `e2`, `e3`]}}],"
+        "`outputs`: {`norm`: `e0*e0''+e1*e1''+e2*e2''+e3*e3''+e0'^2+e1'^2+e2'^2+e3'^2`}",
+        e[0], v[0], e[1], v[1], e[2], v[2], e[3], v[3], mass);
+    snprintf(simulation, sizeof simulation,
+             "`stop`: 0.1, `samples`: 2, `rtol`: 1e-9, `atol`: 1e-11, `formulation`: `%s`, `method`: `%s`", wanted,
+             method);
+    return motion_run(text, simulation);
+}
+
+static void a_mass_that_nearly_vanishes_leaves_the_norm(void **state) {
+    static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton", "gauss"};
+    static const char *const methods[] = {"erk", "adams"};
+    static const double masses[] = {0.02, 1, 30};
+    (void)state;
+    for (size_t i = 0; i < 4 * 3 * 12; i++) {
+        double angle = pow(10, -3 - 0.5 * (double)(i % 12)) + (i % 2 ? acos(-1) : 0);
+        motion m = written_out(masses[i / 12 % 3], angle, formulations[i / 36], methods[i % 12 / 2 % 2]);
+        size_t norm = motion_column(&m, "norm");
+        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8); /* ten digits of terms of some 10 */
+        assert_below("norm at the end", fabs(motion_last(&m, "norm")), 1e-8);
+        assert_below("steps", m.steps, 500);
+        motion_free(&m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pinned_body_moves_as_newton_and_euler_have_it),
@@ -381,6 +421,7 @@ int main(void) {
         cmocka_unit_test(chains_of_bodies_move_as_newton_and_euler_have_it),
         cmocka_unit_test(units_and_unequal_masses_make_no_difference),
         cmocka_unit_test(a_body_that_tumbles_for_long_is_not_taken_for_stiff),
+        cmocka_unit_test(a_mass_that_nearly_vanishes_leaves_the_norm),
     };
     return cmocka_run_group_tests_name("quaternions", tests, NULL, NULL);
 }
