@@ -322,8 +322,8 @@ static void what_only_looks_so_runs(void **state) {
         MASS_AT("if(t < 4, 0, 0.5)", ""),                           /* after the end */
         MASS_AT("mod(t, 1)*(1 - mod(t, 1))", ""),                   /* 0 on both sides */
         MASS_AT("0", "`outputs`: {`o`: `der(if(t < 1, 0, 1))`}, "), /* observed only */
-        "`coordinates`: [`x`], `bodies`: [{`name`: `b`, `mass`: 1, `inertia`: 1, `position`: [`x`, 0], "
-        "`orientation`: {`angle`: `mod(3*t, 2*pi)`}}]", /* a turn more or less */
+        ("`coordinates`: [`x`], `bodies`: [{`name`: `b`, `mass`: 1, `inertia`: 1, `position`: [`x`, 0], "
+         "`orientation`: {`angle`: `mod(3*t, 2*pi)`}}]"), /* a turn more or less */
         "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, `potential_energy`: `abs(x - 1)`",
         "`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `potential_energy`: `(x - if(t < 1, 0, 0.5))^2`",
     };

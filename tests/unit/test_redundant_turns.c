@@ -236,7 +236,7 @@ static void a_braced_grid_swings_as_a_rigid_body(void **state) {
         assert_true(r->summary.redundant_count > 90);
         record_free(r);
     }
-    if (clock() - began > seconds * CLOCKS_PER_SEC) fail_msg("it takes more than %g s", seconds);
+    if ((double)(clock() - began) > seconds * CLOCKS_PER_SEC) fail_msg("it takes more than %g s", seconds);
     free(text);
 }
 
