@@ -629,7 +629,7 @@ static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
     if (!*good) return HAMEL_OK;
     c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
     if (!c->control) return analysis_no_memory(c->f->a);
-    for (size_t i = 0; i < WAY_STEPS * COPIES && *good; i++) {
+    for (size_t i = 0; i < (size_t)WAY_STEPS * COPIES && *good; i++) {
         size_t n = i % COPIES;
         copy y = {.x = NULL};
         for (size_t l = 0; n == 0 && l < c->width; l++)

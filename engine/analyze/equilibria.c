@@ -336,7 +336,7 @@ static bool allocate(search *s) {
 /* The initial velocities, made consistent; as they are given where that is not possible. Not those that are rounding. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;
-    double *q = arena_alloc(&s->owned->memory, 3 * n + m, sizeof *q), *v = q + n, largest = 0;
+    double *q = arena_alloc(&s->owned->memory, 3 * n + m, sizeof *q), *v = q ? q + n : NULL, largest = 0;
     kinetics *k = kinetics_create(s->model);
     hamel_error quiet = {0};
     if (q && k) {

@@ -182,7 +182,7 @@ static double largest_multiplier(const statics *s, const double *z) {
 }
 
 void family_approach(statics *s, double *z, const double *target) {
-    double *way = calloc(2 * s->unknowns + 1, sizeof *way), *next = way + s->unknowns, stride = STRIDE;
+    double *way = calloc(2 * s->unknowns + 1, sizeof *way), *next = way ? way + s->unknowns : NULL, stride = STRIDE;
     double bearable = BEARABLE * largest_multiplier(s, z);
     if (!way) s->starved = true;
     for (int k = 0; k < STRIDES && way && stride > 1e-3; k++) {

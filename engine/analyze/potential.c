@@ -578,8 +578,8 @@ potential_verdict potential_judge(statics *s, const double *z, const double *fam
     if (allocate(&j)) {
         s->instants = 1;
         statics_take(s, s->steady ? STATICS_MOMENTA : STATICS_GIVEN, z);
-        double *own = j.right; /* the multipliers of the first instant, and the velocities */
-        own = arena_alloc(&j.memory, statics_most(s), sizeof *own);
+        /* The multipliers of the first instant, and the velocities. */
+        double *own = arena_alloc(&j.memory, statics_most(s), sizeof *own);
         if (own) {
             memcpy(own, z, (s->n + s->m) * sizeof *own);
             for (size_t k = 0; k < s->spinning_count; k++) own[s->n + s->m + k] = s->v[s->spinning[k]];

@@ -98,7 +98,7 @@ static void measure(spectrum *found, double *B, size_t size, double unit, double
 static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool *starved) {
     size_t size = l->state_count, positions = 0, left = size;
     spectrum found = {.right = -INFINITY, .left = INFINITY};
-    double *B = calloc(4 * size * size + 4 * size + 1, sizeof *B), *room = B + size * size;
+    double *B = calloc(4 * size * size + 4 * size + 1, sizeof *B), *room = B ? B + size * size : NULL;
     if (!B) {
         *starved = true;
         return found;
@@ -157,11 +157,11 @@ static void decide(hamel_equilibrium *e, bool stable, const char *by) {
 static size_t steady_dimension(statics *s, const double *z) {
     size_t most = s->n + s->spinning_count, unknowns = statics_most(s);
     double *own = calloc(2 * unknowns + most * most + 1, sizeof *own);
-    family nearby = {.directions = own + 2 * unknowns, .member = own + unknowns};
     if (!own) {
         s->starved = true;
         return 0;
     }
+    family nearby = {.directions = own + 2 * unknowns, .member = own + unknowns};
     memcpy(own, z, s->unknowns * sizeof *own);
     for (size_t k = 0; k < s->spinning_count; k++) own[s->unknowns + k] = s->v[s->spinning[k]];
     (void)statics_take(s, STATICS_FREE, z);

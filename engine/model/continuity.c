@@ -18,9 +18,10 @@ static bool note(hamel_model *model, graph_node *nodes, graph_node node, model_c
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list) {
     const hamel_system *s = model->system;
     size_t most = s->continuous_count + e->m;
-    graph_node *nodes = *list = arena_alloc(&model->memory, e->n + 1 + most, sizeof *nodes), *at = nodes + e->n + 1;
+    graph_node *nodes = *list = arena_alloc(&model->memory, e->n + 1 + most, sizeof *nodes);
     model->continuous = arena_alloc(&model->memory, most + 1, sizeof *model->continuous);
     if (!nodes || !model->continuous) return false;
+    graph_node *at = nodes + e->n + 1;
     memcpy(nodes, e->momentum, e->n * sizeof *nodes);
     nodes[e->n] = e->jacobi;
     for (size_t i = 0; i < s->continuous_count; i++) {

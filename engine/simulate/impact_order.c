@@ -77,7 +77,7 @@ static hamel_status compare(trial *x, double *scratch, const bool *active, bool 
     hamel_status status = HAMEL_OK;
     for (int order = 0; order < 2 && status == HAMEL_OK && settled; order++) {
         x->reversed = order == 1;
-        for (size_t c = 0; c < m; c++) k->mode.active[c] = active[c] && c < k->model->ideal_count;
+        for (size_t c = 0; c < m; c++) k->mode.active[c] = c < k->model->ideal_count && active[c];
         status = kinetics_select(k, k->mode.active);
         if (status == HAMEL_OK) status = follow(x, before, &settled, error);
         if (order == 0) memcpy(first, x->v, n * sizeof *first);

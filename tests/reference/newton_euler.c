@@ -314,7 +314,7 @@ static double row_dot(const ne_system *s, const double *a, const double *b) {
 
 /* K x = f by elimination with complete pivoting; what equations of redundant rows leave open is 0. */
 static void eliminate(size_t n, double K[NE_ROWS][NE_ROWS], double *f, double *x) {
-    size_t column[NE_ROWS], rank = 0;
+    size_t column[NE_ROWS] = {0}, rank = 0;
     double largest = 0;
     for (size_t j = 0; j < n; j++) column[j] = j, x[j] = 0;
     for (; rank < n; rank++) {

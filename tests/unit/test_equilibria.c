@@ -40,6 +40,7 @@ static void expect(const expectation *x) {
         fail_msg("%s: %s", x->members, f.error.faults[0].message);
     const hamel_equilibrium *found = at(e, x->q);
     if (!found) fail_msg("%s: not found at %g %g %g", x->members, x->q[0], x->q[1], x->q[2]);
+    assert_non_null(found); /* cppcheck does not know that fail_msg never returns */
     verdict got = !found->decided ? UNDECIDED : found->stable ? STABLE : UNSTABLE;
     if (got != x->verdict || found->family_dimension != x->dimension || (x->count > 0 && e->count != x->count))
         fail_msg("%s: verdict %d (%s), dimension %zu, %zu equilibria", x->members, got,

@@ -68,6 +68,15 @@ static int note_library(struct dl_phdr_info *library, size_t size, void *context
     return 0;
 }
 
+/* GnuTLS gives GMP functions that end the process without memory, as GMP's own do. With its own, GMP is seen as the caller. */
+typedef void *take_memory(size_t size);
+typedef void *change_memory(void *block, size_t before, size_t size);
+typedef void give_memory(void *block, size_t size);
+
+void __gmp_set_memory_functions(take_memory *take, change_memory *change, give_memory *give) {
+    (void)take, (void)change, (void)give;
+}
+
 /* UDUNITS has the C library copy texts for it. */
 static _Thread_local int sheltered;
 
