@@ -35,7 +35,7 @@ typedef struct row_format {
     bool (*event)(row_writer *w, const char *json);    /* an event object; may be NULL */
     bool (*progress)(row_writer *w, const char *json); /* may be NULL */
     bool (*summary)(row_writer *w, const char *json);  /* regular end */
-    /* The run failed; NULL where the format has no place for it: the caller reports it. `summary` may be NULL. */
+    /* Writes the failure of a run; NULL if the format cannot, and the caller reports it. `summary` may be NULL. */
     bool (*problem)(row_writer *w, const char *json, const char *summary);
     bool (*heartbeat)(row_writer *w); /* keeps a quiet stream alive; may be NULL */
     void (*close)(row_writer *w);     /* frees what the writer holds; may be NULL */
@@ -73,7 +73,7 @@ bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_event(row_writer *w, const char *json);
 bool row_writer_progress(row_writer *w, const char *json);
 bool row_writer_summary(row_writer *w, const char *json);
-/* `summary`: of the run that failed, which comes before the problem; NULL where it never began. */
+/* `summary`: that of the failed run, written before the problem; NULL if the run never began. */
 bool row_writer_problem(row_writer *w, const char *json, const char *summary);
 bool row_writer_heartbeat(row_writer *w);
 

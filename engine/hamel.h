@@ -174,7 +174,7 @@ typedef struct hamel_summary {
     size_t residual_count;
     double max_work_balance_error; /* |E - E0 - ∫ energy_rate dt|, E the Jacobi integral; largest over all rows */
     double
-        max_dynamics_residual; /* what accelerations and multipliers miss of the equations of motion, relative to their
+        max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to their
                                       terms; largest of all states seen */
     int rank_changes;          /* how often the rank of the constraints changed, for an instant or for good */
     hamel_invariant_result *invariants;
@@ -304,14 +304,14 @@ typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
 
-/* What holds while all of these conditions do, as at the start. */
+/* A quantity that is conserved while all of these conditions hold, as they do at the start. */
 typedef struct hamel_regional {
     const char *name;
     hamel_names conditions;
 } hamel_regional;
 
-/* What holds of the linear velocity constraints for motions from the start, where that is not what holds elsewhere: fewer
- * combinations, or others, can be integrated there. */
+/* The verdict on the linear velocity constraints for motions from the start, if it differs from the verdict elsewhere:
+ * fewer or other combinations can be integrated there. */
 typedef struct hamel_start_verdict {
     bool differs;
     size_t velocity_rank, integrable, accessible_dimension; /* the last two 0 where undetermined */

@@ -42,13 +42,13 @@ static void print_list(const char *what, const cJSON *list) {
     printf("\n");
 }
 
-/* The names of a list, joined by ` and `. */
+/* Prints the names of a list, joined by ` and `. */
 static void print_conditions(const cJSON *list) {
     for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
         printf("%s%s", item->valuestring, item->next != NULL ? " and " : "");
 }
 
-/* What holds on the branches of the start alone, and on which of them everything was found. */
+/* Prints the quantities conserved only on the branches of the start, and the branches that the analysis assumes. */
 static void print_regional(const cJSON *answer) {
     const cJSON *list = member(answer, "conserved_while"), *assumed = member(answer, "assumed");
     for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next) {
@@ -62,7 +62,7 @@ static void print_regional(const cJSON *answer) {
     printf("\n");
 }
 
-/* The verdict from the start where it is not that of the system. */
+/* Prints the verdict from the start if it differs from that of the system. */
 static void print_start(const cJSON *start) {
     if (!cJSON_IsObject(start)) return;
     const cJSON *conditions = member(start, "while");

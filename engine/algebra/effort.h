@@ -11,7 +11,7 @@
 
 typedef struct effort {
     uint64_t left;
-    bool spent; /* something stayed as it was because this came to its end, or one step would have taken too much */
+    bool spent; /* some work was skipped because the budget ran out, or one step would have exceeded it */
     bool (*interrupted)(
         void *context); /* polled: true when nobody waits for the outcome any more. NULL: somebody does */
     void *context;

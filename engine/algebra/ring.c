@@ -259,7 +259,7 @@ static void multiply(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t x, const fmpq
     if (!ring_too_long(r, length_of(r, x), length_of(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
 }
 
-/* Whether one of two polynomials divides the other: then their common divisor costs a division. */
+/* Whether one of two polynomials divides the other; then finding their common divisor costs one division. */
 static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     fmpq_mpoly_t ratio;
     fmpq_mpoly_init(ratio, r->context);
@@ -269,10 +269,10 @@ static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     return divides;
 }
 
-/* Takes what a common divisor of sums may cost beyond their terms. FLINT cannot be interrupted, and interpolates densely at
- * worst (Brown, J. ACM 18 (1971) 478): at as many points as the divisor may have terms. Measured over equations of random
- * systems by Hamilton's formulation that takes 0.1 s for 20000 points and 3 to 40 s for 10^6. False, with the ring failed,
- * beyond GCD_POINTS. */
+/* Charges the possible cost of a common divisor of sums beyond their terms. FLINT cannot be interrupted, and
+ * interpolates densely at worst (Brown, J. ACM 18 (1971) 478): at as many points as the divisor may have terms.
+ * Measured over equations of random systems by Hamilton's formulation, 20000 points take 0.1 s and 10^6 points 3 to 40
+ * s. False, with the ring failed, beyond GCD_POINTS. */
 static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     slong of_x[RING_ATOMS], of_y[RING_ATOMS];
     double points = 1;

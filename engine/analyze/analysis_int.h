@@ -23,7 +23,7 @@ typedef struct sample {
     bool clear;                /* which constraints depend on each other is no matter of tolerances */
 } sample;
 
-/* A state on another branch of a switch of the system than that at the start. */
+/* A state at which some switch of the system takes another branch than at the start. */
 typedef struct region {
     sample at;
     size_t which;
@@ -48,13 +48,13 @@ typedef struct analysis {
     graph_node *at_rest; /* m: the part of the velocity form free of velocities, a_ct; GRAPH_NONE where there is none */
     sample samples[SAMPLE_COUNT];
     sample start;     /* the initial state, made consistent */
-    bool start_known; /* that could be done */
+    bool start_known; /* whether that succeeded */
     region *others;
     size_t other_count;
     double *branches; /* of the system's switches at the start */
     zero_test *tests;
     size_t test_count, test_capacity;
-    effort work; /* of algebra, for the question at hand */
+    effort work; /* work budget of algebra for the current question */
     hamel_report *report;
     hamel_error *error;
 } analysis;
@@ -66,10 +66,11 @@ typedef struct analysis {
 hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits,
                            const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
 
-/* A new work budget for the algebra of one question. */
+/* Starts a new work budget for the algebra of one question. */
 void analysis_begin_work(analysis *a);
 
-/* Names in the report what the work budget, or a bound of length, has left unfinished. False without memory. */
+/* Lists the question in the report's `unfinished` if the work budget or a bound of length cut it short. False without
+ * memory. */
 bool analysis_unfinished(analysis *a, const char *what);
 
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */

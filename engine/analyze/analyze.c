@@ -33,8 +33,7 @@ static bool nobody_waits(void *system) {
 }
 
 void analysis_begin_work(analysis *a) {
-    const uint64_t most =
-        60000000; /* two seconds and less, as measured over the examples and random Pfaffian systems */
+    const uint64_t most = 60000000; /* at most two seconds over the examples and random Pfaffian systems */
     a->work = (effort){.left = most, .interrupted = nobody_waits, .context = a->system};
 }
 

@@ -2,19 +2,20 @@
  *
  * The forms, solved for as many differentials p as there are independent ones, leave the fields
  *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns, time among them
- * and all their brackets are vertical: V = Σ_r V^r ∂_p(r). Along a curve x' = X_u = Σ u_j(s) X_j(x) let, with A the matrix of
- * forms and H^r_l = Σ_m (∂A_rm/∂x_l) x'_m,
+ * and all their brackets are vertical: V = Σ_r V^r ∂_p(r). Along a curve x' = X_u = Σ u_j(s) X_j(x) let, with A the
+ * matrix of forms and H^r_l = Σ_m (∂A_rm/∂x_l) x'_m,
  *     P_l = A_p⁻¹ H_l
  *     V_j = [X_u, X_j] = P_j − Σ_q P_p(q) b_qj − b_j'
  *     [X_u, V]^r = V^r' + Σ_q P^r_p(q) V^q
- * The span of D and of all these brackets at one point of a curve that is general enough is the closure (Sussmann, Trans.
- * AMS 180 (1973) 171; Sontag, J. Differential Equations 78 (1989) 105): of random u(s) it is. Where one more bracket adds
- * nothing at a random point of the curve, none does. So the rank of forms bounds the length of the series that are needed.
+ * The span of D and of all these brackets at one point of a curve that is general enough is the closure (Sussmann,
+ * Trans. AMS 180 (1973) 171; Sontag, J. Differential Equations 78 (1989) 105); a curve of random u(s) is. If one more
+ * bracket adds nothing at a random point of the curve, no further bracket does. So the rank of forms bounds the length
+ * of the series.
  *
  * Everything is computed with TAYLOR_BITS bits, so that rounding of the computation cannot be mistaken for a bracket.
- * What remains is the rounding of coefficients that were given as decimals: 0.3 is not 3 times 0.1 in doubles. So all is
- * computed for two more systems, whose coefficients differ by CHANGE, and a direction counts when it is larger than SIGNAL
- * times the difference that this makes. No threshold for the size of a bracket is left. */
+ * Coefficients given as decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed
+ * for two more systems, whose coefficients differ by CHANGE, and a direction counts if it is larger than SIGNAL times
+ * the difference between the systems. No threshold for the size of a bracket is needed. */
 #include "engine/analyze/forms.h"
 #include "engine/analyze/taylor.h"
 #include "engine/base/memory_left.h"
@@ -27,7 +28,8 @@ enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6, WAY_ORDER = 16, WAY_STEPS 
 static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
 static const double SIGNAL = 1e3;
 static const double NOISE = 0x1p-200; /* of a bracket's terms and of the coefficients: TAYLOR_BITS less what cancels */
-/* On the way from a singular start: the error of steps of WAY times what the series' coefficients allow. */
+/* The path from a singular start: the error of steps of WAY times the length that the coefficients of the series
+ * allow. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
 static const double WORK_MOST = 3e7;        /* products of numbers for one order; some seconds */
 static const size_t NUMBERS_MOST = 1000000; /* of one system; 80 MB */
@@ -69,7 +71,7 @@ typedef struct copy {
     mpfr_t *scale;        /* rank: the largest coefficient or term of a component */
 } copy;
 
-/* Rows kept so far, of all copies, each reduced by those before it. */
+/* The rows kept so far, for all copies, each reduced by the previous rows. */
 typedef struct directions {
     size_t rank, count;
     double noise;         /* of a bracket, in units of its terms */
@@ -216,7 +218,7 @@ static size_t numbers_of(const closure *c) {
     return (c->plan.count + c->rank * (2 * c->others + c->width)) * (c->order + 1);
 }
 
-/* False without memory. MPFR does not look whether it gets any; a number takes ten doubles. */
+/* False without memory. MPFR does not check its allocations; a number takes the space of ten doubles. */
 static bool copy_create(const closure *c, copy *y, double change, uint64_t seed) {
     size_t each = c->order + 1, k = c->rank;
     const double *parameters =
@@ -332,7 +334,8 @@ static bool follow(const closure *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* velocities of the pivots stand in the rows of V for now, where solve_for finds those of lower order */
+        /* the rows of V temporarily hold the velocities of the pivots, because solve_for reads the lower orders
+         * there */
         solve_for(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);
@@ -451,7 +454,7 @@ static bool directions_create(directions *d, size_t rank, double noise) {
     return good;
 }
 
-/* How far component r of the next row stands above what the coefficients' rounding and the computation's make of it. */
+/* Ratio of component r of the next row to the rounding of the coefficients and of the computation. */
 static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_ptr scratch) {
     double noise = 0, value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)),
            size = mpfr_get_d(copies->scale[r], MPFR_RNDN);
@@ -463,7 +466,7 @@ static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_
     return value / (SIGNAL * noise + d->noise * size);
 }
 
-/* Keeps the next row when something of it is left. */
+/* Keeps the next row if it is independent of the previous rows. */
 static bool add_direction(directions *d, const copy *copies, mpfr_ptr scratch, mpfr_ptr factor) {
     size_t rank = d->rank, best = rank;
     for (size_t i = 0; i < d->count; i++)
@@ -621,8 +624,9 @@ static void advance(closure *c, size_t n, copy *y) {
     }
 }
 
-/* Some steps along curves from the start, in each of the systems, whose starts differ by CHANGE as well: a leaf is met as far
- * as doubles can tell. *good is false where something is not finite, or it takes too long. */
+/* Takes some steps along curves from the start, in each of the systems, whose starts differ by CHANGE as well: whether
+ * the start lies on a leaf is judged to double precision. *good is false if a value is not finite or the work is too
+ * large. */
 static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = work_of(c) <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;

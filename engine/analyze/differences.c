@@ -10,7 +10,7 @@
  * derivative, found from two pure ones: D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4.
  *
  * Derivatives are Ridders' extrapolations of central differences, with their estimates of error (Adv. Eng. Software 4 (1982)
- * 75). What they leave open by more than a part of the terms counts as undecided, never as a difference. */
+ * 75). A comparison whose error estimate exceeds a part of the terms counts as undecided, never as a difference. */
 #include "engine/analyze/differences.h"
 
 #include "engine/solve/mode.h"
@@ -94,7 +94,7 @@ static double difference(const comparison *w, size_t output, size_t level, doubl
     return order == 1 ? (above - below) / (2 * h) : (above - 2 * w->here[output] + below) / (h * h);
 }
 
-/* What rounding of the values alone makes of such a difference. */
+/* The rounding error of such a difference. */
 static double rounding(const comparison *w, size_t output, size_t level, double h, int order) {
     double above = w->sides[0][level * w->at.count + output], below = w->sides[1][level * w->at.count + output];
     double size = fmax(fabs(above), fmax(fabs(below), fabs(w->here[output])));
@@ -347,7 +347,8 @@ static void evaluate_model(comparison *w) {
     }
 }
 
-/* Each coordinate takes some 220 evaluations: of a large system every second, third, ... is looked at. */
+/* Each coordinate takes some 220 evaluations, so only every second, third, ... coordinate of a large system is
+ * compared. */
 static size_t stride(const comparison *w) {
     double each = 10.0 * LEVELS * ((double)program_instruction_count(w->program) + 4.0 * (double)w->at.count);
     return (size_t)fmax(1, ceil((double)w->a->n * each / WORK));

@@ -1,8 +1,8 @@
 /* equilibria.c — where a system can rest, or move steadily.
  *
- * The equations of statics.h are solved from the initial values, from where the system settles that is let go there, and
- * from random configurations around them. Solutions are told apart by their distance, families by walking along them; how
- * stable they are is decided in stability.c. */
+ * The equations of statics.h are solved from the initial values, from the configuration at which the system settles
+ * when released there, and from random configurations around them. Solutions are distinguished by their distance,
+ * families by following them; stability.c decides their stability. */
 #include "engine/analyze/families.h"
 #include "engine/analyze/moving.h"
 #include "engine/analyze/stability.h"
@@ -16,7 +16,7 @@
 static const double SAME = 1e-6; /* distance of two solutions, relative to values above 1 */
 /* Relaxation: the first step moves by so much of a coordinate or of 1, and none by more; it has settled below the last. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
-/* What a search may cost, in multiplications: about a second, counted and not timed so that the answer is always the same. */
+/* Work budget of a search in multiplications, about a second; counted, not timed, so that results are reproducible. */
 static const double MOST_WORK = 1e9;
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
@@ -29,7 +29,7 @@ typedef struct owned_equilibria {
 typedef struct found {
     hamel_equilibrium equilibrium;
     double distance;
-    bool meet; /* several families do there */
+    bool meet; /* several families meet there */
 } found;
 
 typedef struct search {
@@ -44,7 +44,7 @@ typedef struct search {
     family family; /* of the last solution */
     found *items;
     size_t count, families;
-    bool full; /* some were found that there was no room for */
+    bool full; /* more were found than the list can hold */
     uint64_t seed;
 } search;
 
@@ -100,7 +100,7 @@ static void wrap(const search *s, double *q) {
         if (s->periodic[i] && !s->statics.cyclic[i]) q[i] -= 2 * M_PI * ceil((q[i] - M_PI) / (2 * M_PI) - 1e-9);
 }
 
-/* Another one is the same when it is as near as both are accurate. */
+/* Two equilibria are the same if their distance is within the accuracy of both. */
 static bool is_known(const search *s, const double *q, double accuracy) {
     for (size_t k = 0; k < s->count; k++) {
         double worst = 0, apart = fmax(SAME, 4 * (accuracy + s->items[k].equilibrium.accuracy));
@@ -157,7 +157,7 @@ static void look_at_family(search *s, const double *z, hamel_equilibrium *e) {
     e->isolated = e->family_dimension == 0;
 }
 
-/* Along the family to the member nearest to the initial values; false when that or its family is known. */
+/* Moves along the family to the member nearest to the initial values; false if that member or its family is listed. */
 static bool choose_member(search *s, double *z, hamel_equilibrium *e) {
     family_approach(&s->statics, z, s->model->q0);
     statics_tidy(&s->statics, z);
@@ -176,7 +176,7 @@ static hamel_status add_crossing(search *s, double *z, hamel_equilibrium *e) {
     return add(s, s->walk, e);
 }
 
-/* z is a solution. Where families meet, that point is listed and the family goes on from another member. */
+/* z is a solution. If families meet there, that point is listed, and the family continues from another member. */
 static hamel_status keep(search *s, double *z) {
     statics *p = &s->statics;
     hamel_equilibrium e = {0};
@@ -243,7 +243,7 @@ static bool is_linear(search *s, double *z) {
     return s->model->system->switch_count == 0;
 }
 
-/* From one configuration: the initial one, and where it settles; or a random one. */
+/* Searches from one configuration: the initial one and the one at which it settles, or a random one. */
 static hamel_status try_start(search *s, double *z, bool initial, bool *solved) {
     statics *p = &s->statics;
     hamel_status status = HAMEL_OK;
@@ -333,7 +333,8 @@ static bool allocate(search *s) {
     return s->periodic && s->family.directions && s->family.member && s->walk && s->target && s->items;
 }
 
-/* The initial velocities, made consistent; as they are given where that is not possible. Not those that are rounding. */
+/* The initial velocities, made consistent, or as given if that is impossible. Velocities of the size of rounding become
+ * 0. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;
     double *q = arena_alloc(&s->owned->memory, 3 * n + m, sizeof *q), *v = q ? q + n : NULL, largest = 0;

@@ -17,7 +17,7 @@ static const double BEARABLE = 10;                 /* times its multipliers: no 
 static const double ALIGNED = 0.98; /* cosine of the angle by which a curved family may differ from its tangent */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
-/* --- is it one? ------------------------------------------------------------------------------------------------------- */
+/* --- is it a family? -------------------------------------------------------------------------------------------------- */
 
 typedef struct exploration {
     statics *s;
@@ -59,7 +59,7 @@ static bool explore(exploration *e, const double *z) {
         bool found = statics_converge(s, e->z) && statics_is_rounding(s, e->z);
         statics_stay_at(s, NULL, 0);
         if (!found) return false;
-        /* The next one is sought along the way to this one. */
+        /* The next equilibrium is sought along the direction to this one. */
         for (size_t j = 0; j < e->width; j++) {
             size_t at = statics_place(s, j);
             e->direction[j] = (e->z[at] - z[at]) / distance;
@@ -149,7 +149,7 @@ void family_find(statics *s, const double *z, family *f) {
     free(room);
 }
 
-/* --- along one -------------------------------------------------------------------------------------------------------- */
+/* --- moving along a family -------------------------------------------------------------------------------------------- */
 
 /* Of all directions that J takes to 0, at the point evaluated last, that whose coordinates are nearest to those of `toward`,
  * which has no multipliers: these follow at little cost. */
@@ -204,7 +204,7 @@ void family_approach(statics *s, double *z, const double *target) {
     free(way);
 }
 
-/* --- how well is it known? -------------------------------------------------------------------------------------------- */
+/* --- accuracy --------------------------------------------------------------------------------------------------------- */
 
 /* The distance along ±direction at which F leaves its rounding; `weight` bounds that at z. */
 static double edge(statics *s, const double *z, const double *direction, double sign, double *moved) {
@@ -219,7 +219,7 @@ static double edge(statics *s, const double *z, const double *direction, double 
     return distance;
 }
 
-/* How far from z the iteration ends that begins a little beside it. */
+/* The distance from z at which an iteration ends that begins near z. */
 static double spread(statics *s, const double *z, const double *direction, double sign, double *moved) {
     memcpy(moved, z, s->unknowns * sizeof *z);
     for (size_t j = 0; j < s->n; j++) moved[j] += sign * BESIDE * direction[j];

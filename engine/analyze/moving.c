@@ -62,7 +62,7 @@ static void look(statics *s, findings *f) {
     }
 }
 
-/* B(q) that changes its sign vanishes somewhere. */
+/* A continuous B(q) that changes its sign vanishes somewhere. */
 static bool forbids(const statics *s, const findings *f, size_t c) {
     if (f->evaluated == 0 || f->moves[c] < f->evaluated) return false;
     return s->instants > 1 || f->positive[c] == 0 || f->positive[c] == f->evaluated;

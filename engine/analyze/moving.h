@@ -1,4 +1,4 @@
-/* moving.h — what forbids rest: constraints and forces that change with time, or demand motion. */
+/* moving.h — constraints and forces that exclude rest, because they change with time or require motion. */
 #ifndef HAMEL_ANALYZE_MOVING_H
 #define HAMEL_ANALYZE_MOVING_H
 

@@ -190,7 +190,7 @@ static bool find_curvatures(judgement *j) {
     return info == 0;
 }
 
-/* --- what dampers take ------------------------------------------------------------------------------------------------ */
+/* --- power of the dampers --------------------------------------------------------------------------------------------- */
 
 /* dh/dt at (q, v), or NAN. */
 static double power_at(statics *s, const program *p, double *work, const double *q, const double *v) {
@@ -513,7 +513,7 @@ static potential_verdict judge_curvatures(judgement *j, size_t *first) {
     return (potential_verdict){POTENTIAL_UNDECIDED, 0, gyroscopic, NULL};
 }
 
-/* With λ = 0 for constraints on velocities: whether forces balance without them. */
+/* Whether the forces balance with λ = 0 for the velocity constraints. */
 static bool balances_alone(judgement *j, double *z) {
     statics *s = j->s;
     for (size_t c = 0; c < s->m; c++)

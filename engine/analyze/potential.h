@@ -1,10 +1,11 @@
 /* potential.h — is an equilibrium a minimum of the potential?
  *
- * U is the Jacobi integral h at rest: V, with the centrifugal potential of prescribed rotations; with cyclic velocities the
- * amended potential at constant momenta (Routh). Where U has a strict minimum on the configurations that holonomic
- * constraints allow, h or what damping leaves of it confines the motion: the equilibrium is stable (Lagrange, Dirichlet).
- * Where U has none, which its terms of lowest order show, and no gyroscopic force acts, it is unstable (Chetaev; Kozlov,
- * J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math. Dokl. 25 (1982) 277). */
+ * U is the Jacobi integral h at rest: V, with the centrifugal potential of prescribed rotations; with cyclic velocities
+ * the amended potential at constant momenta (Routh). Where U has a strict minimum on the configurations that holonomic
+ * constraints allow, h, which damping can only reduce, confines the motion: the equilibrium is stable (Lagrange,
+ * Dirichlet). If the terms of lowest order show that U has no minimum, and no gyroscopic force acts, it is unstable
+ * (Chetaev; Kozlov, J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math.
+ * Dokl. 25 (1982) 277). */
 #ifndef HAMEL_ANALYZE_POTENTIAL_H
 #define HAMEL_ANALYZE_POTENTIAL_H
 
@@ -15,7 +16,7 @@ typedef enum potential_kind { POTENTIAL_UNDECIDED, POTENTIAL_LEAST, POTENTIAL_NO
 typedef struct potential_verdict {
     potential_kind kind;
     int order;          /* of the terms that decide; 0: not a whole number, or the quadratic ones */
-    bool gyroscopic;    /* forces that do no work act, and could stabilize where U is not least */
+    bool gyroscopic;    /* gyroscopic forces act, which could stabilize an equilibrium that is not a minimum of U */
     const char *reason; /* why undecided; a literal */
 } potential_verdict;
 

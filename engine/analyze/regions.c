@@ -1,9 +1,9 @@
 /* regions.c — states on the other side of operators that change abruptly.
  *
- * abs, sign, min, max, if, floor, mod and linear tables make another system of the same description on each of their
- * branches. What vanishes around the start may not vanish there: so for each of these operators a state of each neighboring
- * branch is looked for, by Newton's method on its argument and projection onto the constraints. Claims are tested there, too.
- * Where no such state is found the report names the branch under which all it says was found. */
+ * abs, sign, min, max, if, floor, mod and linear tables make the description a different system on each of their
+ * branches. An expression that vanishes around the start may not vanish there. So for each operator a state on each
+ * neighbouring branch is sought, by Newton's method on its argument and projection onto the constraints, and claims are
+ * tested there, too. If no such state is found, the report names the branch that it assumes. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/switches.h"

@@ -1,15 +1,15 @@
 /* stability.h — is an equilibrium, or a steady motion, stable?
  *
- * For a family: does motion that begins near it stay near it. Drift along it, and of cyclic coordinates, is left aside.
- * In this order: an eigenvalue with positive real part (unstable), the potential (potential.h), eigenvalues with negative
- * real parts beside as many zeros as the steady motions nearby have dimensions (stable: Lyapunov; Malkin 1952). Otherwise
- * nothing is claimed. */
+ * A family is stable if motion that begins near it stays near it. Drift along it, and of cyclic coordinates, is
+ * ignored. The arguments are tried in this order: an eigenvalue with positive real part (unstable); the potential
+ * (potential.h); eigenvalues with negative real parts, and as many zeros as the steady motions nearby have dimensions
+ * (stable: Lyapunov; Malkin 1952). Otherwise stability is undecided. */
 #ifndef HAMEL_ANALYZE_STABILITY_H
 #define HAMEL_ANALYZE_STABILITY_H
 
 #include "engine/analyze/families.h"
 
-/* What the structure of the system contributes. */
+/* Facts about the structure of the system. */
 typedef struct stability_facts {
     bool integrable;        /* velocity constraints are holonomic in disguise */
     bool momenta_conserved; /* those of all cyclic coordinates */

@@ -187,7 +187,7 @@ static bool add_name(analysis *a, hamel_names *names, const char *open, const ch
     return text != NULL;
 }
 
-/* Among what is conserved, or conserved on the branches of the start. */
+/* Whether it is listed as conserved, or as conserved on the branches of the start. */
 static bool add_conserved(analysis *a, const char *open, const char *name, uint64_t beyond) {
     hamel_report *r = a->report;
     if (beyond == 0) return add_name(a, &r->conserved, open, name);

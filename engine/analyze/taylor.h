@@ -3,7 +3,7 @@
  * Coordinates and time are given as series in one variable s, and each expression becomes one: coefficient k of every node
  * follows from the coefficients up to k of its operands (Griewank and Walther, Evaluating Derivatives, 2nd ed., ch. 13). A
  * function z = F(x) of the graph obeys z' = F'(x) x' with F'(x) as another node, so one recurrence serves them all. Numbers
- * have TAYLOR_BITS bits: what vanishes identically is then near 2^-TAYLOR_BITS and far below all else. */
+ * have TAYLOR_BITS bits: an expression that vanishes identically is then near 2^-TAYLOR_BITS, far below all others. */
 #ifndef HAMEL_ANALYZE_TAYLOR_H
 #define HAMEL_ANALYZE_TAYLOR_H
 

@@ -164,7 +164,7 @@ static bool list_coefficients(moving_frame *f) {
     return true;
 }
 
-/* What arranging did not see to vanish may vanish at all samples. *good is false where a text is too long. */
+/* An expression that does not simplify to 0 may still vanish at all samples. *good is false if a text is too long. */
 static hamel_status report(moving_frame *f, bool *good) {
     analysis *a = f->a;
     hamel_report *r = a->report;

@@ -55,7 +55,7 @@ static void evaluation_free(evaluation *w) {
     free(w->error);
 }
 
-/* What a test finds at a sample, or at region k. */
+/* Records the result of a test at a sample, or at region k. */
 static void note(const zero_test *test, const evaluation *w, bool regional, size_t k) {
     if (fabs(w->value[test->node]) <= SAFETY * w->error[test->node]) return;
     if (regional && test->beyond)

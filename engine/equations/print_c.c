@@ -241,7 +241,7 @@ static bool print_rates(written *w, text_buffer *out) {
     return true;
 }
 
-/* Prescribed forces of non-ideal constraints may be made of the reactions that ideal constraints alone would exert
+/* Prescribed forces of non-ideal constraints may contain the reactions that ideal constraints alone would exert
  * (Udwadia 2000). Those are not the multipliers of the system K z = f, although they have the same names. */
 static bool prescribes_by_ideal_reactions(const written *w) {
     unsigned reactions =

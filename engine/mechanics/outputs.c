@@ -105,7 +105,7 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
     units_check(s);
 }
 
-/* What is known before the run is judged before it; the rest is judged when the event happens. */
+/* A constant restitution is checked before the run, any other when the event happens. */
 static void check_restitution(hamel_system *s, system_event *at, graph_node restitution, const char *pointer) {
     double value;
     if (restitution < 0 || !binder_number(s, restitution, &value)) return;

@@ -1,7 +1,7 @@
-/* continuity.c — what both branches of an operator are compared by at the instant at which it changes.
+/* continuity.c — the values that are compared at the instant at which an operator changes its branch.
  *
- * Momenta p = ∂L/∂q' of the branch before become those of the branch after, and what is differentiated along the motion
- * must be the same by both (engine/solve/branch_change.h). */
+ * Momenta p = ∂L/∂q' of the branch before become those of the branch after, and functions that are differentiated along
+ * the motion must have the same value on both branches (engine/solve/branch_change.h). */
 #include "engine/model/model.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static bool any_branch(const graph *g, const graph_node *nodes, size_t count) {
     return false;
 }
 
-/* Of the entries only those that have branches are kept. */
+/* Keeps only the entries that have branches. */
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics,
                                       hamel_error *error) {
     const graph *g = model->system->graph;

@@ -16,7 +16,7 @@ static graph_node rate_of(graph *g, graph_node root, bool *known) {
     return *known ? graph_rate(g, root) : graph_number(g, 0);
 }
 
-/* Whether what the event does to velocities changes this rate of its function. */
+/* Whether the change of velocities by the event changes this rate of its function. */
 static bool changes_rate(graph *g, const system_event *e, graph_node rate, size_t n) {
     const int32_t *found;
     size_t count = graph_support(g, rate, SYMBOL_VELOCITY, &found);

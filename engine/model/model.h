@@ -77,7 +77,7 @@ typedef struct model_sensitivities {
     bool needs_ideal; /* or the reactions of ideal constraints apart from those that act */
 } model_sensitivities;
 
-/* What is differentiated along the motion: where it jumps, velocities are infinite. */
+/* A function that is differentiated along the motion: if it jumps, velocities are infinite. */
 typedef struct model_continuous {
     const char *pointer, *what; /* "the position of a mass" */
     int32_t constraint;         /* of which it is the equation, or −1 */
@@ -101,7 +101,7 @@ typedef struct model_event {
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
 
-/* Whether the motion after the event is another one. */
+/* Whether the event changes the motion. */
 static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }

@@ -1,13 +1,13 @@
-/* collocation.c — the stepper that crosses states at which constraints are dependent.
+/* collocation.c — the stepper that crosses singular configurations, at which constraints are dependent.
  *
- * Along one branch of the motion the rates are smooth across such a state; they are lost to rounding only close to it.
- * So one long step is taken across, and the rates in it are those of ten Gauss points, none of which is close. Each is
- * evaluated at the nearest state on the constraints. The rates are expanded in Legendre polynomials of the step,
+ * Along one branch of the motion the rates are smooth across such a state; only close to it rounding dominates them. So
+ * the stepper takes one long step across, with the rates at ten Gauss points, none of which is close. Each is evaluated
+ * at the nearest state on the constraints. The rates are expanded in Legendre polynomials of the step,
  *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1,
- * and states and coefficients iterated to a fixed point: the Gauss method of order 20 (Hairer, Nørsett & Wanner, Solving
- * ODEs I, II.7). Explicit stages and extrapolation would leave the constraints there by what a projection turns into
- * another branch; the points of this method lie on the motion itself. The last coefficients tell the error: those of a
- * smooth motion fall like a power, those of one that changes its branch within the step do not. */
+ * and states and coefficients iterated to a fixed point: the Gauss method of order 20 (Hairer, Nørsett & Wanner,
+ * Solving ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection could
+ * end on another branch; the points of this method lie on the motion itself. The last coefficients estimate the error:
+ * those of a smooth motion decay like a power, those of a motion that changes its branch within the step do not. */
 #include "engine/simulate/stepper.h"
 
 #include <float.h>
@@ -26,16 +26,16 @@ static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963
 /* The fixed point is reached when errors are this part of the tolerance, or rounding keeps them below it; the iteration
  * has to gain by SLOWEST at least. */
 static const double REACHED = 0.01, SLOWEST = 0.7;
-/* The next step: h (SAFE / error^(1/9)), within bounds. Without convergence a step shrinks by HALVE; by MOVE where a point
- * lies too close to dependence, which changes the distance of the points by a part of their spacing. */
+/* The next step is h (SAFE / error^(1/9)), within bounds. Without convergence a step shrinks by HALVE. If a point lies
+ * too close to the singularity, the step changes by MOVE, which shifts the points by a part of their spacing. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
 /* In units of x: the two points in the middle are 0.149 from the centre. Rounding in the rates is ε/s² at the distance s. */
 static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
 static const double FIRST = 0.01; /* of the time in which the state changes by its size */
 static const double PROBE = 1e-3; /* part of a step over which second derivatives are estimated */
 static const double EVEN = 0.1;   /* weight of the last coefficient but one: the last may vanish by symmetry */
-/* The margin is zero at its bottom: rounding leaves some 1e-8, √ε. Two points are on both sides of a zero when their margins
- * add up to no more than the lines through the others say. */
+/* The margin counts as zero at its minimum: rounding leaves some 1e-8, √ε. Two points are on both sides of a zero if
+ * the sum of their margins does not exceed that of the lines through the other points. */
 static const double ZERO = 3e-6, DEEP = 2e-5, STRAIGHT = 1.2;
 static const double ROUNDING = 1e-6; /* of the last coefficients, relative to the state: ε/s² where points may be */
 static const double CLOSER = 0.4;    /* a step that ends before dependence leaves this part of the way to it */
@@ -211,7 +211,7 @@ static int iterate(collocation *w, double h, bool first, double *change) {
     return 0;
 }
 
-/* A positive value where it does not converge. */
+/* Returns a positive value if the iteration does not converge. */
 static int find_fixed_point(collocation *w, double h) {
     double change = INFINITY, before = INFINITY;
     int flag = guess(w, h);
@@ -263,7 +263,7 @@ static bool point_is_too_near(const collocation *w) {
     return w->margin[least] < clear * slope_of(w);
 }
 
-/* Whether the end is, or has come much nearer. */
+/* Whether the end is close to the singularity, or has come much closer to it. */
 static bool end_is_too_near(const collocation *w) {
     return !w->stops && w->margin[POINTS] < fmax(CLOSER * w->start_margin, CLEAR * slope_of(w));
 }
@@ -364,7 +364,7 @@ static int try_step(collocation *w, double h, bool may_grow, double *factor, boo
     *taken = passes_dependence(w, h);
     if (!*taken) *factor = MOVE;
     if (!*taken || isnan(w->instant)) return 0;
-    flag = find_end(w, h); /* the search has been elsewhere */
+    flag = find_end(w, h); /* the search has evaluated other states */
     *taken = flag == 0;
     return flag;
 }

@@ -139,7 +139,7 @@ static hamel_status check_restitutions(const model_event *event, const double *r
     return HAMEL_OK;
 }
 
-/* A restitution above 1 is the user's own source of energy. */
+/* With a restitution above 1 the user adds energy deliberately. */
 static hamel_status strike(events *e, const model_event *event, double t, const double *q, double *v,
                            hamel_error *error) {
     const double *restitutions = e->values + event->at_restitution;

@@ -15,9 +15,9 @@ typedef struct events {
     double *values;    /* its outputs; behind them in one block */
     double *bends, *bend_slack, *before, *impulses;
     double recent[EVENTS_RECENT];
-    double count;             /* instants at which something happened */
+    double count;             /* instants at which an event happened */
     double instant;           /* the last of them, and */
-    double together;          /* how much happened there */
+    double together;          /* number of events there */
     const model_event *gains; /* the first whose restitution, above 1, has added energy; and when */
     double gained_at;
     sensitivities *along;

@@ -27,7 +27,7 @@ static const double *rates(const trial *x) {
     return x->e->values;
 }
 
-/* Lets the contacts that are pending happen in turn; one that has been opened meanwhile does not. */
+/* Applies the impacts of the pending contacts in turn, except those that have opened meanwhile. */
 static hamel_status strike_pending(const trial *x, const double *before, hamel_error *error) {
     size_t total = x->e->model->event_count;
     hamel_status status = HAMEL_OK;
@@ -95,7 +95,7 @@ hamel_status impact_order_matters(events *e, const roots *w, const roots_state *
     bool *flags = calloc(m + total + 1, sizeof *flags);
     sensitivities *along = e->along;
     const model_event *gains = e->gains;
-    hamel_error unused = {0}; /* a fault of the real chain is found there */
+    hamel_error unused = {0}; /* the actual chain of impacts reports its own faults */
     hamel_status status = HAMEL_NO_MEMORY;
     *matters = false;
     if (scratch && flags) {

@@ -1,4 +1,4 @@
-/* impact_order.h — whether impacts at one instant give other velocities in another order. */
+/* impact_order.h — whether the order of impacts at one instant affects the velocities. */
 #ifndef HAMEL_SIMULATE_IMPACT_ORDER_H
 #define HAMEL_SIMULATE_IMPACT_ORDER_H
 

@@ -32,7 +32,7 @@ enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 static const double CREEP_PART = 1e-13; /* of the span */
 enum { CREEP_STEPS = 1000 };
 
-/* Sharp turns beside dependence take a hundred. */
+/* Sharp turns near a singularity take a hundred steps. */
 enum { CROSSING_STEPS = 300 };
 
 /* --- creation ------------------------------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static hamel_status change(integrator *w, const stepper_kind *kind, double safet
     return open_method(w) ? HAMEL_OK : no_memory(error);
 }
 
-/* The variables have become more or fewer: vectors and method are made anew. */
+/* Recreates vectors and method after the number of variables has changed. */
 static hamel_status resize(integrator *w, const double *q, const double *v, double work) {
     w->before = integrator_count(w);
     release(w);
@@ -268,7 +268,7 @@ static hamel_status cross(integrator *w, hamel_error *error) {
     return exchange(w, &stepper_collocation, stepper_collocation.safety, true, step, error);
 }
 
-/* Back from the crossing method. A method of several steps finds its own first one. */
+/* Returns from the crossing method. A multistep method finds its own first step size. */
 static hamel_status return_home(integrator *w, hamel_error *error) {
     const stepper_kind *home = w->home;
     w->home = NULL;
@@ -483,7 +483,8 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     if (w->home && result != STEP_TAKEN && result != STEP_ENDED) {
         w->shy = true;
         hamel_status status = return_home(w, error);
-        return status == HAMEL_OK ? take_step(w, error) : status; /* once, as a shy one does not cross */
+        return status == HAMEL_OK ? take_step(w, error)
+                                  : status; /* recurs once, since a shy integrator does not cross */
     }
     w->crossing_steps++;
     bool other_may_pass = result != STEP_TAKEN && result != STEP_ENDED && w->failure != HAMEL_NOT_FINITE;

@@ -11,7 +11,7 @@
 /* kkt_margin of states beside a singular one: from where on the drift has to be kept out. */
 #define INTEGRATOR_BESIDE 0.03
 
-/* And where rounding is not felt, relative to the largest. */
+/* And where rounding is negligible, relative to the largest margin. */
 #define INTEGRATOR_REGULAR 0.015
 
 struct integrator {
@@ -21,7 +21,7 @@ struct integrator {
     const stepper_kind *kind, *home; /* home: which the crossing method has been taken instead of; else NULL */
     double home_safety, home_step;
     long crossing_steps; /* of the crossing method, since it was taken last */
-    bool shy;            /* it has failed at this place: not again before the constraints are well apart */
+    bool shy;            /* it has failed here: not used again until the constraints are far from dependence */
     stepper *stepper;
     stepper_problem problem;
     double *y, *dense; /* state after the last step; scratch of dense output */

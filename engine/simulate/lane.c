@@ -404,7 +404,7 @@ static hamel_status note_rates(lane *l, hamel_error *error) {
     return HAMEL_OK;
 }
 
-/* An impact at the same instant has opened this contact before it closed. */
+/* Whether an impact at the same instant has opened this contact before it closed. */
 static bool is_opened(lane *l, size_t i) {
     roots_state at = here(l);
     if (!l->model->events[i].contact || !roots_is_apart(l->roots, i, l->events.before[i], at.rates[i])) return false;
@@ -412,7 +412,7 @@ static bool is_opened(lane *l, size_t i) {
     return true;
 }
 
-/* The work of an impact at which velocities jump is no error of the integration: W takes it up. */
+/* The work of an impact at which velocities jump is not an integration error, so it is added to W. */
 static hamel_status jump(lane *l, hamel_error *error) {
     branch_jump jump;
     hamel_status status = branch_change_end(l->change, l->v, &jump, error);
@@ -452,7 +452,7 @@ static hamel_status flip(lane *l, bool *changed, hamel_error *error) {
     return status == HAMEL_OK ? decide(l, error) : status;
 }
 
-/* Where several contacts close at one instant, their order may matter. */
+/* Checks whether the order matters if several contacts close at one instant. */
 static hamel_status note_order(lane *l, hamel_error *error) {
     size_t found[2] = {0, 0}, count = 0;
     bool matters = false;

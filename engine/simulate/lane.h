@@ -12,7 +12,7 @@ typedef struct lane {
     const hamel_model *model;
     kinetics *kinetics;
     integrator *integrator;
-    roots *roots;          /* NULL: nothing can happen */
+    roots *roots;          /* NULL: no events or branches to watch */
     sticking *sticking;    /* NULL: nothing sticks */
     branch_change *change; /* NULL: branches are a matter of forces only */
     int32_t turned; /* the first constraint that has turned at a jump of velocities, or −1; when, and its effect on h */
@@ -36,7 +36,7 @@ typedef struct lane {
     /* Instants at which the order of impacts decides on the motion: how many, when, and two events of the first. */
     double disordered, disordered_first, disordered_last;
     size_t disordered_events[2];
-    bool again; /* what is due has been brought about by what has just happened */
+    bool again; /* the pending event was caused by the event that has just happened */
 } lane;
 
 /* The sensitivities of the consistent state in q, v at the start, which was made of the model's; does nothing without. */

@@ -82,7 +82,7 @@ static bool has_jumped(const passage *p, lane *l, double *jump) {
     return *jump > JUMP * fmax(p->tolerance, lane_energy_tolerance(l));
 }
 
-/* A motion may stay beside such places: its energy is looked at there, too, where states can be seen. */
+/* A motion may stay near such configurations: its energy is checked there, too, if the state can be evaluated. */
 static hamel_status stay(const passage *p, lane *l, hamel_error *error) {
     double jump;
     if (!p->rough || !conserves_energy(l) || passage_is_deep(p, l)) return HAMEL_OK;

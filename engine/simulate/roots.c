@@ -16,8 +16,8 @@ static const double START_PART = 1e-13;
 static const double FIRST_LOOK = 1e-6, UNFORESEEN = 0.2, FORESEEN = 0.05, LOOKS = 10;
 static const double UNCERTAIN = 10; /* what a state is off by between projections, in tolerances */
 static const double EXACT = 1e-3;   /* of that, what initial values are off by at most, which are given or projected */
-/* The part of the rate before that its own event may leave a function by rounding when it stops it: a contact that closes a
- * million times more slowly than it slides keeps ten digits less than a double has. */
+/* When an event stops the function of its contact, rounding may leave this part of the previous rate: a contact that
+ * closes a million times more slowly than it slides loses ten digits of a double. */
 static const double STOPPED = 1e-8;
 static const double ROUNDING = 1e-15; /* of the terms of a function: a few units in the last place */
 
@@ -36,7 +36,7 @@ struct roots {
     bool *stood, *at_rest, *turned, *stopped, *stuck, *held, *released, *undecided, *unnoticed;
     bool begun;
     double *noise, *last_noise; /* of a function that is touching: it has not moved while it is no larger */
-    double *slack;              /* of a rate: no larger is none */
+    double *slack;              /* of a rate: a rate no larger counts as 0 */
     double *first;              /* values at the start of the search */
     double *low, *high;         /* values at both ends of the part looked at, and */
     double *older, *trial;      /* at the beginning of the part before; in between */
@@ -268,7 +268,8 @@ static bool is_held(const roots *w, size_t i) {
     return (k > 0 && k == e->activate_count) || (c > 0 && c == e->impulse_count);
 }
 
-/* An event that deactivates the constraint of a contact has opened it: it stays so until the function has moved away. */
+/* An event that deactivates the constraint of a contact opens it; the contact stays open until the function has moved
+ * away. */
 static void note_held(roots *w, size_t i) {
     bool held = is_held(w, i);
     w->released[i] = (w->released[i] && w->touching[i]) || (w->held[i] && !held);
@@ -292,7 +293,7 @@ static int heading(const roots *w, size_t i, const roots_state *at, bool start) 
     return fabs(rate) <= exact && fabs(at->bends[i]) > at->bend_slack[i] ? sign(at->bends[i]) : 0;
 }
 
-/* A contact that impacts do not keep from closing further. */
+/* Whether impacts do not keep a contact from closing further. */
 static bool is_beyond(const roots *w, size_t i) {
     const model_event *e = &w->model->events[i];
     return e->contact && e->impulse_count > 0 && !w->held[i] && sign(w->first[i]) == leaving(w, i);
@@ -310,7 +311,7 @@ static bool leaves_zero(roots *w, size_t i, const roots_state *at, bool start) {
     int way = heading(w, i, at, start), out = leaving(w, i);
     if (out == 0 && !e->contact) out = way;
     if (way == 0 || (out != 0 && way != out)) return false;
-    /* Functions of contacts are mostly written as distances: one that grows at the start is taken to open. */
+    /* Functions of contacts are usually distances, so a contact whose function grows at the start counts as opening. */
     bool opens = start && out == 0 && way > 0;
     w->undecided[i] = out == 0 && !opens;
     w->unnoticed[i] = opens || (start && e->terminate && !model_event_acts(e));
@@ -327,7 +328,7 @@ static void let_leave(roots *w, size_t i, const roots_state *at, bool start) {
     w->noise[i] = fmax(fabs(w->first[i]), w->noise[i] * (ROUNDING / w->model->settings.rtol));
 }
 
-/* A contact that its event has left closed, at rest and pressed together. */
+/* Whether its event has left a contact closed, at rest and pressed together. */
 static bool is_stuck(const roots *w, size_t i, const roots_state *at) {
     if (!w->model->events[i].contact || !w->passed[i] || !w->stopped[i] || w->held[i] || w->released[i]) return false;
     return is_at_zero(w, i, 0, false) && at->bends[i] * w->side[i] > at->bend_slack[i];
@@ -357,7 +358,7 @@ static hamel_status fail_undecided(const roots *w, size_t i, double t, bool star
     return status;
 }
 
-/* Which events happen at this instant because their functions leave the zeros they stand at. */
+/* Marks the events that happen at this instant because their functions leave zero. */
 static hamel_status place_events(roots *w, const roots_state *at, bool start, bool changed, hamel_error *error) {
     bool any = false;
     for (size_t i = 0; i < w->model->event_count; i++) {

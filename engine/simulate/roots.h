@@ -28,11 +28,11 @@ typedef struct roots_state {
     const double *q, *v, *a, *lambda, *free, *rates, *bends, *bend_slack;
 } roots_state;
 
-/* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless an
- * event has moved them away; `changed`: an event has acted on the state or the mode. *again: that has taken functions across their zeros; these
- * count as found at the same instant. So do functions that stand at their zero, whose events change the motion, and that are
- * about to leave it: at the start, or because of what has happened. A contact (model_event) that its event has left closed
- * and under load is a fault. */
+/* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless
+ * an event has moved them away; `changed`: an event has acted on the state or the mode. *again: that has taken
+ * functions across their zeros; these count as found at the same instant. So do functions that are zero and about to
+ * leave zero, at the start or because of another event, if their events change the motion. A contact (model_event) that
+ * its event has left closed and under load is a fault. */
 hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. Slips are
@@ -62,16 +62,17 @@ double roots_time(const roots *w);
 /* Whether function i, found to pass with this rate, stood at its zero when the search began and now moves the other way
  * than it passed: the way between is too short for the integration to resolve. */
 bool roots_contradicts(const roots *w, size_t i, double rate);
-/* What event i has made of the rate of its function. */
+/* Records the rate of its function before and after event i. */
 void roots_acted(roots *w, size_t i, double before, double after);
 /* Whether a function that is found to pass, at the rate `before`, moves back to its side at this rate. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
 /* Whether i is a contact that passes at the instant found, or so little later at this rate that time does not resolve it: then
  * it passes now. */
 bool roots_meet(roots *w, size_t i, double rate);
-/* Whether the contact i, which meets or stands at its zero, approaches at this rate. */
+/* Whether the contact i, which meets its zero or is at it, closes at this rate. */
 bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);
-bool roots_stood(const roots *w, size_t i); /* at its zero, where the search began: it passes by leaving that */
+bool roots_stood(const roots *w,
+                 size_t i); /* whether it was at its zero when the search began: it passes by leaving zero */
 /* Whether the function of event i leaves its zero at the start without anything happening, because the event only ends the
  * run or has no direction; or whether it is that of a contact and beyond its zero there. */
 bool roots_unnoticed(const roots *w, size_t i);

@@ -118,7 +118,7 @@ static hamel_status start_lane(run *r, lane *l, double factor) {
     return lane_start(l, &options, r->error);
 }
 
-/* Functions that leave their zero at the start without their events. */
+/* Warns of functions that leave zero at the start without their events happening. */
 static void warn_of_unnoticed(run *r) {
     const hamel_model *model = r->model;
     for (size_t i = 0; i < model->event_count; i++) {
@@ -217,14 +217,14 @@ static hamel_status canceled(run *r) {
     return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", t);
 }
 
-/* The sink takes no more. */
+/* The sink refuses further rows. */
 static hamel_status refused(run *r) {
     r->refused = true;
     return canceled(r);
 }
 
-/* Whatever a run comes to once it is to end early follows from that: evaluations are refused (kinetics_limit), and what is
- * made of them is no verdict on the motion. */
+/* Once a run is canceled or out of time, evaluations are refused (kinetics_limit), so any later failure is a
+ * consequence and not a verdict on the motion. */
 static hamel_status ended_early(run *r, hamel_status status, bool started) {
     if (status == HAMEL_OK || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY) return status;
     bool late = r->deadline > 0 && monotonic() > r->deadline;
@@ -270,7 +270,7 @@ static bool tell_certifier(void *context, const hamel_happening *happening) {
     return match_event(r, &r->certifier, happening->t);
 }
 
-/* Once: what an impact at a corner takes of the energy is a choice. */
+/* Warns once: the energy that an impact at a corner removes is a modelling choice. */
 static void warn_of_turn(run *r) {
     const lane *l = &r->main;
     if (l->turned < 0 || r->turn_told) return;
@@ -396,7 +396,7 @@ static hamel_status visit(run *r, double t, bool row) {
     if (status == HAMEL_OK && r->terminated) return end_there(r);
     if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
         status = lane_see(&r->main, t, r->error);
-    if (status == HAMEL_CANCELED) r->main.t = before; /* it has not been seen */
+    if (status == HAMEL_CANCELED) r->main.t = before; /* no row has been output for it */
     if (status != HAMEL_OK) return status;
     monitor_see(r->summary, &r->main, row);
     while (status == HAMEL_OK && r->next_check < r->timed_count &&
@@ -424,8 +424,8 @@ static hamel_status integrate(run *r) {
     return status;
 }
 
-/* The description has been accepted and the start is consistent: whatever the equations refuse from here on happens to the
- * integration. The message keeps the cause. */
+/* Once the description has been accepted and the start is consistent, any failure belongs to the integration. The
+ * message keeps the cause. */
 static hamel_status failed_in_motion(run *r, hamel_status status) {
     bool of_description = status == HAMEL_INVALID || status == HAMEL_INCONSISTENT || status == HAMEL_INCOMPATIBLE ||
                           status == HAMEL_SINGULAR || status == HAMEL_UNSUPPORTED;
@@ -439,7 +439,7 @@ static double reached(const run *r) {
     return t < r->target ? t : r->main.t;
 }
 
-/* A run that came to its end may still be wrong by far more than what was asked for: then its own certificate denies it. */
+/* A run that reached its end may still be wrong by far more than its tolerances; then its own checks fail it. */
 static hamel_status judge(run *r) {
     const hamel_summary *s = r->summary;
     if (monitor_unbalanced(s)) {
@@ -498,7 +498,7 @@ static void warn_of_order(run *r) {
 static hamel_status finish(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
-    bool ended = status == HAMEL_OK; /* it has come to its end, whatever is to be said of it */
+    bool ended = status == HAMEL_OK; /* it has reached its end, whatever its checks report */
     if (ended) status = judge(r);
     s->outcome = status == HAMEL_OK ? HAMEL_COMPLETED : status == HAMEL_LIMIT ? HAMEL_INCOMPLETE : HAMEL_FAILED;
     s->t = reached(r);

@@ -1,4 +1,4 @@
-/* uncertainty.h — how well the outputs of a program are determined by a state that is known to the tolerances. */
+/* uncertainty.h — first-order error bounds of the outputs of a program at a state known to within the tolerances. */
 #ifndef HAMEL_SIMULATE_UNCERTAINTY_H
 #define HAMEL_SIMULATE_UNCERTAINTY_H
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { ITERATIONS = 40, LOOKS = 1000, CHANGES = 1000, PLACES = 3 };
-/* What changes by more than it moves in this part of the span has jumped: a step is located to some ulps of the time. */
+/* A value has jumped if it changes by more than it moves in this part of the span: a step is located to some ulps of
+ * time. */
 static const double MOMENT = 1e-9;
 static const double ROUNDING = 1e-11;     /* of a value, and of the terms of a momentum */
 static const double CONVERGED = 1e-13;    /* size of a Newton step beside the velocities */
@@ -78,7 +79,7 @@ static hamel_status evaluate(branch_change *c, double t, const double *q, const 
     return HAMEL_OK;
 }
 
-/* How far each value moves within a moment, by the branches in force, is added to `moved_on`. `at`: the values now. */
+/* Adds to `moved_on` how far each value moves within a moment on the current branches. `at`: the values now. */
 static hamel_status add_motion(branch_change *c, double t, const double *q, const double *v, const double *at,
                                hamel_error *error) {
     const model_settings *s = &c->model->settings;
@@ -100,7 +101,7 @@ static bool is_position(const branch_change *c, size_t i) {
     return of < 0 || c->k->mode.active[of];
 }
 
-/* The first of what must not jump that does, or `continuous_count`. */
+/* The first of the functions that must be continuous that jumps, or `continuous_count`. */
 static size_t first_jump(const branch_change *c) {
     size_t i = 0, count = c->model->continuous_count;
     while (i < count && !(is_position(c, i) && jumps(c, c->model->n + 1 + i, 0))) i++;
@@ -118,7 +119,8 @@ static unsigned depends(const branch_change *c, size_t i) {
     return graph_depends(c->model->system->graph, c->model->system->switches[i].written);
 }
 
-/* Whether a branch has changed that not time alone decides on; *which: the first such, or else the first that changed. */
+/* Whether a branch has changed that depends on more than time; *which: the first such branch, else the first that
+ * changed. */
 static bool state_decides(const branch_change *c, size_t *which) {
     size_t first = c->model->system->switch_count;
     for (size_t i = first; i-- > 0;) {
@@ -183,7 +185,7 @@ static hamel_status fail_energy(const branch_change *c, size_t branch, hamel_err
     return HAMEL_INTEGRATION;
 }
 
-/* Forces that contain multipliers act in an impact, too, by a law that the description does not have. */
+/* Forces that contain multipliers act in an impact, too, but the description does not define their law of impact. */
 static hamel_status check_forces(const branch_change *c, size_t branch, hamel_error *error) {
     const hamel_model *model = c->model;
     const unsigned reactions = GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL);

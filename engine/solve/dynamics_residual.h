@@ -1,8 +1,8 @@
-/* dynamics_residual.h — by how much accelerations and multipliers miss the equations that they should solve:
+/* dynamics_residual.h — the residual of accelerations and multipliers in the equations of motion:
  *
  *     M q'' = Q + R,     A q'' = b,     R = Aᵀλ for ideal constraints
  *
- * as Lagrange's equations have them, whatever formulation found the solution. The residual of a row of motion is relative to
+ * in Lagrange's form, whatever formulation found the solution. The residual of a row of motion is relative to
  * the largest sum of absolute terms among the rows that are coupled with it, each divided by the root of its diagonal entry
  * of M; that of a constraint to the absolute terms of its own row and to the accelerations that such forces give. It is the
  * normwise backward error of the system scaled to a unit diagonal (Higham, Accuracy and Stability of Numerical Algorithms,
@@ -19,7 +19,7 @@ typedef struct dynamics_residual dynamics_residual;
 dynamics_residual *dynamics_residual_create(const hamel_model *model);
 void dynamics_residual_free(dynamics_residual *r);
 
-/* What the rows of motion and those of the constraints miss. */
+/* The residuals of the rows of motion and of the constraints. */
 typedef struct dynamics_missed {
     double motion, constraints;
 } dynamics_missed;

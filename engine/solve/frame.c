@@ -11,7 +11,8 @@ static const double INDEPENDENT = 1e-8;
 /* Parts of the smallest pivot where the rows were chosen: completing rows are chosen anew before they cost a digit; the
  * user's own cannot be, and are given up when they cost six. */
 static const double WORN = 0.1, LOST = 1e-6;
-/* Part of a redundant row that the others may miss: integration keeps constraints to its tolerance only. */
+/* Part of a redundant row that may lie outside the span of the others: integration keeps constraints only to its
+ * tolerance. */
 static const double GROWN = 1e-4;
 
 frame *frame_create(const hamel_model *model) {
@@ -190,7 +191,7 @@ static bool is_positive(size_t n, const double *lu, const size_t *pivot) {
     return positive;
 }
 
-/* Whether the basis of rows is oriented as it was where the frame was chosen: QR is free to turn it round. */
+/* Whether the basis of rows has the same orientation as when the frame was chosen: QR may reverse it. */
 static bool keeps_orientation(frame *f) {
     size_t n = f->n, count = f->row_count;
     if (!frame_is_redundant(f)) return true;

@@ -4,7 +4,7 @@
 
 #include "engine/solve/sensitivities.h"
 
-/* What is differentiated along: sensitivities NULL for nothing. */
+/* The sensitivities that are propagated across the impulse; NULL without sensitivities. */
 typedef struct impulse_along {
     sensitivities *sensitivities;
     double *const *s;

@@ -52,16 +52,16 @@ struct kinetics {
 kinetics *kinetics_create(const hamel_model *model);
 void kinetics_free(kinetics *k);
 
-/* From now on evaluations and solutions are HAMEL_CANCELED, without a fault, once *cancel is true or CLOCK_MONOTONIC is past
- * the deadline (seconds; 0: none): so every loop over them ends. */
+/* From now on evaluations and solutions return HAMEL_CANCELED, without a fault, once *cancel is true or CLOCK_MONOTONIC
+ * is past the deadline (seconds; 0: no deadline), so that every loop over them ends. */
 void kinetics_limit(kinetics *k, const atomic_bool *cancel, double deadline);
 
 /* Makes exactly these constraints (m) active; `active` may be the mode's own. The next evaluation knows of it. HAMEL_OK or
  * HAMEL_NO_MEMORY. */
 hamel_status kinetics_select(kinetics *k, const bool *active) HAMEL_CHECKED;
 
-/* What evaluations take from those before them. A state that is only looked at must not change those of the integration:
- * recalled before each of them, rows are the same however many there are. */
+/* The state that evaluations inherit from earlier ones. Recalled before each row, it keeps the evaluation of rows from
+ * affecting the integration: results do not depend on the number of rows. */
 typedef struct kinetics_memory {
     size_t rest;
     kkt_memory all, positions, velocities;
@@ -92,11 +92,11 @@ hamel_status kinetics_accelerations(kinetics *k, double alpha, double beta, doub
 /* Evaluates at the state evaluated last, with the multipliers found last in the forces that contain them. */
 hamel_status kinetics_evaluate_again(kinetics *k, hamel_error *error) HAMEL_CHECKED;
 
-/* What a and lambda miss of the equations of motion at the state evaluated last (dynamics_residual.h). */
+/* The residual of a and lambda in the equations of motion at the state evaluated last (dynamics_residual.h). */
 dynamics_missed kinetics_missed(kinetics *k, const double *a, const double *lambda);
 
-/* Puts a and lambda, which kinetics_accelerations has found without stabilization, into the equations: *missed is what they
- * miss. Where that is more than rounding the solution of another method replaces them, or the status is
+/* Checks a and lambda, which kinetics_accelerations has found without stabilization, against the equations of motion:
+ * *missed is their residual. If it exceeds rounding, the solution of another method replaces them, or the status is
  * HAMEL_INTEGRATION. */
 hamel_status kinetics_verify(kinetics *k, double *a, double *lambda, dynamics_missed *missed,
                              hamel_error *error) HAMEL_CHECKED;

@@ -1,5 +1,5 @@
-/* kinetics_verified.c — accelerations that are delivered: put into the equations, and found another way where they miss
- * them. */
+/* kinetics_verified.c — checks accelerations against the equations of motion before they are output, and replaces them
+ * by those of another solver if they do not satisfy them. */
 #include "engine/solve/kinetics.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
  * 2e-10; rows nearer to each other than 1e-10 are solved as if they depended on each other (row_space.c). All examples in
  * all formulations stay below 4e-10, but for one singular instant below 2e-11. */
 static const double RESIDUAL_MOST = 1e-9;
-/* Matrices of the other way are dense. */
+/* The matrices of the other solver are dense. */
 enum { OTHER_WAY_MOST = 600 };
 
 dynamics_missed kinetics_missed(kinetics *k, const double *a, const double *lambda) {
@@ -26,20 +26,21 @@ dynamics_missed kinetics_missed(kinetics *k, const double *a, const double *lamb
     return dynamics_residual_of(k->residual, k->values, k->v, Q, split ? R : NULL, k->survey.usual, a, lambda);
 }
 
-/* Redundant constraints of a state that is not projected ask for accelerations that differ by as much as the state is off. */
+/* At a state that is not projected, redundant constraints require accelerations that differ by as much as they are
+ * violated. */
 static bool may_contradict(const kinetics *k) {
     size_t active = 0;
     for (size_t c = 0; c < k->model->m; c++) active += k->mode.active[c];
     return k->model->settings.projection != HAMEL_PROJECTION_ON && motion_rank(&k->motion) < active;
 }
 
-/* Of what was missed, the part that must not be. */
+/* The part of the residual that counts as an error. */
 static double fault_of(const kinetics *k, dynamics_missed missed) {
     return may_contradict(k) ? missed.motion : fmax(missed.motion, missed.constraints);
 }
 
-/* Whether there is another way: not for large systems, nor for forces of the formulation that the other solver would need
- * as Lagrange's equations have them. */
+/* Whether there is another solver: not for large systems, and not if the formulation does not provide the forces of
+ * Lagrange's equations, which that solver would need. */
 static bool has_other_way(const kinetics *k) {
     return k->model->n + k->model->m <= OTHER_WAY_MOST && !k->model->reaction_shift;
 }

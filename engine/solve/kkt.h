@@ -11,9 +11,9 @@
  *           indefinite or W present: LU;
  *   by lists of products (kkt_ldl.h), where M is positive and either sparse or small, and no row depends on others; the
  *           other ways stand by;
- *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; where rows are redundant they get a
- *           compliance that a proximal iteration takes back, with the same λ of least norm. Up to some thousand rows
- *           which become dependent without being expected to are dense.
+ *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; redundant rows get a compliance that a
+ *           proximal iteration removes again, with the same λ of least norm. Rows that become dependent unexpectedly
+ *           are solved densely, up to some thousand.
  *
  * Belongs to one run. All memory is its own, sized at creation (a large sparse system that turns out to have dependent
  * constraints gets a dense one then; another selection of rows makes a sparse one anew). */
@@ -40,9 +40,10 @@ hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 /* At most `rank` of the rows taken are independent, and usual[m] is the length of each constraint's row where it is longest
  * (row_survey.h; borrowed): until the next kkt_select. */
 void kkt_expect(kkt *k, size_t rank, const double *usual);
-bool kkt_expects_redundancy(const kkt *k); /* whether that is fewer rows than are taken */
+bool kkt_expects_redundancy(const kkt *k); /* whether fewer rows than those taken are independent */
 
-/* Whether dense matrices are too dear even where rows are redundant: then the compliance makes up for it, of any rank. */
+/* Whether dense matrices cost too much even if rows are redundant; the sparse solver with compliance then handles any
+ * rank. */
 bool kkt_prefers_sparse(const kkt *k);
 
 /* Factors for the M, A, W in `values` (outputs of the model's dynamics program, all finite). HAMEL_OK, HAMEL_SINGULAR
@@ -55,8 +56,8 @@ hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;
 
-/* What a factorization takes from those before it: ways that have failed are not tried again. Recalling does nothing once
- * other rows have been selected. */
+/* The state that a factorization inherits from earlier ones: methods that have failed are not tried again. Recalling
+ * has no effect after other rows have been selected. */
 typedef struct kkt_memory {
     size_t selection;
     bool augment, use_dense, compliant;
@@ -69,9 +70,10 @@ size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
 /* How far the rows are from losing rank, after kkt_factor: the sine of the smallest angle between a row and the span of
  * those before it, in the metric of M⁻¹; 1 where it is not known (KLU alone, or a mass matrix that needs LU). */
 double kkt_margin(const kkt *k);
-bool kkt_finds_margin(const kkt *k); /* whether that is known at all: not where only KLU serves */
+bool kkt_finds_margin(const kkt *k); /* whether the margin can be found; false if only KLU is used */
 
-/* M is singular at every state (mass_rank.h): only methods that let the rows of A make up for it are taken from now on. */
+/* M is singular at every state (mass_rank.h): from now on only methods are used that need [M; A], not M, of full
+ * rank. */
 void kkt_expect_singular(kkt *k);
 
 /* The constraints whose rows depend on others, after kkt_factor: their number, indices in list[m]. */

@@ -19,12 +19,11 @@ bool mode_create(motion_mode *mode, const hamel_model *model);
 void mode_free(motion_mode *mode);
 
 /* Takes the branches of the operators as they are at this state, or a moment ahead of it: a run that starts at an edge
- * begins with the branch that it moves into. Where one of them hangs on what is solved for, its branch
- * stays. */
+ * begins with the branch that it moves into. An operator that depends on unknowns of the solution keeps its branch. */
 void mode_choose_branches(motion_mode *mode, double t, const double *q, const double *v);
 
-/* Others have changed: an operator that contains one, as abs in abs(mod(t, 2) - 1), takes the branch of a moment ahead, so that
- * both sides of the instant have branches which belong together. */
+/* Call after branches have changed. An operator that contains a changed one, as abs in abs(mod(t, 2) - 1), takes the
+ * branch of a moment ahead, so that the branches on each side of the instant are consistent. */
 void mode_follow_inner(motion_mode *mode, double t, const double *q, const double *v, double moment);
 
 #endif

@@ -18,7 +18,7 @@ struct reduced {
     frame *frame; /* NULL: least constraint, Φ is the identity */
     size_t n, m, freedom, acceleration_count;
     size_t *acceleration; /* indices of the acceleration constraints */
-    bool *implied;        /* acceleration_count: the other constraints leave nothing of it at this state */
+    bool *implied;        /* acceleration_count: whether the other constraints imply it at this state */
     const double *values; /* of the dynamics program, borrowed */
     double *M, *A;        /* n × n; n × m: row c of A is a column */
     double *MPhi, *H, *E; /* n × freedom; freedom × freedom; freedom × acceleration_count */
@@ -128,8 +128,8 @@ static void fill(reduced *r) {
     r->has_rows = false;
 }
 
-/* Column a of E. A row that the constraints imply, as the rate of one of them, leaves nothing but rounding: it is 0 then, for
- * brought to unit length rounding would be a constraint of its own. */
+/* Column a of E. If the constraints imply a row, as the rate of one of them, only rounding is left of it. Such a row is
+ * set to 0, because at unit length its rounding would act as a constraint. */
 static void project_row(reduced *r, const double *Phi, size_t a) {
     const double *row = r->A + r->n * r->acceleration[a];
     double *out = r->E + r->freedom * a, most = 0, left = 0;
@@ -251,7 +251,7 @@ static double accelerations(reduced *r, const double *g, const double *b, double
             right -= row[i] * r->phi[i];
             size += fabs(row[i] * r->phi[i]);
         }
-        r->right[a] = r->implied[a] && size > 0 ? right / size : right; /* what it contradicts by is relative */
+        r->right[a] = r->implied[a] && size > 0 ? right / size : right; /* its contradiction is relative */
     }
     double contradiction = least_constraint_solve(&r->least, r->f, r->right, r->y);
     memcpy(x, r->phi, n * sizeof *x);

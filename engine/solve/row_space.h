@@ -1,13 +1,13 @@
 /* row_space.h — the rows of linear constraints E x = r of any rank: solutions of least norm, the directions that they
  * leave free, multipliers of least norm.
  *
- * A rank-revealing QR of Eᵀ, its columns brought to unit length (Golub & Van Loan, Matrix Computations, 4th ed., 5.5.6):
- * Eᵀ D P = Q R with D = diag(scale). Matrices are column-major; a row of E is a column here.
+ * A rank-revealing QR of Eᵀ, its columns brought to unit length (Golub & Van Loan, Matrix Computations, 4th ed.,
+ * 5.5.6): Eᵀ D P = Q R with D = diag(scale). Matrices are column-major; a row of E is a column here.
  *
- * Off their constraints, by δ, each choice of independent rows among dependent ones spans another space, δ apart: what is
- * made of Q₁ alone jumps where the choice changes, and integrators stop there. So solutions are Eᵀλ with the λ of least
- * norm, of all rows; and the space of the rows is that of Q₁ turned by one step of subspace iteration towards the largest
- * singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Both depend on the choice by δ² only. */
+ * At a state that violates the constraints by δ, each choice of independent rows spans another space, at a distance of
+ * δ. Results computed from Q₁ alone jump when the choice changes, and integrators fail there. So solutions are Eᵀλ with
+ * the λ of least norm, of all rows; and the row space is that of Q₁ rotated by one step of subspace iteration towards
+ * the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Both depend on the choice only by δ². */
 #ifndef HAMEL_SOLVE_ROW_SPACE_H
 #define HAMEL_SOLVE_ROW_SPACE_H
 

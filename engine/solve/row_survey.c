@@ -14,12 +14,12 @@ enum { STATES = 3, TRIES = 4 };
 /* How far from the start states are looked for, of each component's size or 1: a few degrees of an angle. Mechanisms that
  * are small in their units take a shorter distance, NEARER by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
-/* Scaled residuals: a state that misses its constraints by δ shows rows that are shorter than δ / REDUNDANCY_TOLERANCE as
- * independent. Only where no projection reaches rounding the less precise ones count. */
+/* Scaled residuals: at a state that violates its constraints by δ, rows shorter than δ / REDUNDANCY_TOLERANCE appear
+ * independent. Less precise states count only if no projection reaches rounding. */
 static const double ON_CONSTRAINTS = 1e-11, PRECISE = 1e-14;
 static const uint64_t SEED = 1; /* the same in each run */
 
-/* Which rows a solver takes. */
+/* The rows that a solver takes. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
 
 typedef struct survey_ranks {
@@ -106,7 +106,8 @@ static size_t count_active(const kinetics *k) {
     return count;
 }
 
-/* Large systems are projected with the compliance, if they are redundant already at the start; any other way would be dear. */
+/* Large systems that are redundant at the start are projected with the compliance; any other method would cost too
+ * much. */
 static hamel_status expect_from_start(kinetics *k, double t, const double *q, const double *v, bool *taken) {
     survey_ranks ranks = {{0, 0, 0}, false, false};
     if (!kkt_prefers_sparse(k->all) || kinetics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;

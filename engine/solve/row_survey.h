@@ -1,11 +1,11 @@
-/* row_survey.h — what holds of the rows of A all along a motion: their rank, and how long each of them is.
+/* row_survey.h — the rank of the rows of A along a motion, and the usual length of each row.
  *
- * Rounding and the drift of an integration decide about dependence at a single state: of a distance that two equations
- * fix together, cos(a) b' = 0 and sin(a) b' = 0, one row vanishes at each quarter turn, and what is left of it points
- * anywhere. The rank of analytic rows is the same at almost all states of a connected set, and lower at the others; so it
- * is found at random states on the constraints near the start (Kruskal rank by random evaluation, as in Schwartz, J. ACM 27
- * (1980) 701) and is an upper bound from then on, while each row is measured by the length that it had there. Nothing is
- * learned later: what a run finds does not depend on the states that have been looked at. */
+ * At a single state, rounding and the drift of an integration would decide about dependence. If cos(a) b' = 0 and
+ * sin(a) b' = 0 fix a distance together, one of the rows vanishes at each quarter turn, and its rounding points
+ * anywhere. The rank of analytic rows is the same at almost all states of a connected set, and lower at the others. So
+ * it is found once, at random states on the constraints near the start (random evaluation, as in Schwartz, J. ACM 27
+ * (1980) 701), and is an upper bound from then on; each row is measured by its length at these states. The survey is
+ * not updated later, so the results of a run do not depend on the states that have been evaluated. */
 #ifndef HAMEL_SOLVE_ROW_SURVEY_H
 #define HAMEL_SOLVE_ROW_SURVEY_H
 
@@ -22,11 +22,11 @@ typedef struct row_survey {
 } row_survey;
 
 /* Surveys the active constraints near (t, q, v), which should lie on them, and passes the result to the solvers of k.
- * Without a state found, or without redundant rows, each state speaks for itself. On return (t, q, v) is evaluated. HAMEL_OK,
- * HAMEL_NO_MEMORY, HAMEL_NOT_FINITE. */
+ * If no state is found, or no rows are redundant, the rank is decided at each state. On return (t, q, v) is evaluated.
+ * HAMEL_OK, HAMEL_NO_MEMORY, HAMEL_NOT_FINITE. */
 hamel_status row_survey_find(struct kinetics *k, double t, const double *q, const double *v) HAMEL_CHECKED;
 
-/* Forgets the result: other constraints act from now on. */
+/* Discards the result, because other constraints act from now on. */
 void row_survey_drop(struct kinetics *k);
 
 #endif
