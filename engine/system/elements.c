@@ -148,7 +148,7 @@ static const system_located *element_of(hamel_system *s, const char *name, const
     return e->ready ? e : NULL;
 }
 
-/* An orientation or an inertia that was forgotten beside the other. */
+/* Warns if a body has an orientation without inertia, or an inertia without orientation. */
 static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_located *e) {
     bool turns = !graph_is_zero(s->graph, e->omega[0]) || !graph_is_zero(s->graph, e->omega[1]) ||
                  !graph_is_zero(s->graph, e->omega[2]);

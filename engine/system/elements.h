@@ -21,7 +21,7 @@ typedef struct system_located {
     bool turns;                         /* a body or a frame */
     size_t walk;                        /* the search for what is needed first that met it last (located.c), and */
     bool open;                          /* whether that search is still below it */
-    bool failed;                        /* its orientation is faulty, which was reported */
+    bool failed;                        /* its orientation has a fault that was reported */
     bool ready;                         /* what follows is known */
     graph_node position[3];             /* inertial */
     graph_node rotation[9];             /* own axes to inertial, row by row */

@@ -9,7 +9,7 @@
 
 enum { FAMILY_DEPTH = 8, INDEX_MAX = 4, NAME_BYTES = 256 };
 
-/* Inside the family the index is meant, wherever its name stands. */
+/* Inside the family the name always refers to the index. */
 static void warn_of_hidden(hamel_system *s, const syntax_range *range, const char *pointer) {
     static const char *const kinds[ENTRY_KINDS] = {"parameter", "coordinate", "definition", "quasi-velocity"};
     const symbol_table *names = &s->binder->quantities;

@@ -75,7 +75,7 @@ static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop
     return false;
 }
 
-/* Quaternions of coordinates get the constraint that keeps their norm; others have to have norm 1 by themselves. */
+/* Quaternions of coordinates get a constraint that keeps their norm; other quaternions must have norm 1 themselves. */
 static bool declare_norm(hamel_system *s, system_located *e) {
     const hamel_orientation *o = e->orientation;
     loop_scope scope;
@@ -123,7 +123,7 @@ typedef struct joint_work {
     const graph_node *direction; /* what else they are proportional to, twice; or NULL */
 } joint_work;
 
-/* What no coordinate can violate holds within this part of its terms: some thousand roundings. */
+/* An equation without coordinates holds if its error is within this part of its terms: some thousand roundings. */
 static const double HOLDS = 2e-13;
 
 /* Σ |x_k| where all coordinates are 0; what depends on time counts as nothing. */
@@ -148,7 +148,7 @@ static double size_of_terms(const joint_work *w) {
     return size;
 }
 
-/* Without coordinates an equation holds or not: 0 where nothing but rounding is missing. */
+/* An equation without coordinates holds or not; it becomes 0 if its error is rounding. */
 static graph_node without_rounding(const joint_work *w, graph_node f) {
     const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
     double value;
@@ -260,7 +260,7 @@ static void no_rotation(joint_work *w) {
     }
 }
 
-/* A particle has no axes: inertial ones in their place would keep the other end from turning. */
+/* A particle has no axes: inertial axes in their place would keep the other end from rotating. */
 static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) {
     for (int k = 0; k < 2; k++) {
         const system_located *e = k ? w->b : w->a;

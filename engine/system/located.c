@@ -19,7 +19,7 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     return false;
 }
 
-/* What an element is read from. */
+/* The parts of the description from which an element is read. */
 typedef struct located_source {
     const char *name, *pointer, *kind;
     const hamel_position *position;
@@ -27,7 +27,7 @@ typedef struct located_source {
     const char *in, *in_pointer;
 } located_source;
 
-/* Adds an element; returns its index or −1. What it is given in is found later. */
+/* Adds an element; returns its index or −1. Its parent and axes are resolved later. */
 static int32_t add(hamel_system *s, const located_source *from, const loop_scope *scope) {
     system_binder *b = s->binder;
     if (!check_dimension(s, from->position)) return -1;
@@ -74,7 +74,7 @@ static void declare_family(hamel_system *s, const located_source *from, const ha
         if (!declare(s, *from, &f.scope)) return;
 }
 
-/* A place in a frame leaves open in which axes an orientation, or moments of inertia, beside it are meant. */
+/* A position in a frame does not determine the axes of an orientation or of moments of inertia given with it. */
 static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
     (void)hamel_fail(
         s->error, HAMEL_INVALID, p->pointer, 0,
@@ -143,7 +143,8 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
     return -2;
 }
 
-/* Finds what an element is given in. A place that names a frame itself is given there; a point in it turns with it. */
+/* Resolves the frame or body in which an element is given. A position that names a frame is given in that frame; a
+ * point in it moves with it. */
 static bool find_parents(hamel_system *s, system_located *e) {
     loop_scope scope;
     scope_from(&scope, e->loops, e->loop_count);
@@ -216,7 +217,7 @@ static bool compute(hamel_system *s, system_located *e) {
     memcpy(e->omega_body, omega_body, sizeof omega_body);
     if (e->parent >= 0) {
         const system_located *p = &b->located[e->parent];
-        bool frame = strcmp(e->kind, "frame") == 0; /* which is nothing but its axes */
+        bool frame = strcmp(e->kind, "frame") == 0; /* a frame consists of its origin and axes only */
         if (frame && e->axes < 0 && !is_parallel(s, p)) return refuse_axes(s, e->name, e->given);
         node_matrix_apply(g, p->rotation, at, turned);
         for (int k = 0; k < 3; k++) e->position[k] = graph_add(g, p->position[k], turned[k]);
@@ -278,7 +279,7 @@ static bool visit(located_search *w, int32_t element) {
     e->open = true;
     if (e->position_slot >= 0 && !binder_need_slot(s, e->position_slot)) w->complete = false;
     if (e->orientation_slot >= 0 && !binder_need_slot(s, e->orientation_slot)) w->complete = false;
-    if (faulty(s->binder, e)) w->complete = false; /* its fault is told where it is written */
+    if (faulty(s->binder, e)) w->complete = false; /* its fault is reported at its own position */
     return push(w, e->parent) && (e->axes == e->parent || push(w, e->axes));
 }
 

@@ -128,7 +128,7 @@ typedef struct system_event {
     graph_node when, *restitutions, *assigned; /* set by outputs_bind */
 } system_event;
 
-/* What is differentiated along the motion, and so has to be continuous along it. */
+/* An expression that is differentiated along the motion, and so has to be continuous along it. */
 typedef struct system_continuous {
     graph_node node;
     const char *pointer, *what; /* "the position of a mass" */
@@ -142,8 +142,8 @@ typedef struct system_action {
     graph_node force;
 } system_action;
 
-/* A given force F and what it does work along: its generalized forces are F ∂along/∂s, s the coordinates or, of velocities,
- * their rates. Kept for the check by finite differences (engine/analyze/differences.c). */
+/* A given force F and the quantity along which it does work: its generalized forces are F ∂along/∂s, s the coordinates
+ * or, for velocities, their rates. Kept for the check by finite differences (engine/analyze/differences.c). */
 typedef struct system_work {
     graph_node force, along;
     graph_symbol_kind kind; /* of s */
@@ -209,7 +209,7 @@ typedef struct hamel_system {
 
     system_continuous *continuous;
     size_t continuous_count, continuous_capacity;
-    bool complete; /* what is bound from here on is only observed */
+    bool complete; /* expressions bound from now on are only observed */
 
     size_t particle_count, particle_capacity;
     system_particle *particles;
@@ -288,7 +288,7 @@ bool system_interrupted(hamel_system *s);
 /* d/dt of a node along the motion; and the note that it has to be continuous, unless it is only observed. `what` names it in
  * messages and lives as long as the program. */
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
-/* The note alone. */
+/* Only the note. */
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);
 
 /* Index of a coordinate or constraint by its expanded name, or −1. */

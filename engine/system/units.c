@@ -452,7 +452,7 @@ static void check_force(hamel_system *s, const unit_note *note, int32_t own) {
     not_as_expected(s, note->pointer, "the force", own, expected ? expected : "expected", wanted);
 }
 
-/* Of an orientation: sines and cosines are made of it. */
+/* The angle of an orientation, whose sine and cosine are taken. */
 static void check_angle(hamel_system *s, const unit_note *note, int32_t own) {
     if (agree(s, own, ONE)) return;
     text_buffer m;

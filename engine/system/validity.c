@@ -1,15 +1,15 @@
-/* validity.c — see the header. Random states are moved onto the constraints that hold the coordinates of orientations
- * together: nine direction cosines are a rotation only where these are satisfied. */
+/* validity.c — see the header. Random states are projected onto the constraints among the coordinates of orientations:
+ * nine direction cosines are a rotation only if these constraints hold. */
 #include "engine/system/validity.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Orientations and inertia matrices that people write down are rounded; what misses by more is another mistake. */
+/* Orientations and inertia matrices in descriptions are rounded; a larger error is a mistake. */
 static const double ROUNDED = 1e-6;
-/* Constant rotations that miss by more than some roundings of nine products are made exact. */
+/* Constant rotations whose error exceeds some roundings of nine products are made exact. */
 static const double EXACT = 1e-14;
-/* Moments of inertia that people write down are rounded: to three digits, those of a thin rod or disk miss by less. */
+/* Moments of inertia in descriptions are rounded: to three digits, the error for a thin rod or disk is smaller. */
 static const double INERTIA_ROUNDING = 0.01;
 
 /* The first three hold in every state. */
@@ -188,7 +188,7 @@ static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     return false;
 }
 
-/* Half a turn about the third axis is no rotation where the scalar is written last. */
+/* A half turn about the third axis is the identity if the scalar is written last. */
 static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state *at) {
     const double *e = at->x;
     if (!at->initial || e[0] != 0 || e[1] != 0 || e[2] != 0 || fabs(e[3]) != 1) return true;
@@ -199,8 +199,8 @@ static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state 
     return false;
 }
 
-/* n, the places of wheel and surface, the radius. A wheel on the far side of the plane that touches it there was meant to
- * roll on the near side. Other planes and curved surfaces are no concern. */
+/* x: n, the positions of wheel and surface, the radius. A wheel that touches the plane from the far side was meant to
+ * roll on the near side. Other positions and curved surfaces are not checked. */
 static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *at) {
     const double *n = at->x, *wheel = at->x + 3, *surface = at->x + 6, radius = at->x[9];
     double height = 0, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -228,7 +228,8 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
 
 /* --- constants -------------------------------------------------------------------------------------------------------- */
 
-/* Numbers of a claim that is made of numbers and parameters; false when it is not, or some are not finite. */
+/* The values of a claim that consists of numbers and parameters; false for other claims, or if a value is not
+ * finite. */
 static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NODES]) {
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
         if (graph_depends(s->graph, c->nodes[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;
@@ -304,7 +305,7 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
         order.kind = CLAIM_SCALAR_FIRST;
         if (!judge(s, &order, x, &constant) && graph_status(s->graph) != HAMEL_OK) return false;
     }
-    if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* its constraint keeps it */
+    if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* its constraint keeps the norm */
     if (!judge(s, &c, x, &constant)) return false;
     if (!constant || miss_of(&c, x) <= EXACT) return true;
     if (c.kind == CLAIM_MATRIX)
@@ -314,7 +315,7 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
     return true;
 }
 
-/* Other numbers of its parameters are held to the same. */
+/* Other values of its parameters have to satisfy the same condition. */
 static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
     if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
     system_sign *all = binder_grow(s, s->signs, &s->sign_capacity, s->sign_count, sizeof *all, pointer);

@@ -1,9 +1,9 @@
-/* validity.h — what no mechanical system can have: orientations that are not rotations, masses and moments of inertia of
- * no body. Private to engine/system.
+/* validity.h — checks for impossible values: orientations that are not rotations, impossible masses and moments of
+ * inertia. Private to engine/system.
  *
- * Expressions of numbers and parameters are judged where they are bound. What depends on time or coordinates becomes a
- * claim; all claims are judged together, at the initial state and at some random ones, so that the cost is linear in the
- * size of the system. */
+ * Expressions of numbers and parameters are checked when they are bound. Expressions that depend on time or coordinates
+ * become claims; all claims are checked together, at the initial state and at some random states, so that the cost is
+ * linear in the size of the system. */
 #ifndef HAMEL_SYSTEM_VALIDITY_H
 #define HAMEL_SYSTEM_VALIDITY_H
 
@@ -20,8 +20,8 @@ void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const g
 /* The radius of a wheel. False with a fault. */
 bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node);
 
-/* A plane with this constant normal (by inertial components) through the surface's origin should have the wheel of the
- * rolling joint `name` on the side that the normal points to. */
+/* Warns if the wheel of the rolling joint `name` is not on the side of the surface to which its constant normal
+ * (inertial components) points. */
 void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
                    graph_node radius, const system_located *wheel, const system_located *surface);
 

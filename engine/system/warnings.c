@@ -1,4 +1,4 @@
-/* warnings.c — what a description can mean, but hardly does.
+/* warnings.c — warnings about descriptions that are valid but probably mistaken.
  *
  * A warning names a cause; the run goes on, and its summary shows the warning. Each check is linear in the size of the
  * description. */
@@ -11,7 +11,7 @@
 
 enum { WARNINGS_MAX = 20, WARNING_BYTES = 400, NAMED_MAX = 5 };
 
-/* One warning for each place: a member speaks for its family. */
+/* Adds one warning for each pointer: a member represents its family. */
 static bool is_known(const hamel_system *s, const char *pointer) {
     for (size_t i = 0; i < s->warning_count; i++)
         if (strcmp(s->warned[i], pointer) == 0) return true;
@@ -141,7 +141,7 @@ static void check_lagrangian(hamel_system *s) {
 
 /* --- constraints that never act, or always ------------------------------------------------------------------------------ */
 
-/* What events do to each constraint. */
+/* Marks which constraints events activate and deactivate. */
 enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
 
 static void mark_events(const hamel_system *s, unsigned char *marks) {
@@ -178,7 +178,7 @@ static void check_activation(hamel_system *s) {
 
 /* --- angles in degrees -------------------------------------------------------------------------------------------------- */
 
-/* Beyond two turns, and a multiple of a half: hardly meant in radians. */
+/* A multiple of a half beyond two turns is hardly meant in radians. */
 static bool looks_like_degrees(double x) {
     return fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x;
 }
@@ -193,7 +193,7 @@ typedef struct angle_marks {
     bool *coordinates, *parameters;
 } angle_marks;
 
-/* Marks what a sine or cosine takes as it is, and coordinates in a sum with others. */
+/* Marks direct arguments of a sine or cosine, and coordinates in a sum with others. */
 static void mark_angles(const hamel_system *s, const angle_marks *marks) {
     size_t count = graph_count(s->graph);
     for (graph_node i = 0; (size_t)i < count; i++) {
@@ -210,7 +210,7 @@ static void mark_angles(const hamel_system *s, const angle_marks *marks) {
     }
 }
 
-/* Numbers as they are written; an expression is no slip of the pen. */
+/* Checks plain numbers only; an expression is deliberate. */
 static void check_degrees(hamel_system *s) {
     const hamel_description *d = s->description;
     bool any = false;
@@ -263,7 +263,7 @@ static void add_text(texts *t, const char *text) {
     if (text && t->count < sizeof t->items / sizeof *t->items) t->items[t->count++] = text;
 }
 
-/* Elements without names of their own: an index that they do not contain only multiplies them. */
+/* Elements without names: an index that they do not contain only multiplies them. */
 static void check_index(hamel_system *s, const hamel_family *family, const texts *t) {
     for (size_t k = 0; k < family->count; k++) {
         const char *name = family->ranges[k] + strspn(family->ranges[k], " ");

@@ -171,7 +171,7 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
 }
 
 /* Steps of a free motion go over a bump that they have not met, and a row lies on it. */
-static void a_run_that_its_certificate_denies_is_kept_as_failed(void **state) {
+static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
     (void)state;
     const char *denied = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"velocity\":4}],"
                          "\"kinetic_energy\":\"x'^2/2\",\"potential_energy\":\"exp(-(1000*(x-2))^2)\","
@@ -546,7 +546,7 @@ int main(void) {
         cmocka_unit_test(waiting_ends_when_its_time_is_over),
         cmocka_unit_test(an_unchanged_job_is_304),
         cmocka_unit_test(a_run_that_fails_is_kept_with_its_problem),
-        cmocka_unit_test(a_run_that_its_certificate_denies_is_kept_as_failed),
+        cmocka_unit_test(a_run_that_fails_its_own_checks_is_stored_as_failed),
         cmocka_unit_test(events_are_stored_among_the_rows),
         cmocka_unit_test(results_come_in_every_format_and_equal_a_live_run),
         cmocka_unit_test(results_can_be_cut_and_thinned),

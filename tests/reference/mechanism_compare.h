@@ -10,7 +10,7 @@
 double mechanism_span(const ne_system *start, double span);
 
 /* Places, velocities and angular velocities of all bodies in a row agree with the state `s` at its time to 1e-7 of their
- * sizes. Fails the running test otherwise; `by`: who has found the state. */
+ * sizes. Fails the running test otherwise; `by`: the method that computed the state. */
 void mechanism_compare(const char *what, const char *by, const motion *m, size_t row, const ne_system *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* random_mechanism.c — see the header. A point of a joint is chosen on one body and found on the other, so that whatever is
- * drawn fits together. */
+/* random_mechanism.c — see the header. A point of a joint is drawn on one body and computed on the other, so that every
+ * mechanism is consistent. */
 #include "tests/reference/random_mechanism.h"
 
 #include "engine/base/random.h"

@@ -41,7 +41,7 @@ static void compare(mechanism_kind kind, uint64_t seed) {
     free(text);
 }
 
-static void mechanisms_move_as_newton_and_euler_have_them(void **state) {
+static void mechanisms_agree_with_newton_and_euler(void **state) {
     (void)state;
     uint64_t count = getenv("HAMEL_TEST_LONG") ? 25 : 3; /* of each kind */
     for (uint64_t k = 0; k < count; k++)
@@ -49,8 +49,8 @@ static void mechanisms_move_as_newton_and_euler_have_them(void **state) {
             compare((mechanism_kind)kind, 1000 * (uint64_t)(kind + 1) + k);
 }
 
-/* The judge is judged: a body without forces keeps its energy and angular momentum, a pendulum its energy. */
-static void the_judge_conserves_energy(void **state) {
+/* Checks the reference itself: a body without forces keeps its energy and angular momentum, a pendulum its energy. */
+static void the_reference_integration_conserves_energy(void **state) {
     (void)state;
     for (int kind = 0; kind < MECHANISM_KINDS; kind++) {
         ne_system s;
@@ -66,8 +66,8 @@ static void the_judge_conserves_energy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_judge_conserves_energy),
-        cmocka_unit_test(mechanisms_move_as_newton_and_euler_have_them),
+        cmocka_unit_test(the_reference_integration_conserves_energy),
+        cmocka_unit_test(mechanisms_agree_with_newton_and_euler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

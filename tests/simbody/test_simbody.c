@@ -32,12 +32,12 @@ static void compare(uint64_t seed) {
     free(text);
 }
 
-static void trees_move_as_simbody_has_them(void **state) {
+static void trees_agree_with_simbody(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= TREES; seed++) compare(seed);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trees_move_as_simbody_has_them)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trees_agree_with_simbody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Motion that is prescribed with kinks and jumps: every formulation has the impacts, the balance has their work, and what no
- * motion follows is refused. */
+/* test_branch_change.c — prescribed motion with kinks and jumps: every formulation has the same impacts, the balance
+ * includes their work, and jumps of positions and momenta are refused. */
 #include "engine/solve/branch_change.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -205,7 +205,7 @@ static void momenta_stay_when_masses_jump_and_where_they_are_not_linear(void **s
 
 /* Two pendulums in a row on a base led by a table, in space with a plane of motion for each: by energies and by constraints
  * alike, and by all formulations. An event falls on a kink. */
-static void several_bodies_go_alike_by_energies_and_by_constraints(void **state) {
+static void energies_and_constraints_give_the_same_motion_of_several_bodies(void **state) {
     (void)state;
     static const char simulation[] = "`stop`: 2, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12";
     static const char energies[] =
@@ -236,7 +236,7 @@ static void several_bodies_go_alike_by_energies_and_by_constraints(void **state)
 
 /* The prescribed velocity may change by the place, as on a belt behind another one: a cart of mass 2 hands what it carries
  * the impulse of 1·(2 − 1). With p = θ' + x' cos θ of the pendulum, θ' jumps by −cos θ. */
-static void a_prescribed_velocity_may_jump_at_a_place(void **state) {
+static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
     (void)state;
     static const char by_place[] = "`coordinates`: [{`name`: `x`, `velocity`: 1}, `th`], "
                                    "`kinetic_energy`: `x'^2 + (th'^2 + 2*x'*th'*cos(th) + x'^2)/2`, "
@@ -272,7 +272,7 @@ static hamel_status status_of(const char *members, const char *simulation, char 
     "`coordinates`: [{`name`: `th`, `initial`: 1}], `gravity`: [0, -9.81], " more \
     "`particles`: [{`name`: `p`, `mass`: 1, `position`: [`" x " + sin(th)`, `-cos(th)`]}]"
 
-static void what_no_motion_follows_is_refused(void **state) {
+static void jumps_of_positions_and_momenta_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *members;
@@ -315,7 +315,7 @@ static void what_no_motion_follows_is_refused(void **state) {
     }
 }
 
-static void what_only_looks_so_runs(void **state) {
+static void systems_that_only_seem_to_jump_run(void **state) {
     (void)state;
     static const char *const cases[] = {
         MASS_AT("if(t < 1, 0, t - 1)", ""),                         /* a kink */
@@ -334,8 +334,8 @@ static void what_only_looks_so_runs(void **state) {
     }
 }
 
-/* A motion that starts at a kink starts behind it: nothing strikes. */
-static void a_kink_at_the_start_belongs_to_what_was_before(void **state) {
+/* A motion that starts at a kink starts after it, without an impact. */
+static void a_run_starts_after_a_kink_at_its_start(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`th`], `particles`: [{`name`: `p`, `mass`: 1, "
                           "`position`: [`abs(sin(t)) + th`, 0]}]",
@@ -381,12 +381,12 @@ int main(void) {
         cmocka_unit_test(so_is_a_kink_in_a_constraint_and_a_jump_in_one_on_velocities),
         cmocka_unit_test(a_body_is_struck_in_both_directions),
         cmocka_unit_test(momenta_stay_when_masses_jump_and_where_they_are_not_linear),
-        cmocka_unit_test(several_bodies_go_alike_by_energies_and_by_constraints),
-        cmocka_unit_test(a_prescribed_velocity_may_jump_at_a_place),
-        cmocka_unit_test(what_no_motion_follows_is_refused),
-        cmocka_unit_test(what_only_looks_so_runs),
+        cmocka_unit_test(energies_and_constraints_give_the_same_motion_of_several_bodies),
+        cmocka_unit_test(a_prescribed_velocity_may_jump_at_a_position),
+        cmocka_unit_test(jumps_of_positions_and_momenta_are_refused),
+        cmocka_unit_test(systems_that_only_seem_to_jump_run),
         cmocka_unit_test(a_corner_of_a_constraint_is_an_impact_with_a_warning),
-        cmocka_unit_test(a_kink_at_the_start_belongs_to_what_was_before),
+        cmocka_unit_test(a_run_starts_after_a_kink_at_its_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

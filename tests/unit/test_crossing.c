@@ -1,4 +1,4 @@
-/* test_crossing.c — mechanisms go through positions at which their constraints become dependent for an instant.
+/* test_crossing.c — mechanisms cross positions at which their constraints are dependent for an instant.
  *
  * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l stand on the ground, N
  * bars join their heads. At the level position N rows of A depend on the others, and 2^N motions meet. The motion started
@@ -124,7 +124,7 @@ static void pass(const windows *w, const char *method, double rtol, const char *
 
 static const char two_seconds[] = "`stop`: 2, `samples`: 9";
 
-static void windows_pass_level_positions(void **state) {
+static void windows_cross_level_positions(void **state) {
     (void)state;
     static const int counts[] = {2, 3, 4, 5, 8, 10, 20, 40};
     static const double tolerances[] = {1e-6, 1e-8, 1e-9, 1e-10};
@@ -136,7 +136,7 @@ static void windows_pass_level_positions(void **state) {
     if (!is_long()) pass(&(windows){40, 1, 1, 1, 1, 1}, "auto", 1e-9, "`stop`: 0.75, `samples`: 2", 1);
 }
 
-static void other_lengths_masses_and_speeds_pass(void **state) {
+static void other_lengths_masses_and_speeds_cross(void **state) {
     (void)state;
     static const windows other[] = {{2, 0.7, 1.3, 2, 0.5, 2.5}, {3, 1.5, 0.4, 0.3, 1, 1.2}, {5, 0.2, 1, 1, 3, 9},
                                     {6, 2, 2, 1, 0.01, 0.7},    {7, 1, 3, 5, 1, 30},        {4, 1, 1, 1, 1, -2}};
@@ -150,7 +150,7 @@ static void other_lengths_masses_and_speeds_pass(void **state) {
 }
 
 /* Rows of a long run lie at all distances from the ten instants. */
-static void rows_beside_level_positions_are_right(void **state) {
+static void rows_near_level_positions_are_accurate(void **state) {
     (void)state;
     pass(&(windows){2, 1, 1, 1, 1, 1}, "auto", 1e-8, "`stop`: 10, `samples`: 701", 10);
     pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", 1e-8, "`stop`: 2, `samples`: 201", 2);
@@ -171,7 +171,7 @@ static void runs_may_end_at_a_level_position(void **state) {
         }
 }
 
-static void all_formulations_pass(void **state) {
+static void all_formulations_cross_singularities(void **state) {
     (void)state;
     for (size_t i = 0; hamel_formulation_name(i); i++) {
         const char *name = hamel_formulation_name(i);
@@ -262,7 +262,7 @@ static void describe_cranks(double e, char *text, size_t size, double q[4], doub
 }
 
 /* 1e-7: a hundred times rtol, and what rounding makes of a turn of the width √e, ε/e. */
-static void mechanisms_that_pass_close_by_turn(void **state) {
+static void mechanisms_close_to_a_singularity_turn(void **state) {
     (void)state;
     static const double parts[] = {1e-4, 1e-6, -1e-6, 1e-8};
     static const char *const methods[] = {"auto", "adams", "bdf"}, *const names[] = {"x", "y", "u", "v"};
@@ -282,7 +282,7 @@ static void mechanisms_that_pass_close_by_turn(void **state) {
 }
 
 /* √e is no more than what rounding makes of the positions at which the linkage would turn. */
-static void rounding_does_not_decide_on_a_motion(void **state) {
+static void a_motion_decided_by_rounding_is_refused(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
     for (size_t i = 0; i < 4; i++) {
@@ -304,13 +304,13 @@ static void rounding_does_not_decide_on_a_motion(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_pass_level_positions),
-        cmocka_unit_test(other_lengths_masses_and_speeds_pass),
-        cmocka_unit_test(rows_beside_level_positions_are_right),
+        cmocka_unit_test(windows_cross_level_positions),
+        cmocka_unit_test(other_lengths_masses_and_speeds_cross),
+        cmocka_unit_test(rows_near_level_positions_are_accurate),
         cmocka_unit_test(runs_may_end_at_a_level_position),
-        cmocka_unit_test(all_formulations_pass),
-        cmocka_unit_test(mechanisms_that_pass_close_by_turn),
-        cmocka_unit_test(rounding_does_not_decide_on_a_motion),
+        cmocka_unit_test(all_formulations_cross_singularities),
+        cmocka_unit_test(mechanisms_close_to_a_singularity_turn),
+        cmocka_unit_test(a_motion_decided_by_rounding_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

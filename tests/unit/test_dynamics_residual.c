@@ -1,5 +1,5 @@
-/* test_dynamics_residual.c — engine/solve/dynamics_residual.c and kinetics_verified.c: what a solution misses of the equations
- * of motion, whatever formulation found it. */
+/* test_dynamics_residual.c — engine/solve/dynamics_residual.c and kinetics_verified.c: the residual of a solution in
+ * the equations of motion, whatever formulation found it. */
 #include "engine/solve/kinetics.h"
 #include "tests/unit/fixture.h"
 
@@ -30,7 +30,7 @@ static void solution(double m, double l, double *a, double *lambda) {
     lambda[0] = -m * 9.81 * 0.8 / (2 * l);
 }
 
-static void the_motion_of_a_pendulum_misses_nothing_in_any_units(void **state) {
+static void the_motion_of_a_pendulum_has_no_residual_in_any_units(void **state) {
     static const double sizes[][2] = {{1, 1}, {1e-9, 1e6}, {1e7, 1e-4}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -60,7 +60,7 @@ static void the_motion_of_a_pendulum_misses_nothing_in_any_units(void **state) {
 }
 
 /* The particle that nothing pulls at is a part of its own: the pendulum's forces do not hide what it misses. */
-static void parts_that_do_not_touch_are_judged_apart(void **state) {
+static void uncoupled_parts_are_judged_separately(void **state) {
     (void)state;
     double a[3], lambda[1], v[] = {0, 0, 2};
     hamel_model *model = pendulum(1e6, 1, "`stop`: 1");
@@ -76,8 +76,8 @@ static void parts_that_do_not_touch_are_judged_apart(void **state) {
     hamel_model_free(model);
 }
 
-/* What is delivered is the right solution, though the one given is wrong. */
-static void a_solution_that_misses_is_replaced(void **state) {
+/* The output is the right solution although the given one is wrong. */
+static void a_solution_with_a_residual_is_replaced(void **state) {
     static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane", "boltzmann-hamel"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -110,7 +110,7 @@ static void a_solution_that_misses_is_replaced(void **state) {
     "`joints`: [{`name`: `pin`, `type`: `coincident`, `between`: [[0, 0, 0], `Q`]}]"
 
 /* Kane's forces on a rotor are not those that the equations with multipliers need, so there is no other way. */
-static void a_solution_that_misses_and_cannot_be_replaced_is_refused(void **state) {
+static void a_solution_with_a_residual_and_no_replacement_is_refused(void **state) {
     (void)state;
     double a[7] = {1}, lambda[4] = {0};
     dynamics_missed missed;
@@ -132,7 +132,7 @@ static void a_solution_that_misses_and_cannot_be_replaced_is_refused(void **stat
 
 /* Friction, forces that contain multipliers, and rotors, for which some formulations derive other terms than Lagrange: all of
  * them are in the equations that are checked. */
-static void whatever_acts_is_in_the_equations(void **state) {
+static void all_forces_are_in_the_checked_equations(void **state) {
     static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss",          "maggi",
                                         "kane",     "gibbs-appell",   "boltzmann-hamel"};
     static const char *const systems[] = {
@@ -166,11 +166,11 @@ static void whatever_acts_is_in_the_equations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_motion_of_a_pendulum_misses_nothing_in_any_units),
-        cmocka_unit_test(parts_that_do_not_touch_are_judged_apart),
-        cmocka_unit_test(a_solution_that_misses_is_replaced),
-        cmocka_unit_test(a_solution_that_misses_and_cannot_be_replaced_is_refused),
-        cmocka_unit_test(whatever_acts_is_in_the_equations),
+        cmocka_unit_test(the_motion_of_a_pendulum_has_no_residual_in_any_units),
+        cmocka_unit_test(uncoupled_parts_are_judged_separately),
+        cmocka_unit_test(a_solution_with_a_residual_is_replaced),
+        cmocka_unit_test(a_solution_with_a_residual_and_no_replacement_is_refused),
+        cmocka_unit_test(all_forces_are_in_the_checked_equations),
     };
     return cmocka_run_group_tests_name("dynamics_residual", tests, NULL, NULL);
 }

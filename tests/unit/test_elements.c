@@ -194,8 +194,8 @@ static void a_body_in_another_body_turns_with_it(void **state) {
     fixture_close(&f);
 }
 
-/* A place in a frame says nothing about axes: those of `in`, or inertial ones. */
-static void the_place_of_a_body_in_a_frame_leaves_its_axes_alone(void **state) {
+/* A position in a frame does not define axes: they are those of `in`, or inertial. */
+static void a_position_in_a_frame_does_not_define_axes(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}, {`name`: `rest`}],"
@@ -213,7 +213,7 @@ static void the_place_of_a_body_in_a_frame_leaves_its_axes_alone(void **state) {
 }
 
 #define IN_FRAME "`name`: `B`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`x`, `y`]}"
-static void axes_that_could_be_two_are_refused(void **state) {
+static void ambiguous_axes_are_refused(void **state) {
     (void)state;
     static const char F[] = PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}], `bodies`: [{" IN_FRAME;
     static const char *const rest[] = {", `inertia`: 1}]", ", `orientation`: {`angle`: 0}}]",
@@ -353,8 +353,8 @@ int main(void) {
         cmocka_unit_test(angular_velocities_of_nested_frames_add),
         cmocka_unit_test(position_and_orientation_of_a_body_are_given_in_the_frame_it_is_in),
         cmocka_unit_test(a_body_in_another_body_turns_with_it),
-        cmocka_unit_test(the_place_of_a_body_in_a_frame_leaves_its_axes_alone),
-        cmocka_unit_test(axes_that_could_be_two_are_refused),
+        cmocka_unit_test(a_position_in_a_frame_does_not_define_axes),
+        cmocka_unit_test(ambiguous_axes_are_refused),
         cmocka_unit_test(places_that_cannot_be_are_refused),
         cmocka_unit_test(a_spring_stores_the_square_of_its_stretch),
         cmocka_unit_test(a_spring_without_length_has_no_kink),

@@ -1,5 +1,5 @@
 /* test_equilibria.c — engine/analyze: equilibria, which of them are isolated, and their stability. Expected values are closed
- * forms; where the source of a verdict is not beside it, it is the sign of the potential near the equilibrium. */
+ * forms; a verdict without a source follows from the sign of the potential near the equilibrium. */
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void powers_are_decided_by_their_order(void **state) {
            {ONE("x^4 - x^3"), {0}, UNSTABLE, ORDER(3), 0, 2});
 }
 
-static void several_flat_directions_are_looked_at_together(void **state) {
+static void several_flat_directions_are_examined_together(void **state) {
     (void)state;
     EXPECT({TWO("(x^2 + y^2)^2"), {0}, STABLE, ORDER(4), 0, 1}, {TWO("x^4 - y^4"), {0}, UNSTABLE, ORDER(4), 0, 1},
            {TWO("x*y*(x + y)"), {0}, UNSTABLE, ORDER(3), 0, 1}, {TWO("x^4 + y^6"), {0}, STABLE, ORDER(6), 0, 1},
@@ -99,7 +99,7 @@ static void several_flat_directions_are_looked_at_together(void **state) {
 
 /* x follows y: x = −y²/2 leaves −y⁴/4, and with y⁴ added 3y⁴/4; Peano's (x − y²)(x − 2y²) grows along every straight line,
  * and is −y⁴/4 on x = 3y²/2. */
-static void what_follows_the_flat_direction_counts(void **state) {
+static void coordinates_that_follow_the_flat_direction_count(void **state) {
     (void)state;
     EXPECT({TWO("x^2 + x*y^2"), {0}, UNSTABLE, ORDER(4), 0, 1}, {TWO("x^2 + x*y^2 + y^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("(x - y^2)*(x - 2*y^2)"), {0}, UNSTABLE, ORDER(4), 0, 1},
@@ -255,8 +255,8 @@ static void moving_constraints_and_forces_are_named(void **state) {
     expect_refusal(ONE("x^2 + x*cos(3*t)"), "the force on `x` depends on time");
 }
 
-/* What moves, but not where the system rests: the blade's direction, without a force on it; a stiffness; a lever. */
-static void what_moves_and_lets_rest_is_accepted(void **state) {
+/* Parts that move without disturbing rest: the blade's direction, without a force on it; a stiffness; a lever. */
+static void motion_that_permits_rest_is_accepted(void **state) {
     (void)state;
     EXPECT({UNDER("x^2 + y^2", CONSTRAINT("c", "cos(t)*x' + sin(t)*y' = 0")), {0, 0}, STABLE, LEAST, 0, 1},
            {UNDER("(x - 1)^2 + y^2", CONSTRAINT("c", "cos(t)*x' + sin(t)*y' = 0")), {1, 0}, STABLE, LEAST, 0, 1},
@@ -270,8 +270,8 @@ static void what_moves_and_lets_rest_is_accepted(void **state) {
            {ONE("x^2*(1 + 0.3*sin(t))"), {0}, UNDECIDED, NULL, 0, 1});
 }
 
-/* The search says whether it may have missed something. */
-static void a_search_says_how_far_it_went(void **state) {
+/* The search reports whether it may have missed equilibria. */
+static void a_search_reports_its_extent(void **state) {
     (void)state;
     static const struct {
         const char *members;
@@ -294,7 +294,7 @@ static void a_search_says_how_far_it_went(void **state) {
 }
 
 /* A hanging chain of 14 links in x, y: 28 coordinates. It hangs straight, and that is its minimum. */
-static void a_chain_of_28_coordinates_is_found_hanging(void **state) {
+static void a_chain_of_28_coordinates_hangs_at_its_minimum(void **state) {
     (void)state;
     fixture f;
     hamel_equilibria *e = NULL;
@@ -328,8 +328,8 @@ static void a_chain_of_28_coordinates_is_found_hanging(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(powers_are_decided_by_their_order),
-        cmocka_unit_test(several_flat_directions_are_looked_at_together),
-        cmocka_unit_test(what_follows_the_flat_direction_counts),
+        cmocka_unit_test(several_flat_directions_are_examined_together),
+        cmocka_unit_test(coordinates_that_follow_the_flat_direction_count),
         cmocka_unit_test(families_are_not_isolated_points_and_the_reverse),
         cmocka_unit_test(a_hoop_is_decided_at_its_critical_speed),
         cmocka_unit_test(a_uniform_turn_is_no_change_with_time),
@@ -339,9 +339,9 @@ int main(void) {
         cmocka_unit_test(blades_rest_in_families_and_run_straight),
         cmocka_unit_test(steady_motions_are_judged_at_constant_momenta),
         cmocka_unit_test(moving_constraints_and_forces_are_named),
-        cmocka_unit_test(what_moves_and_lets_rest_is_accepted),
-        cmocka_unit_test(a_search_says_how_far_it_went),
-        cmocka_unit_test(a_chain_of_28_coordinates_is_found_hanging),
+        cmocka_unit_test(motion_that_permits_rest_is_accepted),
+        cmocka_unit_test(a_search_reports_its_extent),
+        cmocka_unit_test(a_chain_of_28_coordinates_hangs_at_its_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

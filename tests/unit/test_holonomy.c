@@ -332,7 +332,7 @@ static void a_small_coefficient_is_no_bracket(void **state) {
 }
 
 /* d(0.1 x³ y + 0.7 z) by hand: 0.3 is not 3 times 0.1 in doubles, and yet meant. */
-static void decimals_mean_what_they_say(void **state) {
+static void rounded_decimals_do_not_change_a_verdict(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x`, `initial`: 0.4}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
            "`constraints`: [{`name`: `c`, `equation`: `(0.3*x^2*y*x' + 0.1*x^3*y' + 0.7*z')*(1 + y^2) = 0`}]",
@@ -488,7 +488,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_from_the_start_is_named_where_it_differs),
         cmocka_unit_test(a_small_coefficient_is_no_bracket),
-        cmocka_unit_test(decimals_mean_what_they_say),
+        cmocka_unit_test(rounded_decimals_do_not_change_a_verdict),
         cmocka_unit_test(a_knife_edge_reaches_every_configuration),
         cmocka_unit_test(one_form_in_two_variables_is_always_integrable),
         cmocka_unit_test(time_counts_as_a_coordinate),

@@ -1,5 +1,5 @@
-/* test_implied_constraints.c — acceleration constraints that say what other constraints imply: their rates, written by hand,
- * at any scale, alone and mixed. They change nothing, in any formulation. */
+/* test_implied_constraints.c — acceleration constraints that other constraints imply: their rates, written by hand, at
+ * any scale, alone and mixed. They have no effect in any formulation. */
 #include "tests/unit/motion.h"
 
 #include <setjmp.h>
@@ -91,7 +91,7 @@ static void a_holonomic_constraint_differentiated_by_hand_changes_nothing(void *
 }
 
 /* What is not implied still acts: the rate of one constraint and z'' held at 0.1. */
-static void what_is_not_implied_beside_it_still_acts(void **state) {
+static void constraints_that_are_not_implied_still_act(void **state) {
     (void)state;
     const char *own = "{`name`: `c`, `equation`: `" FIRST " = 0`}, {`name`: `p`, `equation`: `z'' = 0.1`}";
     assert_implied(FOUR, own, "{`name`: `r`, `equation`: `der(" FIRST ") = 0`}");
@@ -104,7 +104,7 @@ int main(void) {
         cmocka_unit_test(scales_of_the_rate_make_no_difference),
         cmocka_unit_test(mixtures_of_rates_change_nothing),
         cmocka_unit_test(a_holonomic_constraint_differentiated_by_hand_changes_nothing),
-        cmocka_unit_test(what_is_not_implied_beside_it_still_acts),
+        cmocka_unit_test(constraints_that_are_not_implied_still_act),
     };
     return cmocka_run_group_tests_name("implied constraints", tests, NULL, NULL);
 }

@@ -369,7 +369,7 @@ static void a_turning_blade_runs_in_a_circle(void **state) {
     "{`name`: `P`, `mass`: 1, `position`: [`x`, `y`, " height "]}], `joints`: [{`name`: " \
     "`J`, `type`: `coincident`, `between`: [`P`, [`y`, 0, " place "]]}]"
 
-static void what_no_coordinate_can_violate_may_miss_by_rounding(void **state) {
+static void equations_without_coordinates_hold_to_rounding(void **state) {
     static const char *const agree[] = {
         AT_HEIGHTS("`0.1 + 0.2`", "0.3"),     AT_HEIGHTS("`l + m`", "0.3"),
         AT_HEIGHTS("`1e6*(l + m)`", "3e5"),   AT_HEIGHTS("`1e-6*(0.1 + 0.2)`", "3e-7"),
@@ -411,7 +411,7 @@ int main(void) {
         cmocka_unit_test(welded_bodies_turn_as_one),
         cmocka_unit_test(a_disk_rolls_down),
         cmocka_unit_test(a_ball_on_a_turntable_goes_round),
-        cmocka_unit_test(what_no_coordinate_can_violate_may_miss_by_rounding),
+        cmocka_unit_test(equations_without_coordinates_hold_to_rounding),
         cmocka_unit_test(a_turning_blade_runs_in_a_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

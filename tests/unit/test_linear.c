@@ -280,7 +280,7 @@ static void cyclic_velocities_give_steady_motions(void **state) {
 
 /* A wheel on a shaft turns steadily; a body that turns about its second axis does not for these angles, of which the second is
  * in the equations; nor does a pendulum that passes its lowest point; nor rests what is driven. */
-static void only_of_steady_motions_stability_is_told(void **state) {
+static void stability_is_reported_only_for_steady_motions(void **state) {
     (void)state;
     static const struct {
         const char *members;
@@ -358,7 +358,7 @@ int main(void) {
         cmocka_unit_test(what_is_let_go_is_found_hanging),
         cmocka_unit_test(where_angles_lose_their_meaning_stability_is_not_told),
         cmocka_unit_test(cyclic_velocities_give_steady_motions),
-        cmocka_unit_test(only_of_steady_motions_stability_is_told),
+        cmocka_unit_test(stability_is_reported_only_for_steady_motions),
         cmocka_unit_test(inputs_reach_what_is_made_of_them),
         cmocka_unit_test(an_input_that_is_none_is_named),
     };

@@ -152,7 +152,7 @@ static bool denied(const char *members, const char *simulation, const char *text
 }
 
 /* Steps of a free motion go over a bump that they have not met; a row lies on it. */
-static void a_balance_far_off_denies_the_run(void **state) {
+static void a_large_balance_error_fails_the_run(void **state) {
     (void)state;
     static const char thrown[] = "`coordinates`: [{`name`: `x`, `velocity`: 4}], `kinetic_energy`: `x'^2/2`,"
                                  "`potential_energy`: `exp(-(1000*(x - 2))^2)`";
@@ -187,7 +187,7 @@ static void work_is_as_exact_as_the_motion(void **state) {
     }
 }
 
-static void residuals_far_off_deny_the_run(void **state) {
+static void large_residuals_fail_the_run(void **state) {
     (void)state;
     static const char pendulum[] =
         "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
@@ -203,10 +203,10 @@ int main(void) {
         cmocka_unit_test(every_formulation_goes_on_rightly_or_says_which_constraints_stop_it),
         cmocka_unit_test(a_state_seen_at_the_instant_itself_is_right_or_refused),
         cmocka_unit_test(velocities_that_turn_and_energy_that_jumps_end_the_run),
-        cmocka_unit_test(a_balance_far_off_denies_the_run),
+        cmocka_unit_test(a_large_balance_error_fails_the_run),
         cmocka_unit_test(peaks_between_rows_count),
         cmocka_unit_test(work_is_as_exact_as_the_motion),
-        cmocka_unit_test(residuals_far_off_deny_the_run),
+        cmocka_unit_test(large_residuals_fail_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -291,7 +291,7 @@ static void compare_all(const chain *c, size_t starts, double agree) {
     for (size_t i = 0; i + !cyclic < sizeof names / sizeof *names; i++) compare(c, names[i], starts, 11 + i, agree);
 }
 
-static void a_pinned_body_moves_as_newton_and_euler_have_it(void **state) {
+static void a_pinned_body_agrees_with_newton_and_euler(void **state) {
     chain c = {1, false, {0.3, -0.2, -9.81}, {{1, {1, 1, 1}, {-0.17, -0.017, 0.42}, {0}}}};
     (void)state;
     compare_all(&c, 300, AGREE);
@@ -299,7 +299,7 @@ static void a_pinned_body_moves_as_newton_and_euler_have_it(void **state) {
     compare_all(&c, 300, AGREE);
 }
 
-static void a_free_body_moves_as_newton_and_euler_have_it(void **state) {
+static void a_free_body_agrees_with_newton_and_euler(void **state) {
     chain c = {1, true, {0}, {{1.5, {2, 1, 3}, {0}, {0}}}};
     (void)state;
     compare_all(&c, 300, AGREE);
@@ -307,7 +307,7 @@ static void a_free_body_moves_as_newton_and_euler_have_it(void **state) {
     compare_all(&c, 20, AGREE);
 }
 
-static void chains_of_bodies_move_as_newton_and_euler_have_it(void **state) {
+static void chains_of_bodies_agree_with_newton_and_euler(void **state) {
     chain c = {3,
                false,
                {0, 0, -9.81},
@@ -416,9 +416,9 @@ static void a_mass_that_nearly_vanishes_leaves_the_norm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pinned_body_moves_as_newton_and_euler_have_it),
-        cmocka_unit_test(a_free_body_moves_as_newton_and_euler_have_it),
-        cmocka_unit_test(chains_of_bodies_move_as_newton_and_euler_have_it),
+        cmocka_unit_test(a_pinned_body_agrees_with_newton_and_euler),
+        cmocka_unit_test(a_free_body_agrees_with_newton_and_euler),
+        cmocka_unit_test(chains_of_bodies_agree_with_newton_and_euler),
         cmocka_unit_test(units_and_unequal_masses_make_no_difference),
         cmocka_unit_test(a_body_that_tumbles_for_long_is_not_taken_for_stiff),
         cmocka_unit_test(a_mass_that_nearly_vanishes_leaves_the_norm),

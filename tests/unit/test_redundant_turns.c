@@ -1,8 +1,8 @@
-/* test_redundant_turns.c — redundant constraints through whole turns, in which each row in turn shortens to nothing: every
- * formulation by every method, against the same mechanism in one coordinate.
+/* test_redundant_turns.c — redundant constraints through full rotations, during which each row vanishes at some angle:
+ * every formulation by every method, against the same mechanism in one coordinate.
  *
- * A closed form of the pendulum over the top would do as well; the model in one coordinate, at tolerances a hundred times as
- * small, also serves mechanisms without one, and has no constraint. */
+ * A closed form of the pendulum over the top would do as well; the model in one coordinate, at tolerances a hundred
+ * times as small, also serves mechanisms without one, and has no constraint. */
 #include "engine/solve/kinetics.h"
 #include "tests/unit/record.h"
 

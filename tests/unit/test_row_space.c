@@ -93,7 +93,7 @@ static void multipliers_give_the_reaction_and_are_the_least(void **state) {
 }
 
 /* Two rows along one direction, as they turn: the first has shrunk to the rounding of its usual length 1. */
-static void what_is_left_of_a_row_that_shortens_is_no_direction(void **state) {
+static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     (void)state;
     const double rows[2 * N] = {1e-16, -2e-16, 0, 0, 1e-16, 0, 1, 0, 0, 0}, usual[2] = {1, 1}, r[2] = {0, 0.3};
     double x[N], lambda[2];
@@ -148,7 +148,7 @@ static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **s
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dependent_row_is_found_whatever_the_lengths),
-        cmocka_unit_test(what_is_left_of_a_row_that_shortens_is_no_direction),
+        cmocka_unit_test(the_rounding_of_a_vanishing_row_is_not_a_direction),
         cmocka_unit_test(off_the_constraints_the_expected_rank_is_kept_without_jumps),
         cmocka_unit_test(the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave_free),
         cmocka_unit_test(multipliers_give_the_reaction_and_are_the_least),

@@ -375,7 +375,7 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
 }
 
 /* Evaluations outside of steps (a projection, a search between steps) end with the time, too. */
-static void the_limit_of_wall_time_holds_everywhere(void **state) {
+static void the_wall_time_limit_holds_everywhere(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 10, `samples`: 3");
     kinetics *k = kinetics_create(model);
@@ -648,7 +648,7 @@ int main(void) {
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
-        cmocka_unit_test(the_limit_of_wall_time_holds_everywhere),
+        cmocka_unit_test(the_wall_time_limit_holds_everywhere),
         cmocka_unit_test(warnings_are_whole_in_utf_8),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_looks_within_one_step),
         cmocka_unit_test(a_run_stops_within_a_tenth_of_a_second_of_its_cancellation),

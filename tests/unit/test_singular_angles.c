@@ -1,4 +1,4 @@
-/* test_singular_angles.c — engine/solve/singular_angles.c: where angles fail to describe a rotation, they are named, not the
+/* test_singular_angles.c — engine/solve/singular_angles.c: the message names singular angles and does not blame an
  * inertia. */
 #include "engine/solve/kinetics.h"
 #include "tests/unit/fixture.h"

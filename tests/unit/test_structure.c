@@ -66,7 +66,7 @@ static void a_knife_edge_that_turns_is_catastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis 2.2: t, or B in a.q' + B = 0, makes a constraint rheonomic. Of what is not linear only t does. */
+/* Papastavridis 2.2: t, or B in a.q' + B = 0, makes a constraint rheonomic. For nonlinear constraints only t does. */
 static void a_term_free_of_velocities_makes_a_linear_constraint_rheonomic(void **state) {
     static const struct {
         const char *equation;
@@ -106,7 +106,7 @@ static void append(char *text, size_t room, const char *more) {
 }
 
 /* A force on y, or none: found on the branch of the start alone, or on all. At the start x = 0.3, t = 0. */
-static void what_is_conserved_on_one_branch_is_said_of_that_branch(void **state) {
+static void quantities_conserved_on_one_branch_are_reported_for_it(void **state) {
     static const struct {
         const char *force, *conserved, *regional, *condition;
     } cases[] = {
@@ -426,7 +426,7 @@ int main(void) {
         cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
         cmocka_unit_test(a_knife_edge_that_turns_is_catastatic),
         cmocka_unit_test(a_term_free_of_velocities_makes_a_linear_constraint_rheonomic),
-        cmocka_unit_test(what_is_conserved_on_one_branch_is_said_of_that_branch),
+        cmocka_unit_test(quantities_conserved_on_one_branch_are_reported_for_it),
         cmocka_unit_test(kinds_of_constraints_are_those_of_all_branches),
         cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),

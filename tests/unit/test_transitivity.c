@@ -170,7 +170,7 @@ static void without_quasi_velocities_there_is_nothing_to_tell(void **state) {
 }
 
 /* Their inverse and their curls are rational functions of a dozen atoms, thousands of terms long: minutes of algebra. The
- * rest of the report does not wait for them, and names what is missing. */
+ * rest of the report does not wait for them, and lists them as unfinished. */
 static void coefficients_of_too_much_work_are_named_as_unfinished(void **state) {
     (void)state;
     hamel_report *r = fixture_report(

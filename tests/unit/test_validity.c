@@ -182,7 +182,7 @@ static void rods_of_any_size_are_judged_on_their_length(void **state) {
     }
 }
 
-static void inertia_that_no_body_has_is_refused(void **state) {
+static void impossible_inertia_is_refused(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"`mass`: 1, `inertia`: [[1, 0.3, 0], [-0.3, 1, 0], [0, 0, 1]]",
@@ -222,7 +222,7 @@ int main(void) {
         cmocka_unit_test(quaternions_of_coordinates_keep_their_norm_by_a_constraint),
         cmocka_unit_test(direction_cosines_are_judged_on_their_constraints),
         cmocka_unit_test(rods_of_any_size_are_judged_on_their_length),
-        cmocka_unit_test(inertia_that_no_body_has_is_refused),
+        cmocka_unit_test(impossible_inertia_is_refused),
         cmocka_unit_test(inertia_that_becomes_impossible_elsewhere_is_a_warning),
     };
     return cmocka_run_group_tests_name("validity", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_warnings.c — engine/system/warnings.c and the warnings of elements: what a description hardly means is named, with
- * its place, and what it may well mean is not. */
+/* test_warnings.c — engine/system/warnings.c and the warnings of elements: probable mistakes are reported with their
+ * JSON Pointer, and plausible descriptions cause no warning. */
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void negative_constants_are_named(void **state) {
     CHECK(list);
 }
 
-static void what_does_nothing_is_named(void **state) {
+static void elements_without_effect_are_named(void **state) {
     (void)state;
     static const expectation list[] = {
         {POINT ", `points`: [{`name`: `O`, `position`: [1, 0]}], `loads`: [{`on`: `O`, `force`: [1, 0]}]",
@@ -237,7 +237,7 @@ static void analyses_show_them_too(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(negative_constants_are_named),
-        cmocka_unit_test(what_does_nothing_is_named),
+        cmocka_unit_test(elements_without_effect_are_named),
         cmocka_unit_test(terms_that_count_twice_are_named),
         cmocka_unit_test(angles_that_look_like_degrees_are_named),
         cmocka_unit_test(units_and_names_that_hide_are_named),
