@@ -133,7 +133,7 @@ static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error
     return unknown(list, "coordinate", a->name, error);
 }
 
-/* A coordinate is set by what it starts with. */
+/* A coordinate is set by its initial value or velocity. */
 static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters, const char *name,
                                       hamel_error *error) {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "coordinates");

@@ -1,7 +1,7 @@
 /* write_json.c — one JSON document: {"header", "columns": {name: [...]}, "events": [...], "summary"}.
  *
  * The document is written by columns while rows come one by one, so all of them are kept until the end (row_table.c
- * bounds that); nothing leaves before. A run that fails has a "problem", and its "summary" before that. */
+ * bounds that); nothing leaves before. A failed run has a "problem", preceded by its "summary". */
 #include "api/json_text.h"
 #include "api/write_formats.h"
 

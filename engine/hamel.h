@@ -176,7 +176,7 @@ typedef struct hamel_summary {
     double
         max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to their
                                       terms; largest of all states seen */
-    int rank_changes;          /* how often the rank of the constraints changed, for an instant or for good */
+    int rank_changes;          /* how often the rank of the constraints changed, for an instant or permanently */
     hamel_invariant_result *invariants;
     size_t invariant_count;
     hamel_check_result *checks;
@@ -353,10 +353,12 @@ typedef struct hamel_report {
     hamel_names conserved;           /* "momentum(x)", as outputs are written; until an event happens */
     hamel_regional *conserved_while; /* what is conserved on the branches of the start alone */
     size_t conserved_while_count;
-    hamel_names assumed;    /* branches of the start to which no other was found: all of this report is said of them */
-    bool conservative;      /* Greenwood's sufficient test (4.7) */
-    hamel_names warnings;   /* about the description, as in the summary of a run */
-    hamel_names unfinished; /* "exactness", "integrals", "transitivity": left where algebra takes too much work */
+    hamel_names
+        assumed; /* branches of the start for which no state on another branch was found: the report holds only for them */
+    bool conservative;    /* Greenwood's sufficient test (4.7) */
+    hamel_names warnings; /* about the description, as in the summary of a run */
+    hamel_names
+        unfinished; /* "exactness", "integrals", "transitivity": skipped because algebra would take too much work */
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
@@ -385,7 +387,7 @@ typedef struct hamel_difference_check {
     double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints, against A */
     double rates;     /* their rates along a path, against A q'' − b */
     double largest, tolerance;
-    const char *worst;         /* the coordinate or constraint of the largest; NULL where all vanish */
+    const char *worst;         /* the coordinate or constraint of the largest difference; NULL if all are 0 */
     size_t decided, undecided; /* comparisons; undecided: beside kinks or the edge of the domain */
     bool agree;                /* largest ≤ tolerance */
 } hamel_difference_check;
@@ -449,8 +451,8 @@ typedef struct hamel_equilibrium {
     const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
     bool isolated;             /* no other one next to it; other phases of cyclic coordinates that turn do not count */
     size_t family_dimension;   /* 0 when isolated */
-    double accuracy;           /* how far q may be off, relative to values above 1, where forces are flat; else 0 */
-    bool determined;           /* accelerations are; where not, there is no linear motion */
+    double accuracy;           /* uncertainty of q, relative for values above 1, if forces are flat; else 0 */
+    bool determined;           /* whether accelerations are determined; if not, there is no linear motion */
     bool decided, stable;      /* stable: only when decided; of a family: motion nearby stays near the family */
     const char *decided_by;    /* "eigenvalues", "minimum of the potential", "order 4 of the potential"; NULL */
     const char *reason;        /* why it is not decided; NULL when it is */
@@ -521,7 +523,7 @@ typedef struct hamel_equilibria {
     const hamel_equilibrium *items; /* nearest to the initial values first */
     size_t count, starts;           /* start values tried */
     size_t unsolved;                /* of these, starts from which no equilibrium was found */
-    bool complete;                  /* what is listed, if anything, is all: the equations of rest are linear */
+    bool complete;                  /* no other equilibria exist: the equations of rest are linear */
     const char *note;               /* why there may be others; NULL when complete */
     bool steady;                    /* some cyclic coordinate has an initial velocity: relative equilibria */
 } hamel_equilibria;

@@ -1,8 +1,8 @@
 /* integrate.h — antiderivatives, potentials of one-forms and their integrating factors, where simple rules find them.
  *
  * What is returned is meant to be checked by differentiation: rules take like factors for equal when the arranged
- * quotient says so. Everything returns GRAPH_NONE or false where nothing is found, which says nothing about existence.
- * The work of arranging is taken from an effort; when that is spent little is found. NULL sets no bound. */
+ * quotient says so. Everything returns GRAPH_NONE or false where nothing is found, which does not disprove existence.
+ * The work of simplification is charged to an effort; when it is spent, little is found. NULL sets no bound. */
 #ifndef HAMEL_ALGEBRA_INTEGRATE_H
 #define HAMEL_ALGEBRA_INTEGRATE_H
 

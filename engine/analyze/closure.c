@@ -28,8 +28,7 @@ enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6, WAY_ORDER = 16, WAY_STEPS 
 static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
 static const double SIGNAL = 1e3;
 static const double NOISE = 0x1p-200; /* of a bracket's terms and of the coefficients: TAYLOR_BITS less what cancels */
-/* The path from a singular start: the error of steps of WAY times the length that the coefficients of the series
- * allow. */
+/* The path from a singular start: the error of steps of WAY times the length that the series allow. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
 static const double WORK_MOST = 3e7;        /* products of numbers for one order; some seconds */
 static const size_t NUMBERS_MOST = 1000000; /* of one system; 80 MB */
@@ -334,8 +333,7 @@ static bool follow(const closure *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* the rows of V temporarily hold the velocities of the pivots, because solve_for reads the lower orders
-         * there */
+        /* the rows of V hold the velocities of the pivots for now: solve_for reads lower orders there */
         solve_for(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);
@@ -624,9 +622,8 @@ static void advance(closure *c, size_t n, copy *y) {
     }
 }
 
-/* Takes some steps along curves from the start, in each of the systems, whose starts differ by CHANGE as well: whether
- * the start lies on a leaf is judged to double precision. *good is false if a value is not finite or the work is too
- * large. */
+/* Takes some steps along curves from the start, in each system; their starts differ by CHANGE as well, so a leaf is
+ * found to double precision. *good is false if a value is not finite or the work is too large. */
 static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = work_of(c) <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;

@@ -68,7 +68,7 @@ static hamel_status judge_at(forms *f, const sample *at, bool reached, double *x
     return HAMEL_OK;
 }
 
-/* Whether an operation with these operands has its branch by z: written as switches.c writes its argument. */
+/* Whether z is the switch argument of an operation with these operands, in the form that switches.c gives it. */
 static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
     switch (cell->op) {
@@ -102,8 +102,8 @@ static bool has_switch(forms *f, graph_node written) {
     return false;
 }
 
-/* On the other branches: what can be integrated there, too, as far as as many constraints are independent. What can be
- * integrated on each branch has integrals of each branch, so that these are named as well. */
+/* Counts the combinations that can be integrated on the other branches, too, if as many constraints are independent
+ * there. They have different integrals on each branch, so the branches are named as well. */
 static hamel_status judge_regions(forms *f, double *x, group_result *best) {
     const analysis *a = f->a;
     for (size_t k = 0; k < a->other_count; k++) {
@@ -193,7 +193,7 @@ static hamel_verdict verdict(size_t velocity_rank, size_t integrable) {
     return integrable == 0 ? HAMEL_VERDICT_NONHOLONOMIC : HAMEL_VERDICT_PARTIALLY_HOLONOMIC;
 }
 
-/* What holds from the start, beside the verdict of the system. */
+/* Reports the verdict from the start in addition to that of the system. */
 static hamel_status report_start(analysis *a, uint64_t beyond) {
     hamel_report *r = a->report;
     hamel_start_verdict *s = &r->at_start;

@@ -54,7 +54,7 @@ static hamel_status make_state(linearizer *z, const hamel_equilibrium *at, doubl
     return initial_state(z->kinetics, q, v, a, lambda, z->error);
 }
 
-/* Whether A is the same a while later, in a motion that goes on with the velocities v. */
+/* Whether A is the same some time later along a motion with the velocities v. */
 static bool is_steady(linearizer *z, const local_state *now, const hamel_linearization *here, hamel_status *status) {
     const hamel_model *model = z->model;
     size_t count = here->state_count * here->state_count;

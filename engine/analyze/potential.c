@@ -203,8 +203,8 @@ static double power_at(statics *s, const program *p, double *work, const double 
     return rate;
 }
 
-/* Whether forces next to those of rest never add energy, nearby at random velocities. The power of forces of rest is that
- * part of dh/dt which is odd in the velocities, as they become small. */
+/* Whether forces other than those at rest never add energy, at random velocities nearby. The power of the forces at
+ * rest is the part of dh/dt that is odd in the velocities, as they become small. */
 static bool is_dissipative(judgement *j) {
     const program *p = j->s->model->energy_rate;
     static const double speeds[] = {1e-3, 0.1, 1};

@@ -121,7 +121,7 @@ static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool
     return found;
 }
 
-/* The largest eigenvalue at z and nearby; where the potential is flat, that at z says little. */
+/* The largest eigenvalue at z and nearby; if the potential is flat, the one at z alone is not representative. */
 static double typical_rate(statics *s, const double *z, const hamel_linearization *here, hamel_status *status) {
     double largest = largest_eigenvalue(here), *q = calloc(s->n + 1, sizeof *q);
     uint64_t seed = 23;
@@ -152,8 +152,8 @@ static void decide(hamel_equilibrium *e, bool stable, const char *by) {
     e->decided_by = by;
 }
 
-/* Steady motions near z: the dimension of the manifold that they are, velocities of cyclic coordinates counting and these
- * coordinates not. */
+/* The dimension of the manifold of steady motions near z, counting the velocities of cyclic coordinates but not these
+ * coordinates. */
 static size_t steady_dimension(statics *s, const double *z) {
     size_t most = s->n + s->spinning_count, unknowns = statics_most(s);
     double *own = calloc(2 * unknowns + most * most + 1, sizeof *own);

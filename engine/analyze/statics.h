@@ -48,7 +48,7 @@ typedef struct statics {
     uint64_t seed;
     double spent;    /* work of all evaluations and solutions, in multiplications or so */
     double deadline; /* of `spent`: iterations end there; INFINITY for those that must end by themselves */
-    bool starved;    /* something was not computed for want of memory */
+    bool starved;    /* an allocation failed, so some result is missing */
 } statics;
 
 /* `cyclic`: names of cyclic coordinates (or NULL), which have the velocities v[n]. A failure as of local_create. */

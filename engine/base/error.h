@@ -77,7 +77,7 @@ void hamel_error_once(hamel_error *error);
  * was found not to be. */
 void hamel_relocate(hamel_error *error, const char *pointer, int column);
 
-/* Gives the list and its last fault another status; their texts stay. HAMEL_NO_MEMORY stays, too. Returns `status`. */
+/* Changes the status of the list and of its last fault, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */
 hamel_status hamel_restate(hamel_error *error, hamel_status status);
 
 /* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is

@@ -1,15 +1,15 @@
 /* integrator.h — one step at a time, on the constraint manifold, with dense output, by a stepper (stepper.h).
  *
- * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most.
- * W = ∫ dh/dt dt is carried along, when the rate of the Jacobi integral is not identically 0, and bounds steps where it
+ * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most. W = ∫
+ * dh/dt dt is carried along, when the rate of the Jacobi integral is not identically 0, and bounds steps where it
  * varies and the motion does not; the work balance of the summary comes from it.
  *
- * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays at
- * the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with the Runge–Kutta
- * method, or with Adams where that is the faster one or the only one; it goes to BDF when stiffness shows. Near dependent
- * constraints every method gives way to collocation (collocation.c), with velocities as states, until they are apart again.
- * Where that fails, or does not serve, `auto` goes to Adams there, and to BDF when steps become ever shorter. One owner, one
- * thread. */
+ * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays
+ * at the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with the
+ * Runge–Kutta method, or with Adams where that is the faster one or the only one; it goes to BDF when stiffness shows.
+ * Near dependent constraints every method gives way to collocation (collocation.c), with velocities as states, until
+ * they are apart again. If collocation fails or cannot be used, `auto` changes to Adams there, and to BDF when steps
+ * become ever shorter. One owner, one thread. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 

@@ -196,8 +196,8 @@ static hamel_status settle_across(lane *l, bool *between, hamel_error *error) {
     return fmax(residual[0], residual[1]) < ROW_RESIDUAL ? HAMEL_OK : fail_projection(l, error);
 }
 
-/* Accelerations and multipliers of the state in q, v. Where constraints are dependent for an instant rounding may leave none
- * that satisfy all of them; then the state is interpolated, too. */
+/* Accelerations and multipliers of the state in q, v. If constraints are dependent for an instant, rounding may leave
+ * no accelerations that satisfy all of them; then the state is interpolated, too. */
 static hamel_status solve(lane *l, bool projected, bool *between, hamel_error *error) {
     hamel_status solved = kinetics_accelerations(l->kinetics, 0, 0, l->a, l->lambda, NULL), status = HAMEL_OK;
     bool determined = solved != HAMEL_NOT_FINITE && solved != HAMEL_NO_MEMORY;

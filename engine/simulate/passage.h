@@ -5,7 +5,7 @@
  * a place is kept and held against the one behind it. Along one motion
  *   the Jacobi integral, where it is conserved, does not change: by no more than a step's tolerances, many times over, amount to;
  *   velocities change by what the accelerations on both sides make of the time in between (the trapezoidal rule): onto
- *   another branch they jump by their own size. Long steps of the crossing method see to that themselves.
+ *   another branch they jump by their own size. Long steps of the crossing method check this themselves.
  * Only places are judged that may have been dependent in truth: an instant was found (crossing.h), or the margin fell
  * below √rtol, where the tolerance no longer tells branches apart. A run that fails is cut off there. */
 #ifndef HAMEL_SIMULATE_PASSAGE_H

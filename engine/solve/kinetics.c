@@ -79,8 +79,8 @@ void kinetics_recall(kinetics *k, const kinetics_memory *memory) {
     kkt_recall(k->velocities, memory->velocities);
 }
 
-/* Whether M is singular at the initial values, which may be special, and beside them. Where it is not finite nothing is
- * expected. False without memory. */
+/* Finds whether M is singular at the initial values, which may be special, and near them. If M is not finite there, it
+ * counts as regular. False without memory. */
 static bool find_mass_rank(kinetics *k) {
     const hamel_model *model = k->model;
     double *q = k->project_step;

@@ -116,7 +116,7 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     return d->augmented;
 }
 
-/* Whether a pivot of LLᵀ is so small beside its entry of the diagonal of M that it may be nothing but rounding. */
+/* Whether a pivot of LLᵀ is so small relative to its diagonal entry of M that it may be rounding. */
 static bool looks_singular(const kkt *k, const double *L, const double *values) {
     const model_pattern *M = &k->model->M;
     for (size_t e = 0; e < M->count; e++) {

@@ -98,8 +98,8 @@ static double along_step(const inversion *w) {
 /* v += step, or the half of it, or the half of that: the momenta must be defined there (a speed below that of light,
  * say), and not miss their target by more along the step than before it. For small steps that holds: the derivative of
  * (target − p)·step is −stepᵀ M step, which is −(target − p)·step where the step keeps the constraints. A step that leads
- * onto constraints that are not linear in the velocities has another sign there, and is judged by nothing but that the
- * momenta are defined. */
+ * onto constraints that are not linear in the velocities has another sign there; its only test is that the momenta are
+ * defined. */
 static hamel_status advance(const inversion *w, hamel_error *error) {
     size_t n = w->map->model->n;
     double before = w->map->model->linear_velocities ? fabs(along_step(w)) : INFINITY;

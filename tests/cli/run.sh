@@ -96,7 +96,7 @@ report $? "check judges checks and invariants, one line each"
 call check system.json --set simulation.max_steps=20; code_is 4 &&
     grep -q '^FAILED system.json: run: incomplete: the run ended' out && grep -q 'incomplete: the run ended' err
 report $? "an incomplete run has not been judged to its end"
-# Steps of a free motion go over a bump that they have not met, and a row lies on it: its energy denies the run.
+# The steps of a free motion pass over a narrow bump without evaluating it, but a row lies on it: the balance fails the run.
 cat >denied.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "velocity": 4}], "kinetic_energy": "x'^2/2",
  "potential_energy": "exp(-(1000*(x - 2))^2)", "simulation": {"stop": 1, "samples": 3}}

@@ -170,7 +170,7 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
     free(id);
 }
 
-/* Steps of a free motion go over a bump that they have not met, and a row lies on it. */
+/* The steps of a free motion pass over a narrow bump without evaluating it, but a row lies on it. */
 static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
     (void)state;
     const char *denied = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"velocity\":4}],"

@@ -229,14 +229,14 @@ static void ambiguous_axes_are_refused(void **state) {
     assert_fault(PLANE ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `D`, `position`: [0, 0]}, " PLANAR_BODY "]",
                  "no frame or body named `D`");
     assert_fault(PLANE ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `C`, `position`: [0, 0]}, " PLANAR_BODY "]",
-                 "inside itself");
+                 "is given in itself");
 }
 
 static void places_that_cannot_be_are_refused(void **state) {
     (void)state;
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `frames`: [{`name`: `F`, `in`: `G`}, {`name`: `G`, `in`: `F`}]",
                  "circle");
-    assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `frames`: [{`name`: `F`, `in`: `F`}]", "inside itself");
+    assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `frames`: [{`name`: `F`, `in`: `F`}]", "is given in itself");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `points`: [{`name`: `P`, `body`: `C`, `at`: [0, 0]}]",
                  "no frame or body named `C`");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `points`: [{`name`: `P`, `position`: [0, 0, 0]}]",
