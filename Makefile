@@ -188,7 +188,7 @@ build/preload.so: tests/fault/preload/preload.c tests/fault/faults.h Makefile | 
 	$(call quiet,link,$@)$(CC) $(COMMON) -O2 -fPIC -shared -o $@ $<
 $(call in_rooms,$(release_tests),fault): | build/preload.so
 
-# Trees of bodies against Simbody, which is C++ and an engine of others: in long tests only.
+# Trees of bodies against Simbody, an independent engine in C++: in long tests only.
 simbody_test := build/tests/simbody/test_simbody
 build/obj/tests/simbody/%.o: tests/simbody/%.cpp Makefile | build/.setup-simbody
 	@mkdir -p $(@D)
