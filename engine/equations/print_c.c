@@ -163,7 +163,7 @@ static bool body(written *w, graph_node *values, size_t count, const graph_node 
         bool beyond = cell->op == GRAPH_IS_SYMBOL && cell->kind != SYMBOL_PARAMETER && cell->kind > SYMBOL_VELOCITY;
         if (beyond)
             return written_cannot(w, "forces depend on reactions otherwise than linearly",
-                                  "text and LaTeX can be had: --format text");
+                                  "use --format text or --format latex");
     }
     parameters(w, below, below_count, out);
     locals(w, below, below_count, SYMBOL_COORDINATE, w->system->q, w->n, "q", out);
@@ -277,11 +277,11 @@ bool print_c(written *w, text_buffer *out) {
     enum { MOST_UNKNOWNS = 200 }; /* the matrix is dense */
     if (prescribes_by_ideal_reactions(w))
         return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
-                              "text and LaTeX can be had: --format text");
+                              "use --format text or --format latex");
     if (w->unknown_count > MOST_UNKNOWNS)
         return written_cannot(
-            w, written_text(w, "C is made for %d unknowns at most, here are %zu", (int)MOST_UNKNOWNS, w->unknown_count),
-            "text and LaTeX can be had: --format text");
+            w, written_text(w, "C output is limited to %d unknowns, found %zu", (int)MOST_UNKNOWNS, w->unknown_count),
+            "use --format text or --format latex");
     heading(w, out);
     text_buffer_puts(out, preamble);
     print_tables(w->system->graph, out);

@@ -334,7 +334,7 @@ static bool solve_for_multipliers_too(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     if (f->count + w->acting > w->n)
         return written_cannot(w, "forces depend on reactions, and redundant constraints leave these undetermined",
-                              "text and LaTeX can be had: --format text");
+                              "use --format text or --format latex");
     for (size_t i = 0; i < w->n; i++) w->residuals[i] = in_free(w, f, w->equations.residual[i]);
     for (size_t c = 0, at = f->count; c < w->m; c++)
         if (w->acts[c]) w->unknowns[at++] = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
