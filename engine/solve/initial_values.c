@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 60, SHOWN = 12 };
+enum { ITERATIONS = 60, NEWTON_STEPS = 10, SHOWN = 12 };
 static const double STRICT = 1e-6;   /* scaled residual of given values that count as consistent */
 static const double REACHED = 1e-12; /* scaled residual of a state that counts as consistent */
 
@@ -19,7 +19,8 @@ typedef struct nearest {
     kinetics *k;
     double t;
     double *mass;  /* M of the given state */
-    double *from;  /* n: the level's given values */
+    double *given; /* n: the level's given values */
+    double *from;  /* n: what the result is to be nearest to */
     double *step;  /* n */
     double *right; /* m */
 } nearest;
@@ -27,9 +28,10 @@ typedef struct nearest {
 static bool nearest_create(nearest *w, kinetics *k, double t) {
     const hamel_model *model = k->model;
     *w = (nearest){.k = k, .t = t};
-    w->mass = calloc(model->M.count + 2 * model->n + model->m + 1, sizeof *w->mass);
+    w->mass = calloc(model->M.count + 3 * model->n + model->m + 1, sizeof *w->mass);
     if (!w->mass) return false;
-    w->from = w->mass + model->M.count;
+    w->given = w->mass + model->M.count;
+    w->from = w->given + model->n;
     w->step = w->from + model->n;
     w->right = w->step + model->n;
     return true;
@@ -59,35 +61,54 @@ static bool fail_flat(kinetics *k, bool position, hamel_error *error) {
     return any;
 }
 
-/* Solves one level; x is q or v. */
-static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
+/* The iteration diverges: x goes back to the given values, whose residuals are to be reported. */
+static hamel_status return_to_start(nearest *w, const double *q, const double *v, double *x, hamel_error *error) {
+    memcpy(x, w->given, w->k->model->n * sizeof *x);
+    hamel_status status = kinetics_evaluate(w->k, w->t, q, v, error);
+    return status == HAMEL_OK ? HAMEL_INCOMPATIBLE : status;
+}
+
+/* One step of a level from the state evaluated last: x = from + step, where the linearized constraints hold. */
+static hamel_status take_step(nearest *w, double *x, bool position, hamel_error *error) {
     kinetics *k = w->k;
     const hamel_model *model = k->model;
-    double *x = position ? q : v, residual[2], best = INFINITY;
-    memcpy(w->from, x, model->n * sizeof *x);
+    const double *f = position ? kinetics_position(k) : kinetics_velocity(k);
+    kkt *system = position ? k->positions : k->velocities;
+    memcpy(k->values + model->at_M, w->mass, model->M.count * sizeof *w->mass);
+    for (size_t c = 0; c < model->m; c++) w->right[c] = -f[c];
+    for (size_t e = 0; e < model->A.count; e++) {
+        int j = model->A.column[e];
+        w->right[model->A.row[e]] += k->values[model->at_A + e] * (x[j] - w->from[j]);
+    }
+    hamel_status status = kkt_factor(system, k->values);
+    if (status == HAMEL_OK) status = kkt_solve(system, NULL, w->right, INFINITY, w->step, NULL);
+    if (status == HAMEL_SINGULAR && fail_flat(k, position, error)) return HAMEL_INCONSISTENT;
+    if (status != HAMEL_OK) return kinetics_explain(k, status, error);
+    for (size_t j = 0; j < model->n; j++) x[j] = w->from[j] + w->step[j];
+    return HAMEL_OK;
+}
+
+/* Solves one level; x is q or v. The nearest consistent point is approached linearly, at a rate that falls with its distance;
+ * the last steps are Newton's from where x is, which square what is left. */
+static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
+    kinetics *k = w->k;
+    double *x = position ? q : v, residual[2], *now = &residual[position ? 0 : 1], first = INFINITY, best = INFINITY;
+    memcpy(w->given, x, k->model->n * sizeof *x);
+    memcpy(w->from, x, k->model->n * sizeof *x);
     for (int i = 0; i < ITERATIONS; i++) {
+        if (i == ITERATIONS - NEWTON_STEPS) memcpy(w->from, x, k->model->n * sizeof *x);
         kinetics_residuals(k, &residual[0], &residual[1]);
-        double now = residual[position ? 0 : 1];
-        if (now < 4e-16 || (now < REACHED && now > 0.25 * best)) return HAMEL_OK;
-        best = fmin(best, now);
-        memcpy(k->values + model->at_M, w->mass, model->M.count * sizeof *w->mass);
-        const double *f = position ? kinetics_position(k) : kinetics_velocity(k);
-        for (size_t c = 0; c < model->m; c++) w->right[c] = -f[c];
-        for (size_t e = 0; e < model->A.count; e++) {
-            int j = model->A.column[e];
-            w->right[model->A.row[e]] += k->values[model->at_A + e] * (x[j] - w->from[j]);
-        }
-        kkt *system = position ? k->positions : k->velocities;
-        hamel_status status = kkt_factor(system, k->values);
-        if (status == HAMEL_OK) status = kkt_solve(system, NULL, w->right, INFINITY, w->step, NULL);
-        if (status == HAMEL_SINGULAR && fail_flat(k, position, error)) return HAMEL_INCONSISTENT;
-        if (status != HAMEL_OK) return kinetics_explain(k, status, error);
-        for (size_t j = 0; j < model->n; j++) x[j] = w->from[j] + w->step[j];
-        status = kinetics_evaluate(k, w->t, q, v, error);
+        if (i == 0) first = *now;
+        if (*now < 4e-16 || (*now<REACHED && * now> 0.25 * best)) return HAMEL_OK;
+        best = fmin(best, *now);
+        hamel_status status = take_step(w, x, position, error);
+        if (status == HAMEL_OK) status = kinetics_evaluate(k, w->t, q, v, NULL);
+        if (status == HAMEL_NOT_FINITE) return return_to_start(w, q, v, x, error);
         if (status != HAMEL_OK) return status;
     }
     kinetics_residuals(k, &residual[0], &residual[1]);
-    if (residual[position ? 0 : 1] < REACHED) return HAMEL_OK;
+    if (*now < REACHED) return HAMEL_OK;
+    if (*now > fmax(first, STRICT)) return return_to_start(w, q, v, x, error);
     bool rounding;
     hamel_status status = residuals_find_rounding(k, position, REACHED, &rounding);
     if (status != HAMEL_OK) return kinetics_explain(k, status, error);

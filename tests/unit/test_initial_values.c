@@ -68,6 +68,43 @@ static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void *
     close_start(&s);
 }
 
+/* Where the curvature is nearly that of the distance, the nearest point is approached slowly; the constraint is met all the
+ * same. At the nearest point the step from the start is along the gradient: to 1e-4, what sixty slow steps leave. */
+static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) {
+    (void)state;
+    start s;
+    const double x0 = 0.017, y0 = -0.47, z0 = 0.513;
+    assert_int_equal(make_consistent(&s,
+                                     "`coordinates`: [{`name`: `x`, `initial`: 0.017}, {`name`: `y`, `initial`: -0.47},"
+                                     "{`name`: `z`, `initial`: 0.513}],"
+                                     "`kinetic_energy`: `1.641*x'^2/2 + 1.024*y'^2/2 + 0.75*z'^2/2`,"
+                                     "`constraints`: [{`name`: `c`, `equation`: `sin(x)*y + z^2/2 = -0.19`}]",
+                                     HAMEL_INITIALIZATION_PROJECT),
+                     HAMEL_OK);
+    double x = s.q[0], y = s.q[1], z = s.q[2];
+    assert_near("c", sin(x) * y + z * z / 2, -0.19, 1e-12);
+    double along_x = 1.641 * (x - x0) / (cos(x) * y), along_y = 1.024 * (y - y0) / sin(x),
+           along_z = 0.75 * (z - z0) / z;
+    assert_near("along the gradient", along_y, along_x, 1e-4);
+    assert_near("along the gradient", along_z, along_x, 1e-4);
+    close_start(&s);
+}
+
+/* tanh is flat far away, and Newton's steps leave the domain of the logarithm: the values as given are reported. */
+static void a_start_from_which_the_search_diverges_is_reported_as_given(void **state) {
+    (void)state;
+    start s;
+    assert_int_equal(make_consistent(&s,
+                                     "`coordinates`: [{`name`: `x`, `initial`: 3}, {`name`: `y`, `initial`: 1}],"
+                                     "`kinetic_energy`: `x'^2 + y'^2 + log(20 - x)^2*x'^2`,"
+                                     "`constraints`: [{`name`: `c`, `equation`: `tanh(x) = 0.5`}]",
+                                     HAMEL_INITIALIZATION_STRICT),
+                     HAMEL_INCOMPATIBLE);
+    assert_int_equal(s.error.count, 1);
+    assert_non_null(strstr(s.error.faults[0].message, "`c` is off by 0.495")); /* tanh(3) − 0.5 */
+    close_start(&s);
+}
+
 static void velocities_meet_nonlinear_and_moving_constraints(void **state) {
     (void)state;
     start s;
@@ -213,6 +250,8 @@ int main(void) {
         cmocka_unit_test(a_contradiction_beyond_rounding_is_one),
         cmocka_unit_test(the_nearest_point_is_measured_by_the_masses),
         cmocka_unit_test(the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular),
+        cmocka_unit_test(a_nearest_point_that_is_approached_slowly_is_accepted),
+        cmocka_unit_test(a_start_from_which_the_search_diverges_is_reported_as_given),
         cmocka_unit_test(velocities_meet_nonlinear_and_moving_constraints),
         cmocka_unit_test(consistent_values_are_not_touched),
         cmocka_unit_test(strict_mode_names_each_constraint_and_the_nearest_values),
