@@ -153,7 +153,7 @@ static bool make_plan(closure *c) {
     return true;
 }
 
-/* Columns to solve for, by elimination with the entry that is largest in its row; time is none. False at a singular point. */
+/* Columns to solve for, by elimination with the entry that is largest in its row, time excepted. False at a singular point. */
 static bool choose_pivots(closure *c) {
     size_t n = c->f->coordinate_count, count = 0;
     double *a = c->matrix;
@@ -333,7 +333,7 @@ static bool follow(const closure *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* the rows of V hold the velocities of the pivots for now: solve_for reads lower orders there */
+        /* the rows of V hold the velocities of the pivots until solve_for has read the lower orders */
         solve_for(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);

@@ -281,7 +281,7 @@ static double straddling(const collocation *w, double most) {
     return MOVE;
 }
 
-/* The margin of the nearest state on the constraints, within the step that is tried; NAN where there is none. */
+/* The margin of the nearest state on the constraints, within the step that is tried; NAN if no such state is found. */
 static double margin_at(collocation *w, double h, double x) {
     const stepper_problem *p = w->base.problem;
     double c[POINTS], t = w->t + (1 + x) * h / 2;
@@ -291,7 +291,7 @@ static double margin_at(collocation *w, double h, double x) {
     return rates(w, t, w->scratch, w->second) < 0 ? NAN : p->margin(p->user);
 }
 
-/* The points between which the margin falls to about zero and rises again, on both sides by lines; POINTS if there are none. */
+/* The points between which the margin falls to about zero and rises again, on both sides by lines; POINTS if no such points exist. */
 static size_t find_gap(const collocation *w) {
     double slope = slope_of(w);
     for (size_t i = 0; i + 1 < POINTS; i++) {
