@@ -78,7 +78,7 @@ headless_files() {
 # Files of tests, and tests in them, by the names that documents show them with.
 tests_that_are_not_there() {
     local document name
-    for document in tests/README.md server/SECURITY.md; do
+    for document in tests/README.md SECURITY.md; do
         grep -oE '[a-z_]*(test|check)_[a-z_]+\.(c|sh|py)' $document | sort -u | while read -r name; do
             [ -n "$(sources "tests/*/$name")" ] || echo "$document: $name"
         done
