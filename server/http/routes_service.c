@@ -17,14 +17,21 @@ handled service_healthz(request *r) {
     return reply_static(r, 200, "application/json", good, sizeof good - 1);
 }
 
+/* What keeps requests from being served now; NULL: nothing. */
+static const char *trouble_of(const request *r) {
+    const http_services *services = r->services;
+    double places = services->config->streams + services->config->waiting;
+    if ((double)http_load_of(r->server).streams >= places) return "all run slots are busy";
+    return services->store->kind->trouble(services->store);
+}
+
 /* While the daemon ends, dispatch answers 503 in place of this handler. */
 handled service_readyz(request *r) {
     static const char good[] = "{\"status\":\"ready\"}\n";
-    if (r->services->store->kind->healthy(r->services->store)) {
-        return reply_static(r, 200, "application/json", good, sizeof good - 1);
-    }
+    const char *trouble = trouble_of(r);
+    if (!trouble) return reply_static(r, 200, "application/json", good, sizeof good - 1);
     r->reply.retry_after = 5;
-    return reply_problem(r, 503, "not-ready", "Not ready", "the job store does not answer");
+    return reply_problem(r, 503, "not-ready", "Not ready", "%s", trouble);
 }
 
 /* ---- examples --------------------------------------------------------------------------------------------------- */

@@ -233,7 +233,9 @@ typedef struct store_kind {
     store_status (*row_at_time)(store *s, int64_t number, double t,
                                 int64_t *row); /* first row of the chunk that has t */
     store_status (*counts)(store *s, store_counts *out);
-    bool (*healthy)(store *s);
+
+    /* Why the store takes no submissions at present, as a static text; NULL when it does. */
+    const char *(*trouble)(store *s);
 
     /* Waits until something has changed since *seen, or for so long; *seen is then up to date. Start with 0. */
     void (*wait)(store *s, uint64_t *seen, double seconds);

@@ -135,6 +135,19 @@ static store_status hand_back(store *s, int64_t number, int64_t attempt, const j
     return status;
 }
 
+/* What sessions may do is asked, as nothing may have been written since that has changed. */
+static const char *trouble(store *base) {
+    postgres_store *s = (postgres_store *)base;
+    const char *refusal = atomic_load(&s->refusal);
+    if (refusal) return refusal;
+    sql_connection *c = sql_reader(&s->base);
+    int64_t read_only = 0;
+    store_status status = sql_one_int(c, sql_first(c, PG_READ_ONLY, NULL, 0), &read_only);
+    sql_reader_back(&s->base, c);
+    if (status == STORE_OK && read_only) return "the database is read-only";
+    return sql_trouble(base);
+}
+
 const store_kind store_kind_postgresql = {.scheme = "postgresql:",
                                           .open = open_url,
                                           .close = close_store,
@@ -145,4 +158,5 @@ const store_kind store_kind_postgresql = {.scheme = "postgresql:",
                                           .submit_batch = submit_batch,
                                           .claim = pg_claim,
                                           .hand_back = hand_back,
+                                          .trouble = trouble,
                                           SQL_FUNCTIONS};

@@ -311,11 +311,22 @@ static bool make_all(pg_connection *c, sql_operation *operations, sql_operation 
     return false;
 }
 
+static const char *refusal_of(const pg_connection *c) {
+    if (strcmp(c->state, "25006") == 0) return "the database is read-only";
+    if (strcmp(c->state, "53100") == 0) return "the disk of the database is full";
+    return NULL;
+}
+
+void pg_note_change(pg_connection *c, bool made) {
+    atomic_store(&c->store->refusal, made ? NULL : refusal_of(c));
+}
+
 /* Operations up to `past` in one transaction: all or none. Each one that fails may have taken jobs out of what this node
  * thinks it has reserved, which are reserved still. */
 static bool make(postgres_store *s, sql_operation *operations, sql_operation *past) {
     bool made = pg_connected(&s->writer) && make_all(&s->writer, operations, past);
     if (!made) s->reserve.unsure = true;
+    pg_note_change(&s->writer, made);
     return made;
 }
 

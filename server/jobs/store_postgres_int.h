@@ -29,6 +29,7 @@
                        "RETURNING jobs.number")                                                                        \
     X(RESERVED, "SELECT number FROM jobs WHERE node=hamel_node() AND node<>0 AND status=0 ORDER BY number LIMIT ?1")   \
     X(RELEASE_RESERVED, "UPDATE jobs SET node=0 WHERE node=hamel_node() AND node<>0 AND status=0")                     \
+    X(READ_ONLY, "SELECT CAST(current_setting('transaction_read_only')='on' AS INTEGER)")                              \
     X(ENTER, "INSERT INTO nodes(lease_until) VALUES(hamel_now()+?1) RETURNING number")                                 \
     X(RENEW, "UPDATE nodes SET lease_until=hamel_now()+?2 WHERE number=?1 RETURNING number")                           \
     X(LEAVE, "DELETE FROM nodes WHERE number=?1")                                                                      \
@@ -100,8 +101,9 @@ struct postgres_store {
     double lease_seconds;
     pg_connection writer, keeper; /* the keeper's thread keeps the lease */
     pg_reserve reserve;
-    pg_release stale;     /* of the keeper */
-    _Atomic int64_t node; /* 0: without a lease */
+    pg_release stale;              /* of the keeper */
+    _Atomic int64_t node;          /* 0: without a lease */
+    _Atomic(const char *) refusal; /* why the database refused the last change; NULL when it did not */
 
     pthread_mutex_t reach_lock; /* guards what follows */
     double retry_at, backoff;   /* no connection is tried before */
@@ -129,7 +131,8 @@ bool pg_execute(pg_connection *c, const char *sql); /* any number of statements 
 bool pg_begin(pg_connection *c, bool durable);
 bool pg_commit(pg_connection *c);
 void pg_undo(pg_connection *c);
-double pg_fraction(void); /* a random number in [0, 1) */
+void pg_note_change(pg_connection *c, bool made); /* a change has been tried */
+double pg_fraction(void);                         /* a random number in [0, 1) */
 
 /* store_postgres_url.c */
 

@@ -83,6 +83,7 @@ static void renew(postgres_store *s) {
     sql_step step = SQL_FIRST(c, PG_RENEW, sql_int(node), sql_int(lease_ms(s)));
     store_status status = sql_one_int(c, step, &renewed);
     if (status == STORE_OK) set_lease(s, node, asked_at);
+    pg_note_change(&s->keeper, status != STORE_FAILED);
     if (status != STORE_ABSENT) return;
     lose_lease(s);
     pg_enter(s);

@@ -246,7 +246,7 @@ store_status sql_chunk_at(store *s, int64_t number, int64_t row, row_chunk *out)
 store_status sql_event_at(store *s, int64_t number, int64_t event, job_event *out);
 store_status sql_row_at_time(store *s, int64_t number, double t, int64_t *row);
 store_status sql_counts(store *s, store_counts *out);
-bool sql_healthy(store *s);
+const char *sql_trouble(store *s);
 void sql_wait(store *s, uint64_t *seen, double seconds);
 
 /* What of store_kind is the same for every database. */
@@ -256,7 +256,7 @@ void sql_wait(store *s, uint64_t *seen, double seconds);
     .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch, .expire = sql_expire, .find = sql_find,        \
     .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
     .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \
-    .row_at_time = sql_row_at_time, .counts = sql_counts, .healthy = sql_healthy, .wait = sql_wait
+    .row_at_time = sql_row_at_time, .counts = sql_counts, .wait = sql_wait
 /* clang-format on */
 
 #endif

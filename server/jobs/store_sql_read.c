@@ -134,10 +134,10 @@ store_status sql_counts(store *base, store_counts *out) {
     return answer(s, c, waiting == STORE_FAILED ? STORE_FAILED : STORE_OK);
 }
 
-bool sql_healthy(store *base) {
+const char *sql_trouble(store *base) {
     sql_store *s = (sql_store *)base;
     sql_connection *c = sql_reader(s);
-    bool healthy = sql_run(c, SQL_HEALTH);
+    bool answers = sql_run(c, SQL_HEALTH);
     sql_reader_back(s, c);
-    return healthy;
+    return answers ? NULL : "the job store does not answer";
 }

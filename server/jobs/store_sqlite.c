@@ -2,27 +2,21 @@
  * whose turn it is.
  *
  * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). (Before 3.51.3 two
- * connections that do so at once can corrupt a file in WAL mode.) Readers are read-only. A lock file keeps a second
- * daemon away from the same file.
+ * connections that do so at once can corrupt a file in WAL mode.) Readers are read-only. Locks keep a second daemon away
+ * from the same file (store_sqlite_files.c).
  *
  * `memory:` is the same store on SQLite's in-memory file system. */
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/store_sqlite_int.h"
 #include "server/stamp.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
     READERS = 4,
-    PATH_ROOM = 1200,
     LOST_MOST = 100 /* jobs without description that one claim steps over */
 };
 
@@ -108,11 +102,8 @@ static void destroy(sqlite_store *s) {
         free(c);
     }
     sqlite_disconnect(&s->writer); /* last: closing it checkpoints and removes the write-ahead log */
-    if (s->crash_file >= 0) {
-        crash_marks_end();
-        close(s->crash_file);
-    }
-    if (s->lock_file >= 0) close(s->lock_file);
+    if (s->crash_file >= 0) crash_marks_end();
+    sqlite_files_close(s);
     sql_store_destroy(&s->base);
     free(s);
 }
@@ -122,17 +113,18 @@ static sqlite_store *create(const store_kind *kind, const store_options *options
     if (!s) return NULL;
     sql_store_init(&s->base, kind, &sqlite_driver, options->log, options->metrics);
     s->base.writer = &s->writer.base;
-    s->lock_file = s->crash_file = -1;
+    s->lock_file = s->data_file = s->crash_file = -1;
     return s;
 }
 
+/* SQLite opens the log when something is read for the first time: now, while the names lead to it. */
 static bool open_readers(sqlite_store *s, const char *name) {
     for (size_t i = 0; i < READERS; i++) {
         sqlite_connection *c = calloc(1, sizeof *c);
         if (!c) return false;
         c->base.next = s->base.readers;
         s->base.readers = &c->base;
-        if (!sqlite_connect(c, name, false)) return false;
+        if (!sqlite_connect(c, name, false) || !sql_run(&c->base, SQL_HEALTH)) return false;
     }
     return true;
 }
@@ -142,7 +134,7 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
     if (!sqlite_connect(&s->writer, name, true)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
     } else if (sqlite_migrate(&s->writer, s->in_memory, message, room)) {
-        good = recover(s) && open_readers(s, name);
+        good = recover(s) && open_readers(s, name) && sqlite_files_note(s);
         if (!good) snprintf(message, room, "the store cannot be used: %s", sqlite3_errmsg(s->writer.db));
     }
     if (good && !sql_writer_start(&s->base)) {
@@ -157,37 +149,10 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
     return NULL;
 }
 
-/* Locks and shared memory of SQLite do not work there. */
-static bool on_network(int descriptor) {
-    struct statfs about;
-    if (fstatfs(descriptor, &about) != 0) return false;
-    unsigned long type = (unsigned long)about.f_type & 0xffffffffUL;
-    return type == NFS_SUPER_MAGIC || type == SMB_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
-}
-
-static bool take_lock(sqlite_store *s, const char *path, char *message, size_t room) {
-    char name[PATH_ROOM];
-    snprintf(name, sizeof name, "%s.lock", path);
-    s->lock_file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (s->lock_file < 0) {
-        snprintf(message, room, "%.300s: %s", name, strerror(errno));
-    } else if (on_network(s->lock_file)) {
-        snprintf(message, room, "%.300s: a store must not lie on a network file system", path);
-    } else if (flock(s->lock_file, LOCK_EX | LOCK_NB) != 0) {
-        snprintf(message, room, "%.300s: another daemon uses this store", path);
-    } else {
-        snprintf(name, sizeof name, "%s.crash", path);
-        s->crash_file = open(name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (s->crash_file >= 0) return true;
-        snprintf(message, room, "%.300s: %s", name, strerror(errno));
-    }
-    return false;
-}
-
 static store *open_file(const char *url, const store_options *options, char *message, size_t room) {
     const char *path = url + strlen(store_kind_sqlite.scheme);
-    char name[PATH_ROOM];
-    if (!*path || strlen(path) > PATH_ROOM - 64 || strpbrk(path, "?#%")) {
+    char name[SQLITE_NAME_BYTES];
+    if (!*path || strlen(path) >= SQLITE_PATH_BYTES || strpbrk(path, "?#%")) {
         snprintf(message, room, "--store: '%.200s' is not a usable path", path);
         return NULL;
     }
@@ -197,7 +162,7 @@ static store *open_file(const char *url, const store_options *options, char *mes
         snprintf(message, room, "out of memory");
         return NULL;
     }
-    if (take_lock(s, path, message, room)) return open_named(s, name, message, room);
+    if (sqlite_files_open(s, path, message, room)) return open_named(s, name, message, room);
     destroy(s);
     return NULL;
 }
@@ -216,6 +181,12 @@ static store *open_memory(const char *url, const store_options *options, char *m
     return open_named(s, name, message, room);
 }
 
+static const char *trouble(store *base) {
+    const sqlite_store *s = (sqlite_store *)base;
+    if (!sqlite_files_in_place(s)) return "the file of the job store has been moved or replaced";
+    return sql_trouble(base);
+}
+
 static void close_store(store *base) {
     sqlite_store *s = (sqlite_store *)base;
     if (!s) return;
@@ -226,7 +197,7 @@ static void close_store(store *base) {
 /* clang-format off */
 #define FUNCTIONS                                                                                                      \
     .close = close_store, .submit = sql_submit, .submit_batch = sql_submit_batch, .claim = claim,                      \
-    .hand_back = sql_hand_back, SQL_FUNCTIONS
+    .hand_back = sql_hand_back, .trouble = trouble, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
 /* clang-format on */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 10000, PATH_ROOM = 1200 };
@@ -58,6 +59,7 @@ bool sqlite_backup(const char *url, const char *path, char *message, size_t room
     if (!good) complain(message, room, source, sqlite3_errmsg(from));
     if (good) {
         sqlite3_busy_timeout(from, BUSY_MS);
+        umask(077); /* results are not for everyone on this machine */
         good = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK;
         if (!good) complain(message, room, path, sqlite3_errmsg(to));
     }

@@ -117,10 +117,31 @@ static bool any_durable(const sql_operation *operation) {
     return operation != NULL;
 }
 
+/* Logs when that changes. */
+static bool in_place(sqlite_store *s) {
+    bool in_place = sqlite_files_in_place(s);
+    if (in_place == s->misplaced) {
+        s->misplaced = !in_place;
+        log_write(s->base.log, in_place ? LOG_INFO : LOG_ERROR, "store",
+                  LOG_FIELDS(log_text("message", in_place ? "the file of the store is back in its place"
+                                                          : "the file of the store has been moved or replaced"),
+                             log_text("path", s->path)));
+    }
+    return in_place;
+}
+
+static void fail_all(sql_operation *o) {
+    for (; o; o = o->next) o->result = STORE_FAILED;
+}
+
 static void change(sql_store *base, sql_operation *operations) {
     sqlite_store *s = (sqlite_store *)base;
     sql_connection *c = base->writer;
     bool committed = false;
+    if (!in_place(s)) {
+        fail_all(operations);
+        return;
+    }
     /* Without it the commit might be less durable than is promised. */
     bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
     if (kept && sql_run(c, LITE_BEGIN)) {
@@ -128,10 +149,11 @@ static void change(sql_store *base, sql_operation *operations) {
         /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
         committed = !sqlite3_get_autocommit(s->writer.db) && sql_run(c, LITE_COMMIT);
     }
-    if (committed) return;
-    complain(base, c, "commit");
-    if (!sqlite3_get_autocommit(s->writer.db)) sql_run(c, LITE_ROLLBACK);
-    for (sql_operation *o = operations; o; o = o->next) o->result = STORE_FAILED;
+    if (!committed) {
+        complain(base, c, "commit");
+        if (!sqlite3_get_autocommit(s->writer.db)) sql_run(c, LITE_ROLLBACK);
+    }
+    if (!committed || !in_place(s)) fail_all(operations);
 }
 
 const sql_driver sqlite_driver = {

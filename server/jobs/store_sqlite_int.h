@@ -6,6 +6,7 @@
 #include "server/jobs/store_sqlite.h"
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 /* Statements of SQLite alone. */
 /* clang-format off */
@@ -44,13 +45,33 @@ typedef struct sqlite_connection {
     sqlite3_stmt *current;                /* the one under way, or NULL */
 } sqlite_connection;
 
+enum { SQLITE_PATH_BYTES = 1136, SQLITE_NAME_BYTES = SQLITE_PATH_BYTES + 16 }; /* with the ending of a file beside it */
+
+typedef struct file_identity {
+    dev_t device;
+    ino_t inode;
+} file_identity;
+
 typedef struct sqlite_store {
     sql_store base;
-    int lock_file;  /* -1: none */
-    int crash_file; /* of crash marks; -1: none */
-    bool in_memory;
+    bool in_memory;               /* then there are none of the files */
+    char path[SQLITE_PATH_BYTES]; /* of the database */
+    int lock_file, data_file;     /* locked for as long as the store is open; -1: none */
+    int crash_file;               /* of crash marks; -1: none */
+    file_identity data, log;      /* of the database and its write-ahead log, when they were opened */
+    bool misplaced;               /* has been logged; of the writer's thread */
     sqlite_connection writer;
 } sqlite_store;
+
+/* store_sqlite_files.c */
+
+/* Opens and locks them. False with a message. */
+bool sqlite_files_open(sqlite_store *s, const char *path, char *message, size_t room);
+void sqlite_files_close(sqlite_store *s); /* after all connections */
+
+/* Notes which files SQLite has open. False when they cannot be found. */
+bool sqlite_files_note(sqlite_store *s);
+bool sqlite_files_in_place(const sqlite_store *s); /* their names still lead to them; from any thread */
 
 /* store_sqlite_driver.c */
 extern const sql_driver sqlite_driver;

@@ -505,6 +505,39 @@ static void nodes_outlive_a_database_that_is_away_for_longer_than_the_lease(void
     free(id);
 }
 
+static void allow_writing(bool allowed) {
+    char command[128];
+    snprintf(command, sizeof command, "ALTER SYSTEM SET default_transaction_read_only=%s", allowed ? "off" : "on");
+    in_database(command);
+    in_database("SELECT CAST(pg_reload_conf() AS INTEGER)");
+}
+
+/* As a standby is, to which connections have moved. */
+static void a_node_of_a_read_only_database_is_not_ready(void **state) {
+    (void)state;
+    start_nodes(1);
+    wait_until_ready(&nodes[0]);
+    allow_writing(false);
+    answer ready = {0};
+    for (double until = hang_time(); ready.status != 503;) {
+        assert_true(now_seconds() < until);
+        answer_clear(&ready);
+        ready = ask(&nodes[0], "GET", "/readyz", NULL, NULL);
+    }
+    assert_non_null(strstr(ready.body, "read-only"));
+    answer_clear(&ready);
+    check_without_database(&nodes[0]);
+    answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
+    assert_int_equal(health.status, 200);
+    answer_clear(&health);
+    allow_writing(true);
+    wait_until_ready(&nodes[0]);
+    char system[SYSTEM_BYTES];
+    char *id = submit(&nodes[0], system_of(0, system));
+    wait_for_status(&nodes[0], id, "completed");
+    free(id);
+}
+
 /* Transactions that start a job fail when they are committed, five of eight, as if another had been in the way: more in a
  * row than are tried again. */
 static void what_is_reserved_is_not_forgotten_when_commits_fail(void **state) {
@@ -632,6 +665,7 @@ int main(void) {
         WITH_QUEUE(a_killed_database_loses_nothing_that_was_acknowledged),
         WITH_QUEUE(what_is_reserved_is_not_forgotten_when_commits_fail),
         WITH_QUEUE(nodes_outlive_a_database_that_is_away_for_longer_than_the_lease),
+        WITH_QUEUE(a_node_of_a_read_only_database_is_not_ready),
         WITH_QUEUE(a_worker_serves_the_queue_and_ends_when_it_is_idle_or_told_to),
         WITH_QUEUE(a_password_is_never_shown),
     };

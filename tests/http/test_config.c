@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -168,7 +169,12 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     char *running = submit(&d, endless(system, sizeof system));
     snprintf(copy, sizeof copy, "%s-copy.db", d.data);
     const char *backup[] = {"--data", d.data, "--backup", copy, NULL};
+    struct stat about;
+    mode_t usual = umask(022);
     assert_int_equal(daemon_run(backup, output, sizeof output), 0);
+    umask(usual);
+    assert_int_equal(stat(copy, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);                   /* others on the machine may not read it */
     assert_int_equal(daemon_run(backup, output, sizeof output), 5); /* nothing is overwritten */
     assert_non_null(strstr(output, "already"));
     const char *nothing[] = {"--store", "memory:", "--backup", "/nonexistent/x", NULL};

@@ -335,12 +335,20 @@ static void when_all_places_are_taken_the_answer_is_503(void **state) {
     assert_int_equal(a.status, 503);
     assert_true(answer_header(&a, "Retry-After", retry, sizeof retry));
     answer_clear(&a);
+    answer ready = ask(&d, "GET", "/readyz", NULL, NULL);
+    assert_int_equal(ready.status, 503);
+    assert_non_null(strstr(ready.body, "run slots"));
+    answer_clear(&ready);
     answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other work goes on */
     assert_int_equal(still.status, 200);
     answer_clear(&still);
     close(sockets[0]); /* a place is free: the waiting one gets it */
     assert_true(receive(sockets[2], bytes, sizeof bytes) > 0);
     for (int i = 1; i < 3; i++) close(sockets[i]);
+    wait_for_streams(0);
+    ready = ask(&d, "GET", "/readyz", NULL, NULL);
+    assert_int_equal(ready.status, 200);
+    answer_clear(&ready);
 }
 
 static void a_run_beyond_the_time_limit_is_incomplete(void **state) {

@@ -1,0 +1,107 @@
+/* store_sqlite_files.c — the files of a SQLite store: who may use them, and whether they are still where they were.
+ *
+ * Two locks keep a second daemon away. The one on PATH.lock guards the name: SQLite's own files beside the store are
+ * found by it. The one on the database itself guards the file, whatever name it is opened by. A file with two names is
+ * refused altogether, since after a crash each name would look for a log of its own.
+ *
+ * A database or log that was renamed, replaced or deleted under a running daemon still takes writes, and the next start
+ * does not find them. So nothing is acknowledged while the names lead elsewhere.
+ *
+ * The database is opened here before SQLite opens it and closed after: closing it earlier would release the POSIX locks
+ * that SQLite holds in this process. */
+#include "server/jobs/store_sqlite_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static void name_beside(const sqlite_store *s, const char *ending, char out[SQLITE_NAME_BYTES]) {
+    snprintf(out, SQLITE_NAME_BYTES, "%s%s", s->path, ending);
+}
+
+/* Locks and shared memory of SQLite do not work there. */
+static bool on_network(int descriptor) {
+    struct statfs about;
+    if (fstatfs(descriptor, &about) != 0) return false;
+    unsigned long type = (unsigned long)about.f_type & 0xffffffffUL;
+    return type == NFS_SUPER_MAGIC || type == SMB_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
+}
+
+static bool open_beside(const sqlite_store *s, const char *ending, int flags, int *file, char *message, size_t room) {
+    char name[SQLITE_NAME_BYTES];
+    name_beside(s, ending, name);
+    *file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600);
+    if (*file < 0) snprintf(message, room, "%.300s: %s", name, strerror(errno));
+    return *file >= 0;
+}
+
+static bool lock(const sqlite_store *s, int file, char *message, size_t room) {
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    snprintf(message, room, "%.300s: another daemon uses this store", s->path);
+    return false;
+}
+
+static bool has_one_name(const sqlite_store *s, char *message, size_t room) {
+    struct stat about;
+    if (fstat(s->data_file, &about) == 0 && about.st_nlink == 1) return true;
+    snprintf(message, room, "%.300s: the store has several names (hard links); remove all but one", s->path);
+    return false;
+}
+
+bool sqlite_files_open(sqlite_store *s, const char *path, char *message, size_t room) {
+    snprintf(s->path, sizeof s->path, "%s", path);
+    if (!open_beside(s, ".lock", 0, &s->lock_file, message, room)) return false;
+    if (on_network(s->lock_file)) {
+        snprintf(message, room, "%.300s: a store must not lie on a network file system", path);
+        return false;
+    }
+    return lock(s, s->lock_file, message, room) && open_beside(s, "", 0, &s->data_file, message, room) &&
+           lock(s, s->data_file, message, room) && has_one_name(s, message, room) &&
+           open_beside(s, ".crash", O_APPEND, &s->crash_file, message, room);
+}
+
+static void close_file(int *file) {
+    if (*file >= 0) close(*file);
+    *file = -1;
+}
+
+void sqlite_files_close(sqlite_store *s) {
+    close_file(&s->crash_file);
+    close_file(&s->data_file);
+    close_file(&s->lock_file);
+}
+
+/* ---- in place --------------------------------------------------------------------------------------------------- */
+
+static bool identify(const sqlite_store *s, const char *ending, file_identity *out) {
+    char name[SQLITE_NAME_BYTES];
+    struct stat about;
+    name_beside(s, ending, name);
+    if (stat(name, &about) != 0) return false;
+    *out = (file_identity){about.st_dev, about.st_ino};
+    return true;
+}
+
+static bool is_same(const file_identity *a, const file_identity *b) {
+    return a->device == b->device && a->inode == b->inode;
+}
+
+bool sqlite_files_note(sqlite_store *s) {
+    struct stat about;
+    if (s->in_memory) return true;
+    if (fstat(s->data_file, &about) != 0) return false;
+    s->data = (file_identity){about.st_dev, about.st_ino};
+    return identify(s, "-wal", &s->log);
+}
+
+bool sqlite_files_in_place(const sqlite_store *s) {
+    file_identity data, log;
+    return s->in_memory ||
+           (identify(s, "", &data) && is_same(&data, &s->data) && identify(s, "-wal", &log) && is_same(&log, &s->log));
+}

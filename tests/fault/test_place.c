@@ -1,0 +1,121 @@
+/* test_place.c — the files of a store and their names: a daemon serves a store that no other one has open, by whatever
+ * name, and takes nothing into a file that the next start would not find. */
+#include "tests/http/daemon.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SYSTEM_BYTES = 512, PATH_BYTES = 200 };
+static test_daemon d;
+static char database[PATH_BYTES], elsewhere[PATH_BYTES + 16];
+
+static int start(void **state) {
+    (void)state;
+    daemon_start(&d, NULL);
+    snprintf(database, sizeof database, "%s/hamel.db", d.data);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere.db", d.data);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    daemon_remove(&d);
+    return 0;
+}
+
+static long status_of(const char *method, const char *path, const char *body) {
+    answer a = ask(&d, method, path, body ? json_type : NULL, body);
+    long status = a.status;
+    answer_clear(&a);
+    return status;
+}
+
+static void refuses(const char *store, const char *why) {
+    char url[PATH_BYTES + 32], output[2000];
+    snprintf(url, sizeof url, "sqlite:%s", store);
+    const char *second[] = {"--listen", "127.0.0.1:0", "--store", url, NULL};
+    assert_int_equal(daemon_run(second, output, sizeof output), 5);
+    if (!strstr(output, why)) print_error("%s\n", output);
+    assert_non_null(strstr(output, why));
+}
+
+static void a_second_name_does_not_admit_a_second_daemon(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES];
+    char *id = submit(&d, oscillator(system, sizeof system, "named", 10, 11));
+    wait_for_status(&d, id, "completed");
+    assert_int_equal(link(database, elsewhere), 0);
+    refuses(elsewhere, "another daemon");
+    assert_int_equal(unlink(elsewhere), 0);
+    assert_int_equal(symlink(database, elsewhere), 0);
+    refuses(elsewhere, "another daemon");
+    assert_int_equal(unlink(elsewhere), 0);
+    /* After a crash the other name would not lead to the log, which holds what was accepted last. */
+    daemon_end(&d, SIGKILL);
+    assert_int_equal(link(database, elsewhere), 0);
+    refuses(elsewhere, "several names");
+    refuses(database, "several names");
+    assert_int_equal(unlink(elsewhere), 0);
+    daemon_start_again(&d, NULL);
+    wait_for_status(&d, id, "completed");
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    free(id);
+}
+
+static void check_refused(void) {
+    char system[SYSTEM_BYTES];
+    oscillator(system, sizeof system, "lost", 10, 11);
+    assert_int_equal(status_of("GET", "/readyz", NULL), 503);
+    assert_int_equal(status_of("GET", "/healthz", NULL), 200);
+    assert_int_equal(status_of("POST", "/v1/jobs", system), 503);
+    assert_int_equal(status_of("GET", "/v1/jobs", NULL), 200); /* what it holds can be read and saved */
+}
+
+/* The database, its log, or the folder. */
+static void a_store_that_is_moved_takes_nothing_until_it_is_back(void **state) {
+    (void)state;
+    char system[SYSTEM_BYTES], log[PATH_BYTES + 8], folder[PATH_BYTES];
+    snprintf(log, sizeof log, "%s-wal", database);
+    snprintf(folder, sizeof folder, "%s-moved", d.data);
+    const char *const moves[][2] = {{database, elsewhere}, {log, elsewhere}, {d.data, folder}};
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(rename(moves[k][0], moves[k][1]), 0);
+        check_refused();
+        assert_int_equal(rename(moves[k][1], moves[k][0]), 0);
+        assert_int_equal(status_of("GET", "/readyz", NULL), 200);
+        char *id = submit(&d, oscillator(system, sizeof system, "back", 10, 11));
+        wait_for_status(&d, id, "completed");
+        free(id);
+    }
+    assert_int_equal(count_in_log(&d, "moved or replaced"), 3); /* once each */
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+}
+
+static void a_store_that_is_replaced_takes_nothing(void **state) {
+    (void)state;
+    FILE *other = fopen(elsewhere, "w");
+    assert_non_null(other);
+    fclose(other);
+    assert_int_equal(rename(elsewhere, database), 0);
+    check_refused();
+    assert_int_equal(unlink(database), 0);
+    check_refused();
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_second_name_does_not_admit_a_second_daemon, start, end),
+        cmocka_unit_test_setup_teardown(a_store_that_is_moved_takes_nothing_until_it_is_back, start, end),
+        cmocka_unit_test_setup_teardown(a_store_that_is_replaced_takes_nothing, start, end),
+    };
+    return cmocka_run_group_tests_name("place", tests, NULL, NULL);
+}
