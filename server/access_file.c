@@ -4,9 +4,9 @@
 
 #include "api/json_reader.h"
 #include "api/problem.h"
+#include "server/regular_file.h"
 #include "server/stamp.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,11 +95,16 @@ static bool name_is_sane(const char *name) {
     return length > 0 && length < TOKEN_NAME_BYTES;
 }
 
-static bool name_is_taken(const token_file *file, size_t k) {
-    for (size_t i = 0; i < k; i++) {
-        if (file->entries[i].name && strcmp(file->entries[i].name, file->entries[k].name) == 0) return true;
+/* A name is what owns jobs and quotas, and a hash must lead to one name. */
+static void compare_with_others(json_reader *r, const token_file *file, size_t k, const char *pointer) {
+    const token_entry *e = &file->entries[k];
+    bool name = false, hash = false;
+    for (const token_entry *other = file->entries; other < e; other++) {
+        name = name || (other->name && strcmp(other->name, e->name) == 0);
+        hash = hash || (other->hash && strcmp(other->hash, e->hash) == 0);
     }
-    return false;
+    if (name) json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "another token has this name");
+    if (hash) json_fault_at(r, json_pointer_of_key(r, pointer, "sha256"), "another token has this hash");
 }
 
 static void fill_holder(access_holder *holder, json_reader *r, const token_file *file, size_t k) {
@@ -109,12 +114,11 @@ static void fill_holder(access_holder *holder, json_reader *r, const token_file 
     if (!name_is_sane(e->name)) {
         json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "a name has 1 to %d printable ASCII characters",
                       TOKEN_NAME_BYTES - 1);
-    } else if (name_is_taken(file, k)) {
-        json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "another token has this name");
     }
     if (!read_hash(e->hash, holder->hash)) {
         json_fault_at(r, json_pointer_of_key(r, pointer, "sha256"), "expected 64 hexadecimal digits in lower case");
     }
+    compare_with_others(r, file, k, pointer);
     snprintf(holder->name, sizeof holder->name, "%s", e->name);
     holder->scopes = e->scopes;
     holder->quotas = e->quotas;
@@ -171,18 +175,16 @@ static bool read_tree(access_list *a, const cJSON *tree, const char *path, char 
 }
 
 static bool read_file(access_list *a, const char *path, char *message, size_t room) {
-    FILE *stream = fopen(path, "rb");
-    char *text = stream ? malloc(FILE_BYTES_MAX) : NULL;
+    char why[FILE_REASON_BYTES];
+    size_t length;
+    char *text = regular_file_read(path, FILE_BYTES_MAX, &length, why);
     if (!text) {
-        snprintf(message, room, "--tokens: %.300s: %s", path, strerror(stream ? ENOMEM : errno));
-        if (stream) fclose(stream);
+        snprintf(message, room, "--tokens: %.300s: %s", path, why);
         return false;
     }
-    size_t length = fread(text, 1, FILE_BYTES_MAX, stream);
-    fclose(stream);
     json_limits limits = json_limits_default();
     json_fault fault;
-    limits.bytes = FILE_BYTES_MAX - 1;
+    limits.bytes = FILE_BYTES_MAX;
     cJSON *tree = json_parse(text, length, &limits, &fault);
     free(text);
     if (!tree) {

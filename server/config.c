@@ -3,6 +3,7 @@
 #include "server/config.h"
 
 #include "api/strict_json.h"
+#include "server/regular_file.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -168,24 +169,16 @@ static bool read_key(settings *s, const char *file, const cJSON *item, char mess
 }
 
 static bool read_file(settings *s, const char *file, char message[CONFIG_MESSAGE_BYTES]) {
-    FILE *stream = fopen(file, "rb");
-    if (!stream) return fail(message, "%.300s: %s", file, strerror(errno));
-    char *text = malloc(FILE_BYTES_MAX);
-    size_t length = text ? fread(text, 1, FILE_BYTES_MAX, stream) : 0;
-    int reason = ferror(stream) ? errno : 0; /* of a directory */
-    fclose(stream);
-    if (reason) {
-        free(text);
-        return fail(message, "%.300s: %s", file, strerror(reason));
-    }
+    char why[FILE_REASON_BYTES];
+    size_t length;
+    char *text = regular_file_read(file, FILE_BYTES_MAX, &length, why);
+    if (!text) return fail(message, "%.300s: %s", file, why);
     json_limits limits = json_limits_default();
     json_fault fault;
-    limits.bytes = FILE_BYTES_MAX - 1;
-    cJSON *tree = text ? json_parse(text, length, &limits, &fault) : NULL;
+    limits.bytes = FILE_BYTES_MAX;
+    cJSON *tree = json_parse(text, length, &limits, &fault);
     bool good = true;
-    if (!text) {
-        good = fail(message, "out of memory");
-    } else if (!tree) {
+    if (!tree) {
         good = fail(message, "%.200s:%zu:%zu: %.200s", file, fault.line, fault.column, fault.message);
     } else if (!cJSON_IsObject(tree)) {
         good = fail(message, "%.300s: expected a JSON object", file);

@@ -1,7 +1,8 @@
 /* tls.c — see tls.h. */
 #include "server/tls.h"
 
-#include <errno.h>
+#include "server/regular_file.h"
+
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +11,10 @@
 enum { FILE_BYTES_MAX = 1024 * 1024 };
 
 static char *read_file(const char *option, const char *path, char *message, size_t room) {
-    FILE *file = fopen(path, "rb");
-    char *text = file ? calloc(1, FILE_BYTES_MAX) : NULL;
-    size_t length = text ? fread(text, 1, FILE_BYTES_MAX - 1, file) : 0;
-    if (length == 0) {
-        const char *why = !file ? strerror(errno) : text ? "the file is empty" : "out of memory";
-        snprintf(message, room, "%s: %.300s: %s", option, path, why);
-        free(text);
-        text = NULL;
-    }
-    if (file) fclose(file);
+    char why[FILE_REASON_BYTES];
+    size_t length;
+    char *text = regular_file_read(path, FILE_BYTES_MAX, &length, why);
+    if (!text) snprintf(message, room, "%s: %.300s: %s", option, path, why);
     return text;
 }
 
@@ -48,7 +43,7 @@ bool tls_read(tls_files *files, const char *certificate_path, const char *key_pa
 }
 
 void tls_free(tls_files *files) {
-    if (files->key) explicit_bzero(files->key, FILE_BYTES_MAX);
+    if (files->key) explicit_bzero(files->key, strlen(files->key));
     free(files->certificate);
     free(files->key);
     *files = (tls_files){0};

@@ -179,6 +179,7 @@ static enum MHD_Result look_at_query(void *context, enum MHD_ValueKind kind, con
 
 static void check_query(request *r) {
     query_look look = {.r = r, .known = r->route->query};
+    if (look.known && strcmp(look.known[0], ROUTE_ANY_QUERY) == 0) return;
     MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, look_at_query, &look);
 }
 

@@ -30,6 +30,9 @@ typedef enum http_method {
 
 typedef struct request request;
 
+/* As the first name of a query: all parameters are allowed, and ignored. */
+#define ROUTE_ANY_QUERY "*"
+
 typedef struct route {
     http_method method;
     const char *path; /* "{}" stands for one segment, kept in request->parameter */
@@ -37,7 +40,7 @@ typedef struct route {
     bool takes_json; /* a JSON body is required */
     handled (*handle)(request *r);
     unsigned scope;           /* that a token must have; 0: open to all */
-    const char *const *query; /* names of query parameters it knows, NULL-terminated; NULL: none */
+    const char *const *query; /* names of query parameters that are allowed, NULL-terminated; NULL: none */
 } route;
 
 enum { PATH_BYTES = 512, PARAMETER_BYTES = 128, REQUEST_ID_BYTES = 129, ALLOW_BYTES = 64 };

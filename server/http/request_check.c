@@ -6,8 +6,32 @@
 #include <string.h>
 #include <strings.h>
 
+/* Headers with one value: parties that read different ones of several would disagree about the request. libmicrohttpd
+ * returns the first. Lists (Accept, Prefer, If-None-Match) may come in parts (RFC 9110 5.3). */
+enum { LENGTH, CODING, HOST };
+#define ONCE(name) \
+    { name, name " is given more than once" }
+static const struct {
+    const char *name, *fault;
+} singles[] = {
+    [LENGTH] = ONCE("Content-Length"),
+    [CODING] = ONCE("Transfer-Encoding"),
+    [HOST] = ONCE("Host"),
+    ONCE("Authorization"),
+    ONCE("Content-Type"),
+    ONCE("Content-Encoding"),
+    ONCE("Idempotency-Key"),
+    ONCE("Last-Event-ID"),
+    ONCE("Access-Control-Request-Method"),
+    ONCE("Origin"),
+    ONCE("Traceparent"),
+    ONCE("X-Request-Id"),
+};
+#undef ONCE
+enum { SINGLES = sizeof singles / sizeof singles[0] };
+
 typedef struct header_count {
-    int lengths, codings, hosts;
+    bool given[SINGLES];
     size_t bytes; /* of names and values */
     const char *fault;
 } header_count;
@@ -38,6 +62,16 @@ static bool is_digits(const char *text, size_t length) {
     return length > 0;
 }
 
+static const char *fault_of_value(size_t single, const char *value, size_t value_size) {
+    switch (single) {
+    case LENGTH: return value && is_digits(value, value_size) ? NULL : "Content-Length is not a number";
+    case CODING:
+        return value && strcasecmp(value, "chunked") == 0 ? NULL : "the only known Transfer-Encoding is chunked";
+    case HOST: return value && value_size > 0 && !strpbrk(value, " \t/?#@,") ? NULL : "Host is not a host name";
+    default: return NULL;
+    }
+}
+
 static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
                                       const char *value, size_t value_size) {
     header_count *h = context;
@@ -47,15 +81,11 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
         h->fault = "a header name holds a character that is not allowed there";
     } else if (value && !is_field_text(value, value_size)) {
         h->fault = "a header value holds a control character";
-    } else if (strcasecmp(name, "Content-Length") == 0) {
-        if (++h->lengths > 1) h->fault = "Content-Length is given more than once";
-        if (!value || !is_digits(value, value_size)) h->fault = "Content-Length is not a number";
-    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
-        if (++h->codings > 1) h->fault = "Transfer-Encoding is given more than once";
-        if (!value || strcasecmp(value, "chunked") != 0) h->fault = "the only known Transfer-Encoding is chunked";
-    } else if (strcasecmp(name, "Host") == 0) {
-        if (++h->hosts > 1) h->fault = "Host is given more than once";
-        if (!value || value_size == 0 || strpbrk(value, " \t/?#@,")) h->fault = "Host is not a host name";
+    }
+    for (size_t k = 0; k < SINGLES && !h->fault; k++) {
+        if (strcasecmp(name, singles[k].name) != 0) continue;
+        h->fault = h->given[k] ? singles[k].fault : fault_of_value(k, value, value_size);
+        h->given[k] = true;
     }
     return h->fault ? MHD_NO : MHD_YES;
 }
@@ -69,10 +99,11 @@ request_fault request_check_headers(struct MHD_Connection *connection, const cha
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
     if (h.fault) return faulty(400, h.fault);
     if (h.bytes > REQUEST_HEADERS_BYTES) return faulty(431, "the headers are longer than 24 KiB");
-    if (h.lengths && h.codings) return faulty(400, "Content-Length and Transfer-Encoding are given together");
+    if (h.given[LENGTH] && h.given[CODING])
+        return faulty(400, "Content-Length and Transfer-Encoding are given together");
     bool needs_host = strcmp(version, "HTTP/1.0") != 0;
-    if (needs_host && h.hosts == 0) return faulty(400, "the Host header is missing");
-    if (!needs_host && h.codings) return faulty(400, "Transfer-Encoding is not part of HTTP/1.0");
+    if (needs_host && !h.given[HOST]) return faulty(400, "the Host header is missing");
+    if (!needs_host && h.given[CODING]) return faulty(400, "Transfer-Encoding is not part of HTTP/1.0");
     return (request_fault){0};
 }
 
@@ -114,7 +145,9 @@ static request_fault split_target(const char *at, char *path, size_t room) {
     }
     if (*at != '/') return faulty(400, "the request target is not a path");
     while (*at && *at != '?') {
+        bool escaped = *at == '%';
         int c = next_byte(&at);
+        if (escaped && c == '/') return faulty(400, "the path holds an encoded slash");
         if (c < 0) return faulty(400, "the path holds a character or escape that is not allowed");
         if (length + 1 >= room) return faulty(414, "the path is too long");
         path[length++] = (char)c;

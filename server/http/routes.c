@@ -6,6 +6,7 @@
 
 static const char *const list_query[] = {"status", "name", "batch", "limit", "cursor", NULL};
 static const char *const page_query[] = {"limit", "cursor", NULL};
+static const char *const any_query[] = {ROUTE_ANY_QUERY, NULL}; /* load balancers add some against caches */
 static const char *const results_query[] = {"from", "to", "every", "columns", "follow", NULL};
 
 /* clang-format off */
@@ -36,8 +37,8 @@ static const route routes[] = {
     {METHOD_GET,     "/docs",                        RUN_BRIEF,  false, docs_page,             0,           NULL},
     {METHOD_GET,     "/docs/docs.css",               RUN_BRIEF,  false, docs_style,            0,           NULL},
     {METHOD_GET,     "/docs/docs.js",                RUN_BRIEF,  false, docs_script,           0,           NULL},
-    {METHOD_GET,     "/healthz",                     RUN_INLINE, false, service_healthz,       0,           NULL},
-    {METHOD_GET,     "/readyz",                      RUN_BRIEF,  false, service_readyz,        0,           NULL},
+    {METHOD_GET,     "/healthz",                     RUN_INLINE, false, service_healthz,       0,           any_query},
+    {METHOD_GET,     "/readyz",                      RUN_BRIEF,  false, service_readyz,        0,           any_query},
     {METHOD_GET,     "/metrics",                     RUN_BRIEF,  false, service_metrics,       SCOPE_ADMIN, NULL},
 };
 /* clang-format on */

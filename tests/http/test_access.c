@@ -352,6 +352,8 @@ static void a_faulty_file_of_tokens_is_refused_with_the_place(void **state) {
         {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"read\"], \"quotas\": {\"runs\": 1}}]}", "runs"},
         {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"read\"]}, {\"name\": \"a\", %s, \"scopes\": [\"run\"]}]}",
          "/tokens/1/name"},
+        {"{\"tokens\": [{\"name\": \"a\", %s, \"scopes\": [\"read\"]}, {\"name\": \"b\", %s, \"scopes\": [\"run\"]}]}",
+         "/tokens/1/sha256: another token has this hash"},
     };
     char path[] = TOKEN_FILE_NAME, text[1000], output[2000];
     token_file_make(path);
@@ -412,6 +414,13 @@ static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "/tokens/0");
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200);
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    kill(own.pid, SIGHUP);
+    wait_for_log(&own, "not a regular file");
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200);
+    assert_int_equal(unlink(path), 0);
     for (int k = 0; k < 100; k++) { /* bob comes and goes while others ask */
         token_file_write(path, (const test_token[]){k % 2 ? bob : carl, ann}, 2);
         kill(own.pid, SIGHUP);

@@ -147,6 +147,26 @@ static void the_program_says_what_is_wrong_and_exits_with_2(void **state) {
     assert_int_equal(strncmp(output, "hameld ", 7), 0);
 }
 
+/* Each would block when it is opened, or be read without end. */
+static void only_regular_files_are_read(void **state) {
+    (void)state;
+    static const char *const options[] = {"--config", "--tokens", "--tls-cert", "--tls-key"};
+    char folder[] = P_tmpdir "/hamel-test-XXXXXX", fifo[64], output[1000];
+    assert_non_null(mkdtemp(folder));
+    snprintf(fifo, sizeof fifo, "%s/fifo", folder);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    const char *places[] = {fifo, "/dev/zero"};
+    for (size_t k = 0; k < 8; k++) {
+        const char *option = options[k / 2], *place = places[k % 2];
+        const char *other = k / 2 == 2 ? "--tls-key" : "--tls-cert"; /* of a pair, read in this order */
+        const char *arguments[] = {option, place, k / 2 >= 2 ? other : NULL, "README.md", NULL};
+        assert_int_equal(daemon_run(arguments, output, sizeof output), 2);
+        assert_non_null(strstr(output, "not a regular file"));
+    }
+    unlink(fifo);
+    rmdir(folder);
+}
+
 static void a_configuration_can_be_checked_without_serving(void **state) {
     (void)state;
     char output[4096];
@@ -244,6 +264,7 @@ int main(void) {
         cmocka_unit_test(only_loopback_addresses_are_served),
         cmocka_unit_test(a_data_directory_is_needed_only_where_the_store_lies_in_it),
         cmocka_unit_test(the_program_says_what_is_wrong_and_exits_with_2),
+        cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(a_configuration_can_be_checked_without_serving),
         cmocka_unit_test(the_store_is_copied_while_it_is_used),
         cmocka_unit_test(jobs_that_ended_long_ago_are_forgotten),

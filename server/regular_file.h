@@ -1,0 +1,14 @@
+/* regular_file.h — reads the files that an operator names: configuration, tokens, certificates. */
+#ifndef HAMEL_SERVER_REGULAR_FILE_H
+#define HAMEL_SERVER_REGULAR_FILE_H
+
+#include <stddef.h>
+
+enum { FILE_REASON_BYTES = 80 };
+
+/* Returns the content of a regular file, NUL-terminated, with its length in *length; the caller frees it. Returns NULL and
+ * fills `why` if the file cannot be read, is larger than `most` bytes, or is not a regular file: opening or reading a FIFO
+ * or a device may block without end, and a daemon that waits there handles no signal. */
+char *regular_file_read(const char *path, size_t most, size_t *length, char why[FILE_REASON_BYTES]);
+
+#endif
