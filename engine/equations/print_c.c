@@ -184,12 +184,27 @@ static void assign(const written *w, const char *array, size_t index, graph_node
     text_buffer_puts(out, ";\n");
 }
 
+/* What is left to the program that integrates. */
+static const char *drift_of(const written *w) {
+    bool holonomic = false;
+    for (size_t c = 0; c < w->m; c++)
+        holonomic |= w->acts[c] && w->system->constraints[c].order == CONSTRAINT_HOLONOMIC;
+    if (w->with_multipliers && w->acting > 0)
+        return "Integration drifts off the constraints, which these equations contain only as derivatives:\n"
+               " * project q and w onto the constraints between steps.";
+    return holonomic
+               ? "Integration drifts off the holonomic constraints, of which these equations contain only the rates:"
+                 "\n * project q onto these constraints between steps."
+               : NULL;
+}
+
 static void heading(const written *w, text_buffer *out) {
     const hamel_system *s = w->system;
     text_buffer_puts(out, "/* ");
     comment(w->model->header.name ? w->model->header.name : "", out);
     text_buffer_printf(out, ": equations of motion, %s.\n *\n", w->model->formulation->name);
     if (written_remark(w)) text_buffer_printf(out, " * %s\n *\n", written_remark(w));
+    if (drift_of(w)) text_buffer_printf(out, " * %s\n *\n", drift_of(w));
     text_buffer_puts(out, " * q:");
     for (size_t i = 0; i < w->n; i++) text_buffer_printf(out, " %s", s->coordinates[i].name);
     text_buffer_puts(out, "\n * w:");
@@ -229,17 +244,57 @@ static bool at_zero(written *w, graph_node *f) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* K, f and q' in one list, so that they share their parts. */
+/* q', K, f and the divisors in one list, so that they share their parts. */
 static graph_node *machine_values(written *w, size_t *count) {
     graph *g = w->system->graph;
     size_t z = w->unknown_count;
-    *count = w->n + z * z + z;
+    *count = w->n + z * z + z + w->divisor_count;
     graph_node *values = arena_alloc(w->memory, *count, sizeof *values);
     if (!values) return NULL;
     memcpy(values, w->rates, w->n * sizeof *values);
     for (size_t i = 0; i < z; i++)
         for (size_t j = 0; j < z; j++) values[w->n + i * z + j] = graph_partial(g, w->residuals[i], w->unknowns[j]);
+    for (size_t k = 0; k < w->divisor_count; k++) values[w->n + z * z + z + k] = w->divisors[k].node;
     return at_zero(w, values + w->n + z * z) ? values : NULL;
+}
+
+/* A divisor this part of its value at the start takes six of sixteen digits from the rates. */
+#define DIVISOR_LEAST "1e-6"
+
+/* What `rates` returns, with the divisors by name. */
+static void describe_rates(const written *w, text_buffer *out) {
+    text_buffer_puts(out, "/* q', w' and the multipliers of a state. Returns 0, or 1 where w' is not determined");
+    if (w->divisor_count > 0)
+        text_buffer_puts(
+            out,
+            ",\n"
+            " * or 2 where a divisor is below " DIVISOR_LEAST " of its value at the start, or has changed its sign.\n"
+            " * These equations are solved for velocities once, at the start: a step across the zero of a divisor\n"
+            " * leads to another motion. Stop there, and write the equations from a start beyond it or\n"
+            " * with --formulation lagrange, which has no such divisors.\n"
+            " * Divisors");
+    for (size_t k = 0; k < w->divisor_count; k++) {
+        text_buffer text;
+        text_buffer_init(&text, 1000);
+        graph_print(w->system->graph, w->divisors[k].node, written_namer, (void *)w, &text);
+        text_buffer_puts(out, k == 0 ? ":\n *   " : "\n *   ");
+        comment(text.failed || !text.bytes ? "an expression too long to show" : text.bytes, out);
+        text_buffer_puts(out, ", of ");
+        comment(w->divisors[k].of, out);
+        text_buffer_free(&text);
+    }
+    text_buffer_puts(out, w->divisor_count > 0 ? " */\n" : ". */\n");
+}
+
+/* `divisors` follow the values in the list. */
+static void check_divisors(const written *w, const graph_node *divisors, text_buffer *out) {
+    for (size_t k = 0; k < w->divisor_count; k++) {
+        text_buffer_puts(out, "    if (!((");
+        print_node(w, divisors[k], out);
+        text_buffer_puts(out, ")/(");
+        text_buffer_number(out, w->divisors[k].start);
+        text_buffer_puts(out, ") > " DIVISOR_LEAST ")) return 2;\n");
+    }
 }
 
 /* Multipliers may be left open where no force depends on them. */
@@ -247,11 +302,12 @@ static bool print_rates(written *w, text_buffer *out) {
     size_t count, z = w->unknown_count;
     graph_node *values = machine_values(w, &count);
     if (!values) return false;
-    text_buffer_puts(out, "/* q', w' and the multipliers of a state. Returns 0, or 1 where w' is not determined. */\n"
-                          "int rates(double t, const double *q, const double *w, double *q_dot, double *w_dot, "
+    describe_rates(w, out);
+    text_buffer_puts(out, "int rates(double t, const double *q, const double *w, double *q_dot, double *w_dot, "
                           "double *lambda) {\n    double K[SIZE * SIZE] = {0}, f[SIZE], z[SIZE];\n"
                           "    (void)t, (void)q, (void)w, (void)lambda;\n");
     if (!body(w, values, count, w->w, w->w_count, "w", out)) return false;
+    check_divisors(w, values + w->n + z * z + z, out);
     for (size_t i = 0; i < w->n; i++) assign(w, "q_dot", i, values[i], out);
     for (size_t k = 0; k < z * z; k++)
         if (!graph_is_zero(w->system->graph, values[w->n + k])) assign(w, "K", k, values[w->n + k], out);

@@ -17,6 +17,7 @@ typedef struct freedoms {
     size_t quasi_count;
     graph_node *velocity;     /* n and the quasi-velocities: by the free ones; GRAPH_NONE: free itself */
     graph_node *acceleration; /* n: q'' likewise */
+    const char **solved_from; /* n: the constraint whose row has the velocity as pivot; NULL: none */
     graph_node *symbol;       /* of the free velocities, n at most */
     const char **name;
     size_t count;
@@ -162,10 +163,11 @@ static bool allocate(written *w, freedoms *f) {
     size_t most = w->m + w->system->quasi_count;
     f->velocity = arena_alloc(w->memory, w->n + most, sizeof *f->velocity);
     f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
+    f->solved_from = arena_alloc(w->memory, w->n, sizeof *f->solved_from);
     f->quasi = arena_alloc(w->memory, most, sizeof *f->quasi);
     f->symbol = arena_alloc(w->memory, w->n + most, sizeof *f->symbol);
     f->name = arena_alloc(w->memory, w->n + most, sizeof *f->name);
-    if (!f->quasi || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
+    if (!f->solved_from || !f->quasi || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
     for (size_t i = 0; i < w->n + most; i++) f->velocity[i] = GRAPH_NONE;
     for (size_t i = 0; i < w->n; i++) f->acceleration[i] = GRAPH_NONE;
     return true;
@@ -187,6 +189,8 @@ static bool solve(written *w, freedoms *f) {
                            "some constraints depend on others there, though not by their form"))
         return false;
     read_solution(w, f, table, pivots, w->m);
+    for (size_t c = 0; c < w->m; c++)
+        if (pivots[c] >= 0 && (size_t)pivots[c] < w->n) f->solved_from[pivots[c]] = w->system->constraints[c].name;
     if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
     close_velocities(w, f);
     list_free(w, f);
@@ -342,11 +346,23 @@ static bool solve_for_multipliers_too(written *w, const freedoms *f) {
     return true;
 }
 
+/* Divisions in the constraints and in the quasi-velocities are the description's own. */
+static bool find_divisors(written *w, const freedoms *f) {
+    graph_node *given = arena_alloc(w->memory, w->m + f->quasi_count, sizeof *given);
+    size_t count = 0;
+    if (!given) return false;
+    for (size_t c = 0; c < w->m; c++)
+        if (w->acts[c]) given[count++] = w->equations.velocity[c];
+    for (size_t k = 0; k < f->quasi_count; k++) given[count++] = f->quasi[k].definition;
+    return written_find_divisors(w, given, count, f->solved_from);
+}
+
 static bool machine(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     bool reactions = written_forces_depend_on_reactions(w);
     if (!written_machine(w, f->count, reactions ? w->n : f->count)) return false;
     for (size_t i = 0; i < w->n; i++) w->rates[i] = velocity_of(w, f, i);
+    if (!find_divisors(w, f)) return false;
     for (size_t r = 0; r < f->count; r++) {
         int32_t index = graph_at(g, f->symbol[r])->as.index;
         w->w[r] = f->symbol[r];

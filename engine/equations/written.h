@@ -25,6 +25,13 @@ typedef struct written_part {
 
 enum { WRITTEN_PARTS = 10 };
 
+/* An expression in the denominators of the rates that is not in those of the description. */
+typedef struct written_divisor {
+    graph_node node;
+    double start;   /* its value at the start */
+    const char *of; /* the rates that contain it, for a reader */
+} written_divisor;
+
 typedef struct written {
     arena *memory;
     hamel_model *model; /* whose graph is extended */
@@ -57,6 +64,8 @@ typedef struct written {
     graph_node *residuals; /* as many; linear in the unknowns */
     size_t unknown_count;
     bool with_multipliers;
+    written_divisor *divisors; /* the rates hold at states between their zeros */
+    size_t divisor_count;
 } written;
 
 /* The number of coordinates up to which velocities are solved for by hand. */
@@ -131,6 +140,10 @@ typedef struct written_directions {
 
 /* directions.c: adds all that are found; the arrays are the caller's, the last two cleared. False without memory. */
 bool written_find_directions(written *w, written_directions *d);
+
+/* divisors.c: finds the divisors of w->rates that are not in given[given_count]. solved_from[n] is the constraint that a
+ * coordinate's velocity was solved from, or NULL. False, with a fault, where one is 0 at the start. */
+bool written_find_divisors(written *w, const graph_node *given, size_t given_count, const char *const *solved_from);
 
 /* --- one writer a family of formulations ------------------------------------------------------------------------------ */
 

@@ -1,9 +1,9 @@
 /* test_written.c — engine/equations: what is written out says what is computed. The text is read back by the parser, the
  * C is compiled and run. */
 #include "engine/solve/kinetics.h"
-#include "tests/reference/child.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
+#include "tests/unit/written_c.h"
 #include "tests/unit/written_text.h"
 
 #include <math.h>
@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <dlfcn.h>
 
 #include <cmocka.h>
 
@@ -36,41 +33,6 @@ static void start_of(const hamel_model *model, motion_state *s) {
     assert_int_equal(kinetics_evaluate(k, s->t, s->q, s->v, &error), HAMEL_OK);
     assert_int_equal(kinetics_accelerations(k, 0, 0, s->a, s->lambda, &error), HAMEL_OK);
     kinetics_free(k);
-}
-
-typedef int rates_function(double t, const double *q, const double *w, double *q_dot, double *w_dot, double *lambda);
-typedef void velocities_function(double t, const double *q, const double *v, double *w);
-
-typedef struct program_of_c {
-    void *library;
-    rates_function *rates;
-    velocities_function *velocities;
-} program_of_c;
-
-static void compile(program_of_c *p, const char *text) {
-    char directory[] = P_tmpdir "/hamel-written-XXXXXX", path[64], library[64];
-    assert_non_null(mkdtemp(directory));
-    snprintf(path, sizeof path, "%s/equations.c", directory);
-    snprintf(library, sizeof library, "%s/equations.so", directory);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    const char *const argv[] = {"/usr/bin/env", "cc",    "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1",
-                                "-shared",      "-fPIC", path,       "-o",    library,   "-lm",     NULL};
-    child_result result = {0};
-    assert_true(child_run(&result, argv, 60));
-    if (result.exit_code != 0) print_message("%s\n", result.errors);
-    assert_int_equal(result.exit_code, 0);
-    child_result_clear(&result);
-    p->library = dlopen(library, RTLD_NOW);
-    assert_non_null(p->library);
-    *(void **)&p->rates = dlsym(p->library, "rates");
-    *(void **)&p->velocities = dlsym(p->library, "velocities");
-    assert_non_null(p->rates);
-    unlink(path);
-    unlink(library);
-    rmdir(directory);
 }
 
 static const char *const systems[] = {
@@ -110,7 +72,7 @@ static void the_c_gives_the_accelerations(void **state) {
         written_open_example(&e, systems[k], "lagrange");
         start_of(e.model, &s);
         char *text = written_equations(&e, HAMEL_NOTATION_C);
-        compile(&p, text);
+        program_of_c_open(&p, text);
         double w[64], q_dot[64], w_dot[64], lambda[64], largest = 1;
         p.velocities(s.t, s.q, s.v, w);
         assert_int_equal(p.rates(s.t, s.q, w, q_dot, w_dot, lambda), 0);
@@ -119,7 +81,7 @@ static void the_c_gives_the_accelerations(void **state) {
             assert_true(q_dot[i] == s.v[i]);
             assert_near(systems[k], w_dot[i] / largest, s.a[i] / largest, 1e-10);
         }
-        dlclose(p.library);
+        program_of_c_close(&p);
         free(text);
         written_close(&e);
     }
@@ -158,7 +120,7 @@ static void changes_with_the_motion(const char *name, const char *as, double arr
     char *text = written_equations_within(&e, HAMEL_NOTATION_C, arranging, &simplified);
     assert_true(simplified == (strstr(text, "not simplified") == NULL));
     assert_true(simplified == (arranging > 0));
-    compile(&p, text);
+    program_of_c_open(&p, text);
     double w[64] = {0}, q_dot[64], w_dot[64] = {0}, lambda[64], before[64] = {0}, after[64] = {0};
     const double h = 1e-4;
     p.velocities(s.t, s.q, s.v, w);
@@ -169,7 +131,7 @@ static void changes_with_the_motion(const char *name, const char *as, double arr
         assert_near(name, q_dot[i], s.v[i], 1e-9);
         assert_near(as, w_dot[i], (after[i] - before[i]) / (2 * h), 1e-6);
     }
-    dlclose(p.library);
+    program_of_c_close(&p);
     free(text);
     written_close(&e);
 }
@@ -568,7 +530,7 @@ static void redundant_rows_are_carried_by_c(void **state) {
             rows[k % 3]);
         written_open(&e, description, names[k / 3]);
         char *text = written_equations(&e, HAMEL_NOTATION_C);
-        compile(&p, text);
+        program_of_c_open(&p, text);
         p.velocities(0, all, v, all + 3);
         for (int i = 0; i < 1000; i++) {
             assert_true(step_of_c(&p, 3, h, all));
@@ -582,7 +544,7 @@ static void redundant_rows_are_carried_by_c(void **state) {
             w += h / 6 * (b[0] + 2 * (b[1] + b[2]) + b[3]);
         }
         assert_near(names[k / 3], all[2], s, 1e-6);
-        dlclose(p.library);
+        program_of_c_close(&p);
         free(text);
         written_close(&e);
     }
@@ -599,12 +561,12 @@ static void unequal_masses_are_determined_in_c(void **state) {
     (void)state;
     written_open(&e, description, "lagrange");
     char *text = written_equations(&e, HAMEL_NOTATION_C);
-    compile(&p, text);
+    program_of_c_open(&p, text);
     p.velocities(0, q, v, w);
     assert_int_equal(p.rates(0, q, w, q_dot, w_dot, lambda), 0);
     assert_near("x''", w_dot[0], 0, 1e-15);
     assert_near("y''", w_dot[1], -2, 1e-14); /* -(8e-7/2e-7) 0.5 */
-    dlclose(p.library);
+    program_of_c_close(&p);
     free(text);
     written_close(&e);
 }
