@@ -120,9 +120,9 @@ static bool write_end(table *t) {
 
 static bool write_members(table *t) {
     job *members = calloc(MEMBERS_PER_PAGE, sizeof *members);
-    size_t count = members ? MEMBERS_PER_PAGE : 0;
+    size_t count = 1;
     bool good = members != NULL;
-    for (int64_t next = 0; good && count == MEMBERS_PER_PAGE;) {
+    for (int64_t next = 0; good && count > 0;) {
         const store *s = t->services->store;
         good =
             s->kind->members(t->services->store, t->batch.number, next, MEMBERS_PER_PAGE, members, &count) == STORE_OK;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 1024 * 1024, SLICE = 200, RUNNING_MOST = 1024 };
+enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 1024 * 1024, SLICE = 200 };
 
 static const store_kind *kind_of(const request *r) {
     return r->services->store->kind;
@@ -292,17 +292,14 @@ static cJSON *batch_at(const void *context, size_t k) {
 handled batches_list(request *r) {
     page asked;
     size_t count = 0;
+    bool more;
     if (!page_read(r, &asked)) return REPLY_READY;
-    job_query query = {.owner = request_owner_filter(r), .before = asked.before, .limit = asked.limit + 1};
+    job_query query = {.owner = request_owner_filter(r), .before = asked.before, .limit = asked.limit};
     job_batch *all = calloc(query.limit, sizeof *all);
     if (!all) return reply_no_memory(r);
-    handled replied;
-    if (kind_of(r)->list_batches(r->services->store, &query, all, &count) != STORE_OK) {
-        replied = reply_storage_failed(r);
-    } else {
-        size_t shown = count < asked.limit ? count : asked.limit;
-        replied = reply_json(r, 200, page_json(shown, batch_at, all, count > asked.limit ? all[shown - 1].number : 0));
-    }
+    bool listed = kind_of(r)->list_batches(r->services->store, &query, all, &count, &more) == STORE_OK;
+    handled replied = listed ? reply_json(r, 200, page_json(count, batch_at, all, more ? all[count - 1].number : 0))
+                             : reply_storage_failed(r);
     for (size_t k = 0; k < count; k++) batch_clear(&all[k]);
     free(all);
     return replied;
@@ -319,19 +316,23 @@ handled batches_get(request *r) {
 
 /* ---- cancel and forget ------------------------------------------------------------------------------------------ */
 
-/* Members that run now are told. */
+/* Cancels the runs of members, page by page. */
 static void stop_running(request *r) {
     job_query query = {.by_status = true,
                        .status = JOB_RUNNING,
                        .batch = r->parameter,
                        .owner = request_owner_filter(r),
-                       .limit = RUNNING_MOST};
-    job *running = calloc(RUNNING_MOST, sizeof *running);
-    size_t count = 0;
-    if (running && kind_of(r)->list(r->services->store, &query, running, &count) != STORE_OK) count = 0;
-    for (size_t k = 0; k < count; k++) {
-        workers_cancel(r->services->workers, running[k].number);
-        job_clear(&running[k]);
+                       .limit = SLICE};
+    job *running = calloc(SLICE, sizeof *running);
+    bool more = running != NULL;
+    while (more) {
+        size_t count = 0;
+        if (kind_of(r)->list(r->services->store, &query, running, &count, &more) != STORE_OK) more = false;
+        for (size_t k = 0; k < count; k++) {
+            workers_cancel(r->services->workers, running[k].number);
+            query.before = running[k].number;
+            job_clear(&running[k]);
+        }
     }
     free(running);
 }

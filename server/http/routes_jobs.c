@@ -129,18 +129,14 @@ static cJSON *job_at(const void *context, size_t k) {
     return job_json(&jobs[k]);
 }
 
-static handled reply_list(request *r, job_query *query, size_t wanted) {
+static handled reply_list(request *r, const job_query *query) {
     size_t count = 0;
-    job *jobs = calloc(wanted + 1, sizeof *jobs);
+    bool more;
+    job *jobs = calloc(query->limit, sizeof *jobs);
     if (!jobs) return reply_no_memory(r);
-    handled replied;
-    query->limit = wanted + 1; /* one more, to know whether there are more */
-    if (kind_of(r)->list(r->services->store, query, jobs, &count) != STORE_OK) {
-        replied = reply_storage_failed(r);
-    } else {
-        size_t shown = count < wanted ? count : wanted;
-        replied = reply_json(r, 200, page_json(shown, job_at, jobs, count > wanted ? jobs[shown - 1].number : 0));
-    }
+    bool listed = kind_of(r)->list(r->services->store, query, jobs, &count, &more) == STORE_OK;
+    handled replied = listed ? reply_json(r, 200, page_json(count, job_at, jobs, more ? jobs[count - 1].number : 0))
+                             : reply_storage_failed(r);
     for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
     free(jobs);
     return replied;
@@ -158,7 +154,8 @@ handled jobs_list(request *r) {
     }
     if (!page_read(r, &asked)) return REPLY_READY;
     query.before = asked.before;
-    return reply_list(r, &query, asked.limit);
+    query.limit = asked.limit;
+    return reply_list(r, &query);
 }
 
 /* ---- one job ---------------------------------------------------------------------------------------------------- */

@@ -220,14 +220,20 @@ typedef struct store_kind {
 
     /* `owner` NULL: anyone's; here, above and below. */
     store_status (*find)(store *s, const char *id, const char *owner, job *out);
-    store_status (*list)(store *s, const job_query *query, job *out, size_t *count); /* out has room for query->limit */
+
+    /* A page of jobs without header, summary, assignments and what was collected: query->limit at most, for which `out`
+     * has room, and fewer, but at least one, when their texts are long. *more: the list goes on after them. */
+    store_status (*list)(store *s, const job_query *query, job *out, size_t *count, bool *more);
     store_status (*description)(store *s, const job *j, char **body, size_t *length); /* its own, or its batch's */
     store_status (*known_key)(store *s, const job_submission *submission, job *out);  /* as submit, but makes nothing */
     store_status (*find_batch)(store *s, const char *id, const char *owner, job_batch *out);
-    store_status (*list_batches)(store *s, const job_query *query, job_batch *out,
-                                 size_t *count); /* owner, before, limit */
-    store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out,
-                            size_t *count); /* in order, from the one with the number `first` */
+
+    /* The same for batches, without their plans; of the query owner, before and limit count. */
+    store_status (*list_batches)(store *s, const job_query *query, job_batch *out, size_t *count, bool *more);
+
+    /* Members in order, from the one with the number `first`, without header: `limit` at most, and fewer, but at least
+     * one while there is one, when their texts are long. */
+    store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out, size_t *count);
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
     store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* its number; free() its json */
     store_status (*row_at_time)(store *s, int64_t number, double t,

@@ -34,7 +34,8 @@ const char *sql_statement(unsigned name, char room[SQL_TEXT_BYTES]) {
     if (name == SQL_INSERT_MEMBERS) return insert_members(room);
     unsigned filters = name - SQL_JOB_LISTS;
     snprintf(room, SQL_TEXT_BYTES,
-             "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE number<?1%s%s%s%s ORDER BY number DESC LIMIT ?2",
+             SQL_PAGE(SQL_LISTED_JOB_COLUMNS, "jobs", "length(name)+coalesce(length(problem), 0)", "number<?1%s%s%s%s",
+                      "DESC"),
              filters & SQL_BY_STATUS ? " AND status=?3" : "", filters & SQL_BY_NAME ? " AND name=?4" : "",
              filters & SQL_BY_OWNER ? " AND owner=?5" : "",
              filters & SQL_BY_BATCH ? " AND batch=(SELECT number FROM batches WHERE id=?6) AND batch<>0" : "");

@@ -21,6 +21,25 @@
     "number, id, name, status, progress, created, started, finished, revision, attempt, cancel, header, summary, " \
     "problem, owner, member, assignments, collected, (SELECT b.id FROM batches AS b WHERE b.number=jobs.batch)"
 #define SQL_BATCH_COLUMNS "number, id, name, created, plan"
+
+/* The same columns in lists, which need neither header, summary nor plan; these may be large. */
+#define SQL_LISTED_JOB_COLUMNS                                                                                \
+    "number, id, name, status, progress, created, started, finished, revision, attempt, cancel, NULL, NULL, " \
+    "problem, owner, member, NULL, NULL, (SELECT b.id FROM batches AS b WHERE b.number=jobs.batch)"
+#define SQL_LISTED_BATCH_COLUMNS "number, id, name, created, ''"
+#define SQL_MEMBER_COLUMNS                                                                                       \
+    "number, id, name, status, progress, created, started, finished, revision, attempt, cancel, NULL, summary, " \
+    "problem, owner, member, assignments, collected, NULL"
+
+/* One page of rows: those that `where` selects, ?2 at most, and no more than are read before SQL_PAGE_BYTES of `size`
+ * have come. The column behind `columns` is the number of rows without the second bound. The sizes are summed apart
+ * from the columns, so that a text that is left out is not read. */
+#define SQL_PAGE_BYTES "262144"
+#define SQL_PAGE(columns, table, size, where, order)                                                                   \
+    "SELECT " columns ", matched FROM (SELECT n, count(*) OVER () AS matched, sum(size) OVER (ORDER BY n " order       \
+    " ROWS UNBOUNDED PRECEDING)-size AS before FROM (SELECT number AS n, " size " AS size FROM " table " WHERE " where \
+    " ORDER BY number " order " LIMIT ?2) AS picked) AS page JOIN " table " ON number=n WHERE before<" SQL_PAGE_BYTES  \
+    " ORDER BY number " order
 #define SQL_CANCEL_THOSE                                                                                        \
     "UPDATE jobs SET status=CASE WHEN status=0 THEN 5 ELSE status END, finished=CASE WHEN status=0 THEN "       \
     "hamel_now() ELSE finished END, cancel=1, revision=revision+1 WHERE (status=0 OR (status=1 AND cancel=0)) " \
@@ -71,12 +90,14 @@
                     "VALUES(?1, ?2, hamel_now(), ?3, ?4, ?5) RETURNING number")                                        \
     X(FIND_BATCH, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE id=?1 AND (?2 IS NULL OR owner=?2)")                \
     X(FIND_BATCH_KEY, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE key=?1")                                        \
-    X(LIST_BATCHES, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE number<?1 ORDER BY number DESC LIMIT ?2")         \
-    X(LIST_OWN_BATCHES, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE number<?1 AND owner=?3 ORDER BY number "      \
-                        "DESC LIMIT ?2")                                                                               \
+    X(LIST_BATCHES, SQL_PAGE(SQL_LISTED_BATCH_COLUMNS, "batches", "length(name)", "number<?1", "DESC"))                \
+    X(LIST_OWN_BATCHES, SQL_PAGE(SQL_LISTED_BATCH_COLUMNS, "batches", "length(name)", "number<?1 AND owner=?3",        \
+                                 "DESC"))                                                                              \
     X(COUNT_MEMBERS, "SELECT status, CAST(sum(members) AS BIGINT) FROM member_counts WHERE batch=?1 GROUP BY status")  \
-    X(MEMBERS, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE batch=?1 AND batch<>0 AND number>=?2 ORDER BY number "      \
-               "LIMIT ?3")                                                                                             \
+    X(MEMBERS, SQL_PAGE(SQL_MEMBER_COLUMNS, "jobs",                                                                    \
+                        "length(name)+coalesce(length(assignments), 0)+coalesce(length(summary), 0)+"                  \
+                        "coalesce(length(problem), 0)+coalesce(length(collected), 0)",                                 \
+                        "batch=?1 AND batch<>0 AND number>=?3", ""))                                                   \
     X(MEMBER_BEYOND, "SELECT number FROM jobs WHERE batch=?1 AND batch<>0 AND number>=?2 ORDER BY number LIMIT 1 "     \
                      "OFFSET ?3")                                                                                      \
     X(CANCEL_MEMBERS, SQL_CANCEL_THOSE "batch=?1 AND batch<>0 AND number>=?2 AND number<?3")                           \
@@ -90,6 +111,8 @@
     X(FIRST_QUEUED, "SELECT hamel_now()-created FROM jobs WHERE status=0 ORDER BY number LIMIT 1")                     \
     X(HEALTH, "SELECT 1 FROM jobs LIMIT 1")
 /* clang-format on */
+
+enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 5 }; /* the column behind those of a page */
 
 /* Lists filter by any of four things: a statement for each combination. */
 enum { SQL_BY_STATUS = 1, SQL_BY_NAME = 2, SQL_BY_OWNER = 4, SQL_BY_BATCH = 8, SQL_FILTERS = 16 };
@@ -234,11 +257,11 @@ store_status sql_cancel_batch(store *s, const char *id, const char *owner, size_
 store_status sql_forget_batch(store *s, const char *id, const char *owner, size_t most);
 store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t *count);
 store_status sql_find_batch(store *s, const char *id, const char *owner, job_batch *out);
-store_status sql_list_batches(store *s, const job_query *query, job_batch *out, size_t *count);
+store_status sql_list_batches(store *s, const job_query *query, job_batch *out, size_t *count, bool *more);
 
 /* store_sql_read.c */
 store_status sql_find(store *s, const char *id, const char *owner, job *out);
-store_status sql_list(store *s, const job_query *query, job *out, size_t *count);
+store_status sql_list(store *s, const job_query *query, job *out, size_t *count, bool *more);
 store_status sql_members(store *s, int64_t batch, int64_t first, size_t limit, job *out, size_t *count);
 store_status sql_description(store *s, const job *j, char **body, size_t *length);
 store_status sql_known_key(store *s, const job_submission *submission, job *out);

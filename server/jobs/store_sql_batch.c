@@ -239,14 +239,16 @@ store_status sql_find_batch(store *base, const char *id, const char *owner, job_
     return status;
 }
 
-store_status sql_list_batches(store *base, const job_query *query, job_batch *out, size_t *count) {
+store_status sql_list_batches(store *base, const job_query *query, job_batch *out, size_t *count, bool *more) {
     sql_store *s = (sql_store *)base;
     sql_connection *c = sql_reader(s);
-    const sql_value values[] = {sql_int(query->before ? query->before : INT64_MAX), sql_int((int64_t)query->limit),
+    const sql_value values[] = {sql_int(query->before ? query->before : INT64_MAX), sql_int((int64_t)query->limit + 1),
                                 sql_text(query->owner)};
+    int64_t matched = 0;
     *count = 0;
     sql_step step = sql_first(c, query->owner ? SQL_LIST_OWN_BATCHES : SQL_LIST_BATCHES, values, query->owner ? 3 : 2);
     while (step == SQL_STEP_ROW && *count < query->limit && sql_read_batch(c, &out[*count])) {
+        matched = c->driver->integer(c, SQL_BATCH_MATCHED);
         (*count)++;
         step = s->driver->next(c);
     }
@@ -257,5 +259,6 @@ store_status sql_list_batches(store *base, const job_query *query, job_batch *ou
         while (*count > 0) batch_clear(&out[--*count]);
     }
     sql_reader_back(s, c);
+    *more = matched > (int64_t)*count;
     return good ? STORE_OK : STORE_FAILED;
 }

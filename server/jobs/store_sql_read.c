@@ -35,13 +35,15 @@ store_status sql_known_key(store *base, const job_submission *submission, job *o
     return answer(s, c, status);
 }
 
-/* As many jobs as the statement gives, `limit` at most. */
+/* As many jobs as the statement gives, `limit` at most; *matched: how many there would be without the bound on bytes. */
 static store_status read_jobs(sql_store *s, unsigned name, const sql_value *values, size_t value_count, size_t limit,
-                              job *out, size_t *count) {
+                              job *out, size_t *count, int64_t *matched) {
     sql_connection *c = sql_reader(s);
     *count = 0;
+    *matched = 0;
     sql_step step = sql_first(c, name, values, value_count);
     while (step == SQL_STEP_ROW && *count < limit && sql_read_job(c, &out[*count])) {
+        *matched = s->driver->integer(c, SQL_JOB_MATCHED);
         (*count)++;
         step = s->driver->next(c);
     }
@@ -50,24 +52,29 @@ static store_status read_jobs(sql_store *s, unsigned name, const sql_value *valu
     return answer(s, c, good ? STORE_OK : STORE_FAILED);
 }
 
-store_status sql_list(store *base, const job_query *query, job *out, size_t *count) {
+store_status sql_list(store *base, const job_query *query, job *out, size_t *count, bool *more) {
+    int64_t matched;
     unsigned filters = (query->by_status ? SQL_BY_STATUS : 0u) | (query->name ? SQL_BY_NAME : 0u) |
                        (query->owner ? SQL_BY_OWNER : 0u) | (query->batch ? SQL_BY_BATCH : 0u);
     const sql_value values[] = {
         sql_int(query->before ? query->before : INT64_MAX),
-        sql_int((int64_t)query->limit),
+        sql_int((int64_t)query->limit + 1), /* one more, to know whether there are more */
         sql_int((int64_t)query->status),
         sql_text(query->name),
         sql_text(query->owner),
         sql_text(query->batch),
     };
-    return read_jobs((sql_store *)base, SQL_JOB_LISTS + filters, values, sizeof values / sizeof values[0], query->limit,
-                     out, count);
+    store_status status = read_jobs((sql_store *)base, SQL_JOB_LISTS + filters, values,
+                                    sizeof values / sizeof values[0], query->limit, out, count, &matched);
+    *more = matched > (int64_t)*count;
+    return status;
 }
 
 store_status sql_members(store *base, int64_t number, int64_t first, size_t limit, job *out, size_t *count) {
-    const sql_value values[] = {sql_int(number), sql_int(first), sql_int((int64_t)limit)};
-    return read_jobs((sql_store *)base, SQL_MEMBERS, values, sizeof values / sizeof values[0], limit, out, count);
+    const sql_value values[] = {sql_int(number), sql_int((int64_t)limit), sql_int(first)};
+    int64_t matched;
+    return read_jobs((sql_store *)base, SQL_MEMBERS, values, sizeof values / sizeof values[0], limit, out, count,
+                     &matched);
 }
 
 store_status sql_description(store *base, const job *j, char **body, size_t *length) {

@@ -315,8 +315,9 @@ static bool read_store(void) {
     if (!s) return false;
     job listed[IDS_MAX];
     size_t count = 0, length;
+    bool more;
     store_counts counts;
-    if (s->kind->list(s, &(job_query){.limit = IDS_MAX}, listed, &count) == STORE_OK)
+    if (s->kind->list(s, &(job_query){.limit = IDS_MAX}, listed, &count, &more) == STORE_OK)
         for (size_t k = 0; k < count; k++) job_clear(&listed[k]);
     for (size_t k = 0; k < job_count; k++) read_job(s, jobs[k]);
     (void)s->kind->counts(s, &counts);

@@ -145,7 +145,7 @@ static void live(said jobs[JOBS]) {
     size_t count = 0;
     store_counts counts;
     int64_t number;
-    bool finished;
+    bool finished, more;
     store *s = store_open(url, &services, message, sizeof message);
     if (!s) return;
     for (int k = 1; k < JOBS; k++) submit_to(s, "{\"a\": 1}", &jobs[k]);
@@ -159,7 +159,7 @@ static void live(said jobs[JOBS]) {
     }
     if (g->submitted) g->forgotten = s->kind->forget(s, g->id, NULL, &number) == STORE_OK;
     g->doubtful = !g->forgotten;
-    if (s->kind->list(s, &(job_query){.limit = JOBS + 1}, listed, &count) == STORE_OK)
+    if (s->kind->list(s, &(job_query){.limit = JOBS + 1}, listed, &count, &more) == STORE_OK)
         for (size_t k = 0; k < count; k++) job_clear(&listed[k]);
     (void)s->kind->counts(s, &counts);
     s->kind->close(s);

@@ -432,6 +432,40 @@ static void lists_go_from_new_to_old_page_by_page(void **state) {
     for (int i = 0; i < 8; i++) free(ids[i]);
 }
 
+/* A job with a name of 100,000 bytes is listed; three such jobs fill a page, which ends before its limit. */
+static void a_page_of_long_texts_ends_early_and_the_next_goes_on(void **state) {
+    (void)state;
+    enum { NAME = 100000, JOBS = 5 };
+    static char system[NAME + SYSTEM_BYTES], name[NAME + 1];
+    char path[PATH_BYTES] = "/v1/jobs?limit=5", *ids[JOBS];
+    memset(name, 'n', NAME);
+    for (int i = 0; i < JOBS; i++) ids[i] = submit(&d, oscillator(system, sizeof system, name, 1, 3));
+    wait_for_status(&d, ids[0], "completed");
+    size_t seen = 0, pages = 0;
+    for (; seen < JOBS; pages++) {
+        answer a = ask(&d, "GET", path, NULL, NULL);
+        assert_true(a.length < 4 * NAME);
+        cJSON *list = answer_json(&a);
+        answer_clear(&a);
+        const cJSON *items = cJSON_GetObjectItemCaseSensitive(list, "items");
+        for (const cJSON *item = items->child; item && seen < JOBS; item = item->next, seen++) {
+            assert_string_equal(json_text_of(item, "id"), ids[JOBS - 1 - seen]);
+            assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(item, "summary"))); /* the job itself has it */
+        }
+        snprintf(path, sizeof path, "/v1/jobs?limit=5&cursor=%s", json_text_of(list, "next"));
+        cJSON_Delete(list);
+    }
+    assert_int_equal(pages, 2);
+    for (int i = 0; i < JOBS; i++) {
+        wait_for_status(&d, ids[i], "completed");
+        snprintf(path, sizeof path, "/v1/jobs/%s", ids[i]);
+        answer gone = ask(&d, "DELETE", path, NULL, NULL);
+        assert_int_equal(gone.status, 204);
+        answer_clear(&gone);
+        free(ids[i]);
+    }
+}
+
 /* ---- cancel and delete ---- */
 
 static void a_running_job_can_be_canceled_again_and_again(void **state) {
@@ -556,6 +590,7 @@ int main(void) {
         cmocka_unit_test(the_same_key_gives_the_same_job),
         cmocka_unit_test(a_key_sent_a_hundred_times_at_once_makes_one_job),
         cmocka_unit_test(lists_go_from_new_to_old_page_by_page),
+        cmocka_unit_test(a_page_of_long_texts_ends_early_and_the_next_goes_on),
         cmocka_unit_test(a_running_job_can_be_canceled_again_and_again),
         cmocka_unit_test(a_queued_job_is_canceled_without_running),
         cmocka_unit_test(a_deleted_job_is_gone_with_all_it_had),
