@@ -33,30 +33,30 @@ const char *api_notation_name(hamel_notation notation) {
 }
 
 static hamel_status add_structure(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                  const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     (void)options;
     hamel_report *report = NULL;
-    hamel_status status = hamel_analyze(&report, d, limits, cancel, error);
+    hamel_status status = hamel_analyze(&report, d, limits, poll, error);
     if (status == HAMEL_OK && !api_add_structure(answer, report)) status = no_memory(error);
     hamel_report_free(report);
     return status;
 }
 
 static hamel_status add_verification(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                     const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                     const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     (void)options;
     hamel_verification *verification = NULL;
-    hamel_status status = hamel_verify(&verification, d, limits, cancel, error);
+    hamel_status status = hamel_verify(&verification, d, limits, poll, error);
     if (status == HAMEL_OK && !api_add_verification(answer, verification)) status = no_memory(error);
     hamel_verification_free(verification);
     return status;
 }
 
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                  const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     char *text = NULL;
     bool simplified = false;
-    hamel_status status = hamel_write_equations(&text, &simplified, d, options->notation, limits, cancel, error);
+    hamel_status status = hamel_write_equations(&text, &simplified, d, options->notation, limits, poll, error);
     if (status == HAMEL_OK && !api_add_equations(answer, options->notation, text, simplified))
         status = no_memory(error);
     free(text);
@@ -64,15 +64,15 @@ static hamel_status add_equations(cJSON *answer, const hamel_description *d, con
 }
 
 static hamel_status find_equilibria(hamel_equilibria **out, const hamel_description *d,
-                                    const api_analysis_options *options, const hamel_limits *limits,
-                                    const atomic_bool *cancel, hamel_error *error) {
-    return hamel_find_equilibria(out, d, options->starts, limits, cancel, error);
+                                    const api_analysis_options *options, const hamel_limits *limits, hamel_poll *poll,
+                                    hamel_error *error) {
+    return hamel_find_equilibria(out, d, options->starts, limits, poll, error);
 }
 
 static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_equilibria *equilibria = NULL;
-    hamel_status status = find_equilibria(&equilibria, d, options, limits, cancel, error);
+    hamel_status status = find_equilibria(&equilibria, d, options, limits, poll, error);
     if (status == HAMEL_OK && !api_add_equilibria(answer, equilibria)) status = no_memory(error);
     hamel_equilibria_free(equilibria);
     return status;
@@ -85,17 +85,17 @@ static const hamel_equilibrium *first_determined(const hamel_equilibria *all) {
 }
 
 static hamel_status add_linearization(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                      const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                      const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_equilibria *equilibria = NULL;
     hamel_linearization *linearization = NULL;
     hamel_status status = HAMEL_OK;
-    if (options->about_equilibrium) status = find_equilibria(&equilibria, d, options, limits, cancel, error);
+    if (options->about_equilibrium) status = find_equilibria(&equilibria, d, options, limits, poll, error);
     const hamel_equilibrium *at = equilibria ? first_determined(equilibria) : NULL;
     if (status == HAMEL_OK && equilibria && !at)
         status =
             hamel_fail(error, HAMEL_INVALID, options->about_pointer, 0, "no equilibrium was found to linearize about");
     if (status == HAMEL_OK)
-        status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, cancel, error);
+        status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, poll, error);
     if (status == HAMEL_OK && !api_add_linearization(answer, linearization)) status = no_memory(error);
     hamel_linearization_free(linearization);
     hamel_equilibria_free(equilibria);
@@ -103,19 +103,19 @@ static hamel_status add_linearization(cJSON *answer, const hamel_description *d,
 }
 
 static hamel_status add_forces(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                               const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                               const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     (void)options;
     hamel_forces *forces = NULL;
-    hamel_status status = hamel_find_forces(&forces, d, limits, cancel, error);
+    hamel_status status = hamel_find_forces(&forces, d, limits, poll, error);
     if (status == HAMEL_OK && !api_add_forces(answer, forces)) status = no_memory(error);
     hamel_forces_free(forces);
     return status;
 }
 
 static hamel_status add_relaxation(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_relaxation *relaxation = NULL;
-    hamel_status status = hamel_relax(&relaxation, d, options->relaxed, limits, cancel, error);
+    hamel_status status = hamel_relax(&relaxation, d, options->relaxed, limits, poll, error);
     if (status == HAMEL_OK && !api_add_relaxation(answer, relaxation)) status = no_memory(error);
     hamel_relaxation_free(relaxation);
     return status;
@@ -126,7 +126,7 @@ static const struct {
     api_analyses bit;
     /* Adds its members to the answer. */
     hamel_status (*add)(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                        const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error);
+                        const hamel_limits *limits, hamel_poll *poll, hamel_error *error);
 } known_analyses[] = {
     {"structure", API_STRUCTURE, add_structure},
     {"verification", API_VERIFICATION, add_verification},
@@ -138,13 +138,13 @@ static const struct {
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                            const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
+                            const api_analysis_options *options, const api_limits *limits, hamel_poll *poll,
                             hamel_error *error) {
     api_description d;
-    hamel_status status = api_describe_timeless(&d, tree, assignments, assignment_count, limits, cancel, error);
+    hamel_status status = api_describe_timeless(&d, tree, assignments, assignment_count, limits, poll, error);
     for (size_t k = 0; k < COUNT(known_analyses) && status == HAMEL_OK; k++)
         if ((options->analyses & known_analyses[k].bit) != 0)
-            status = known_analyses[k].add(answer, &d.description, options, &limits->engine, cancel, error);
+            status = known_analyses[k].add(answer, &d.description, options, &limits->engine, poll, error);
     api_description_free(&d);
     return status;
 }
@@ -162,8 +162,8 @@ static cJSON *finish(cJSON *answer, hamel_status status, hamel_error *error, con
 }
 
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                   const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
-                   const char *file, api_failure *failure) {
+                   const api_analysis_options *options, const api_limits *limits, hamel_poll *poll, const char *file,
+                   api_failure *failure) {
     json_fault fault;
     cJSON *tree = json_parse(body, length, &limits->json, &fault);
     if (tree == NULL) {
@@ -174,7 +174,7 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
     cJSON *answer = cJSON_CreateObject();
     hamel_status status = answer == NULL
                               ? no_memory(&error)
-                              : analyze(answer, tree, assignments, assignment_count, options, limits, cancel, &error);
+                              : analyze(answer, tree, assignments, assignment_count, options, limits, poll, &error);
     cJSON_Delete(tree);
     return finish(answer, status, &error, file, failure);
 }
@@ -393,7 +393,7 @@ static void move_pointers(hamel_error *error) {
     }
 }
 
-cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, const atomic_bool *cancel,
+cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure) {
     json_fault fault;
     cJSON *request = json_parse(body, length, &limits->json, &fault), *answer = NULL;
@@ -408,7 +408,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
     if (status == HAMEL_OK && answer == NULL) status = no_memory(&error);
     if (status == HAMEL_OK) {
         cJSON *system = cJSON_GetObjectItemCaseSensitive(request, "system");
-        status = analyze(answer, system, NULL, 0, &options, limits, cancel, &error);
+        status = analyze(answer, system, NULL, 0, &options, limits, poll, &error);
         move_pointers(&error);
     }
     free((void *)options.inputs);

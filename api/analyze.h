@@ -48,15 +48,15 @@ bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text,
 /* Makes the analyses asked for of a description: body[length] with assignments, as api_prepare takes them. NULL
  * with *failure filled, or the answer (cJSON_Delete). */
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                   const api_analysis_options *options, const api_limits *limits, const atomic_bool *cancel,
-                   const char *file, api_failure *failure);
+                   const api_analysis_options *options, const api_limits *limits, hamel_poll *poll, const char *file,
+                   api_failure *failure);
 
 /* The request for analyses of a system, which stays the caller's and must live as long: {"analyses": ["equations"],
  * "options": {"equations": {"format": "latex"}}, "system": {...}}. The caller deletes it. NULL without memory. */
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 
 /* Answers such a request. Pointers of faults are those in the body. */
-cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, const atomic_bool *cancel,
+cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure);
 
 #endif

@@ -84,12 +84,12 @@ static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size
 }
 
 /* A wrong shape somewhere does not hide faults of meaning elsewhere: the user sees both at once. */
-static void add_faults_of_meaning(const hamel_description *d, const api_limits *limits, const atomic_bool *cancel,
+static void add_faults_of_meaning(const hamel_description *d, const api_limits *limits, hamel_poll *poll,
                                   hamel_error *error) {
     hamel_error found = {0};
     size_t shape_count = error->count;
     if (d->coordinate_count == 0 || names_are_missing(error)) return;
-    hamel_description_check(d, &limits->engine, cancel, &found);
+    hamel_description_check(d, &limits->engine, poll, &found);
     for (size_t k = 0; k < found.count; k++) {
         const hamel_fault *f = &found.faults[k];
         if (is_consequence(f, error, shape_count)) continue;
@@ -107,27 +107,26 @@ void api_ensure_fault(hamel_error *error, hamel_status status) {
 typedef hamel_status tree_reader(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error);
 
 static hamel_status describe(api_description *out, cJSON *tree, tree_reader *read, const char *const *assignments,
-                             size_t assignment_count, const api_limits *limits, const atomic_bool *cancel,
-                             hamel_error *error) {
+                             size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
     arena_init(&out->memory, 0); /* bounded by the body, whose size has been checked */
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = read(&out->description, tree, &out->memory, error);
     hamel_status targets = status == HAMEL_NO_MEMORY ? status : sweep_check_targets(tree, error);
     if (status == HAMEL_OK) status = targets;
-    if (status == HAMEL_INVALID) add_faults_of_meaning(&out->description, limits, cancel, error);
+    if (status == HAMEL_INVALID) add_faults_of_meaning(&out->description, limits, poll, error);
     return status;
 }
 
 hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                          const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
-    return describe(out, tree, api_read_system, assignments, assignment_count, limits, cancel, error);
+                          const api_limits *limits, hamel_poll *poll, hamel_error *error) {
+    return describe(out, tree, api_read_system, assignments, assignment_count, limits, poll, error);
 }
 
 hamel_status api_describe_timeless(api_description *out, cJSON *tree, const char *const *assignments,
-                                   size_t assignment_count, const api_limits *limits, const atomic_bool *cancel,
+                                   size_t assignment_count, const api_limits *limits, hamel_poll *poll,
                                    hamel_error *error) {
-    return describe(out, tree, api_read_timeless, assignments, assignment_count, limits, cancel, error);
+    return describe(out, tree, api_read_timeless, assignments, assignment_count, limits, poll, error);
 }
 
 void api_description_free(api_description *d) {

@@ -18,11 +18,11 @@ hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_
 /* Applies the assignments to the tree (which may be deleted afterwards) and reads it. HAMEL_OK, or why not with all
  * faults that can be found added to `error`. api_description_free in both cases. */
 hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                          const api_limits *limits, const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                          const api_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
 /* The same where nothing will be integrated: `simulation` and its `stop` may be absent. */
 hamel_status api_describe_timeless(api_description *out, cJSON *tree, const char *const *assignments,
-                                   size_t assignment_count, const api_limits *limits, const atomic_bool *cancel,
+                                   size_t assignment_count, const api_limits *limits, hamel_poll *poll,
                                    hamel_error *error) HAMEL_CHECKED;
 void api_description_free(api_description *d);
 

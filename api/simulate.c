@@ -18,16 +18,16 @@ api_limits api_limits_default(void) {
 
 /* Everything between the tree and the model; the description lives only here. */
 static hamel_status derive(hamel_model **model, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                           const api_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                           const api_limits *limits, hamel_poll *poll, hamel_error *error) {
     api_description d;
-    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, cancel, error);
-    if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &limits->engine, cancel, error);
+    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, poll, error);
+    if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &limits->engine, poll, error);
     api_description_free(&d);
     return status;
 }
 
 hamel_model *api_prepare(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                         const api_limits *limits, const atomic_bool *cancel, const char *file, api_failure *failure) {
+                         const api_limits *limits, hamel_poll *poll, const char *file, api_failure *failure) {
     json_fault fault;
     cJSON *tree = json_parse(body, length, &limits->json, &fault);
     if (tree == NULL) {
@@ -36,7 +36,7 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
     }
     hamel_model *model = NULL;
     hamel_error error = {0};
-    hamel_status status = derive(&model, tree, assignments, assignment_count, limits, cancel, &error);
+    hamel_status status = derive(&model, tree, assignments, assignment_count, limits, poll, &error);
     cJSON_Delete(tree);
     if (status != HAMEL_OK) {
         api_ensure_fault(&error, status);
@@ -136,10 +136,9 @@ static hamel_status report(const passage *p, hamel_status status, const hamel_su
     return status;
 }
 
-hamel_status api_run(const hamel_model *model, double time_limit, const atomic_bool *cancel,
-                     const api_observer *observer, const char *file) {
+hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_observer *observer, const char *file) {
     passage p = {.observer = observer};
-    hamel_run_options options = {.cancel = cancel, .time_limit = time_limit};
+    hamel_run_options options = {.poll = poll};
     hamel_sink sink = {
         .context = &p, .header = pass_header, .row = pass_row, .event = pass_event, .progress = pass_progress};
     hamel_summary summary = {0};

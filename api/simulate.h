@@ -31,7 +31,7 @@ void api_failure_clear(api_failure *failure);
 /* Reads body[length] and derives the model. `assignments` are --set overrides ("m=2"), may be NULL. `file` names the
  * input in failure->text. Returns the model (hamel_model_free) or NULL with *failure filled. */
 hamel_model *api_prepare(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
-                         const api_limits *limits, const atomic_bool *cancel, const char *file, api_failure *failure);
+                         const api_limits *limits, hamel_poll *poll, const char *file, api_failure *failure);
 
 /* Receives a run. Any callback may be NULL; one that returns false ends the run as canceled. The JSON texts are the
  * objects of openapi.json and valid during the call only. Exactly one of `summary` and `problem` is called last,
@@ -47,9 +47,9 @@ typedef struct api_observer {
     bool model_known; /* an earlier run has paid for the derivation: derive_seconds is 0 */
 } api_observer;
 
-/* Runs the model once. Returns the engine's status (HAMEL_CANCELED when a callback or `cancel` ended it). */
-hamel_status api_run(const hamel_model *model, double time_limit, const atomic_bool *cancel,
-                     const api_observer *observer, const char *file) HAMEL_CHECKED;
+/* Runs the model once. Returns the engine's status (HAMEL_CANCELED when a callback or `poll` ended it). */
+hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_observer *observer,
+                     const char *file) HAMEL_CHECKED;
 
 /* An observer that writes to a row writer; `writer` is its context. */
 api_observer api_observer_of(row_writer *writer);

@@ -9,9 +9,9 @@
 #define HAMEL_HAMEL_H
 
 #include "engine/base/error.h"
+#include "engine/base/poll.h"
 #include "engine/system/description.h"
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #define HAMEL_VERSION "0.1.0"
@@ -24,20 +24,18 @@ typedef struct hamel_limits {
     size_t memory; /* bytes of one model */
     size_t nodes;  /* of the expression graph */
     size_t coordinates, constraints, outputs;
-    double derive_seconds; /* wall time of checking, deriving and compiling */
-    double run_seconds;    /* wall time of one run; description may ask for less */
-    double max_steps;      /* upper bound on what a description may ask for */
-    double max_rows;       /* rows of one run */
-    double arranging;      /* variables of terms that are visited to simplify written equations */
+    double max_steps; /* upper bound on what a description may ask for */
+    double max_rows;  /* rows of one run */
+    double arranging; /* variables of terms that are visited to simplify written equations */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
 
 /* Checks `d`, derives and compiles its equations of motion. On success *out is owned by the caller (hamel_model_free)
- * and does not refer to `d` any more. On failure *out is NULL and `error` holds every fault that was found. `cancel`
- * (may be NULL) is polled; when it becomes true the result is HAMEL_CANCELED. */
+ * and does not refer to `d` any more. On failure *out is NULL and `error` holds every fault that was found. `poll`
+ * (may be NULL) is asked at intervals; the result is its answer when that is not HAMEL_OK. */
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
-                                const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                                hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
 /* Whether programs are translated to machine code; if not, they are interpreted. The values are the same to the last
@@ -52,7 +50,7 @@ bool hamel_jit_named(const char *name, hamel_jit *out);
 void hamel_model_translate(hamel_model *model, hamel_jit jit);
 
 /* The faults that can be found without deriving anything, in a description of which parts may be missing. */
-void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
+void hamel_description_check(const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error);
 
 /* How to draw a shape: names of the columns that hold its numbers. */
@@ -206,8 +204,7 @@ typedef struct hamel_summary {
 void hamel_summary_free(hamel_summary *summary);
 
 typedef struct hamel_run_options {
-    const atomic_bool *cancel; /* polled at each right-hand side; may be NULL */
-    double time_limit;         /* seconds of wall time; 0: the model's limit */
+    hamel_poll *poll; /* asked at each right-hand side; may be NULL. HAMEL_LIMIT: the run is incomplete */
 } hamel_run_options;
 
 /* Integrates. Returns HAMEL_OK when the run ended regularly (completed, terminated, or incomplete by a budget);
@@ -248,7 +245,7 @@ typedef struct hamel_ensemble_sink {
 } hamel_ensemble_sink;
 
 typedef struct hamel_ensemble_options {
-    const atomic_bool *cancel;
+    hamel_poll *poll;
     bool last_rows; /* only the last row of each member is wanted */
 } hamel_ensemble_options;
 
@@ -362,10 +359,10 @@ typedef struct hamel_report {
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
- * `cancel` and `error` as for hamel_model_create. On success *out is owned by the caller: hamel_report_free.
+ * `poll` and `error` as for hamel_model_create. On success *out is owned by the caller: hamel_report_free.
  * HAMEL_INCOMPATIBLE when no state near the initial values satisfies the constraints. */
-hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits,
-                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                           hamel_error *error) HAMEL_CHECKED;
 void hamel_report_free(hamel_report *report);
 
 /* One formulation against the first one that is compared, Lagrange's. */
@@ -417,7 +414,7 @@ enum { HAMEL_VERIFY_STATES = 100 };
  * `limits` are those of each model. On success *out is owned by the caller: hamel_verification_free. HAMEL_INCOMPATIBLE
  * and HAMEL_SINGULAR when there is no state at all to compare at. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
-                          const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                          hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
 
 /* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). Of a conjugate pair the one with imaginary part > 0. */
@@ -471,7 +468,7 @@ typedef struct hamel_argument {
  * constraints. On success *out is owned by the caller: hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
-                             const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                             hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_linearization_free(hamel_linearization *linearization);
 
 /* What acts on one coordinate. */
@@ -508,13 +505,13 @@ typedef struct hamel_relaxation {
  * Coulomb friction the value is what really acts, also while it sticks; the expression is that of slipping.
  * HAMEL_NOT_FINITE names a force without a value. On success *out is owned by the caller: hamel_forces_free. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
-                               const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                               hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);
 
 /* The reaction of `constraint` at the initial state; the rest as for hamel_find_forces. HAMEL_INVALID when there is no such
  * constraint, or it does not act at the start. On success *out is owned by the caller: hamel_relaxation_free. */
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
-                         const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                         const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_relaxation_free(hamel_relaxation *relaxation);
 
 typedef struct hamel_equilibria {
@@ -534,8 +531,7 @@ typedef struct hamel_equilibria {
  * every time; when there are none and a constraint or a force moves, HAMEL_INVALID names it. On success *out is owned by
  * the caller: hamel_equilibria_free; that none is found is otherwise no failure. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
-                                   const hamel_limits *limits, const atomic_bool *cancel,
-                                   hamel_error *error) HAMEL_CHECKED;
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_equilibria_free(hamel_equilibria *equilibria);
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
@@ -544,11 +540,10 @@ typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_N
  * descriptions, LaTeX (an align environment for each part), or C (a function that computes the rates of the state; it
  * needs nothing but <math.h>). Coefficients are collected, factored and reduced by the identities of sines and cosines,
  * as far as limits->arranging goes: what is left is written as it was derived, *simplified (may be NULL) is false then,
- * and the text says so. `limits`, `cancel` and `error` as for hamel_model_create; HAMEL_INVALID when the formulation's
+ * and the text says so. `limits`, `poll` and `error` as for hamel_model_create; HAMEL_INVALID when the formulation's
  * equations cannot be written out, with the reason. *text is the caller's: free(). */
 hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
-                                   const hamel_limits *limits, const atomic_bool *cancel,
-                                   hamel_error *error) HAMEL_CHECKED;
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
 /* Facts of a model that need no run. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */

@@ -221,12 +221,15 @@ bool access_has_cpu(access_holder *holder, double *seconds) {
     return has;
 }
 
-void access_add_cpu(access_holder *holder, double seconds) {
+bool access_charge(access_holder *holder, double seconds) {
     double left;
     pthread_mutex_lock(&holder->lock);
     used_today(holder, &left);
     holder->cpu_used += seconds;
+    double most = holder->quotas.cpu_seconds_per_day;
+    bool has = holder->cpu_used < most || most <= 0;
     pthread_mutex_unlock(&holder->lock);
+    return has;
 }
 
 bool access_take_failure(access_list *a, const void *address, size_t length, double *seconds) {

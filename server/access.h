@@ -78,7 +78,7 @@ bool access_take_request(access_holder *holder, double *seconds);
 bool access_take_stream(access_list *a, access_holder *holder, double places, double *seconds);
 void access_leave_stream(access_list *a, access_holder *holder);
 bool access_has_cpu(access_holder *holder, double *seconds);
-void access_add_cpu(access_holder *holder, double seconds);
+bool access_charge(access_holder *holder, double seconds); /* false when the quota is used up now */
 
 /* A wrong token from this address: false when there were too many of late. */
 bool access_take_failure(access_list *a, const void *address, size_t length, double *seconds);

@@ -35,7 +35,8 @@ typedef struct server_config {
     double connections;           /* open sockets */
     double per_address;           /* of these from one address; 0: all */
     double max_body;              /* bytes of a request body */
-    double time_limit;            /* seconds of wall time of one run */
+    double time_limit;            /* seconds of wall time of one request or job */
+    double derive_limit;          /* seconds of processor time of the derivations of one request */
     double max_steps;             /* of the integrator, in one run */
     double max_rows;              /* of one run */
     double max_members;           /* of a batch */

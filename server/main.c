@@ -122,11 +122,13 @@ static api_limits limits_of(const server_config *config) {
     /* one description may not take the daemon with it */
     limits.engine.memory = (size_t)1 << 30;
     limits.engine.nodes = 5000000;
-    limits.engine.derive_seconds = 20;
-    limits.engine.run_seconds = config->time_limit;
     limits.engine.max_steps = config->max_steps;
     limits.engine.max_rows = config->max_rows;
     return limits;
+}
+
+static budget_limits budget_of(const server_config *config) {
+    return (budget_limits){.wall_seconds = config->time_limit, .derive_seconds = config->derive_limit};
 }
 
 static int make_token(const char *name) {
@@ -204,7 +206,8 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                               .slots = &slots,
                               .metrics = &counters,
                               .access = holders,
-                              .limits = limits_of(config)};
+                              .limits = limits_of(config),
+                              .budget = budget_of(config)};
     if (!raise_descriptor_limit(config, message, sizeof message) ||
         !confine(config->seccomp, kept_calls(config), message, sizeof message)) {
         return fail(log, message);
@@ -220,7 +223,8 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                                          .access = holders,
                                          .models = services.models,
                                          .limits = services.limits,
-                                         .time_limit = config->time_limit};
+                                         .slots = &slots,
+                                         .budget = services.budget};
     services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
     bool listens = services.workers && !config->worker;
     http_server *server = listens ? http_start(&services, tls, message, sizeof message) : NULL;

@@ -146,10 +146,12 @@ static void use(model_cache *c, cache_entry *e) {
     link_first(c, e);
 }
 
-/* Waits until the entry, which the caller holds, has a model or has failed. False when the caller is not wanted. */
-static bool wait_for_model(model_cache *c, const cache_entry *e, const atomic_bool *cancel) {
+/* Waits until the entry, which the caller holds, has a model or has failed. False when the caller's budget has ended. Who
+ * derives may need the caller's slot. */
+static bool wait_for_model(model_cache *c, const cache_entry *e, budget *b) {
     while (!e->model && !e->failed) {
-        if (atomic_load(cancel)) return false;
+        budget_leave_slot(b);
+        if (hamel_ask(&b->poll) != HAMEL_OK) return false;
         struct timespec until = stamp_deadline(LOOK_SECONDS);
         pthread_cond_timedwait(&c->derived, &c->lock, &until);
     }
@@ -177,9 +179,11 @@ static bool canonical_of(const model_cache *c, const char *body, size_t length, 
 }
 
 /* The caller has made the entry and derives for all who wait for it. */
-static bool derive(model_cache *c, cache_entry *e, const char *body, size_t length, const atomic_bool *cancel,
-                   const char *file, api_failure *failure) {
-    hamel_model *model = api_prepare(body, length, NULL, 0, &c->limits, cancel, file, failure);
+static bool derive(model_cache *c, cache_entry *e, const char *body, size_t length, budget *b, const char *file,
+                   api_failure *failure) {
+    budget_derive(b, true);
+    hamel_model *model = api_prepare(body, length, NULL, 0, &c->limits, &b->poll, file, failure);
+    budget_derive(b, false);
     cache_entry *gone = NULL;
     pthread_mutex_lock(&c->lock);
     unlink_entry(c, e);
@@ -200,11 +204,10 @@ static bool derive(model_cache *c, cache_entry *e, const char *body, size_t leng
 typedef enum found { FOUND_MODEL, FOUND_FAILURE, FOUND_NOTHING, FOUND_CANCELED } found;
 
 /* With the lock held, which is given up while waiting: an entry that is there already. */
-static found take_existing(model_cache *c, cache_entry *e, const hash *body, const atomic_bool *cancel,
-                           cache_entry **gone) {
+static found take_existing(model_cache *c, cache_entry *e, const hash *body, budget *b, cache_entry **gone) {
     if (!e) return FOUND_NOTHING;
     use(c, e);
-    bool wanted = wait_for_model(c, e, cancel);
+    bool wanted = wait_for_model(c, e, b);
     if (wanted && e->model) {
         if (body) note_body(e, body);
         return FOUND_MODEL;
@@ -232,34 +235,35 @@ static bool fail(api_failure *failure, hamel_status status) {
 }
 
 /* One attempt: FOUND_NOTHING leaves *entry to be derived by the caller, NULL without memory. */
-static found look_up(model_cache *c, const hash *body, const hash *canonical, const atomic_bool *cancel,
-                     cache_entry **entry) {
+static found look_up(model_cache *c, const hash *body, const hash *canonical, budget *b, cache_entry **entry) {
     cache_entry *gone = NULL;
+    bool computes = b->turn.held;
     pthread_mutex_lock(&c->lock);
     *entry = canonical ? find_canonical(c, canonical) : find_body(c, body);
-    found result = take_existing(c, *entry, canonical ? body : NULL, cancel, &gone);
+    found result = take_existing(c, *entry, canonical ? body : NULL, b, &gone);
     if (result == FOUND_NOTHING && canonical) *entry = add_entry(c, canonical, body);
     pthread_mutex_unlock(&c->lock);
     destroy_chain(gone);
+    if (computes) budget_take_slot(b); /* without the lock: there may be a line */
     return result;
 }
 
-bool model_cache_take(model_cache *c, const char *body, size_t length, const atomic_bool *cancel, const char *file,
-                      model_lease *out, api_failure *failure) {
+bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
+                      api_failure *failure) {
     cache_entry *entry = NULL;
     hash as_sent = hash_of(body, length), canonical;
     *out = (model_lease){0};
-    found result = look_up(c, &as_sent, NULL, cancel, &entry);
+    found result = look_up(c, &as_sent, NULL, b, &entry);
     if (result == FOUND_NOTHING || result == FOUND_FAILURE) {
         /* What is no JSON has no canonical form: the derivation tells the fault. */
         if (!canonical_of(c, body, length, &canonical)) canonical = as_sent;
-        do result = look_up(c, &as_sent, &canonical, cancel, &entry);
+        do result = look_up(c, &as_sent, &canonical, b, &entry);
         while (result == FOUND_FAILURE); /* another's derivation has failed: it may have been canceled */
     }
     metrics_cache(c->metrics, result == FOUND_MODEL);
     if (result == FOUND_CANCELED) return fail(failure, HAMEL_CANCELED);
     if (!entry) return fail(failure, HAMEL_NO_MEMORY);
-    if (result == FOUND_NOTHING && !derive(c, entry, body, length, cancel, file, failure)) return false;
+    if (result == FOUND_NOTHING && !derive(c, entry, body, length, b, file, failure)) return false;
     *out = (model_lease){.model = entry->model, .known = result == FOUND_MODEL, .entry = entry};
     return true;
 }

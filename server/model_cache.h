@@ -8,6 +8,7 @@
 #define HAMEL_SERVER_MODEL_CACHE_H
 
 #include "api/simulate.h"
+#include "server/budget.h"
 #include "server/metrics.h"
 
 typedef struct model_cache model_cache;
@@ -24,9 +25,10 @@ typedef struct model_lease {
 model_cache *model_cache_open(const api_limits *limits, metrics *counters, size_t bytes);
 void model_cache_close(model_cache *c); /* when there are no leases left */
 
-/* The model of body[length], derived if need be. False with *failure filled; also when `cancel` becomes true. */
-bool model_cache_take(model_cache *c, const char *body, size_t length, const atomic_bool *cancel, const char *file,
-                      model_lease *out, api_failure *failure);
+/* The model of body[length], derived if need be within the budget, whose slot is given up while another derives it. False
+ * with *failure filled; also when the budget ends. */
+bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
+                      api_failure *failure);
 void model_cache_release(model_cache *c, model_lease *lease); /* no-op without a model */
 
 typedef struct cache_size {

@@ -83,7 +83,7 @@ static int simulate_here(void *context, const api_observer *observer) {
     if (model == NULL) {
         (void)observer->problem(observer->context, "{}", &failure, NULL);
     } else {
-        hamel_status status = api_run(model, 0, NULL, observer, s->input->file);
+        hamel_status status = api_run(model, NULL, observer, s->input->file);
         (void)status; /* the observer has been told */
     }
     api_failure_clear(&failure);

@@ -63,8 +63,8 @@ typedef struct analysis {
 
 /* Checks `d` and fills model, system, equations, groups, n, m and error; `memory` is given. The equations are Lagrange's,
  * whatever formulation a run would take. The caller frees the model in every case. */
-hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits,
-                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                           hamel_error *error) HAMEL_CHECKED;
 
 /* Starts a new work budget for the algebra of one question. */
 void analysis_begin_work(analysis *a);

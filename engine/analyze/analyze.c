@@ -55,10 +55,10 @@ bool analysis_text(analysis *a, graph_node node, const char **text) {
 }
 
 /* The model's equations once more, from its own graph: every node is there already. */
-static hamel_status derive_again(analysis *a, const atomic_bool *cancel) {
+static hamel_status derive_again(analysis *a, hamel_poll *poll) {
     hamel_system *s = a->system;
     s->error = a->error;
-    s->cancel = cancel;
+    s->poll = poll;
     a->equations = (hamel_equations){.system = s, .n = a->n, .m = a->m};
     return lagrange_derive(&a->equations);
 }
@@ -103,18 +103,18 @@ static hamel_status make_groups(analysis *a) {
     return HAMEL_OK;
 }
 
-hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits,
-                           const atomic_bool *cancel, hamel_error *error) {
+hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                           hamel_error *error) {
     hamel_description taken = *d;
     a->error = error;
     if (formulation_named(d->simulation.formulation)) /* otherwise it is a fault like any other */
         taken.simulation.formulation = formulation_lagrange.name;
-    hamel_status status = hamel_model_create(&a->model, &taken, limits, cancel, error);
+    hamel_status status = hamel_model_create(&a->model, &taken, limits, poll, error);
     if (status != HAMEL_OK) return status;
     a->system = a->model->system;
     a->n = a->model->n;
     a->m = a->system->standing_count; /* what acts at the start; the other rows come after */
-    status = derive_again(a, cancel);
+    status = derive_again(a, poll);
     return status == HAMEL_OK ? make_groups(a) : status;
 }
 
@@ -140,8 +140,8 @@ static owned_report *create_empty(size_t limit, hamel_error *error) {
     return owned;
 }
 
-hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits,
-                           const atomic_bool *cancel, hamel_error *error) {
+hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                           hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_error own = {0};
     if (!error) error = &own;
@@ -152,7 +152,7 @@ hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const
     if (owned) {
         a.memory = &owned->memory;
         a.report = &owned->report;
-        status = analysis_open(&a, d, &taken, cancel, error);
+        status = analysis_open(&a, d, &taken, poll, error);
     }
     if (status == HAMEL_OK) status = analyze(&a);
     hamel_model_free(a.model);

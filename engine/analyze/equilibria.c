@@ -264,7 +264,7 @@ static hamel_status try_start(search *s, double *z, bool initial, bool *solved) 
     return settled ? keep(s, z) : HAMEL_OK;
 }
 
-static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
+static hamel_status run(search *s, size_t starts) {
     hamel_equilibria *out = &s->owned->equilibria;
     double *z = arena_alloc(&s->owned->memory, statics_most(&s->statics), sizeof *z);
     if (!z) return no_memory(s->error);
@@ -272,9 +272,8 @@ static hamel_status run(search *s, size_t starts, const atomic_bool *cancel) {
     find_angles(s, z);
     bool linear = is_linear(s, z), bounded = false, solved = false;
     for (size_t k = 0; k <= starts && !bounded && !(linear && k > 0); k++) {
-        if (cancel && atomic_load(cancel))
-            return hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while equilibria were sought");
         hamel_status status = try_start(s, z, k == 0, &solved);
+        if (system_interrupted(s->model->system)) return s->error->status; /* evaluations were refused */
         if (status == HAMEL_OK && s->statics.starved) status = no_memory(s->error);
         if (status != HAMEL_OK) return status;
         out->starts++;
@@ -341,6 +340,7 @@ static double *initial_velocities(search *s) {
     kinetics *k = kinetics_create(s->model);
     hamel_error quiet = {0};
     if (q && k) {
+        kinetics_limit(k, s->model->system->poll, 0);
         bool consistent = initial_state(k, q, v, v + n, v + 2 * n, &quiet) == HAMEL_OK;
         if (!consistent) memcpy(v, s->model->v0, n * sizeof *v);
     }
@@ -354,12 +354,12 @@ static double *initial_velocities(search *s) {
 }
 
 static hamel_status find(search *s, size_t starts, const hamel_description *d, const hamel_limits *limits,
-                         const atomic_bool *cancel) {
+                         hamel_poll *poll) {
     hamel_report *report = NULL;
     hamel_error quiet = {0};
     s->n = s->model->n;
     /* The structure is not known when no state satisfies the constraints; then no coordinate is taken for cyclic. */
-    hamel_status status = hamel_analyze(&report, d, limits, cancel, &quiet);
+    hamel_status status = hamel_analyze(&report, d, limits, poll, &quiet);
     hamel_error_clear(&quiet);
     if (status == HAMEL_NO_MEMORY) return no_memory(s->error);
     s->facts = stability_look_up(report);
@@ -368,23 +368,25 @@ static hamel_status find(search *s, size_t starts, const hamel_description *d, c
         v ? statics_create(&s->statics, s->model, report ? &report->cyclic : NULL, v, s->error) : no_memory(s->error);
     hamel_report_free(report);
     if (status == HAMEL_OK && !allocate(s)) status = no_memory(s->error);
-    if (status == HAMEL_OK) status = run(s, starts, cancel);
+    if (status == HAMEL_OK) status = run(s, starts);
     if (status == HAMEL_OK && s->count == 0) status = moving_refuse(&s->statics, s->error);
     if (status == HAMEL_OK && s->statics.starved) status = no_memory(s->error);
     return status == HAMEL_OK ? publish(s) : status;
 }
 
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
-                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_error own = {0};
     if (!error) error = &own;
     *out = NULL;
     search s = {.owned = calloc(1, sizeof(owned_equilibria)), .error = error};
     if (s.owned) arena_init(&s.owned->memory, taken.memory);
-    hamel_status status = s.owned ? hamel_model_create(&s.model, d, &taken, cancel, error) : no_memory(error);
+    hamel_status status = s.owned ? hamel_model_create(&s.model, d, &taken, poll, error) : no_memory(error);
     if (status == HAMEL_OK) {
-        status = find(&s, starts, d, &taken, cancel);
+        s.model->system->poll = poll;
+        s.model->system->error = error;
+        status = find(&s, starts, d, &taken, poll);
         statics_free(&s.statics);
     }
     hamel_model_free(s.model);

@@ -211,8 +211,8 @@ static hamel_status relax(analysis *a, hamel_relaxation *to, hamel_argument aske
     return status;
 }
 
-static owned_forces *open_owned(analysis *a, const hamel_description *d, const hamel_limits *limits,
-                                const atomic_bool *cancel, hamel_error *error, hamel_status *status) {
+static owned_forces *open_owned(analysis *a, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                                hamel_error *error, hamel_status *status) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     owned_forces *owned = calloc(1, sizeof *owned);
     a->error = error;
@@ -220,7 +220,7 @@ static owned_forces *open_owned(analysis *a, const hamel_description *d, const h
     if (!owned) return NULL;
     arena_init(&owned->memory, taken.memory);
     a->memory = &owned->memory;
-    *status = analysis_open(a, d, &taken, cancel, error);
+    *status = analysis_open(a, d, &taken, poll, error);
     return owned;
 }
 
@@ -231,10 +231,10 @@ static void free_owned(owned_forces *owned) {
 }
 
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
-                               const atomic_bool *cancel, hamel_error *error) {
+                               hamel_poll *poll, hamel_error *error) {
     analysis a = {0};
     hamel_status status;
-    owned_forces *owned = open_owned(&a, d, limits, cancel, error, &status);
+    owned_forces *owned = open_owned(&a, d, limits, poll, error, &status);
     if (status == HAMEL_OK) status = find_forces(&a, &owned->as.forces);
     hamel_model_free(a.model);
     *out = status == HAMEL_OK ? &owned->as.forces : NULL;
@@ -243,10 +243,10 @@ hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, c
 }
 
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
-                         const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                         const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     analysis a = {0};
     hamel_status status;
-    owned_forces *owned = open_owned(&a, d, limits, cancel, error, &status);
+    owned_forces *owned = open_owned(&a, d, limits, poll, error, &status);
     if (status == HAMEL_OK) status = relax(&a, &owned->as.relaxation, constraint);
     hamel_model_free(a.model);
     *out = status == HAMEL_OK ? &owned->as.relaxation : NULL;

@@ -115,16 +115,20 @@ static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const 
 
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
-                             const atomic_bool *cancel, hamel_error *error) {
+                             hamel_poll *poll, hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_error own = {0};
     if (!error) error = &own;
     *out = NULL;
     linearizer z = {.owned = calloc(1, sizeof(owned_linearization)), .error = error};
     if (z.owned) arena_init(&z.owned->memory, taken.memory);
-    hamel_status status = z.owned ? hamel_model_create(&z.model, d, &taken, cancel, error) : no_memory(error);
+    hamel_status status = z.owned ? hamel_model_create(&z.model, d, &taken, poll, error) : no_memory(error);
     if (status == HAMEL_OK && !(z.kinetics = kinetics_create(z.model))) status = no_memory(error);
-    if (status == HAMEL_OK) status = linearize(&z, at, inputs, input_count);
+    if (status == HAMEL_OK) {
+        z.model->system->poll = poll;
+        kinetics_limit(z.kinetics, poll, 0);
+        status = linearize(&z, at, inputs, input_count);
+    }
     kinetics_free(z.kinetics);
     hamel_model_free(z.model);
     if (status == HAMEL_OK)

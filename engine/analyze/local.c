@@ -184,6 +184,8 @@ static void rest_constraints(local_equations *l, const double *lambda) {
 }
 
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) {
+    hamel_status asked = hamel_ask(l->model->system->poll);
+    if (asked != HAMEL_OK) return asked;
     program_inputs in = model_inputs(l->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
     mode_choose_branches(&l->mode, s->t, s->q, s->v);
     in.values[SYMBOL_BRANCH] = l->mode.branches;

@@ -39,7 +39,8 @@ hamel_status local_create(local_equations *l, hamel_model *model, const hamel_ar
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);
 
-/* Fills the matrices. HAMEL_NOT_FINITE, with a fault, when a value or a derivative is not finite. */
+/* Fills the matrices. HAMEL_NOT_FINITE, with a fault, when a value or a derivative is not finite. First asks the poll of the
+ * model's system: if the answer is not HAMEL_OK, it is returned without a fault, so that every loop over this ends. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
 
 #endif

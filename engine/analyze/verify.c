@@ -36,7 +36,7 @@ typedef struct verifier {
     analysis a;
     const hamel_description *description;
     const hamel_limits *limits;
-    const atomic_bool *cancel;
+    hamel_poll *poll;
     compared_state *states;
     size_t count; /* of states drawn */
     verify_motion motion;
@@ -252,7 +252,7 @@ static hamel_status try_formulation(verifier *v, const char *name) {
     hamel_model *model = NULL;
     hamel_error error = {0};
     taken.simulation.formulation = name;
-    hamel_status status = hamel_model_create(&model, &taken, v->limits, v->cancel, &error);
+    hamel_status status = hamel_model_create(&model, &taken, v->limits, v->poll, &error);
     if (status == HAMEL_OK) status = tour(v, model, &d, &error);
     hamel_model_free(model);
     if (status == HAMEL_OK) {
@@ -299,7 +299,7 @@ static hamel_status verify(verifier *v) {
 }
 
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
-                          const atomic_bool *cancel, hamel_error *error) {
+                          hamel_poll *poll, hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_error own = {0};
     if (!error) error = &own;
@@ -310,9 +310,9 @@ hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, 
     verifier v = {.a = {.memory = &owned->memory},
                   .description = d,
                   .limits = &taken,
-                  .cancel = cancel,
+                  .poll = poll,
                   .result = &owned->verification};
-    hamel_status status = analysis_open(&v.a, d, &taken, cancel, error);
+    hamel_status status = analysis_open(&v.a, d, &taken, poll, error);
     if (status == HAMEL_OK) status = verify(&v);
     hamel_model_free(v.a.model);
     if (status == HAMEL_OK)

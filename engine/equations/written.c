@@ -318,7 +318,7 @@ static bool nobody_waits(void *system) {
 }
 
 hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
-                                   const hamel_limits *limits, const atomic_bool *cancel, hamel_error *error) {
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     enum { MOST = 64 << 20 };
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_model *model = NULL;
@@ -329,11 +329,11 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
     *text = NULL;
     arena_init(&memory, taken.memory);
     text_buffer_init(&out, MOST);
-    hamel_status status = hamel_model_create(&model, d, &taken, cancel, error);
+    hamel_status status = hamel_model_create(&model, d, &taken, poll, error);
     if (status == HAMEL_OK) {
         written w = {
             .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
-        model->system->cancel = cancel;
+        model->system->poll = poll;
         w.effort = (effort){(uint64_t)taken.arranging, false, nobody_waits, model->system};
         status = write_in(&w, notation, &out);
         if (simplified) *simplified = !w.effort.spent;

@@ -17,7 +17,6 @@ hamel_limits hamel_limits_default(void) {
                           .coordinates = 100000,
                           .constraints = 100000,
                           .outputs = 100000,
-                          .run_seconds = 0,
                           .max_steps = 1e12,
                           .max_rows = 1e12,
                           .arranging = 4e8};
@@ -575,10 +574,9 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
 }
 
 /* Everything that can be found wrong before the equations are derived. */
-static hamel_status check(hamel_model *model, const hamel_description *d, const atomic_bool *cancel,
-                          hamel_error *error) {
+static hamel_status check(hamel_model *model, const hamel_description *d, hamel_poll *poll, hamel_error *error) {
     hamel_observed observed;
-    hamel_status status = system_create(&model->system, &model->memory, d, &model->limits, cancel, error);
+    hamel_status status = system_create(&model->system, &model->memory, d, &model->limits, poll, error);
     if (!model->system || status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT) return status;
     (void)choose_formulation(model, &d->simulation, error);
     (void)settings_resolve(model, d);
@@ -600,21 +598,21 @@ static hamel_model *create_empty(const hamel_limits *limits, hamel_error *error)
     return model;
 }
 
-void hamel_description_check(const hamel_description *d, const hamel_limits *limits, const atomic_bool *cancel,
+void hamel_description_check(const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error) {
     hamel_model *model = create_empty(limits, error);
-    if (model) (void)check(model, d, cancel, error);
+    if (model) (void)check(model, d, poll, error);
     hamel_model_free(model);
 }
 
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
-                                const atomic_bool *cancel, hamel_error *error) {
+                                hamel_poll *poll, hamel_error *error) {
     double start = monotonic();
     *out = NULL;
     hamel_error own = {0};
     if (!error) error = &own;
     hamel_model *model = create_empty(limits, error);
-    hamel_status status = model ? check(model, d, cancel, error) : HAMEL_NO_MEMORY;
+    hamel_status status = model ? check(model, d, poll, error) : HAMEL_NO_MEMORY;
     if (status == HAMEL_OK) status = derive_and_compile(model, d, error);
     hamel_error_clear(&own);
     if (status != HAMEL_OK) {
@@ -623,7 +621,7 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
     }
     model->system->description = NULL; /* it may go now */
     model->system->error = NULL;
-    model->system->cancel = NULL;
+    model->system->poll = NULL;
     model->derive_seconds = monotonic() - start;
     *out = model;
     return HAMEL_OK;

@@ -157,8 +157,6 @@ static void resolve_budgets(hamel_system *s, const hamel_simulation *in, model_s
     if (limits->max_steps > 0 && out->max_steps > limits->max_steps) out->max_steps = limits->max_steps;
     positive_time(s, &in->max_step, &out->max_step);
     positive_time(s, &in->time_limit, &out->time_limit);
-    if (limits->run_seconds > 0 && (out->time_limit <= 0 || out->time_limit > limits->run_seconds))
-        out->time_limit = limits->run_seconds;
 }
 
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d) {

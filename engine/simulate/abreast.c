@@ -327,7 +327,7 @@ static bool step(abreast *a) {
 /* --- the whole ------------------------------------------------------------------------------------------------------ */
 
 static bool is_canceled(const abreast *a) {
-    return a->options->cancel && atomic_load_explicit(a->options->cancel, memory_order_relaxed);
+    return hamel_ask(a->options->poll) != HAMEL_OK;
 }
 
 static bool any_taken(const abreast *a) {

@@ -38,7 +38,7 @@ static hamel_status tell_end(const ensemble *e, hamel_status status, const hamel
 static hamel_status run_member(ensemble *e, const double *values) {
     hamel_summary summary = {0};
     hamel_error fault = {0};
-    hamel_run_options options = {.cancel = e->options->cancel};
+    hamel_run_options options = {.poll = e->options->poll};
     hamel_sink sink = {.context = e, .row = take_row};
     if (e->sink->begin && !e->sink->begin(e->sink->context, e->number)) return canceled(e);
     hamel_status status = variation_set(e->variation, values, &e->member, &fault);

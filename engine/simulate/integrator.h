@@ -20,7 +20,7 @@ typedef struct integrator integrator;
 
 typedef struct integrator_options {
     double tolerance_factor; /* on rtol and atol: 1, or 0.1 to certify */
-    const atomic_bool *cancel;
+    hamel_poll *poll;
     double deadline;                  /* of CLOCK_MONOTONIC, seconds; 0: none */
     sensitivities *sensitivities;     /* NULL: none; borrowed */
     const double *const *start_along; /* those of the state at the start */

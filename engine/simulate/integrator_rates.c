@@ -23,8 +23,10 @@ static bool minds_singularity(const integrator *w) {
 }
 
 bool integrator_stopped(integrator *w) {
-    if (w->options.cancel && atomic_load_explicit(w->options.cancel, memory_order_relaxed)) w->canceled = true;
-    if (w->options.deadline > 0 && monotonic_coarse() > w->options.deadline) w->timed_out = true;
+    hamel_status asked = hamel_ask(w->options.poll);
+    if (asked == HAMEL_CANCELED) w->canceled = true;
+    if (asked == HAMEL_LIMIT || (w->options.deadline > 0 && monotonic_coarse() > w->options.deadline))
+        w->timed_out = true;
     return w->canceled || w->timed_out;
 }
 

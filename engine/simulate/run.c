@@ -105,15 +105,14 @@ static bool collect_checks(run *r) {
     return true;
 }
 
-/* The end of the wall time that the run may take, or 0. */
+/* The end of the wall time that the description gives the run, or 0. */
 static double deadline_of(const run *r) {
-    double limit = r->model->settings.time_limit, asked = r->options ? r->options->time_limit : 0;
-    if (asked > 0 && (limit <= 0 || asked < limit)) limit = asked;
+    double limit = r->model->settings.time_limit;
     return limit > 0 ? r->began + limit : 0;
 }
 
 static hamel_status start_lane(run *r, lane *l, double factor) {
-    integrator_options options = {factor, r->options ? r->options->cancel : NULL, r->deadline, l->sensitivities,
+    integrator_options options = {factor, r->options ? r->options->poll : NULL, r->deadline, l->sensitivities,
                                   (const double *const *)l->along};
     return lane_start(l, &options, r->error);
 }
@@ -152,7 +151,7 @@ static hamel_status start(run *r) {
                           "a model without a time to stop does not run");
     for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
     if (!lane_create(&r->main, model, r->error)) return r->error->status;
-    kinetics_limit(r->main.kinetics, r->options ? r->options->cancel : NULL, r->deadline);
+    kinetics_limit(r->main.kinetics, r->options ? r->options->poll : NULL, r->deadline);
     r->row = calloc(2 * model->header.column_count + 4 * model->n + 1, sizeof *r->row);
     if (!r->row || !monitor_start(s, model) || !collect_checks(r)) return no_memory(r);
     r->certified_row = r->row + model->header.column_count;
@@ -180,7 +179,7 @@ static hamel_status start(run *r) {
         s->error_estimate = calloc(model->header.column_count + 1, sizeof *s->error_estimate);
         if (!s->error_estimate) return no_memory(r);
         if (!lane_create(&r->certifier, model, r->error)) return r->error->status;
-        kinetics_limit(r->certifier.kinetics, r->options ? r->options->cancel : NULL, r->deadline);
+        kinetics_limit(r->certifier.kinetics, r->options ? r->options->poll : NULL, r->deadline);
         memcpy(r->certifier.q, r->main.q, 2 * model->n * sizeof *r->main.q); /* q and v lie together */
         status = lane_start_sensitivities(&r->certifier, r->error);
         if (status == HAMEL_OK) status = start_lane(r, &r->certifier, CERTIFY_FACTOR);
@@ -208,8 +207,8 @@ static bool send_progress(run *r) {
     return r->sink->progress(r->sink->context, &p);
 }
 
-static bool is_told_to_stop(const run *r) {
-    return r->options && r->options->cancel && atomic_load_explicit(r->options->cancel, memory_order_relaxed);
+static hamel_status ask(const run *r) {
+    return r->options ? hamel_ask(r->options->poll) : HAMEL_OK;
 }
 
 static hamel_status canceled(run *r) {
@@ -227,10 +226,11 @@ static hamel_status refused(run *r) {
  * consequence and not a verdict on the motion. */
 static hamel_status ended_early(run *r, hamel_status status, bool started) {
     if (status == HAMEL_OK || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY) return status;
-    bool late = r->deadline > 0 && monotonic() > r->deadline;
-    if (!is_told_to_stop(r) && !(late && !r->refused)) return status;
+    hamel_status asked = ask(r);
+    bool late = asked == HAMEL_LIMIT || (r->deadline > 0 && monotonic() > r->deadline);
+    if (asked != HAMEL_CANCELED && !(late && !r->refused)) return status;
     hamel_error_clear(r->error);
-    if (is_told_to_stop(r)) return canceled(r);
+    if (asked == HAMEL_CANCELED) return canceled(r);
     return started || send_header(r) ? HAMEL_LIMIT : refused(r);
 }
 
@@ -368,7 +368,8 @@ static hamel_status emit(run *r, double t) {
     }
     r->summary->rows++;
     if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return refused(r);
-    if (is_told_to_stop(r)) return canceled(r);
+    hamel_status asked = ask(r);
+    if (asked != HAMEL_OK) return asked == HAMEL_CANCELED ? canceled(r) : asked;
     if ((long long)r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
     if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* one step may span any number of rows */
     return send_progress(r) ? HAMEL_OK : refused(r);
@@ -519,7 +520,8 @@ static hamel_status finish(run *r, hamel_status status) {
         if (steps)
             warn(s, "the run ended at t = %.9g after max_steps = %.0f steps", s->t, model->settings.max_steps);
         else
-            warn(s, "the run ended at t = %.9g at its limit of wall time", s->t);
+            warn(s, "the run ended at t = %.9g at its limit of %s", s->t,
+                 ask(r) == HAMEL_LIMIT ? r->options->poll->spent : "wall time");
     }
     if (ended) {
         warn_of_gradient(r);

@@ -183,14 +183,13 @@ void kinetics_free(kinetics *k) {
     free(k);
 }
 
-void kinetics_limit(kinetics *k, const atomic_bool *cancel, double deadline) {
-    k->cancel = cancel;
+void kinetics_limit(kinetics *k, hamel_poll *poll, double deadline) {
+    k->poll = poll;
     k->deadline = deadline;
 }
 
 static bool is_stopped(const kinetics *k) {
-    return (k->cancel && atomic_load_explicit(k->cancel, memory_order_relaxed)) ||
-           (k->deadline > 0 && monotonic_coarse() > k->deadline);
+    return hamel_ask(k->poll) != HAMEL_OK || (k->deadline > 0 && monotonic_coarse() > k->deadline);
 }
 
 static hamel_status evaluate(kinetics *k, hamel_error *error) {

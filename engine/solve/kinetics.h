@@ -38,11 +38,11 @@ struct kinetics {
     double *other_a; /* n + m, and the other solver: made when first needed (kinetics_verified.c) */
     reduced *other_reduced;
     double t;
-    const double *q, *v;       /* of the state evaluated last, borrowed */
-    motion_mode mode;          /* change what is active by kinetics_select */
-    bool held;                 /* its branches are; else they are chosen at each evaluation */
-    bool singular_mass;        /* M is singular at every state (mass_rank.h) */
-    const atomic_bool *cancel; /* kinetics_limit; NULL, and 0, for none */
+    const double *q, *v; /* of the state evaluated last, borrowed */
+    motion_mode mode;    /* change what is active by kinetics_select */
+    bool held;           /* its branches are; else they are chosen at each evaluation */
+    bool singular_mass;  /* M is singular at every state (mass_rank.h) */
+    hamel_poll *poll;    /* kinetics_limit; NULL, and 0, for none */
     double deadline;
     size_t *masked; /* the entries of `values` that belong to constraints that are not active: read as 0 */
     size_t masked_count;
@@ -52,9 +52,9 @@ struct kinetics {
 kinetics *kinetics_create(const hamel_model *model);
 void kinetics_free(kinetics *k);
 
-/* From now on evaluations and solutions return HAMEL_CANCELED, without a fault, once *cancel is true or CLOCK_MONOTONIC
- * is past the deadline (seconds; 0: no deadline), so that every loop over them ends. */
-void kinetics_limit(kinetics *k, const atomic_bool *cancel, double deadline);
+/* From now on evaluations and solutions return HAMEL_CANCELED, without a fault, once `poll` refuses or
+ * CLOCK_MONOTONIC is past the deadline (seconds; 0: no deadline), so that every loop over them ends. */
+void kinetics_limit(kinetics *k, hamel_poll *poll, double deadline);
 
 /* Makes exactly these constraints (m) active; `active` may be the mode's own. The next evaluation knows of it. HAMEL_OK or
  * HAMEL_NO_MEMORY. */

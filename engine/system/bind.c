@@ -500,11 +500,8 @@ bool binder_step(hamel_system *s, const char *pointer, int column) {
                          "the sums and families of this description expand to more than %.0f operations", STEPS_MAX);
         return false;
     }
-    if (((long long)b->steps & 1023) == 0 && s->cancel && atomic_load(s->cancel)) b->canceled = true;
-    if (!b->canceled) return true;
-    if (s->error->status != HAMEL_CANCELED)
-        (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the description was read");
-    return false;
+    if (((long long)b->steps & 1023) == 0 && system_interrupted(s)) b->canceled = true;
+    return !b->canceled;
 }
 
 /* Runs items [0, count), leaving the results on the stack. */

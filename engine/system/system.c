@@ -3,7 +3,6 @@
  * First every name is declared (parameters, coordinates, definitions, elements), so that expressions may refer to each
  * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
  * faults at once. Elements that came without a name or an expression were reported by the reader and are passed over. */
-#include "engine/base/monotonic.h"
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 #include "engine/system/validity.h"
@@ -528,16 +527,13 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
 
 bool system_interrupted(hamel_system *s) {
     hamel_status last = s->error->status;
-    if (s->cancel && atomic_load(s->cancel)) {
-        if (last != HAMEL_CANCELED)
-            (void)hamel_fail(s->error, HAMEL_CANCELED, "", 0, "canceled while the equations were derived");
-        return true;
-    }
-    if (s->deadline == 0 || monotonic() < s->deadline) return false;
-    if (last != HAMEL_LIMIT)
-        (void)hamel_fail(s->error, HAMEL_LIMIT, "", 0, "deriving the equations takes longer than the limit of %g s",
-                         s->limits->derive_seconds);
-    return true;
+    hamel_status asked = hamel_ask(s->poll);
+    if (asked == HAMEL_CANCELED && last != asked)
+        (void)hamel_fail(s->error, asked, "", 0, "canceled while the equations were derived");
+    if (asked == HAMEL_LIMIT && last != asked)
+        (void)hamel_fail(s->error, asked, "", 0, "the equations were not derived within the limit of %s",
+                         s->poll->spent);
+    return asked != HAMEL_OK;
 }
 
 static bool create_binder(hamel_system *s) {
@@ -581,17 +577,16 @@ static bool is_fatal(hamel_status status) {
 }
 
 hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
-                           const atomic_bool *cancel, hamel_error *error) {
+                           hamel_poll *poll, hamel_error *error) {
     hamel_system *s = *out = arena_alloc(memory, 1, sizeof *s);
     if (!s) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
     *s = (hamel_system){.memory = memory,
                         .description = d,
                         .limits = limits,
-                        .cancel = cancel,
+                        .poll = poll,
                         .error = error,
                         .lagrangian = GRAPH_NONE,
                         .acceleration_energy = GRAPH_NONE};
-    if (limits->derive_seconds > 0) s->deadline = monotonic() + limits->derive_seconds;
     s->graph = graph_create(memory, limits->nodes);
     if (!s->graph || !create_binder(s)) {
         *out = NULL;

@@ -172,8 +172,7 @@ typedef struct hamel_system {
     graph *graph;
     const hamel_description *description;
     const hamel_limits *limits;
-    const atomic_bool *cancel;
-    double deadline; /* of CLOCK_MONOTONIC, in seconds; 0: none */
+    hamel_poll *poll;
     hamel_error *error;
 
     size_t parameter_count;
@@ -243,7 +242,7 @@ typedef struct hamel_system {
 /* Checks everything but the meaning of outputs, invariants and checks. Faults go to `error`; the result is returned
  * whenever memory allowed, so that later passes can find more faults; HAMEL_OK only without faults. */
 hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
-                           const atomic_bool *cancel, hamel_error *error) HAMEL_CHECKED;
+                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
 /* --- bind.c: expressions to nodes ---------------------------------------------------------------------------------- */
 
@@ -282,7 +281,7 @@ bool system_number(hamel_system *s, const hamel_expression *expression, const lo
 /* The same of a node that the expression was bound to. */
 bool system_node_number(hamel_system *s, const hamel_expression *expression, graph_node node, double *value);
 
-/* True, with a fault added once, when the work was canceled or takes longer than its limit. To be asked now and then. */
+/* True, with a fault added once, when the poll refuses to continue. To be called at short intervals. */
 bool system_interrupted(hamel_system *s);
 
 /* d/dt of a node along the motion; and the note that it has to be continuous, unless it is only observed. `what` names it in

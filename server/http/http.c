@@ -309,11 +309,16 @@ static void run_handler(void *argument) {
     stream *s = r->stream ? stream_hold(r->stream) : NULL;
     access_holder *holder = r->holder; /* outlives the request */
     double begin = stamp_cpu_seconds();
-    if (r->route->handle(r) == REPLY_READY) {
-        response_finish(r);
-        complete(r);
+    if (s) budget_begin(stream_budget(s));
+    handled result = r->route->handle(r);
+    if (result == REPLY_READY) response_finish(r);
+    /* Before the client has the answer: its next request is admitted by what this one has used. */
+    if (s) {
+        budget_close(stream_budget(s));
+    } else if (holder) {
+        access_charge(holder, stamp_cpu_seconds() - begin);
     }
-    if (holder) access_add_cpu(holder, stamp_cpu_seconds() - begin);
+    if (result == REPLY_READY) complete(r);
     stream_release(s);
 }
 
@@ -331,12 +336,13 @@ bool request_stream(request *r, const char *media_type) {
 static bool give_to_pool(request *r) {
     bool streams = r->route->thread == RUN_STREAM;
     if (streams) {
-        r->stream = stream_open(r->services->slots);
+        r->stream = stream_open();
         if (!r->stream) {
             reply_no_memory(r);
             return false;
         }
-        if (r->holder) stream_turn(r->stream)->share = &r->holder->share;
+        budget_open(stream_budget(r->stream), r->services->slots, r->holder, stream_cancel_flag(r->stream),
+                    &r->services->budget, r->received_at);
     }
     sockets_expect(r->server->sockets, r->socket, 0);
     MHD_suspend_connection(r->connection); /* before the task, which resumes it */

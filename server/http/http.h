@@ -4,6 +4,7 @@
 
 #include "api/simulate.h"
 #include "server/access.h"
+#include "server/budget.h"
 #include "server/config.h"
 #include "server/cpu_slots.h"
 #include "server/jobs/store.h"
@@ -26,6 +27,7 @@ typedef struct http_services {
     access_list *access;
     model_cache *models;
     api_limits limits;
+    budget_limits budget; /* of each request */
 } http_services;
 
 /* Listens and serves until http_stop; HTTPS when `tls` has a certificate. NULL with a message when it cannot. */

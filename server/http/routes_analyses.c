@@ -8,11 +8,11 @@
 
 handled analyses_create(request *r) {
     api_failure failure = {0};
-    cpu_slots *slots = r->services->slots;
+    budget *b = stream_budget(r->stream);
     stream_finish_first(r->stream);
-    cpu_take(slots, stream_turn(r->stream));
+    budget_take_slot(b);
     cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
-                                        stream_cancel_flag(r->stream), &failure);
-    cpu_leave(slots, stream_turn(r->stream));
+                                        &b->poll, &failure);
+    budget_leave_slot(b);
     return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
 }

@@ -263,9 +263,9 @@ handled batches_create(request *r) {
                                        .length = r->body.length}};
     if (!request_key(r, &sent.whole.key)) return REPLY_READY;
     text_buffer_init(&d.plan, PLAN_MAX);
-    cpu_take(r->services->slots, stream_turn(r->stream));
+    budget_take_slot(stream_budget(r->stream));
     bool good = make_draft(&d, sent.whole.body, sent.whole.length);
-    cpu_leave(r->services->slots, stream_turn(r->stream));
+    budget_leave_slot(stream_budget(r->stream));
     handled replied;
     if (good) {
         sent.whole.name = d.name;

@@ -54,20 +54,6 @@ static handled reply_junit(request *r, const cJSON *summary) {
     return reply_bytes(r, 200, forms[FORM_JUNIT], text, length);
 }
 
-static bool on_row(void *context, const double *values, size_t count) {
-    const check_run *run = context;
-    (void)values;
-    (void)count;
-    cpu_pass(run->r->services->slots, stream_turn(run->r->stream));
-    return true;
-}
-
-static bool on_progress(void *context, const char *json, double fraction) {
-    (void)json;
-    (void)fraction;
-    return on_row(context, NULL, 0);
-}
-
 static bool on_summary(void *context, const char *json, const hamel_summary *s) {
     const check_run *run = context;
     cJSON *summary = cJSON_Parse(json);
@@ -102,25 +88,20 @@ handled checks_create(request *r) {
                              "verdicts come as application/json or application/xml (JUnit)");
     }
     api_failure failure = {0};
-    cpu_slots *slots = r->services->slots;
+    budget *b = stream_budget(r->stream);
     stream_finish_first(r->stream);
-    cpu_take(slots, stream_turn(r->stream));
+    budget_take_slot(b);
     model_lease lease;
     if (request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
-        api_observer observer = {.context = &run,
-                                 .model_known = lease.known,
-                                 .row = on_row,
-                                 .progress = on_progress,
-                                 .summary = on_summary,
-                                 .problem = on_problem};
-        hamel_status status =
-            api_run(lease.model, r->services->config->time_limit, stream_cancel_flag(r->stream), &observer, "request");
+        api_observer observer = {
+            .context = &run, .model_known = lease.known, .summary = on_summary, .problem = on_problem};
+        hamel_status status = api_run(lease.model, &b->poll, &observer, "request");
         (void)status; /* the observer has been told */
         if (!r->reply.status) reply_no_memory(r);
     } else {
         reply_refusal(r, &failure);
     }
-    cpu_leave(slots, stream_turn(r->stream));
+    budget_leave_slot(b);
     model_cache_release(r->services->models, &lease);
     return REPLY_READY;
 }

@@ -79,11 +79,10 @@ static handled reply_submitted(request *r, store_status status, job *j) {
 
 /* Derives the equations only to find every fault now, not when the job runs. */
 static bool check_description(request *r, char **name, api_failure *failure) {
-    cpu_turn *turn = stream_turn(r->stream);
     model_lease lease;
-    cpu_take(r->services->slots, turn);
+    budget_take_slot(stream_budget(r->stream));
     bool good = request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, failure);
-    cpu_leave(r->services->slots, turn);
+    budget_leave_slot(stream_budget(r->stream));
     if (!good) return false;
     const char *given = hamel_model_header(lease.model)->name;
     *name = strdup(given ? given : "");

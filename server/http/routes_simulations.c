@@ -11,7 +11,6 @@ typedef struct live_run {
     request *r; /* NULL once the answer is a stream */
     stream *stream;
     const http_services *services;
-    cpu_slots *slots;
     row_writer *writer;
     const row_format *format;
     bool whole; /* the last word has been written */
@@ -35,9 +34,7 @@ static bool on_header(void *context, const row_header *header) {
 
 static bool on_row(void *context, const double *values, size_t count) {
     live_run *run = context;
-    if (!row_writer_row(run->writer, values, count)) return false;
-    cpu_pass(run->slots, stream_turn(run->stream));
-    return true;
+    return row_writer_row(run->writer, values, count);
 }
 
 static bool on_event(void *context, const char *json) {
@@ -51,7 +48,6 @@ static bool on_progress(void *context, const char *json, double fraction) {
     bool going = row_writer_progress(run->writer, json);
     if (going && stream_quiet_seconds(run->stream) > HEARTBEAT_SECONDS) going = row_writer_heartbeat(run->writer);
     if (going && !run->r) going = stream_flush(run->stream);
-    cpu_pass(run->slots, stream_turn(run->stream));
     return going;
 }
 
@@ -80,8 +76,16 @@ static cJSON *with_instance(cJSON *problem, const request *r) {
     return problem;
 }
 
+static handled reply_budget(request *r) {
+    int http;
+    cJSON *problem = budget_problem(stream_budget(r->stream), r->path, &http, &r->reply.retry_after);
+    metrics_reject(r->services->metrics, http == 429 ? REJECT_QUOTA : REJECT_BUSY);
+    return problem ? reply_problem_tree(r, http, problem) : reply_no_memory(r);
+}
+
 handled reply_run_problem(request *r, const api_failure *failure) {
     bool stopped = stream_stopped(r->stream);
+    if (!stopped && budget_spent(stream_budget(r->stream))) return reply_budget(r);
     int status = stopped ? 503 : failure->http ? failure->http : 500;
     if (status == 503) r->reply.retry_after = 5;
     return reply_problem_tree(
@@ -115,6 +119,8 @@ handled reply_refusal(request *r, api_failure *failure) {
     if (r->stream && stream_stopped(r->stream)) {
         r->reply.retry_after = 5;
         reply_problem_tree(r, 503, shutdown_problem(r->path));
+    } else if (r->stream && budget_spent(stream_budget(r->stream))) {
+        reply_budget(r);
     } else {
         int status = failure->http ? failure->http : 500;
         if (status == 503) r->reply.retry_after = 5;
@@ -130,11 +136,10 @@ handled reply_refusal(request *r, api_failure *failure) {
 }
 
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure) {
-    return model_cache_take(r->services->models, text, length, stream_cancel_flag(r->stream), "request", lease,
-                            failure);
+    return model_cache_take(r->services->models, text, length, stream_budget(r->stream), "request", lease, failure);
 }
 
-static handled run_model(live_run *run, const model_lease *lease, double time_limit) {
+static handled run_model(live_run *run, const model_lease *lease) {
     api_observer observer = {.context = run,
                              .model_known = lease->known,
                              .header = on_header,
@@ -143,7 +148,7 @@ static handled run_model(live_run *run, const model_lease *lease, double time_li
                              .progress = on_progress,
                              .summary = on_summary,
                              .problem = on_problem};
-    hamel_status status = api_run(lease->model, time_limit, stream_cancel_flag(run->stream), &observer, "request");
+    hamel_status status = api_run(lease->model, &stream_budget(run->stream)->poll, &observer, "request");
     (void)status; /* the observer has been told */
     if (!run->r) {
         stream_end(run->stream, run->whole);
@@ -159,11 +164,10 @@ handled simulations_create(request *r) {
                              "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
                              "application/x-npy");
     }
-    live_run run = {
-        .r = r, .stream = r->stream, .services = r->services, .slots = r->services->slots, .format = format};
+    live_run run = {.r = r, .stream = r->stream, .services = r->services, .format = format};
     api_failure failure = {0};
     stream_finish_first(run.stream);
-    cpu_take(run.slots, stream_turn(run.stream));
+    budget_take_slot(stream_budget(run.stream));
     model_lease lease;
     handled result;
     if (!request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
@@ -171,10 +175,10 @@ handled simulations_create(request *r) {
     } else {
         text_buffer_free(&r->body);
         run.writer = row_writer_open(format, (byte_sink){&run, write_live});
-        result = run.writer ? run_model(&run, &lease, r->services->config->time_limit) : reply_no_memory(r);
+        result = run.writer ? run_model(&run, &lease) : reply_no_memory(r);
         row_writer_close(run.writer);
     }
-    cpu_leave(run.slots, stream_turn(run.stream));
+    budget_leave_slot(stream_budget(run.stream));
     model_cache_release(run.services->models, &lease);
     return result;
 }

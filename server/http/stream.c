@@ -21,8 +21,7 @@ enum { ENOUGH_BYTES = 16 * 1024 };
 struct stream {
     atomic_uint holders;
     atomic_bool cancel, stopped, finishes_first;
-    cpu_slots *slots;
-    cpu_turn turn;     /* this and the next two are of the producer's thread only */
+    budget budget;     /* this and the next two are of the producer's thread only */
     gzip *coding;      /* or NULL */
     double last_flush; /* of the coding */
 
@@ -36,14 +35,13 @@ struct stream {
     double last_write, last_read, last_resume;
 };
 
-stream *stream_open(cpu_slots *slots) {
+stream *stream_open(void) {
     stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     atomic_init(&s->holders, 1);
     atomic_init(&s->cancel, false);
     atomic_init(&s->stopped, false);
     atomic_init(&s->finishes_first, false);
-    s->slots = slots;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->room, NULL);
     s->last_write = s->last_read = stamp_seconds();
@@ -68,8 +66,8 @@ const atomic_bool *stream_cancel_flag(const stream *s) {
     return &s->cancel;
 }
 
-cpu_turn *stream_turn(stream *s) {
-    return &s->turn;
+budget *stream_budget(stream *s) {
+    return &s->budget;
 }
 
 bool stream_begin(stream *s, bool coded) {
@@ -99,13 +97,13 @@ static size_t put(stream *s, const char *bytes, size_t length) {
 }
 
 static void wait_for_room(stream *s) {
-    bool computing = s->turn.held;
+    bool computing = s->budget.turn.held;
     resume(s);
-    if (computing) cpu_leave(s->slots, &s->turn);
+    if (computing) budget_leave_slot(&s->budget);
     while (s->count > STREAM_RING_BYTES / 2 && !s->gone) pthread_cond_wait(&s->room, &s->lock);
     if (!computing) return;
     pthread_mutex_unlock(&s->lock); /* standing in line must not hold up the reader */
-    cpu_take(s->slots, &s->turn);
+    budget_take_slot(&s->budget);
     pthread_mutex_lock(&s->lock);
 }
 

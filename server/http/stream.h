@@ -11,7 +11,7 @@
 #ifndef HAMEL_SERVER_HTTP_STREAM_H
 #define HAMEL_SERVER_HTTP_STREAM_H
 
-#include "server/cpu_slots.h"
+#include "server/budget.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ typedef struct stream stream;
 
 enum { STREAM_RING_BYTES = 256 * 1024 };
 
-/* One reference, the caller's. NULL without memory. `slots` outlive the stream. */
-stream *stream_open(cpu_slots *slots);
+/* One reference, the caller's. NULL without memory. Its budget is yet to be opened. */
+stream *stream_open(void);
 stream *stream_hold(stream *s);
 void stream_release(stream *s);
 
@@ -36,7 +36,7 @@ bool stream_begin(stream *s, bool coded); /* makes the ring; coded: with gzip. F
 bool stream_write(void *context, const char *bytes, size_t length);
 bool stream_flush(stream *s); /* what is written can now be read: a coding holds bytes back. False as stream_write */
 void stream_end(stream *s, bool whole); /* not whole: the client sees a broken response, not a short one */
-cpu_turn *stream_turn(stream *s);
+budget *stream_budget(stream *s);       /* of the producer */
 double stream_quiet_seconds(stream *s); /* since the last write, or the opening */
 
 /* The reader's side: a MHD_ContentReaderCallback, with the stream as context, on the connection it was attached to. */

@@ -47,6 +47,7 @@ struct workers {
 /* One job on its way through a place. */
 typedef struct job_run {
     place *place;
+    budget budget;
     job job;
     char *body;
     size_t length;
@@ -87,7 +88,9 @@ static void drop_events(job_run *run) {
 
 static bool append(job_run *run) {
     workers *w = run->place->owner;
+    budget_leave_slot(&run->budget); /* the store may take its time */
     run->fault = kind_of(w)->append(w->services.store, run->job.number, run->job.attempt, &run->output, run->progress);
+    budget_take_slot(&run->budget);
     run->output.rows.first += run->output.rows.rows;
     run->output.rows.rows = 0;
     run->output.first_event += (int64_t)run->output.event_count;
@@ -99,8 +102,10 @@ static bool append(job_run *run) {
 static bool on_header(void *context, const row_header *header) {
     job_run *run = context;
     workers *w = run->place->owner;
+    budget_leave_slot(&run->budget);
     run->fault = kind_of(w)->begin(w->services.store, run->job.number, run->job.attempt, header->json, &run->stored,
                                    &run->stored_events);
+    budget_take_slot(&run->budget);
     if (run->fault != STORE_OK) return false;
     size_t row_bytes = header->column_count * sizeof(double);
     run->capacity = row_bytes > CHUNK_BYTES ? 1 : CHUNK_BYTES / (row_bytes ? row_bytes : 1);
@@ -178,6 +183,7 @@ static store_status store_end(job_run *run, const job_end *end) {
     workers *w = run->place->owner;
     store_status status;
     int tries = 0;
+    budget_leave_slot(&run->budget);
     do status = kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->output, end);
     while (status == STORE_FAILED && ++tries < FINISH_TRIES && wait_to_try_again(w));
     return status;
@@ -294,6 +300,19 @@ static bool take_member(job_run *run, api_failure *failure) {
     return true;
 }
 
+/* False with *failure, also when the budget is used up. */
+static bool take_model(job_run *run, model_lease *lease, api_failure *failure) {
+    bool derived = hamel_ask(&run->budget.poll) == HAMEL_OK && take_member(run, failure) &&
+                   model_cache_take(run->place->owner->services.models, run->body, run->length, &run->budget, "job",
+                                    lease, failure);
+    if (!derived && budget_spent(&run->budget)) {
+        int retry_after;
+        cJSON_Delete(failure->problem);
+        failure->problem = budget_problem(&run->budget, NULL, &failure->http, &retry_after);
+    }
+    return derived;
+}
+
 static void run_job(job_run *run) {
     workers *w = run->place->owner;
     api_failure failure = {0};
@@ -302,9 +321,7 @@ static void run_job(job_run *run) {
         return;
     }
     model_lease lease = {0};
-    bool derived = take_member(run, &failure) && model_cache_take(w->services.models, run->body, run->length,
-                                                                  &run->place->cancel, "job", &lease, &failure);
-    if (derived) {
+    if (take_model(run, &lease, &failure)) {
         api_observer observer = {.context = run,
                                  .model_known = lease.known,
                                  .header = on_header,
@@ -313,7 +330,7 @@ static void run_job(job_run *run) {
                                  .progress = on_progress,
                                  .summary = on_summary,
                                  .problem = on_problem};
-        hamel_status status = api_run(lease.model, w->services.time_limit, &run->place->cancel, &observer, "job");
+        hamel_status status = api_run(lease.model, &run->budget.poll, &observer, "job");
         (void)status; /* the observer has been told */
         model_cache_release(w->services.models, &lease);
     } else {
@@ -365,10 +382,13 @@ static void *serve(void *context) {
         bool taken = take_job(p, &run);
         if (taken) {
             crash_mark_thread(run.job.number, run.job.attempt);
-            double begin = stamp_cpu_seconds();
+            budget_open(&run.budget, w->services.slots, access_named(w->services.access, run.job.owner), &p->cancel,
+                        &w->services.budget, stamp_seconds());
+            run.budget.is_job = true;
+            budget_begin(&run.budget);
+            budget_take_slot(&run.budget);
             run_job(&run);
-            access_holder *holder = access_named(w->services.access, run.job.owner);
-            if (holder) access_add_cpu(holder, stamp_cpu_seconds() - begin);
+            budget_close(&run.budget);
             crash_mark_thread(0, 0);
             leave(p, &run);
         }

@@ -3,7 +3,7 @@
 #define HAMEL_SERVER_JOBS_WORKERS_H
 
 #include "api/simulate.h"
-#include "server/access.h"
+#include "server/budget.h"
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -19,7 +19,8 @@ typedef struct worker_services {
     access_list *access;
     model_cache *models;
     api_limits limits;
-    double time_limit; /* of a run in seconds, 0: the model's */
+    cpu_slots *slots;
+    budget_limits budget; /* of each job */
 } worker_services;
 
 /* NULL when no thread could be started. */

@@ -120,7 +120,7 @@ static outcome run_to(const work *w, const hamel_model *model) {
     row_writer *writer = row_writer_open(w->format, (byte_sink){.write = keep});
     if (!writer) return NO_MEMORY;
     api_observer observer = api_observer_of(writer);
-    hamel_status status = api_run(model, 0, NULL, &observer, "example");
+    hamel_status status = api_run(model, NULL, &observer, "example");
     bool refused = writer->reason != NULL; /* the writer had no memory, which the caller reports */
     row_writer_close(writer);
     if (status == HAMEL_OK) return WORKED;

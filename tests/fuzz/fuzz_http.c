@@ -48,7 +48,7 @@ static unsigned serve(void) {
                                .limits = api_limits_default()};
     services.limits.engine.memory = 64 << 20;
     services.limits.engine.nodes = 20000;
-    services.limits.engine.run_seconds = config.time_limit;
+    services.budget = (budget_limits){.wall_seconds = config.time_limit, .derive_seconds = config.derive_limit};
     services.limits.engine.max_steps = config.max_steps;
     services.limits.engine.max_rows = config.max_rows;
     const store_options options = {.log = &log, .metrics = &counters, .lease_seconds = config.lease};
@@ -61,7 +61,8 @@ static unsigned serve(void) {
                                          .access = services.access,
                                          .models = services.models,
                                          .limits = services.limits,
-                                         .time_limit = config.time_limit};
+                                         .slots = &slots,
+                                         .budget = services.budget};
     services.workers = workers_start(&for_workers, WORKERS);
     http_server *server = services.workers ? http_start(&services, &plain, message, sizeof message) : NULL;
     require(server, message);

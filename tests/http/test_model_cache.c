@@ -18,6 +18,17 @@
 static api_limits limits;
 static metrics counters;
 static atomic_bool never;
+static cpu_slots slots;
+
+enum { SLOTS = 2 };
+
+static budget budget_until(const atomic_bool *cancel) {
+    static const budget_limits none;
+    budget b;
+    budget_open(&b, &slots, NULL, cancel, &none, 0);
+    budget_begin(&b);
+    return b;
+}
 
 static const char *system_with(char *out, size_t room, double stiffness, const char *blank) {
     snprintf(out, room,
@@ -30,7 +41,8 @@ static const char *system_with(char *out, size_t room, double stiffness, const c
 static model_lease taken(model_cache *c, const char *body) {
     model_lease lease;
     api_failure failure = {0};
-    bool good = model_cache_take(c, body, strlen(body), &never, "test", &lease, &failure);
+    budget b = budget_until(&never);
+    bool good = model_cache_take(c, body, strlen(body), &b, "test", &lease, &failure);
     if (!good) print_error("%s\n", failure.text);
     assert_true(good);
     return lease;
@@ -39,6 +51,7 @@ static model_lease taken(model_cache *c, const char *body) {
 static int set_up(void **state) {
     (void)state;
     limits = api_limits_default();
+    cpu_slots_init(&slots, SLOTS);
     return 0;
 }
 
@@ -105,7 +118,8 @@ static void faults_are_told_to_each_and_not_kept(void **state) {
     for (size_t k = 0; k < 6; k++) {
         model_lease lease;
         api_failure failure = {0};
-        assert_false(model_cache_take(c, bad[k / 2], strlen(bad[k / 2]), &never, "test", &lease, &failure));
+        budget b = budget_until(&never);
+        assert_false(model_cache_take(c, bad[k / 2], strlen(bad[k / 2]), &b, "test", &lease, &failure));
         assert_true(failure.http >= 400 && failure.problem);
         assert_null(lease.model);
         api_failure_clear(&failure);
@@ -133,7 +147,10 @@ static void *take_many(void *context) {
         api_failure failure = {0};
         atomic_init(&impatient, k % 7 == 0);
         system_with(text, sizeof text, 1 + k % 10, "");
-        bool good = model_cache_take(all->cache, text, strlen(text), &impatient, "test", &lease, &failure);
+        budget b = budget_until(&impatient);
+        budget_take_slot(&b);
+        bool good = model_cache_take(all->cache, text, strlen(text), &b, "test", &lease, &failure);
+        budget_close(&b);
         if (good && !lease.known) atomic_fetch_add(&all->derived, 1);
         if (!good) atomic_fetch_add(&all->failed, 1);
         model_cache_release(all->cache, &lease);

@@ -85,7 +85,7 @@ bool precision_measure(const cJSON *c, const char *method, double tolerance, pre
     if (model == NULL) return false;
     api_observer observer = {.context = out, .row = take_row, .summary = take_summary, .problem = take_problem};
     double start = processor_time();
-    hamel_status status = api_run(model, 0, NULL, &observer, "precision");
+    hamel_status status = api_run(model, NULL, &observer, "precision");
     out->seconds = processor_time() - start;
     hamel_model_free(model);
     return status == HAMEL_OK;

@@ -71,7 +71,7 @@ static void check(const api_example *example, const char *const *assignments, si
         note(&o, "%s", failure.text != NULL ? failure.text : "no model");
     } else {
         api_observer observer = {.context = &o, .row = on_row, .summary = on_summary, .problem = on_problem};
-        if (api_run(model, 0, NULL, &observer, example->name) != HAMEL_OK) note(&o, "; the run failed");
+        if (api_run(model, NULL, &observer, example->name) != HAMEL_OK) note(&o, "; the run failed");
         hamel_model_free(model);
     }
     api_failure_clear(&failure);

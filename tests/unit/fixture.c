@@ -49,7 +49,7 @@ void fixture_close(fixture *f) {
 }
 
 hamel_status fixture_bind(fixture *f) {
-    return system_create(&f->system, &f->memory, &f->description, &f->limits, NULL, &f->error);
+    return system_create(&f->system, &f->memory, &f->description, &f->limits, f->poll, &f->error);
 }
 
 void fixture_open(fixture *f, const char *members) {

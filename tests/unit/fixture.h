@@ -13,6 +13,7 @@ typedef struct fixture {
     arena memory;      /* of the system */
     hamel_description description;
     hamel_limits limits;
+    hamel_poll *poll; /* of the binding; may be NULL */
     hamel_error error;
     hamel_system *system;
     hamel_equations equations;

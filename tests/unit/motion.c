@@ -101,7 +101,7 @@ motion motion_of(const char *text) {
     } else {
         api_observer observer = {
             .context = &m, .header = keep_header, .row = keep_row, .summary = keep_summary, .problem = keep_problem};
-        hamel_status status = api_run(model, 0, NULL, &observer, "test");
+        hamel_status status = api_run(model, NULL, &observer, "test");
         if (status != HAMEL_OK && m.failure[0] == '\0') snprintf(m.failure, sizeof m.failure, "status %d", (int)status);
         hamel_model_free(model);
     }

@@ -1,6 +1,7 @@
 /* test_holonomy.c — engine/analyze/holonomy.c: how many combinations of velocity constraints can be integrated, against
  * systems whose integrals, or whose growth under brackets, are known. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/polls.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -476,10 +477,10 @@ static void it_can_be_canceled(void **state) {
     static char text[20000];
     fixture f;
     hamel_report *report;
-    atomic_bool cancel = true;
+    flag_poll canceled = flag_poll_of(true);
     train(text, sizeof text, 8);
     fixture_read(&f, text, "`stop`: 1");
-    assert_int_equal(hamel_analyze(&report, &f.description, NULL, &cancel, &f.error), HAMEL_CANCELED);
+    assert_int_equal(hamel_analyze(&report, &f.description, NULL, &canceled.poll, &f.error), HAMEL_CANCELED);
     assert_null(report);
     fixture_close(&f);
 }

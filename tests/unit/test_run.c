@@ -2,6 +2,7 @@
 #include "api/strict_json.h"
 #include "engine/solve/kinetics.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/polls.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -364,10 +365,9 @@ static void max_steps_ends_a_run_as_incomplete(void **state) {
 
 static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
     (void)state;
-    hamel_model *model = fixture_model(PENDULUM, "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12");
+    hamel_model *model = fixture_model(PENDULUM, "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12, `time_limit`: 0.1");
     record r = {0};
-    hamel_run_options options = {.time_limit = 0.1};
-    run_model(&r, model, &options); /* it ends, long before the model does */
+    run_model(&r, model, NULL); /* it ends, long before the model does */
     assert_int_equal(r.status, HAMEL_OK);
     assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
     drop(&r);
@@ -427,10 +427,12 @@ static void the_limit_of_wall_time_holds_for_rows_within_one_step(void **state) 
     hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2`",
                                        "`stop`: 1e6, `samples`: 1000000000");
     record r = {0};
-    hamel_run_options options = {.time_limit = 0.2};
+    clock_poll soon = clock_poll_of(0.2);
+    hamel_run_options options = {.poll = &soon.poll};
     run_model(&r, model, &options);
     assert_int_equal(r.status, HAMEL_OK);
     assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
+    assert_non_null(strstr(r.summary.warnings[r.summary.warning_count - 1], "at its limit of patience"));
     assert_true(r.summary.t < 1e6);
     drop(&r);
     hamel_model_free(model);
@@ -446,7 +448,8 @@ static void the_limit_of_wall_time_holds_for_looks_within_one_step(void **state)
         "`constraints`: [{`name`: `ring`, `equation`: `x^2 + y^2 = R^2`, `friction`: {`coefficient`: 0.5}}]",
         "`stop`: 2, `samples`: 3, `rtol`: 1e-8, `atol`: 1e-10");
     record r = {0};
-    hamel_run_options options = {.time_limit = 0.2};
+    clock_poll soon = clock_poll_of(0.2);
+    hamel_run_options options = {.poll = &soon.poll};
     run_model(&r, model, &options);
     assert_int_equal(r.status, HAMEL_OK);
     assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
@@ -456,7 +459,7 @@ static void the_limit_of_wall_time_holds_for_looks_within_one_step(void **state)
 
 /* Time is that of the thread which runs: what else the machine does is not its doing. */
 typedef struct canceler {
-    atomic_bool flag;
+    flag_poll by_flag;
     clockid_t clock;
     double at;
 } canceler;
@@ -464,7 +467,7 @@ typedef struct canceler {
 static void *cancel_soon(void *context) {
     canceler *c = context;
     nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
-    atomic_store(&c->flag, true);
+    atomic_store(&c->by_flag.canceled, true);
     c->at = time_by(c->clock); /* behind it: the run must not be charged for what it did while this thread waited */
     return NULL;
 }
@@ -477,9 +480,9 @@ static void a_run_stops_within_a_tenth_of_a_second_of_its_cancellation(void **st
     for (size_t i = 0; i < 3; i++) {
         hamel_model *model = fixture_model(PENDULUM, simulations[i]);
         record r = {0};
-        canceler c = {.flag = false};
+        canceler c = {.by_flag = flag_poll_of(false)};
         pthread_t thread;
-        hamel_run_options options = {.cancel = &c.flag};
+        hamel_run_options options = {.poll = &c.by_flag.poll};
         assert_int_equal(pthread_getcpuclockid(pthread_self(), &c.clock), 0);
         assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &c), 0);
         run_model(&r, model, &options);

@@ -1,6 +1,7 @@
 /* test_simulate.c — from bytes to rows through the engine: failures before a run, the order of what an observer
  * gets, and runs that end early. */
 #include "api/simulate.h"
+#include "tests/unit/polls.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -53,9 +54,9 @@ static void a_body_beyond_its_budget_is_413(void **state) {
 static void a_canceled_derivation_is_503(void **state) {
     (void)state;
     api_limits limits = api_limits_default();
-    atomic_bool cancel = true;
+    flag_poll canceled = flag_poll_of(true);
     api_failure failure = {0};
-    hamel_model *model = api_prepare(oscillator, strlen(oscillator), NULL, 0, &limits, &cancel, "f", &failure);
+    hamel_model *model = api_prepare(oscillator, strlen(oscillator), NULL, 0, &limits, &canceled.poll, "f", &failure);
     assert_null(model);
     assert_int_equal(failure.http, 503);
     api_failure_clear(&failure);
@@ -112,7 +113,7 @@ static hamel_status observe(record *r, const char *const *assignments, size_t co
     if (model == NULL) fail_msg("%s", failure.text);
     api_observer observer = {
         .context = r, .header = on_header, .row = on_row, .summary = on_summary, .problem = on_problem};
-    hamel_status status = api_run(model, 0, NULL, &observer, "f.json");
+    hamel_status status = api_run(model, NULL, &observer, "f.json");
     hamel_model_free(model);
     return status;
 }
@@ -170,7 +171,7 @@ static void every_format_takes_a_run_and_repeats_it_to_the_byte(void **state) {
             row_writer *w = row_writer_open(row_format_at(k), (byte_sink){&out[i], append});
             api_observer observer = api_observer_of(w);
             observer.progress = NULL;
-            assert_int_equal(api_run(model, 0, NULL, &observer, "f"), HAMEL_OK);
+            assert_int_equal(api_run(model, NULL, &observer, "f"), HAMEL_OK);
             row_writer_close(w);
         }
         /* The summary holds times of the clock; up to it all is the same. */

@@ -1,6 +1,7 @@
 /* test_system.c — engine/system: names, definitions, families, places, and what a description may cost. */
 #include "engine/system/binder.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/polls.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -206,7 +207,8 @@ static void sums_and_families_without_end_are_refused_in_time(void **state) {
         fixture f;
         fixture_read(&f, greedy[i], "`stop`: 1");
         f.limits.memory = (size_t)256 << 20;
-        if (i > 0) f.limits.derive_seconds = 1; /* the first ends by the count of its steps */
+        clock_poll second = clock_poll_of(1);
+        if (i > 0) f.poll = &second.poll; /* the first ends by the count of its steps */
         arena_free(&f.memory);
         arena_init(&f.memory, f.limits.memory);
         double start = seconds_now();
@@ -220,10 +222,11 @@ static void sums_and_families_without_end_are_refused_in_time(void **state) {
 static void a_derivation_can_be_canceled_while_a_family_is_expanded(void **state) {
     (void)state;
     fixture f;
-    atomic_bool cancel = true;
+    flag_poll canceled = flag_poll_of(true);
     fixture_read(&f, "`kinetic_energy`: `x'^2`, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..10^12`}]", "`stop`: 1");
     double start = seconds_now();
-    assert_int_equal(system_create(&f.system, &f.memory, &f.description, &f.limits, &cancel, &f.error), HAMEL_CANCELED);
+    f.poll = &canceled.poll;
+    assert_int_equal(fixture_bind(&f), HAMEL_CANCELED);
     assert_true(fixture_says(&f, "canceled"));
     assert_true(seconds_now() - start < 1);
     fixture_close(&f);
