@@ -96,6 +96,6 @@ static hamel_status derive(hamel_equations *e) {
 
 const formulation formulation_boltzmann_hamel = {
     "boltzmann-hamel",   "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
-    SOLVER_TRANSITIVITY, VARIABLES_QUASI_VELOCITIES,
+    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES,
     NEED_LAGRANGIAN,     derive,
 };

@@ -17,10 +17,9 @@ typedef enum solver_kind {
 
 /* What an integration carries beside q (engine/solve/variables.h). */
 typedef enum variables_kind {
-    VARIABLES_VELOCITIES,       /* q' */
-    VARIABLES_QUASI_VELOCITIES, /* u, as many as there are degrees of freedom */
-    VARIABLES_MOMENTA,          /* p = ∂L/∂q' */
-    VARIABLES_NONCYCLIC /* q' of the coordinates that are not cyclic; momenta of the others are constants of a run */
+    VARIABLES_VELOCITIES, /* q' */
+    VARIABLES_MOMENTA,    /* p = ∂L/∂q' */
+    VARIABLES_NONCYCLIC   /* q' of the coordinates that are not cyclic; momenta of the others are constants of a run */
 } variables_kind;
 
 /* What systems may ask of a formulation that not every one can give. */

@@ -34,7 +34,7 @@ const formulation formulation_gibbs_appell = {
     "gibbs-appell",
     "the Gibbs-Appell equations: derivatives of an energy of accelerations, in quasi-velocities",
     SOLVER_PROJECTION,
-    VARIABLES_QUASI_VELOCITIES,
+    VARIABLES_VELOCITIES,
     NEED_NONLINEAR_CONSTRAINTS | NEED_ACCELERATION_ENERGY,
     derive,
 };

@@ -112,7 +112,7 @@ const formulation formulation_kane = {
     "kane",
     "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
     SOLVER_PROJECTION,
-    VARIABLES_QUASI_VELOCITIES,
+    VARIABLES_VELOCITIES,
     NEED_NONLINEAR_CONSTRAINTS,
     derive,
 };

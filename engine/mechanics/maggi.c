@@ -17,7 +17,7 @@ const formulation formulation_maggi = {
     "maggi",
     "Maggi's equations: Lagrange's projected onto the free directions, in quasi-velocities",
     SOLVER_PROJECTION,
-    VARIABLES_QUASI_VELOCITIES,
+    VARIABLES_VELOCITIES,
     NEED_ANY & ~NEED_SIZE,
     derive,
 };

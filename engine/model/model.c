@@ -107,27 +107,6 @@ static bool has_linear_velocities(const hamel_model *model, const hamel_equation
     return true;
 }
 
-/* What turns quasi-velocities into velocities and back. */
-static bool list_kinematics(hamel_model *model, const hamel_equations *e, graph_node **list) {
-    graph *g = model->system->graph;
-    size_t quasi_count = model->system->quasi_count;
-    if (model->formulation->variables != VARIABLES_QUASI_VELOCITIES) return true;
-    model->kinematics_C = e->A.count;
-    model->kinematics_velocity = model->kinematics_C + e->C.count;
-    model->kinematics_quasi = model->kinematics_velocity + e->m;
-    model->kinematics_count = model->kinematics_quasi + quasi_count;
-    graph_node *nodes = *list = arena_alloc(&model->memory, model->kinematics_count, sizeof *nodes), *at = nodes;
-    if (!nodes) return false;
-    at = append_pattern(at, &e->A);
-    at = append_pattern(at, &e->C);
-    at = append_nodes(at, e->velocity, e->m, graph_number(g, 0));
-    append_nodes(at, e->quasi, quasi_count, 0);
-    /* rows of acceleration constraints may ask for more than is known here, and are not wanted */
-    for (size_t k = 0; k < e->A.count; k++)
-        if (model->order[e->A.entries[k].row] == CONSTRAINT_ACCELERATION) nodes[k] = graph_number(g, 0);
-    return true;
-}
-
 static bool copy_curl(hamel_model *model, const transitivity_nodes *from, model_transitivity *to) {
     size_t count = to->curl.count = from->curl_count;
     to->curl.row = arena_alloc(&model->memory, count, sizeof *to->curl.row);
@@ -257,14 +236,13 @@ static bool turn(graph *g, graph_node *nodes, size_t count) {
 
 /* What the integration evaluates, beside the lists of `e` itself. NULL where the formulation has no use for it. */
 typedef struct motion_nodes {
-    graph_node *dynamics, *directions, *kinematics, *transitivity, *momenta, *continuity;
+    graph_node *dynamics, *directions, *transitivity, *momenta, *continuity;
 } motion_nodes;
 
 static bool list_motion(hamel_model *model, const hamel_equations *e, motion_nodes *list) {
     *list = (motion_nodes){.dynamics = list_dynamics(model, e), .directions = model_slip_directions(model)};
-    return list->dynamics && list->directions && list_kinematics(model, e, &list->kinematics) &&
-           list_transitivity(model, e, &list->transitivity) && model_list_momenta(model, e, &list->momenta) &&
-           model_list_continuity(model, e, &list->continuity);
+    return list->dynamics && list->directions && list_transitivity(model, e, &list->transitivity) &&
+           model_list_momenta(model, e, &list->momenta) && model_list_continuity(model, e, &list->continuity);
 }
 
 /* Abrupt operators are held in all of it: a step over the instant at which one changes sees one branch throughout. */
@@ -282,7 +260,6 @@ static bool hold(hamel_model *model, hamel_equations *e, const motion_nodes *lis
                {e->momentum_rate, n},
                {e->reaction_shift, n},
                {list->directions, e->m - s->ideal_count},
-               {list->kinematics, model->kinematics_count},
                {list->transitivity, list->transitivity ? model->transitivity->count : 0},
                {list->momenta, model->momenta_count},
                {list->continuity, n + 1 + model->continuous_count}};
@@ -304,8 +281,8 @@ static hamel_status compile_list(hamel_model *model, program **out, const graph_
 static hamel_status compile_variables(hamel_model *model, const hamel_equations *e, const motion_nodes *list,
                                       hamel_error *error) {
     model_transitivity *transitivity = model->transitivity;
-    hamel_status status = compile_list(model, &model->kinematics, list->kinematics, model->kinematics_count, error);
-    if (status == HAMEL_OK && transitivity)
+    hamel_status status = HAMEL_OK;
+    if (transitivity)
         status = compile_list(model, &transitivity->program, list->transitivity, transitivity->count, error);
     if (status == HAMEL_OK) status = compile_list(model, &model->reaction_shift, e->reaction_shift, e->n, error);
     if (status == HAMEL_OK) status = compile_list(model, &model->momenta, list->momenta, model->momenta_count, error);

@@ -152,11 +152,9 @@ struct hamel_model {
     /* μ_s |g| of each friction: what holds for each unit of |λ|; then unit normals. Of (t, q, q'); NULL without slips. */
     program *bounds;
     size_t bounds_count;
-    /* Formulations in quasi-velocities: C and du/dt without accelerations too; and A, C, ψ, u alone, of (t, q, q'). */
+    /* Formulations in quasi-velocities: C and du/dt without accelerations too. */
     size_t at_C, at_quasi_bias;
     model_pattern C;
-    program *kinematics; /* NULL for the others */
-    size_t kinematics_C, kinematics_velocity, kinematics_quasi, kinematics_count;
     bool linear_velocities;           /* of all formulations: no velocity constraint's row of A depends on velocities */
     model_transitivity *transitivity; /* NULL where the formulation does not ask for it */
     program *reaction_shift;          /* n, of (t, q, q'), to add to Q for multipliers; NULL for nothing */
@@ -255,7 +253,7 @@ static inline const char *model_output_name(const hamel_model *model, size_t i) 
 }
 
 /* The programs that a run evaluates again and again; NULL where the model has no such. */
-enum { MODEL_RUN_PROGRAMS = 13 };
+enum { MODEL_RUN_PROGRAMS = 12 };
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]);
 
 /* The inputs of a program at a state. Arrays not needed may be NULL. */

@@ -312,7 +312,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
         return refuse(error, "/simulation/method", "`erk` integrates the motion alone", "take auto, adams or bdf");
     if (model->formulation->variables != VARIABLES_VELOCITIES)
         return refuse(error, "/simulation/formulation", "this formulation integrates other variables than velocities",
-                      "take lagrange, udwadia-kalaba or gauss");
+                      "take another formulation than hamilton and routh");
     hamel_status status = look_at_reactions(model, error);
     if (status == HAMEL_OK) status = look_at_events(model, error);
     return status == HAMEL_OK ? look_at_outputs(model, o, error) : status;

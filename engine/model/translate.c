@@ -35,13 +35,10 @@ static const char *reason(native_status status) {
 
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]) {
     program *const all[MODEL_RUN_PROGRAMS] = {
-        model->dynamics,       model->accelerations,
-        model->kinematics,     model->transitivity ? model->transitivity->program : NULL,
-        model->reaction_shift, model->nonideal,
-        model->energy_rate,    model->momenta,
-        model->momentum_rates, model->bounds,
-        model->observed,       model->roots,
-        model->switches};
+        model->dynamics,       model->accelerations,  model->transitivity ? model->transitivity->program : NULL,
+        model->reaction_shift, model->nonideal,       model->energy_rate,
+        model->momenta,        model->momentum_rates, model->bounds,
+        model->observed,       model->roots,          model->switches};
     memcpy(list, all, sizeof all);
 }
 

@@ -391,18 +391,6 @@ static bool creeps(integrator *w) {
     return w->tiny_steps > CREEP_STEPS;
 }
 
-/* Variables that have become unfit are exchanged between two steps: the one before stays readable until then. */
-static hamel_status renew_variables(integrator *w, hamel_error *error) {
-    double *y = w->y;
-    bool renewed;
-    hamel_status status = variables_renew(w->variables, w->t, y, w->velocity, y + w->n, &renewed, error);
-    if (status != HAMEL_OK || !renewed) return status;
-    variables_tolerances(w->variables, w->model->settings.atol, w->atol + w->n);
-    w->before = integrator_count(w);
-    close_method(w);
-    return open_method(w) ? HAMEL_OK : no_memory(error);
-}
-
 static hamel_status reinitialize(integrator *w, const double *q, const double *v, double work, double step) {
     set_stabilization(w);
     w->since_start = 0;
@@ -448,11 +436,11 @@ static void follow_margin(integrator *w) {
     w->start_margin = w->margin;
 }
 
-/* BDF keeps each state on the constraints; but no frame lasts there. */
+/* BDF keeps each state on the constraints. */
 bool integrator_loses_velocities(const integrator *w, double margin) {
     double s = margin / w->widest;
-    return variables_meet_constraints(w->variables) && (!w->kind->implicit || w->kinetics->motion.frame) &&
-           w->model->m > 0 && s * s < w->model->settings.rtol * w->options.tolerance_factor;
+    return variables_meet_constraints(w->variables) && !w->kind->implicit && w->model->m > 0 &&
+           s * s < w->model->settings.rtol * w->options.tolerance_factor;
 }
 
 /* Takes the crossing method, or leaves it, between two steps. */
@@ -503,8 +491,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) {
     w->previous = w->t;
     w->least_margin = 1;
     if (at_the_end(w)) return HAMEL_OK;
-    hamel_status status = renew_variables(w, error);
-    if (status == HAMEL_OK) status = choose_crossing(w, error);
+    hamel_status status = choose_crossing(w, error);
     if (status == HAMEL_OK && looks_stiff(w)) status = change(w, &stepper_bdf, stepper_bdf.safety, error);
     if (status == HAMEL_OK && closes_in(w)) status = change(w, &stepper_bdf, SAFETY_ACROSS, error);
     if (status == HAMEL_OK) status = take_step(w, error);

@@ -16,7 +16,7 @@ static const double WORK = 30; /* times what the tolerances amount to in the ene
 
 /* --- rates ---------------------------------------------------------------------------------------------------------- */
 
-/* Only where w = q'; BDF solves for states that it projects, and quasi-velocities leave only positions to drift. */
+/* Only where w = q'; BDF solves for states that it projects. */
 static bool minds_singularity(const integrator *w) {
     return !w->kind->implicit && !w->home && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;
@@ -115,7 +115,7 @@ static hamel_status rates_at_rough_stage(integrator *w, double t, const double *
     double least = (w->may_change || integrator_may_cross(w) ? NEAR : INTEGRATOR_BESIDE) * w->widest;
     if (w->margin >= least && found == HAMEL_OK) return HAMEL_OK;
     hamel_status status = rates_beside_singularity(w, t, y, out);
-    w->too_near = !w->looking && (status != HAMEL_OK || motion_margin(&w->kinetics->motion) < least);
+    w->too_near = !w->looking && (status != HAMEL_OK || kinetics_margin(w->kinetics) < least);
     return status;
 }
 
@@ -188,7 +188,7 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
     hamel_status status = integrator_evaluate(w, t, y, out, NULL);
     if (!w->kinetics->motion.frame)
         w->margin = w->kinetics->margin;
-    else if (w->kind->rough_stages && integrator_may_cross(w)) /* by a factorization of its own */
+    else if (w->model->m > 0 && minds_singularity(w)) /* by a factorization of its own */
         w->margin = kinetics_margin(w->kinetics);
     if (w->margin < w->least_margin) w->least_margin = w->margin;
     status = rates_beside(w, t, y, out, status);

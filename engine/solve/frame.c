@@ -6,14 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sine of the angle below which a quasi-velocity of the user counts as one of those before it or as a constraint. */
-static const double INDEPENDENT = 1e-8;
-/* Parts of the smallest pivot where the rows were chosen: completing rows are chosen anew before they cost a digit; the
- * user's own cannot be, and are given up when they cost six. */
-static const double WORN = 0.1, LOST = 1e-6;
+/* The sine of the angle below which a quasi-velocity of the user is treated as dependent on those before it and on the
+ * constraints: solutions may lose three digits to it, and velocities of coordinates take its place. */
+static const double INDEPENDENT = 1e-3;
+/* The frame is chosen again where the smallest pivot falls below this part of what it was. */
+static const double WORN = 0.1;
+/* The smallest part of unit rows in the QR that names coordinates; rows of a basis have full rank. */
+static const double FULL_RANK = 1e-8;
 /* Part of a redundant row that may lie outside the span of the others: integration keeps constraints only to its
  * tolerance. */
 static const double GROWN = 1e-4;
+
+/* Of quasi-velocities, constraints and coordinates. */
+static size_t name_count(const hamel_model *model) {
+    return model->system->quasi_count + model->m + model->n;
+}
 
 frame *frame_create(const hamel_model *model) {
     frame *f = calloc(1, sizeof *f);
@@ -21,7 +28,7 @@ frame *frame_create(const hamel_model *model) {
     size_t n = model->n, m = model->m, A = model->A.count, C = model->C.count;
     f->model = model;
     f->n = n;
-    f->user = calloc(model->system->quasi_count + m + 2 * n + 1, sizeof *f->user);
+    f->user = calloc(2 * name_count(model) + n + 1, sizeof *f->user);
     double *at = calloc(4 * n * n + 2 * n + n * m + A + C + 2 * m + 1, sizeof *at);
     f->lu = at;
     bool good = f->user && at;
@@ -33,7 +40,8 @@ frame *frame_create(const hamel_model *model) {
     }
     f->row = f->user + model->system->quasi_count;
     f->coordinate = f->row + m;
-    f->pivot = f->coordinate + n;
+    f->kept.names = f->coordinate + n;
+    f->pivot = f->kept.names + name_count(model);
     f->Phi = at += n * n;
     f->orthonormal = at += n * n;
     f->lu_scale = at += n * n;
@@ -140,25 +148,41 @@ static bool choose_coordinates(frame *f) {
     f->has_directions = false;
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < count; i++) f->all.QR[i + count * j] = f->Phi[j + n * i];
-    if (dense_qr(count, n, count, f->all.QR, f->all.tau, f->all.pivot, INDEPENDENT, f->all.scratch) < count)
-        return false;
+    if (dense_qr(count, n, count, f->all.QR, f->all.tau, f->all.pivot, FULL_RANK, f->all.scratch) < count) return false;
     memcpy(f->coordinate, f->all.pivot, count * sizeof *f->coordinate);
     return true;
 }
 
 void frame_release(frame *f) {
-    f->chosen = f->held = false;
+    f->chosen = f->kept.chosen = false;
 }
 
-hamel_status frame_choose(frame *f, const double *A, const double *C) {
-    f->chosen = f->factored = f->grown = false;
+void frame_remember(frame *f) {
+    size_t *names = f->kept.names;
+    f->kept = (frame_choice){f->chosen, f->freedom, f->user_count, f->row_count, f->listed, f->least, names};
+    memcpy(names, f->user, name_count(f->model) * sizeof *names);
+}
+
+void frame_recall(frame *f) {
+    const frame_choice *kept = &f->kept;
+    f->chosen = kept->chosen;
+    f->factored = false;
+    f->freedom = kept->freedom;
+    f->user_count = kept->user_count;
+    f->row_count = kept->row_count;
+    f->listed = kept->listed;
+    f->least = kept->least;
+    memcpy(f->user, kept->names, name_count(f->model) * sizeof *f->user);
+}
+
+static hamel_status choose(frame *f, const double *A, const double *C) {
+    f->chosen = f->factored = false;
     if (!choose_rows(f, A)) return HAMEL_SINGULAR;
     choose_user(f, C);
     if (!choose_coordinates(f)) return HAMEL_SINGULAR;
     f->chosen = true;
     hamel_status status = factor(f, A, C);
     f->least = f->now;
-    f->began_positive = f->positive;
     return status;
 }
 
@@ -183,24 +207,6 @@ static void fill(frame *f, const double *A, const double *C) {
     }
 }
 
-/* The sign of the determinant of what dense_lu has factored. */
-static bool is_positive(size_t n, const double *lu, const size_t *pivot) {
-    bool positive = true;
-    for (size_t i = 0; i < n; i++)
-        if ((lu[i + n * i] < 0) != (pivot[i] != i)) positive = !positive;
-    return positive;
-}
-
-/* Whether the basis of rows has the same orientation as when the frame was chosen: QR may reverse it. */
-static bool keeps_orientation(frame *f) {
-    size_t n = f->n, count = f->row_count;
-    if (!frame_is_redundant(f)) return true;
-    for (size_t j = 0; j < count; j++)
-        for (size_t i = 0; i < count; i++)
-            f->lu[i + count * j] = dense_dot(n, f->orthonormal + n * i, f->basis + n * j);
-    return !dense_lu(count, f->lu, f->pivot, f->lu_scale) || is_positive(count, f->lu, f->pivot);
-}
-
 static hamel_status factor(frame *f, const double *A, const double *C) {
     size_t n = f->n;
     double least = INFINITY, most = 0;
@@ -210,7 +216,6 @@ static hamel_status factor(frame *f, const double *A, const double *C) {
     f->now = 0;
     f->factored = !frame_is_redundant(f) || find_basis(f, A, f->row_count, true);
     if (!f->factored) return HAMEL_SINGULAR;
-    bool oriented = keeps_orientation(f);
     fill(f, A, C);
     f->factored = dense_lu(n, f->lu, f->pivot, f->lu_scale);
     if (!f->factored) return HAMEL_SINGULAR;
@@ -218,22 +223,12 @@ static hamel_status factor(frame *f, const double *A, const double *C) {
         least = fmin(least, fabs(f->lu[i + n * i]));
         most = fmax(most, fabs(f->lu[i + n * i]));
     }
-    f->positive = is_positive(n, f->lu, f->pivot) == oriented;
     f->now = n > 0 ? least / most : 1;
     return HAMEL_OK;
 }
 
-hamel_status frame_factor(frame *f, const double *A, const double *C) {
-    if (!f->chosen) return frame_choose(f, A, C);
-    if (f->factored && memcmp(A, f->A, f->model->A.count * sizeof *A) == 0 &&
-        memcmp(C, f->C, f->model->C.count * sizeof *C) == 0)
-        return HAMEL_OK;
-    hamel_status status = factor(f, A, C);
-    return !f->held && (status != HAMEL_OK || f->now < WORN * f->least) ? frame_choose(f, A, C) : status;
-}
-
 /* Redundant rows are orthogonal to Φ; where one no longer is, the rank has grown. */
-bool frame_has_grown(frame *f) {
+static bool has_grown(frame *f) {
     const hamel_model *model = f->model;
     if (!frame_is_redundant(f)) return false;
     const double *Phi = frame_directions(f);
@@ -253,21 +248,13 @@ bool frame_has_grown(frame *f) {
     return false;
 }
 
-bool frame_is_worn(const frame *f) {
-    return f->user_count < f->freedom && (f->now < WORN * f->least || f->positive != f->began_positive);
-}
-
-bool frame_is_lost(const frame *f) {
-    bool passed = f->user_count == f->freedom && f->positive != f->began_positive;
-    return !f->factored || f->now < LOST * f->least || passed;
-}
-
-hamel_status frame_explain(const frame *f, double t, hamel_error *error) {
-    (void)hamel_fail(error, HAMEL_SINGULAR, "/constraints", 0,
-                     "at t = %.9g the rank of the constraints changes, and %zu quasi-velocities no longer fit", t,
-                     f->freedom);
-    hamel_suggest(error, "a formulation that has velocities as states passes such places: lagrange");
-    return HAMEL_SINGULAR;
+hamel_status frame_factor(frame *f, const double *A, const double *C) {
+    if (!f->chosen) return choose(f, A, C);
+    if (f->factored && memcmp(A, f->A, f->model->A.count * sizeof *A) == 0 &&
+        memcmp(C, f->C, f->model->C.count * sizeof *C) == 0)
+        return HAMEL_OK;
+    hamel_status status = factor(f, A, C);
+    return status != HAMEL_OK || f->now < WORN * f->least || has_grown(f) ? choose(f, A, C) : status;
 }
 
 void frame_solve(const frame *f, double *x) {

@@ -6,13 +6,23 @@
  * A_s are the rows of holonomic and velocity constraints; of redundant ones an orthonormal basis of their rows
  * (row_space.h), since single rows may shorten or come to depend on each other as the mechanism turns. Acceleration
  * constraints restrict u', not u. The coordinates that complete C are those that determine best what C and A_s leave free
- * where they are chosen. One frame serves the states of an integration and the equations of motion in it; nothing is
- * allocated after creation. */
+ * where they are chosen. Accelerations and multipliers are the same in every frame, so it is chosen again wherever Ψ has
+ * become ill-conditioned. States of an integration are therefore (q, q'), never (q, u): q'(u) has a pole wherever Ψ is
+ * singular, and a step that ends near one has an error that its estimate does not contain. Nothing is allocated after
+ * creation. */
 #ifndef HAMEL_SOLVE_FRAME_H
 #define HAMEL_SOLVE_FRAME_H
 
 #include "engine/model/model.h"
 #include "engine/solve/row_space.h"
+
+/* What frame_choose decides. */
+typedef struct frame_choice {
+    bool chosen;
+    size_t freedom, user_count, row_count, listed;
+    double least;
+    size_t *names; /* user, row and coordinate */
+} frame_choice;
 
 typedef struct frame {
     const hamel_model *model;
@@ -20,12 +30,9 @@ typedef struct frame {
     size_t listed;                   /* constraints at the level of velocities, row_count of them independent */
     size_t *user, *row, *coordinate; /* quasi-velocities, constraints listed, coordinates that complete */
     bool chosen;
-    bool grown;                    /* found so by the equations of motion while held */
-    bool held;                     /* states are made of this frame: it is chosen again by frame_choose only */
-    double least;                  /* smallest pivot of Ψ, relative, where it was chosen */
-    double now;                    /* and at the state factored last */
-    bool began_positive, positive; /* likewise, the sign of det Ψ: where it differs, a step went through a singular Ψ */
-    double *A, *C;                 /* values factored for */
+    double least, now; /* smallest pivot of Ψ, relative: where it was chosen, and at the state factored last */
+    frame_choice kept; /* frame_remember */
+    double *A, *C;     /* values factored for */
     bool factored, has_directions;
     double *lu, *lu_scale; /* Ψ */
     size_t *pivot;
@@ -42,31 +49,21 @@ typedef struct frame {
 frame *frame_create(const hamel_model *model);
 void frame_free(frame *f);
 
-/* Forgets the choice: other constraints act from now on. */
+/* Drops the choice: other constraints act from now on. */
 void frame_release(frame *f);
 
-/* Chooses rows for the values of the patterns model->A and model->C at a state, and factors. HAMEL_OK, HAMEL_SINGULAR. */
-hamel_status frame_choose(frame *f, const double *A, const double *C) HAMEL_CHECKED;
+/* Keeps the choice, and returns to the one kept, so that evaluations in between do not affect later ones. A choice dropped
+ * in between stays dropped. */
+void frame_remember(frame *f);
+void frame_recall(frame *f);
 
-/* Factors Ψ at a state; chooses first if nothing is chosen yet, or if the rows chosen have become dependent and the frame
- * is not held. HAMEL_OK or HAMEL_SINGULAR. */
+/* Factors Ψ for the values of the patterns model->A and model->C at a state. Chooses its rows if nothing is chosen yet, if
+ * those chosen have come near dependence, or if redundant rows have become independent. HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status frame_factor(frame *f, const double *A, const double *C) HAMEL_CHECKED;
 
 static inline bool frame_is_redundant(const frame *f) {
     return f->row_count < f->listed;
 }
-
-/* Whether redundant rows have become independent at the state factored last: there are fewer degrees of freedom than the
- * frame has. */
-bool frame_has_grown(frame *f);
-
-/* Whether the rows have come near dependence at the state factored last, or have gone through it: so near that completing
- * ones should be chosen anew; or that the user's, for which there is no such cure, are of no use. */
-bool frame_is_worn(const frame *f);
-bool frame_is_lost(const frame *f);
-
-/* The fault of a frame whose number of quasi-velocities is no longer that of the degrees of freedom. */
-hamel_status frame_explain(const frame *f, double t, hamel_error *error);
 
 void frame_solve(const frame *f, double *x);                    /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
 void frame_solve_transposed(const frame *f, double *x);         /* x[n] := Ψ⁻ᵀ x */

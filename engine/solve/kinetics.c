@@ -68,12 +68,14 @@ hamel_status kinetics_select(kinetics *k, const bool *active) {
     return status;
 }
 
-kinetics_memory kinetics_remember(const kinetics *k) {
+kinetics_memory kinetics_remember(kinetics *k) {
+    if (k->motion.frame) frame_remember(k->motion.frame);
     return (kinetics_memory){k->rest, kkt_remember(k->all), kkt_remember(k->positions), kkt_remember(k->velocities)};
 }
 
 void kinetics_recall(kinetics *k, const kinetics_memory *memory) {
     k->rest = memory->rest;
+    if (k->motion.frame) frame_recall(k->motion.frame);
     kkt_recall(k->all, memory->all);
     kkt_recall(k->positions, memory->positions);
     kkt_recall(k->velocities, memory->velocities);
@@ -617,7 +619,6 @@ static void suggest_inertia(const kinetics *k, hamel_error *error) {
 hamel_status kinetics_explain(kinetics *k, hamel_status status, hamel_error *error) {
     if (status == HAMEL_CANCELED) return status;
     if (status == HAMEL_NO_MEMORY) return fail_memory(error);
-    if (k->motion.frame && k->motion.frame->grown) return frame_explain(k->motion.frame, k->t, error);
     if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
     if (!k->singular_mass && singular_angles_explain(k, error)) return HAMEL_SINGULAR;
     (void)hamel_fail(

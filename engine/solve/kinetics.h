@@ -66,7 +66,7 @@ typedef struct kinetics_memory {
     size_t rest;
     kkt_memory all, positions, velocities;
 } kinetics_memory;
-kinetics_memory kinetics_remember(const kinetics *k);
+kinetics_memory kinetics_remember(kinetics *k);
 void kinetics_recall(kinetics *k, const kinetics_memory *memory);
 
 /* Evaluates M, A, Q, b and the residuals at (t, q, v); q and v stay the caller's and must live until the next call.

@@ -8,7 +8,8 @@ bool motion_solver_create(motion_solver *s, const hamel_model *model, const moti
     const formulation *f = model->formulation;
     *s = (motion_solver){.kkt = all, .zero = calloc(model->m + 1, sizeof *s->zero)};
     if (!s->zero) return false;
-    if (f->variables == VARIABLES_QUASI_VELOCITIES && !(s->frame = frame_create(model))) return false;
+    bool projects = f->solver == SOLVER_PROJECTION || f->solver == SOLVER_TRANSITIVITY;
+    if (projects && !(s->frame = frame_create(model))) return false;
     if (f->solver == SOLVER_MULTIPLIERS || f->solver == SOLVER_LEAST_REACTION) return true;
     return (s->reduced = reduced_create(model, mode, s->frame)) != NULL;
 }

@@ -181,14 +181,6 @@ static bool factor_rows(reduced *r) {
  * L = Λ(M X − W), column by column. */
 static hamel_status factor_responses(reduced *r);
 
-/* A frame that no state is made of follows the rank. */
-static hamel_status factor_frame(frame *f, const double *A, const double *C) {
-    hamel_status status = frame_factor(f, A, C);
-    if (status != HAMEL_OK || !frame_has_grown(f)) return status;
-    f->grown = f->held;
-    return f->held ? HAMEL_SINGULAR : frame_choose(f, A, C);
-}
-
 hamel_status reduced_factor(reduced *r, double t, const double *q, const double *v, const double *values) {
     const hamel_model *model = r->model;
     hamel_status status;
@@ -200,7 +192,7 @@ hamel_status reduced_factor(reduced *r, double t, const double *q, const double 
     if (!r->frame) {
         status = least_constraint_factor(&r->least, r->n, r->M, r->m, r->A, r->usual);
     } else {
-        status = factor_frame(r->frame, values + model->at_A, values + model->at_C);
+        status = frame_factor(r->frame, values + model->at_A, values + model->at_C);
         if (status != HAMEL_OK) return status;
         r->freedom = r->frame->freedom;
         if (r->transitivity) {
@@ -302,7 +294,7 @@ static bool rows_agree(const reduced *r, const double *x, const double *b, doubl
             size = fmax(size, fabs(r->A[i + r->n * c]));
         }
         if (r->usual) size = fmax(size, r->usual[c]);
-        if (!(fabs(residual) <= tolerance * fmax(size, fabs(b[c])))) return false;
+        if (fabs(residual) > tolerance * fmax(size, fabs(b[c]))) return false; /* false if the product is ∞ · 0 */
     }
     return true;
 }

@@ -70,14 +70,6 @@ static void direction_of_time(transitivity *x, frame *f) {
     frame_solve(f, x->direction);
 }
 
-/* x->direction := Σ_l Φ_kl u_l over the free quasi-velocities. */
-static void direction_of_motion(transitivity *x, frame *f, const double *v) {
-    memset(x->direction, 0, f->n * sizeof *x->direction);
-    frame_apply(f, v, x->direction);
-    for (size_t l = 0; l < f->user_count; l++) x->direction[l] += x->values[x->table->at_rest + f->user[l]];
-    frame_solve(f, x->direction);
-}
-
 /* --- sums, by covectors that Φ is then applied to ---------------------------------------------------------------------- */
 
 static void add_pattern(const transitivity *x, const model_pattern *p, size_t at, double sign, double *out) {
@@ -95,16 +87,18 @@ static void add_curl(const transitivity *x, const double *direction, double *out
     }
 }
 
-/* out_i += Σ_j P_j Σ_l γ^j_·l u_l */
-static void add_coefficients(transitivity *x, frame *f, const double *v, double *out) {
-    direction_of_motion(x, f, v);
-    add_curl(x, x->direction, out);
-}
-
 /* out_i += Σ_j P_j γ^j_· */
 static void add_coefficients_of_time(transitivity *x, frame *f, double *out) {
     direction_of_time(x, f);
     add_curl(x, x->direction, out);
+    add_pattern(x, &x->table->time, x->table->at_time, 1, out);
+}
+
+/* out_i += Σ_j P_j (Σ_l γ^j_·l u_l + γ^j_·) over all quasi-velocities u_l: then Σ_l Φ_kl u_l + Φ_k = q'_k. Those of the
+ * constraints vanish on the constraints. Without them, the stages of a step, which are a little off the constraints, would
+ * be evaluated at a velocity that depends on the choice of the frame. */
+static void add_all_coefficients(transitivity *x, const double *v, double *out) {
+    add_curl(x, v, out);
     add_pattern(x, &x->table->time, x->table->at_time, 1, out);
 }
 
@@ -116,8 +110,7 @@ void transitivity_covector(transitivity *x, frame *f, const double *v, double *o
     memset(out, 0, f->n * sizeof *out);
     add_pattern(x, &t->rate, t->at_rate, -1, out);
     add_pattern(x, &t->slope, t->at_slope, 1, out);
-    add_coefficients(x, f, v, out);
-    add_coefficients_of_time(x, f, out);
+    add_all_coefficients(x, v, out);
 }
 
 /* --- single coefficients ------------------------------------------------------------------------------------------------ */

@@ -51,7 +51,6 @@ static const variables_table velocities = {
 
 static const variables_table *const tables[] = {
     [VARIABLES_VELOCITIES] = &velocities,
-    [VARIABLES_QUASI_VELOCITIES] = &variables_quasi_velocities,
     [VARIABLES_MOMENTA] = &variables_momenta,
     [VARIABLES_NONCYCLIC] = &variables_noncyclic,
 };
@@ -151,13 +150,4 @@ hamel_status variables_change(variables *x, const double *dq, const double *dv, 
 
 void variables_tolerances(const variables *x, const double *atol, double *out) {
     x->table->tolerances(x, atol, out);
-}
-
-hamel_status variables_renew(variables *x, double t, const double *q, const double *guess, double *w, bool *renewed,
-                             hamel_error *error) {
-    *renewed = false;
-    if (!x->table->renew) return HAMEL_OK;
-    keep_state(x, t, q, guess);
-    hamel_status status = x->table->velocities(x, w, error);
-    return status == HAMEL_OK ? x->table->renew(x, w, renewed, error) : status;
 }

@@ -61,9 +61,4 @@ hamel_status variables_change(variables *x, const double *dq, const double *dv, 
 /* Absolute tolerances of w that follow from those of the velocities, atol[n], at the state given last. */
 void variables_tolerances(const variables *x, const double *atol, double *out);
 
-/* Chooses anew at (t, q, w), with a guess of q', what is free to choose, if that has become necessary since; w is then rewritten, *renewed
- * true, and the integration is to start again from there. */
-hamel_status variables_renew(variables *x, double t, const double *q, const double *guess, double *w, bool *renewed,
-                             hamel_error *error) HAMEL_CHECKED;
-
 #endif

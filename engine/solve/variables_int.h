@@ -20,8 +20,6 @@ typedef struct variables_table {
     hamel_status (*velocity_change)(variables *x, const double *dq, const double *dw, double *dv);
     hamel_status (*change)(variables *x, const double *dq, const double *dv, double *dw);
     void (*tolerances)(const variables *x, const double *atol, double *out);
-    /* NULL: nothing is free to choose. */
-    hamel_status (*renew)(variables *x, double *w, bool *renewed, hamel_error *error);
 } variables_table;
 
 extern const variables_table variables_momenta, variables_noncyclic;
@@ -33,7 +31,5 @@ struct variables {
     double t, *q, *v; /* the state given last; n each, its own */
     void *own;        /* of the kind */
 };
-
-extern const variables_table variables_quasi_velocities;
 
 #endif

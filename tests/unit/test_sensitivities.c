@@ -101,8 +101,14 @@ static void assert_pendulum_scales(const char *simulation, const char *other_con
 
 static void a_pendulum_scales_by_every_method_and_formulation(void **state) {
     (void)state;
-    static const char *const ways[] = {"`method`: `adams`", "`method`: `bdf`", "`formulation`: `udwadia-kalaba`",
-                                       "`formulation`: `gauss`"};
+    static const char *const ways[] = {"`method`: `adams`",
+                                       "`method`: `bdf`",
+                                       "`formulation`: `udwadia-kalaba`",
+                                       "`formulation`: `gauss`",
+                                       "`formulation`: `maggi`",
+                                       "`formulation`: `kane`",
+                                       "`formulation`: `gibbs-appell`",
+                                       "`formulation`: `boltzmann-hamel`"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char simulation[300];
         snprintf(simulation, sizeof simulation,
@@ -277,6 +283,11 @@ static void constraints_need_not_be_kept_by_projection(void **state) {
     assert_differences_agree(&systems[1], 0, "`projection`: {`baumgarte`: [5, 5]}");
 }
 
+static void central_differences_in_quasi_velocities_agree(void **state) {
+    (void)state;
+    for (int i = 0; i < SYSTEMS; i++) assert_differences_agree(&systems[i], i % 2, "`formulation`: `maggi`");
+}
+
 /* --- events ---------------------------------------------------------------------------------------------------------- */
 
 /* A ball that falls from h on a floor with restitution e: t_k = √(2h/g) (1 + 2e + … + 2e^(k−1)) are the times of its bounces,
@@ -448,6 +459,13 @@ static void central_differences_across_events_agree(void **state) {
                 eventful[i].happenings);
 }
 
+static void central_differences_across_events_in_quasi_velocities_agree(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof eventful / sizeof *eventful; i++)
+        assert_true(assert_differences_agree(&eventful[i], (int)(i % 2), "`formulation`: `maggi`") >=
+                    eventful[i].happenings);
+}
+
 /* --- columns --------------------------------------------------------------------------------------------------------- */
 
 static void columns_and_units_name_both(void **state) {
@@ -530,8 +548,10 @@ int main(void) {
         cmocka_unit_test(the_kth_bounce_of_a_ball_moves_as_its_closed_form),
         cmocka_unit_test(where_a_block_stops_moves_with_its_friction),
         cmocka_unit_test(central_differences_across_events_agree),
+        cmocka_unit_test(central_differences_across_events_in_quasi_velocities_agree),
         cmocka_unit_test(central_differences_of_runs_agree),
         cmocka_unit_test(central_differences_of_runs_by_bdf_agree),
+        cmocka_unit_test(central_differences_in_quasi_velocities_agree),
         cmocka_unit_test(constraints_need_not_be_kept_by_projection),
         cmocka_unit_test(columns_and_units_name_both),
         cmocka_unit_test(derivatives_by_initial_values_are_those_of_the_consistent_ones),
