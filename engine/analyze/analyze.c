@@ -73,7 +73,7 @@ static bool begin_report(analysis *a) {
     r->coordinate_count = a->n;
     r->constraint_count = a->m;
     r->constraints = arena_alloc(a->memory, a->m, sizeof *r->constraints);
-    r->warnings.items = arena_alloc(a->memory, a->system->warning_count, sizeof *r->warnings.items);
+    r->warnings.items = arena_alloc(a->memory, a->system->warning_count + 1, sizeof *r->warnings.items);
     if (!r->name || !r->constraints || !r->warnings.items) return false;
     for (size_t i = 0; i < a->system->warning_count; i++) {
         const char *text = a->system->warnings[i];

@@ -2,28 +2,40 @@
  *
  * abs, sign, min, max, if, floor, mod and linear tables make the description a different system on each of their
  * branches. An expression that vanishes around the start may not vanish there. So for each operator a state on each
- * neighbouring branch is sought, by Newton's method on its argument and projection onto the constraints, and claims are
- * tested there, too. If no such state is found, the report names the branch that it assumes. */
+ * neighbouring branch is sought, by Newton's method on its argument and projection onto the constraints; then, from the
+ * states found, states on further combinations of branches. Claims are tested at all of them. If no state is found on
+ * another branch of an operator, the report names the branch that it assumes. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/switches.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { STEPS = 8, SEGMENTS_MOST = 8, SWITCHES_MOST = 200 };
+/* Searches for combinations: six operators with two branches each have 63 besides the start's, and each state tries six. */
+enum { COMBINING_MOST = 400 };
 
 typedef struct search {
     analysis *a;
     sampler *states;
-    const system_switch *of;
-    graph_node *nodes; /* z, then its slopes by q, v and t: 2n + 2 */
-    double *values;    /* as many */
-    double branch;     /* at the start */
+    size_t count;          /* of switches */
+    bool *open;            /* count: not solved for, and another branch may exist */
+    size_t of;             /* the switch whose branch is being changed */
+    graph_node *arguments; /* count: z of each */
+    graph_node *nodes;     /* count · (2n + 2): z, then its slopes by q, v and t */
+    double *values;        /* 2n + 2, or count */
+    double *branches;      /* (1 + REGIONS_MOST) · count: of the start and of each region */
 } search;
 
 static hamel_status evaluate(search *s, const sample *at) {
-    return zero_values(s->a, at, false, s->nodes, 2 * s->a->n + 2, s->values);
+    size_t each = 2 * s->a->n + 2;
+    return zero_values(s->a, at, false, s->nodes + s->of * each, each, s->values);
+}
+
+static const system_switch *changed(const search *s) {
+    return &s->a->system->switches[s->of];
 }
 
 /* Moves by the least step that brings z to `target`; time only where z has nothing else. */
@@ -50,21 +62,28 @@ static void copy_state(const analysis *a, sample *to, const sample *from) {
     memcpy(to->lambda, from->lambda, a->m * sizeof *to->lambda);
 }
 
-/* A state with z near `target`, in the branch of the target. */
+/* A state with z near `target`, in the branch of the target; `at` begins where the search does. */
 static hamel_status reach(search *s, sample *at, double target, bool *found) {
+    hamel_status status = HAMEL_OK;
+    const system_switch *w = changed(s);
+    *found = false;
+    for (int i = 0; i < STEPS && status == HAMEL_OK && !*found; i++) {
+        status = evaluate(s, at);
+        if (status != HAMEL_OK || !isfinite(s->values[0])) break;
+        step(s, at, target);
+        bool settled = sampler_settle(s->states, at);
+        if (settled) status = evaluate(s, at);
+        *found = settled && status == HAMEL_OK && switch_branch(w, s->values[0]) == switch_branch(w, target);
+    }
+    return status;
+}
+
+static hamel_status reach_from_samples(search *s, sample *at, double target, bool *found) {
     hamel_status status = HAMEL_OK;
     *found = false;
     for (int k = 0; k < SAMPLE_COUNT && !*found && status == HAMEL_OK; k++) {
         copy_state(s->a, at, &s->a->samples[k]);
-        for (int i = 0; i < STEPS && status == HAMEL_OK && !*found; i++) {
-            status = evaluate(s, at);
-            if (status != HAMEL_OK || !isfinite(s->values[0])) break;
-            step(s, at, target);
-            bool settled = sampler_settle(s->states, at);
-            if (settled) status = evaluate(s, at);
-            *found =
-                settled && status == HAMEL_OK && switch_branch(s->of, s->values[0]) == switch_branch(s->of, target);
-        }
+        status = reach(s, at, target, found);
     }
     return status;
 }
@@ -87,15 +106,36 @@ static size_t list_targets(const system_switch *w, double z0, double *targets) {
     return count;
 }
 
-static bool add_region(analysis *a, const sample *at, size_t which) {
-    if (!a->others) a->others = arena_alloc(a->memory, REGIONS_MOST, sizeof *a->others);
-    if (!a->others || a->other_count == REGIONS_MOST) return a->others != NULL;
+static bool is_known(const search *s, const double *branches) {
+    for (size_t r = 0; r <= s->a->other_count; r++)
+        if (memcmp(s->branches + r * s->count, branches, s->count * sizeof *branches) == 0) return true;
+    return false;
+}
+
+/* Branches at a state; those of switches that are not open are 0. */
+static hamel_status find_branches(search *s, const sample *at, double *branches) {
+    hamel_status status = zero_values(s->a, at, false, s->arguments, s->count, s->values);
+    for (size_t k = 0; k < s->count && status == HAMEL_OK; k++)
+        branches[k] = s->open[k] ? switch_branch(&s->a->system->switches[k], s->values[k]) + 0.0 : 0; /* no −0 */
+    return status;
+}
+
+/* Adds the state if its combination of branches is new and there is room. The report names its region by a switch whose
+ * branch differs from the start's: the one changed last, where that is so. */
+static hamel_status add_region(search *s, const sample *at) {
+    analysis *a = s->a;
     region *r = &a->others[a->other_count];
-    if (!sample_allocate(a, &r->at)) return false;
+    if (a->other_count == REGIONS_MOST) return HAMEL_OK;
+    double *branches = s->branches + (1 + a->other_count) * s->count;
+    hamel_status status = find_branches(s, at, branches);
+    if (status != HAMEL_OK || is_known(s, branches)) return status;
+    r->which = s->of;
+    for (size_t k = 0; branches[r->which] == s->branches[r->which] && k < s->count; k++)
+        if (branches[k] != s->branches[k]) r->which = k;
+    if (!sample_allocate(a, &r->at)) return analysis_no_memory(a);
     copy_state(a, &r->at, at);
-    r->which = which;
     a->other_count++;
-    return true;
+    return HAMEL_OK;
 }
 
 /* "x < 5" of z = x − 5, as it is at the start. */
@@ -158,46 +198,115 @@ static bool assume(analysis *a, size_t which) {
 
 static hamel_status search_one(search *s, size_t which, sample *at) {
     analysis *a = s->a;
-    graph *g = a->system->graph;
-    const system_switch *w = s->of = &a->system->switches[which];
+    const system_switch *w = &a->system->switches[which];
     double targets[SEGMENTS_MOST + 2];
     bool any = false, found = false;
-    graph_node *slope = s->nodes + 1;
-    s->nodes[0] = w->written;
-    for (size_t i = 0; i < a->n; i++) slope[i] = graph_partial(g, w->written, a->system->q[i]);
-    for (size_t i = 0; i < a->n; i++) slope[a->n + i] = graph_partial(g, w->written, a->system->v[i]);
-    slope[2 * a->n] = graph_partial(g, w->written, graph_symbol(g, SYMBOL_TIME, 0));
-    if (graph_status(g) != HAMEL_OK) return equations_status(a->system);
+    s->of = which;
     hamel_status status = evaluate(s, a->start_known ? &a->start : &a->samples[0]);
     if (status != HAMEL_OK) return status;
-    a->branches[which] = switch_branch(w, s->values[0]);
     size_t count = list_targets(w, s->values[0], targets);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         if (switch_branch(w, targets[k]) == a->branches[which] || (any && w->kind == SWITCH_SIGN)) continue;
-        status = reach(s, at, targets[k], &found);
-        if (found && !add_region(a, at, which)) status = analysis_no_memory(a);
+        status = reach_from_samples(s, at, targets[k], &found);
+        if (status == HAMEL_OK && found) status = add_region(s, at);
         any |= found;
     }
     if (status == HAMEL_OK && !any && count > 0 && !assume(a, which)) status = analysis_no_memory(a);
     return status;
 }
 
-hamel_status regions_draw(analysis *a) {
+/* From the state of region `from`, to other branches of switch `which` with those of the others kept, where that
+ * combination is new. */
+static hamel_status combine(search *s, size_t from, size_t which, sample *at, size_t *tries) {
+    analysis *a = s->a;
+    const system_switch *w = &a->system->switches[which];
+    double targets[SEGMENTS_MOST + 2], *planned = s->branches + (1 + REGIONS_MOST) * s->count;
+    bool found = false;
+    s->of = which;
+    hamel_status status = evaluate(s, &a->others[from].at);
+    if (status != HAMEL_OK) return status;
+    size_t count = list_targets(w, s->values[0], targets);
+    for (size_t k = 0; k < count && !found && status == HAMEL_OK; k++) {
+        memcpy(planned, s->branches + (1 + from) * s->count, s->count * sizeof *planned);
+        planned[which] = switch_branch(w, targets[k]);
+        if (is_known(s, planned)) continue;
+        ++*tries;
+        copy_state(a, at, &a->others[from].at);
+        status = reach(s, at, targets[k], &found);
+        if (status == HAMEL_OK && found) status = add_region(s, at);
+    }
+    return status;
+}
+
+static hamel_status warn_of_combinations(analysis *a) {
+    char text[160];
+    snprintf(
+        text, sizeof text,
+        "nonsmooth operators have more combinations of branches than the analysis tries: its claims were tested on "
+        "%zu of them",
+        a->other_count + 1);
+    char *copy = arena_text(a->memory, text, strlen(text));
+    a->report->warnings.items[a->report->warnings.count] = copy;
+    if (!copy) return analysis_no_memory(a);
+    a->report->warnings.count++;
+    return HAMEL_OK;
+}
+
+static hamel_status search_combinations(search *s, sample *at) {
+    analysis *a = s->a;
+    size_t tries = 0;
+    hamel_status status = HAMEL_OK;
+    for (size_t from = 0; from < a->other_count; from++)
+        for (size_t k = 0; k < s->count && status == HAMEL_OK; k++) {
+            if (!s->open[k]) continue;
+            if (tries >= COMBINING_MOST || a->other_count == REGIONS_MOST) return warn_of_combinations(a);
+            status = combine(s, from, k, at, &tries);
+        }
+    return status;
+}
+
+static bool allocate(search *s, sample *at) {
+    analysis *a = s->a;
+    s->nodes = arena_alloc(a->memory, s->count * (2 * a->n + 2), sizeof *s->nodes);
+    s->arguments = arena_alloc(a->memory, s->count, sizeof *s->arguments);
+    s->open = arena_alloc(a->memory, s->count, sizeof *s->open);
+    s->values = arena_alloc(a->memory, s->count + 2 * a->n + 2, sizeof *s->values);
+    s->branches = arena_alloc(a->memory, (2 + REGIONS_MOST) * s->count, sizeof *s->branches);
+    a->others = arena_alloc(a->memory, REGIONS_MOST, sizeof *a->others);
+    s->states = sampler_create(a, 1);
+    return s->nodes && s->arguments && s->open && s->values && s->branches && a->others && s->states &&
+           sample_allocate(a, at);
+}
+
+/* Arguments of all switches, their slopes, and the branches at the start. */
+static hamel_status prepare(search *s) {
     const unsigned solved = GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL) |
                             GRAPH_DEPENDS(SYMBOL_NONIDEAL) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
-    const hamel_system *system = a->system;
-    search s = {.a = a};
+    analysis *a = s->a;
+    hamel_system *system = a->system;
+    graph *g = system->graph;
+    for (size_t k = 0; k < s->count; k++) {
+        graph_node z = s->arguments[k] = system->switches[k].written, *node = s->nodes + k * (2 * a->n + 2);
+        s->open[k] = !(graph_depends(g, z) & solved);
+        if (!s->open[k]) z = s->arguments[k] = graph_number(g, 0);
+        *node++ = z;
+        for (size_t i = 0; i < a->n; i++) *node++ = graph_partial(g, z, system->q[i]);
+        for (size_t i = 0; i < a->n; i++) *node++ = graph_partial(g, z, system->v[i]);
+        *node = graph_partial(g, z, graph_symbol(g, SYMBOL_TIME, 0));
+    }
+    if (graph_status(g) != HAMEL_OK) return equations_status(system);
+    a->branches = s->branches;
+    return find_branches(s, a->start_known ? &a->start : &a->samples[0], a->branches);
+}
+
+hamel_status regions_draw(analysis *a) {
+    search s = {.a = a, .count = a->system->switch_count < SWITCHES_MOST ? a->system->switch_count : SWITCHES_MOST};
     sample at;
-    size_t count = system->switch_count < SWITCHES_MOST ? system->switch_count : SWITCHES_MOST;
-    hamel_status status = HAMEL_OK;
-    if (count == 0) return HAMEL_OK;
-    s.nodes = arena_alloc(a->memory, 2 * a->n + 2, sizeof *s.nodes);
-    s.values = arena_alloc(a->memory, 2 * a->n + 2, sizeof *s.values);
-    a->branches = arena_alloc(a->memory, count, sizeof *a->branches);
-    s.states = sampler_create(a, 1);
-    if (!s.nodes || !s.values || !a->branches || !s.states || !sample_allocate(a, &at)) status = analysis_no_memory(a);
-    for (size_t k = 0; k < count && status == HAMEL_OK; k++)
-        if (!(graph_depends(system->graph, system->switches[k].written) & solved)) status = search_one(&s, k, &at);
+    if (s.count == 0) return HAMEL_OK;
+    hamel_status status = allocate(&s, &at) ? prepare(&s) : analysis_no_memory(a);
+    for (size_t k = 0; k < s.count && status == HAMEL_OK; k++)
+        if (s.open[k]) status = search_one(&s, k, &at);
+    if (status == HAMEL_OK) status = search_combinations(&s, &at);
     sampler_free(s.states);
     return status;
 }

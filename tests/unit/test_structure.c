@@ -121,6 +121,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
         {"if(t > 2, 0.5, 0)", "momentum(z)", "momentum(y)", "t<2"},
         {"if(x'^2 > 4, x', 0)", "momentum(z)", "momentum(y)", "x'^2<4"},
         {"table(T, x)", "momentum(z)", "momentum(y)", "x<1"},
+        {"if(x > 5, if(t > 2, 1, 0), 0)", "momentum(z)", "momentum(y)", "t<2"},
+        {"max(x - 3, 0)*max(z - 1, 0)*min(x'^2 - 4, 0)", "momentum(z)", "momentum(y)", "z<1"},
         {"if(x > 5, 0, 0)", "momentum(y) momentum(z)", NULL, NULL},
         {"if(x^2 + y^2 > 5, 1, 1)", "momentum(z)", NULL, NULL},
         {"abs(x)", "momentum(z)", NULL, NULL},
@@ -164,6 +166,29 @@ static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     assert_true(r->constraints[0].time_dependent && r->constraints[0].rheonomic && r->constraints[0].catastatic);
     assert_true(!r->constraints[1].catastatic && r->constraints[1].rheonomic && !r->constraints[1].conservative);
     assert_false(r->conservative);
+    hamel_report_free(r);
+}
+
+/* Integrable on every branch that differs from the start's by one operator only. */
+static void verdicts_see_combinations_of_branches(void **state) {
+    (void)state;
+    hamel_report *r =
+        fixture_report("`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, `constraints`: ["
+                       "{`name`: `c`, `equation`: `x' = (1 + if(x > 1, if(z > 1, y, 0), 0))*z'`}]");
+    assert_int_equal(r->integrable, 0);
+    assert_int_equal(r->at_start.integrable, 1);
+    assert_int_equal(r->warnings.count, 0);
+    hamel_report_free(r);
+}
+
+/* Seven operators have 2^7 combinations. */
+static void more_combinations_than_are_tried_cause_a_warning(void **state) {
+    (void)state;
+    hamel_report *r =
+        fixture_report("`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..7`, `initial`: `i`}],"
+                       "`kinetic_energy`: `sum(i, 1, 7, x[i]'^2)/2`, `potential_energy`: `sum(i, 1, 7, abs(x[i]))`");
+    assert_int_equal(r->warnings.count, 1);
+    assert_non_null(strstr(r->warnings.items[0], "more combinations of branches than the analysis tries"));
     hamel_report_free(r);
 }
 
@@ -428,6 +453,8 @@ int main(void) {
         cmocka_unit_test(a_term_free_of_velocities_makes_a_linear_constraint_rheonomic),
         cmocka_unit_test(quantities_conserved_on_one_branch_are_reported_for_it),
         cmocka_unit_test(kinds_of_constraints_are_those_of_all_branches),
+        cmocka_unit_test(verdicts_see_combinations_of_branches),
+        cmocka_unit_test(more_combinations_than_are_tried_cause_a_warning),
         cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
         cmocka_unit_test(a_speed_that_is_prescribed_needs_no_initial_velocities),
