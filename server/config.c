@@ -45,6 +45,7 @@ static const option options[] = {
     {"data",        "DIR",       OPTION_TEXT,   AT(data),           0, 0,    "",               "data directory (default: ~/.local/state/hamel)"},
     {"keep-days",   "DAYS",      OPTION_NUMBER, AT(keep_days),      0, 1e6,  "0",              "forget jobs that ended so long ago; 0: never"},
     {"keep-bytes",  "BYTES",     OPTION_NUMBER, AT(keep_bytes),     0, 1e18, "0",              "forget the oldest ended jobs while more is stored; 0: never"},
+    {"min-free",    "BYTES",     OPTION_COUNT,  AT(min_free),       0, 1e15, "67108864",       "store nothing new while less of the store's disk is free; 0: no bound"},
     {"backup",      "FILE",      OPTION_TEXT,   AT(backup),         0, 0,    "",               "copy the store, which may be in use, to a new file and exit"},
     {"streams",     "N",         OPTION_COUNT,  AT(streams),        1, 4096, "256",            "streams open at the same time"},
     {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "runs that may wait for a stream to end; more get 503"},

@@ -80,7 +80,8 @@ static bool make_data_directory(const server_config *config, char *message, size
 }
 
 static store *open_store(const server_config *config, server_log *log, metrics *counters, char *message, size_t room) {
-    const store_options options = {.log = log, .metrics = counters, .lease_seconds = config->lease};
+    const store_options options = {
+        .log = log, .metrics = counters, .lease_seconds = config->lease, .min_free = config->min_free};
     if (!make_data_directory(config, message, room)) return NULL;
     return store_open(config->store, &options, message, room);
 }

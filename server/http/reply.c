@@ -46,6 +46,12 @@ handled reply_storage_failed(request *r) {
     return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
 }
 
+handled reply_disk_full(request *r) {
+    r->reply.retry_after = 30;
+    return reply_problem(r, 503, "disk-full", "Disk full",
+                         "the disk of the job store is nearly full; delete jobs, or try again later");
+}
+
 static handled reply_tree(request *r, int status, const char *media_type, cJSON *tree) {
     char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
     cJSON_Delete(tree);

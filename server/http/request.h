@@ -102,6 +102,7 @@ handled reply_problem(request *r, int status, const char *slug, const char *titl
 handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes the tree */
 handled reply_no_memory(request *r);
 handled reply_storage_failed(request *r);                /* 503: the store does not answer */
+handled reply_disk_full(request *r);                     /* 503: the store takes nothing that needs room */
 handled reply_json(request *r, int status, cJSON *tree); /* takes the tree; NULL: out of memory */
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length); /* takes the bytes */

@@ -22,6 +22,7 @@ static const store_kind *kind_of(const request *r) {
 
 static handled reply_store(request *r, store_status status) {
     if (status == STORE_FULL) return reply_quota(r);
+    if (status == STORE_NO_SPACE) return reply_disk_full(r);
     if (status != STORE_ABSENT) return reply_storage_failed(r);
     return reply_problem(r, 404, "no-such-batch", "No such batch", "there is no batch '%s'", r->parameter);
 }

@@ -19,6 +19,7 @@ static handled reply_absent(request *r) {
 
 /* The answer for a status that is not STORE_OK. */
 static handled reply_store(request *r, store_status status) {
+    if (status == STORE_NO_SPACE) return reply_disk_full(r);
     return status == STORE_ABSENT ? reply_absent(r) : reply_storage_failed(r);
 }
 
@@ -66,7 +67,7 @@ static handled reply_submitted(request *r, store_status status, job *j) {
                              "this Idempotency-Key belongs to job %s, which was sent with another body", j->id);
     }
     if (status == STORE_FULL) return reply_quota(r);
-    if (status != STORE_OK && status != STORE_EXISTS) return reply_storage_failed(r);
+    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status);
     if (status == STORE_OK) {
         workers_wake(r->services->workers);
         log_write(r->services->log, LOG_INFO, "job",

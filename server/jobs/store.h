@@ -32,7 +32,14 @@ static inline bool job_ended(job_status status) {
     return status >= JOB_COMPLETED;
 }
 
-enum { JOB_ID_BYTES = 33, JOB_KEY_BYTES = 256, JOB_CRASHES_MAX = 3, JOB_LOST_MAX = 3, JOB_FRUITLESS_MAX = 100 };
+enum {
+    JOB_ID_BYTES = 33,
+    JOB_KEY_BYTES = 256,
+    JOB_CRASHES_MAX = 3,
+    JOB_LOST_MAX = 3,
+    JOB_FRUITLESS_MAX = 100,
+    JOB_FAULTS_MAX = 10
+};
 
 typedef struct job {
     int64_t number; /* in order of submission; never used twice */
@@ -59,6 +66,7 @@ typedef enum store_status {
     STORE_CONFLICT, /* submit: the key is known with another body */
     STORE_ABSENT,   /* there is no such job, attempt or chunk, or it is another owner's */
     STORE_FULL,     /* submit: the owner's quota would be exceeded */
+    STORE_NO_SPACE, /* nothing that takes room is stored at present: the disk is nearly full */
     STORE_FAILED    /* the backend failed; the log says why */
 } store_status;
 
@@ -155,6 +163,7 @@ typedef struct store_options {
     struct server_log *log;
     struct metrics *metrics;
     double lease_seconds; /* how long a daemon that shares the store may be silent before its jobs go to others */
+    double min_free;      /* bytes of the disk below which nothing is stored that takes room; 0: no bound */
 } store_options;
 
 /* What a store that others share has to tell those who run its jobs. Called from a thread of the store's own. */
@@ -203,6 +212,10 @@ typedef struct store_kind {
 
     /* Back to the queue with the output so far: the daemon ends. Does not count as a fruitless attempt. */
     store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const job_output *output);
+
+    /* Back to the queue because the store has failed to take what the run gave. Of JOB_FAULTS_MAX such attempts without a
+     * row stored the last one is the job's failure. */
+    store_status (*postpone)(store *s, int64_t number, int64_t attempt);
 
     /* Durable. A queued job becomes canceled; a running one is marked, and its worker must be told. *out as in find. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);

@@ -135,6 +135,12 @@ static store_status hand_back(store *s, int64_t number, int64_t attempt, const j
     return status;
 }
 
+static store_status postpone(store *s, int64_t number, int64_t attempt) {
+    store_status status = sql_postpone(s, number, attempt);
+    pg_work_may_wait((postgres_store *)s);
+    return status;
+}
+
 /* What sessions may do is asked, as nothing may have been written since that has changed. */
 static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;
@@ -158,5 +164,6 @@ const store_kind store_kind_postgresql = {.scheme = "postgresql:",
                                           .submit_batch = submit_batch,
                                           .claim = pg_claim,
                                           .hand_back = hand_back,
+                                          .postpone = postpone,
                                           .trouble = trouble,
                                           SQL_FUNCTIONS};

@@ -311,9 +311,11 @@ static bool make_all(pg_connection *c, sql_operation *operations, sql_operation 
     return false;
 }
 
+static const char disk_full[] = "53100";
+
 static const char *refusal_of(const pg_connection *c) {
     if (strcmp(c->state, "25006") == 0) return "the database is read-only";
-    if (strcmp(c->state, "53100") == 0) return "the disk of the database is full";
+    if (strcmp(c->state, disk_full) == 0) return "the disk of the database is full";
     return NULL;
 }
 
@@ -354,7 +356,7 @@ static void make_alone(postgres_store *s, sql_operation *o) {
         postpone(s, o);
         return;
     }
-    o->result = STORE_FAILED;
+    o->result = strcmp(c->state, disk_full) == 0 ? STORE_NO_SPACE : STORE_FAILED;
     complain(&s->base, &c->base, "change");
 }
 

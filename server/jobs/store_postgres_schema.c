@@ -134,10 +134,17 @@ static const char counts[] =
     "INSERT INTO member_counts SELECT batch, status, 0, count(*) FROM jobs WHERE batch<>0 GROUP BY batch, status;"
     "CREATE INDEX jobs_by_batch_and_status ON jobs(batch, status, number) WHERE batch<>0;";
 
+/* Bytes counted at admission, and failures of the store since the last row that it took. */
+static const char admission[] =
+    "ALTER TABLE jobs ADD COLUMN admitted BIGINT NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN faults BIGINT NOT NULL DEFAULT 0;"
+    "UPDATE jobs SET admitted=coalesce((SELECT length(body) FROM descriptions WHERE job=number), 0);";
+
 static const char *const first_release[] = {functions, tables, counting, NULL};
 static const char *const members_by_number[] = {by_number, NULL};
 static const char *const counted_members[] = {counts, NULL};
-static const char *const *const steps[] = {first_release, members_by_number, counted_members};
+static const char *const faults_and_admitted[] = {admission, NULL};
+static const char *const *const steps[] = {first_release, members_by_number, counted_members, faults_and_admitted};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(pg_connection *c) {

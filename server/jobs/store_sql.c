@@ -7,8 +7,12 @@
 
 #include "server/stamp.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define TEND_SECONDS 1.0
+#define WAIT_MOST_SECONDS 3600.0
 
 /* ---- statements ------------------------------------------------------------------------------------------------- */
 
@@ -20,10 +24,11 @@ static const char *const texts[] = {
 
 static const char *insert_members(char room[SQL_TEXT_BYTES]) {
     int at = snprintf(room, SQL_TEXT_BYTES,
-                      "INSERT INTO jobs(owner, batch, status, created, id, name, bytes, member, assignments) VALUES");
+                      "INSERT INTO jobs(owner, batch, status, created, id, name, bytes, admitted, member, assignments) "
+                      "VALUES");
     for (int k = 0, v = 3; k < SQL_GROUP; k++, v += SQL_MEMBER_VALUES) {
-        at += snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?%d)",
-                       k ? "," : "", v, v + 1, v + 2, v + 3, v + 4);
+        at += snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?%d,?%d)",
+                       k ? "," : "", v, v + 1, v + 2, v + 2, v + 3, v + 4);
     }
     snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), " RETURNING number, member");
     return room;
@@ -107,32 +112,46 @@ static size_t give_back(sql_store *s, sql_operation *batch) {
     return later;
 }
 
+/* With the lock, which is given up meanwhile. */
+static void make_changes(sql_store *s) {
+    sql_operation *batch = s->first;
+    s->first = s->last = NULL;
+    pthread_mutex_unlock(&s->lock);
+    double begin = stamp_seconds();
+    size_t changes = 0;
+    for (sql_operation *o = batch; o; o = o->next) {
+        o->later = false;
+        changes++;
+    }
+    s->driver->change(s, batch);
+    pthread_mutex_lock(&s->lock);
+    size_t later = give_back(s, batch);
+    if (changes > later) metrics_commit(s->metrics, changes - later, stamp_seconds() - begin);
+    s->changes++;
+    pthread_cond_broadcast(&s->done);
+    pthread_cond_broadcast(&s->changed);
+    if (later == 0) return;
+    struct timespec until = stamp_deadline(s->retry_at - stamp_seconds());
+    pthread_cond_timedwait(&s->given, &s->lock, &until);
+}
+
 static void *write_changes(void *context) {
     sql_store *s = context;
+    double tend_at = s->driver->tend ? stamp_seconds() + TEND_SECONDS : INFINITY;
     pthread_setname_np(pthread_self(), "hamel-store");
     pthread_mutex_lock(&s->lock);
-    for (;;) {
-        while (!s->first && !s->closing) pthread_cond_wait(&s->given, &s->lock);
-        sql_operation *batch = s->first;
-        if (!batch) break;
-        s->first = s->last = NULL;
-        pthread_mutex_unlock(&s->lock);
-        double begin = stamp_seconds();
-        size_t changes = 0;
-        for (sql_operation *o = batch; o; o = o->next) {
-            o->later = false;
-            changes++;
+    while (s->first || !s->closing) {
+        double left = tend_at - stamp_seconds();
+        if (s->first) {
+            make_changes(s);
+        } else if (left > 0) {
+            struct timespec until = stamp_deadline(fmin(left, WAIT_MOST_SECONDS));
+            pthread_cond_timedwait(&s->given, &s->lock, &until);
         }
-        s->driver->change(s, batch);
+        if (stamp_seconds() < tend_at) continue;
+        pthread_mutex_unlock(&s->lock);
+        tend_at = s->driver->tend(s) + stamp_seconds();
         pthread_mutex_lock(&s->lock);
-        size_t later = give_back(s, batch);
-        if (changes > later) metrics_commit(s->metrics, changes - later, stamp_seconds() - begin);
-        s->changes++;
-        pthread_cond_broadcast(&s->done);
-        pthread_cond_broadcast(&s->changed);
-        if (later == 0) continue;
-        struct timespec until = stamp_deadline(s->retry_at - stamp_seconds());
-        pthread_cond_timedwait(&s->given, &s->lock, &until);
     }
     pthread_mutex_unlock(&s->lock);
     return NULL;

@@ -47,8 +47,8 @@
 
 /* clang-format off */
 #define SQL_LIST(X)                                                                                                    \
-    X(INSERT_JOB, "INSERT INTO jobs(id, name, status, created, key, owner, bytes, batch, member, assignments) "        \
-                  "VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?6, ?7, ?8) RETURNING number")                           \
+    X(INSERT_JOB, "INSERT INTO jobs(id, name, status, created, key, owner, bytes, admitted, batch, member, "           \
+                  "assignments) VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?5, ?6, ?7, ?8) RETURNING number")          \
     X(INSERT_DESCRIPTION, "INSERT INTO descriptions(job, body) VALUES(?1, ?2)")                                        \
     X(FIND_KEY, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE key=?1")                                                   \
     X(FIND_ID, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE id=?1 AND (?2 IS NULL OR owner=?2)")                        \
@@ -64,13 +64,12 @@
     X(BEGIN_RUN, "UPDATE jobs SET revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1 RETURNING header")   \
     X(SET_HEADER, "UPDATE jobs SET header=?2 WHERE number=?1")                                                         \
     X(STORED_ROWS, "SELECT first+rows FROM chunks WHERE job=?1 ORDER BY first DESC LIMIT 1")                           \
-    X(UNCOUNT_ROWS, "UPDATE jobs SET bytes=coalesce((SELECT length(body) FROM descriptions WHERE job=?1), 0) "         \
-                    "WHERE number=?1")                                                                                 \
+    X(UNCOUNT_ROWS, "UPDATE jobs SET bytes=admitted WHERE number=?1")                                                  \
     X(DROP_ROWS, "DELETE FROM chunks WHERE job=?1")                                                                    \
     X(DROP_DESCRIPTION, "DELETE FROM descriptions WHERE job=?1")                                                       \
     X(DROP_JOB, "DELETE FROM jobs WHERE number=?1")                                                                    \
     X(ADVANCE, "UPDATE jobs SET progress=?3, revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1")         \
-    X(COUNT_CHUNK, "UPDATE jobs SET fruitless=0, bytes=bytes+?2 WHERE number=?1")                                      \
+    X(COUNT_CHUNK, "UPDATE jobs SET fruitless=0, faults=0, bytes=bytes+?2 WHERE number=?1")                                      \
     X(INSERT_CHUNK, "INSERT INTO chunks(job, first, rows, columns, t_last, data) VALUES(?1, ?2, ?3, ?4, ?5, ?6) "      \
                     "ON CONFLICT(job, first) DO NOTHING")                                                              \
     X(FINISH, "UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), summary=?5, problem=?6, collected=?7, "   \
@@ -78,6 +77,10 @@
     X(ENDED, "SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3")                                        \
     X(HAND_BACK, "UPDATE jobs SET status=0, fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, "             \
                  "revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1")                                    \
+    X(POSTPONE, "UPDATE jobs SET status=CASE WHEN faults+1<?3 THEN 0 ELSE 4 END, problem=CASE WHEN faults+1<?3 THEN "  \
+                "problem ELSE ?4 END, finished=CASE WHEN faults+1<?3 THEN finished ELSE hamel_now() END, "             \
+                "fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, faults=faults+1, revision=revision+1 "   \
+                "WHERE number=?1 AND attempt=?2 AND status=1")                                                         \
     X(CANCEL, SQL_CANCEL_THOSE "number=?1")                                                                            \
     X(CHUNK, "SELECT first, rows, columns, data FROM chunks WHERE job=?1 AND first<=?2 ORDER BY first DESC LIMIT 1")   \
     X(CHUNK_AT_TIME, "SELECT first FROM chunks WHERE job=?1 AND t_last>=?2 ORDER BY first LIMIT 1")                    \
@@ -170,6 +173,10 @@ typedef struct sql_driver {
     /* Runs operations, each as a whole or not at all, on the writer's thread, and sets their results; or marks those
      * that can only be done later, at s->retry_at. */
     void (*change)(sql_store *s, sql_operation *first);
+
+    /* Looks after the store, on the writer's thread, a little at a time; returns after how many seconds to be called
+     * again. NULL: nothing to look after. */
+    double (*tend)(sql_store *s);
 } sql_driver;
 
 /* A connection belongs to one thread at a time. A driver's own begins with this. */
@@ -182,6 +189,7 @@ struct sql_connection {
 struct sql_operation {
     store_status (*run)(sql_connection *c, sql_operation *self);
     bool durable;
+    bool grows;   /* takes room on the disk: refused with STORE_NO_SPACE while there is little */
     bool patient; /* rather waits for a database that cannot be reached than fails */
     bool again;   /* it has been tried, and may even have been made */
     bool given, later, done;
@@ -242,6 +250,7 @@ store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *he
 store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output);
+store_status sql_postpone(store *s, int64_t number, int64_t attempt);
 store_status sql_cancel(store *s, const char *id, const char *owner, job *out);
 store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number);
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length);

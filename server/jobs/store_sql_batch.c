@@ -115,7 +115,8 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
 
 store_status sql_submit_batch(store *s, const batch_submission *submission, job_batch *out) {
     char id[STAMP_ID_BYTES];
-    batch_change change = {{.run = run_submit, .durable = true}, .id = id, .submission = submission, .out = out};
+    batch_change change = {
+        {.run = run_submit, .durable = true, .grows = true}, .id = id, .submission = submission, .out = out};
     *out = (job_batch){0};
     if (!stamp_id(id)) return STORE_FAILED;
     return sql_change((sql_store *)s, &change.operation);

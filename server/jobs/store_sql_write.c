@@ -76,7 +76,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_submit(store *s, const job_submission *submission, job *out) {
-    submit_change change = {{.run = run_submit, .durable = true}, submission, "", out};
+    submit_change change = {{.run = run_submit, .durable = true, .grows = true}, submission, "", out};
     *out = (job){0};
     if (!stamp_id(change.id)) return STORE_FAILED;
     return sql_change((sql_store *)s, &change.operation);
@@ -203,7 +203,7 @@ static store_status run_append(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress) {
-    run_change change = {{.run = run_append, .patient = true},
+    run_change change = {{.run = run_append, .grows = true, .patient = true},
                          .number = number,
                          .attempt = attempt,
                          .output = output,
@@ -246,6 +246,21 @@ static store_status run_hand_back(sql_connection *c, sql_operation *self) {
 
 store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output) {
     run_change change = {{.run = run_hand_back}, .number = number, .attempt = attempt, .output = output};
+    return sql_change((sql_store *)s, &change.operation);
+}
+
+static store_status run_postpone(sql_connection *c, sql_operation *self) {
+    static const char problem[] =
+        "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
+        "\"detail\":\"the store failed during each of the last attempts to store what this job gave\"}";
+    const run_change *change = (run_change *)self;
+    bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
+                       sql_text(problem));
+    return output_of_current(c, change, ran);
+}
+
+store_status sql_postpone(store *s, int64_t number, int64_t attempt) {
+    run_change change = {{.run = run_postpone}, .number = number, .attempt = attempt};
     return sql_change((sql_store *)s, &change.operation);
 }
 

@@ -55,7 +55,7 @@ static store_status run_claim(sql_connection *c, sql_operation *self) {
 }
 
 static store_status claim(store *s, job *out, char **body, size_t *length) {
-    claim_change change = {{.run = run_claim}, out, body, length};
+    claim_change change = {{.run = run_claim, .grows = true}, out, body, length};
     *out = (job){0};
     *body = NULL;
     store_status status = sql_change((sql_store *)s, &change.operation);
@@ -81,7 +81,7 @@ static bool count_crashes(sqlite_store *s) {
 /* What ran when the last process ended goes back to the queue. A job that crashes the daemon again and again is given
  * up; so is one that never stores a row in a great many attempts (it may use up the memory of the machine, which ends
  * the daemon without a mark). */
-static bool recover(sqlite_store *s) {
+static bool recover_once(sqlite_store *s) {
     static const char crash[] =
         "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
         "\"detail\":\"the server ended during each of the last attempts to run this job\"}";
@@ -92,6 +92,14 @@ static bool recover(sqlite_store *s) {
         sql_run(c, LITE_RECOVER_RUNNING) && sql_run(c, LITE_COMMIT);
     /* Marks are of attempts, so counting one twice is the worst that a crash right here can do. */
     return done && (s->crash_file < 0 || ftruncate(s->crash_file, 0) == 0);
+}
+
+/* On a full disk there may be room in the log, when what it holds has been moved into the database. */
+static bool recover(sqlite_store *s) {
+    if (recover_once(s)) return true;
+    if (!sqlite_is_space_fault(&s->writer)) return false;
+    if (!sqlite3_get_autocommit(s->writer.db)) sql_run(&s->writer.base, LITE_ROLLBACK);
+    return sqlite_log_cut(s) && recover_once(s);
 }
 
 static void destroy(sqlite_store *s) {
@@ -113,7 +121,8 @@ static sqlite_store *create(const store_kind *kind, const store_options *options
     if (!s) return NULL;
     sql_store_init(&s->base, kind, &sqlite_driver, options->log, options->metrics);
     s->base.writer = &s->writer.base;
-    s->lock_file = s->data_file = s->crash_file = -1;
+    s->lock_file = s->data_file = s->crash_file = s->reserve_file = -1;
+    s->min_free = options->min_free;
     return s;
 }
 
@@ -134,9 +143,11 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
     if (!sqlite_connect(&s->writer, name, true)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
     } else if (sqlite_migrate(&s->writer, s->in_memory, message, room)) {
+        sqlite_space_rewrite(s);
         good = recover(s) && open_readers(s, name) && sqlite_files_note(s);
         if (!good) snprintf(message, room, "the store cannot be used: %s", sqlite3_errmsg(s->writer.db));
     }
+    if (good && !s->in_memory) sqlite_reserve_fill(s);
     if (good && !sql_writer_start(&s->base)) {
         snprintf(message, room, "no thread for the store");
         good = false;
@@ -162,9 +173,12 @@ static store *open_file(const char *url, const store_options *options, char *mes
         snprintf(message, room, "out of memory");
         return NULL;
     }
-    if (sqlite_files_open(s, path, message, room)) return open_named(s, name, message, room);
-    destroy(s);
-    return NULL;
+    if (!sqlite_files_open(s, path, message, room)) {
+        destroy(s);
+        return NULL;
+    }
+    sqlite_reserve_start(s);
+    return open_named(s, name, message, room);
 }
 
 static store *open_memory(const char *url, const store_options *options, char *message, size_t room) {
@@ -184,6 +198,7 @@ static store *open_memory(const char *url, const store_options *options, char *m
 static const char *trouble(store *base) {
     const sqlite_store *s = (sqlite_store *)base;
     if (!sqlite_files_in_place(s)) return "the file of the job store has been moved or replaced";
+    if (sqlite_space_is_low(s)) return "the disk of the job store is nearly full";
     return sql_trouble(base);
 }
 
@@ -197,7 +212,7 @@ static void close_store(store *base) {
 /* clang-format off */
 #define FUNCTIONS                                                                                                      \
     .close = close_store, .submit = sql_submit, .submit_batch = sql_submit_batch, .claim = claim,                      \
-    .hand_back = sql_hand_back, .trouble = trouble, SQL_FUNCTIONS
+    .hand_back = sql_hand_back, .postpone = sql_postpone, .trouble = trouble, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
 /* clang-format on */

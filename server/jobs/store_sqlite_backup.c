@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 10000, PATH_ROOM = 1200 };
+enum { PATH_ROOM = 1200 };
 
 static bool complain(char *message, size_t room, const char *path, const char *why) {
     snprintf(message, room, "--backup: %.300s: %.150s", path, why);
@@ -58,7 +58,7 @@ bool sqlite_backup(const char *url, const char *path, char *message, size_t room
     bool good = sqlite3_open_v2(source, &from, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
     if (!good) complain(message, room, source, sqlite3_errmsg(from));
     if (good) {
-        sqlite3_busy_timeout(from, BUSY_MS);
+        sqlite3_busy_timeout(from, SQLITE_BUSY_MS);
         umask(077); /* results are not for everyone on this machine */
         good = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK;
         if (!good) complain(message, room, path, sqlite3_errmsg(to));

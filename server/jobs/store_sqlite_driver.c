@@ -6,8 +6,6 @@
 #include "server/jobs/store_sqlite_int.h"
 #include "server/stamp.h"
 
-enum { BUSY_MS = 10000 };
-
 static const char *const own_texts[] = {
 #define X(name, text) text,
     LITE_LIST(X)
@@ -98,18 +96,22 @@ static void complain(sql_store *s, sql_connection *base, const char *what) {
 
 /* ---- changes ---------------------------------------------------------------------------------------------------- */
 
-static void run_operation(sql_store *s, sql_operation *operation) {
-    sql_connection *c = s->writer;
+/* False when it fails for want of room. */
+static bool run_operation(sqlite_store *s, sql_operation *operation) {
+    sql_connection *c = s->base.writer;
     if (!sql_run(c, LITE_SAVE)) {
         operation->result = STORE_FAILED;
-        return;
+        return true;
     }
     operation->result = operation->run(c, operation);
-    if (operation->result == STORE_FAILED) {
-        complain(s, c, "change");
+    bool full = operation->result == STORE_FAILED && sqlite_is_space_fault(&s->writer);
+    if (full) operation->result = STORE_NO_SPACE;
+    if (full || operation->result == STORE_FAILED) {
+        complain(&s->base, c, "change");
         sql_run(c, LITE_UNDO);
     }
     sql_run(c, LITE_KEEP);
+    return !full;
 }
 
 static bool any_durable(const sql_operation *operation) {
@@ -130,30 +132,50 @@ static bool in_place(sqlite_store *s) {
     return in_place;
 }
 
-static void fail_all(sql_operation *o) {
-    for (; o; o = o->next) o->result = STORE_FAILED;
+static void end_all(sql_operation *o, store_status result) {
+    for (; o; o = o->next) o->result = result;
+}
+
+/* All in one transaction. While there is little room, those that take some are refused. False when it has to be undone:
+ * it could not be committed, or one failed for want of room and there is a way to gain some (`may_gain`). */
+static bool make(sqlite_store *s, sql_operation *operations, bool may_gain) {
+    sql_connection *c = s->base.writer;
+    bool low = sqlite_space_is_low(s);
+    /* Without it the commit might be less durable than is promised. */
+    bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
+    if (!kept || !sql_run(c, LITE_BEGIN)) return false;
+    for (sql_operation *o = operations; o; o = o->next) {
+        if (low && o->grows) {
+            o->result = STORE_NO_SPACE;
+        } else if (!run_operation(s, o) && may_gain) {
+            s->wants_room = true;
+            return false;
+        }
+        /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
+        if (sqlite3_get_autocommit(s->writer.db)) return false;
+    }
+    return sql_run(c, LITE_COMMIT);
+}
+
+/* After that: whether there was no room for it. */
+static bool undo(sqlite_store *s) {
+    bool full = s->wants_room || sqlite_is_space_fault(&s->writer);
+    s->wants_room = false;
+    complain(&s->base, s->base.writer, "commit");
+    if (!sqlite3_get_autocommit(s->writer.db)) sql_run(s->base.writer, LITE_ROLLBACK);
+    return full;
 }
 
 static void change(sql_store *base, sql_operation *operations) {
     sqlite_store *s = (sqlite_store *)base;
-    sql_connection *c = base->writer;
-    bool committed = false;
-    if (!in_place(s)) {
-        fail_all(operations);
-        return;
+    bool made = in_place(s) && make(s, operations, true);
+    bool full = !made && !s->misplaced && undo(s);
+    if (full && sqlite_space_gain(s)) {
+        made = make(s, operations, false);
+        if (!made) undo(s);
     }
-    /* Without it the commit might be less durable than is promised. */
-    bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
-    if (kept && sql_run(c, LITE_BEGIN)) {
-        for (sql_operation *o = operations; o; o = o->next) run_operation(base, o);
-        /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
-        committed = !sqlite3_get_autocommit(s->writer.db) && sql_run(c, LITE_COMMIT);
-    }
-    if (!committed) {
-        complain(base, c, "commit");
-        if (!sqlite3_get_autocommit(s->writer.db)) sql_run(c, LITE_ROLLBACK);
-    }
-    if (!committed || !in_place(s)) fail_all(operations);
+    if (!made) end_all(operations, full ? STORE_NO_SPACE : STORE_FAILED);
+    if (made && !in_place(s)) end_all(operations, STORE_FAILED);
 }
 
 const sql_driver sqlite_driver = {
@@ -166,6 +188,7 @@ const sql_driver sqlite_driver = {
     .changed = changed,
     .complain = complain,
     .change = change,
+    .tend = sqlite_tend,
 };
 
 /* ---- connections ------------------------------------------------------------------------------------------------ */
@@ -185,7 +208,7 @@ bool sqlite_connect(sqlite_connection *c, const char *name, bool writer) {
     c->base.driver = &sqlite_driver;
     if (sqlite3_open_v2(name, &c->db, flags, NULL) != SQLITE_OK) return false;
     sqlite3_extended_result_codes(c->db, 1);
-    sqlite3_busy_timeout(c->db, BUSY_MS);
+    sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     int made = sqlite3_create_function(c->db, "hamel_now", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, now, NULL, NULL);

@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-static void name_beside(const sqlite_store *s, const char *ending, char out[SQLITE_NAME_BYTES]) {
+void sqlite_name_beside(const sqlite_store *s, const char *ending, char out[SQLITE_NAME_BYTES]) {
     snprintf(out, SQLITE_NAME_BYTES, "%s%s", s->path, ending);
 }
 
@@ -35,7 +35,7 @@ static bool on_network(int descriptor) {
 
 static bool open_beside(const sqlite_store *s, const char *ending, int flags, int *file, char *message, size_t room) {
     char name[SQLITE_NAME_BYTES];
-    name_beside(s, ending, name);
+    sqlite_name_beside(s, ending, name);
     *file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600);
     if (*file < 0) snprintf(message, room, "%.300s: %s", name, strerror(errno));
     return *file >= 0;
@@ -63,7 +63,8 @@ bool sqlite_files_open(sqlite_store *s, const char *path, char *message, size_t 
     }
     return lock(s, s->lock_file, message, room) && open_beside(s, "", 0, &s->data_file, message, room) &&
            lock(s, s->data_file, message, room) && has_one_name(s, message, room) &&
-           open_beside(s, ".crash", O_APPEND, &s->crash_file, message, room);
+           open_beside(s, ".crash", O_APPEND, &s->crash_file, message, room) &&
+           (s->min_free <= 0 || open_beside(s, ".reserve", 0, &s->reserve_file, message, room));
 }
 
 static void close_file(int *file) {
@@ -72,6 +73,7 @@ static void close_file(int *file) {
 }
 
 void sqlite_files_close(sqlite_store *s) {
+    close_file(&s->reserve_file);
     close_file(&s->crash_file);
     close_file(&s->data_file);
     close_file(&s->lock_file);
@@ -82,7 +84,7 @@ void sqlite_files_close(sqlite_store *s) {
 static bool identify(const sqlite_store *s, const char *ending, file_identity *out) {
     char name[SQLITE_NAME_BYTES];
     struct stat about;
-    name_beside(s, ending, name);
+    sqlite_name_beside(s, ending, name);
     if (stat(name, &about) != 0) return false;
     *out = (file_identity){about.st_dev, about.st_ino};
     return true;

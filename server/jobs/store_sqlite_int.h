@@ -59,9 +59,16 @@ typedef struct sqlite_store {
     int lock_file, data_file;     /* locked for as long as the store is open; -1: none */
     int crash_file;               /* of crash marks; -1: none */
     file_identity data, log;      /* of the database and its write-ahead log, when they were opened */
-    bool misplaced;               /* has been logged; of the writer's thread */
+    int reserve_file;             /* -1: none */
+    double min_free;              /* bytes; 0: no bound */
+    atomic_bool full;             /* a write has failed for want of room, and the reserve is not whole since */
+    bool wants_room;     /* a change is undone for want of room; of the writer's thread, as those that follow */
+    bool gave_back;      /* pages to the end of the database, which is still as large */
+    bool misplaced, low; /* have been logged */
     sqlite_connection writer;
 } sqlite_store;
+
+enum { SQLITE_BUSY_MS = 10000, SQLITE_VACUUM_INCREMENTAL = 2 };
 
 /* store_sqlite_files.c */
 
@@ -69,9 +76,21 @@ typedef struct sqlite_store {
 bool sqlite_files_open(sqlite_store *s, const char *path, char *message, size_t room);
 void sqlite_files_close(sqlite_store *s); /* after all connections */
 
+void sqlite_name_beside(const sqlite_store *s, const char *ending, char out[SQLITE_NAME_BYTES]);
+
 /* Notes which files SQLite has open. False when they cannot be found. */
 bool sqlite_files_note(sqlite_store *s);
 bool sqlite_files_in_place(const sqlite_store *s); /* their names still lead to them; from any thread */
+
+/* store_sqlite_space.c; but for the first two on the writer's thread, or before there is one */
+bool sqlite_space_is_low(const sqlite_store *s);        /* nothing that takes room may be stored; from any thread */
+bool sqlite_is_space_fault(const sqlite_connection *c); /* the last failure on this connection */
+void sqlite_reserve_start(sqlite_store *s);             /* gives all of it back if the disk is full */
+void sqlite_reserve_fill(sqlite_store *s);              /* makes it whole if there is room */
+bool sqlite_space_gain(sqlite_store *s);                /* after such a failure; whether trying again may help */
+bool sqlite_log_cut(sqlite_store *s);                   /* false while a reader needs the log */
+void sqlite_space_rewrite(sqlite_store *s);             /* so that the file of an earlier release can shrink */
+double sqlite_tend(sql_store *s);
 
 /* store_sqlite_driver.c */
 extern const sql_driver sqlite_driver;

@@ -83,8 +83,14 @@ static const char counted_members[] =
     " DELETE FROM member_counts WHERE batch=old.number;"
     " DELETE FROM descriptions WHERE job=-old.number; END;";
 
-static const char *const steps[] = {first_release, owners_and_batches, events_of_runs, members_by_number,
-                                    counted_members};
+/* Bytes counted at admission, and failures of the store since the last row that it took. */
+static const char faults_and_admitted[] =
+    "ALTER TABLE jobs ADD COLUMN admitted INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE jobs SET admitted=coalesce((SELECT length(body) FROM descriptions WHERE job=number), 0);";
+
+static const char *const steps[] = {first_release,     owners_and_batches, events_of_runs,
+                                    members_by_number, counted_members,    faults_and_admitted};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(sqlite_connection *c) {
@@ -107,10 +113,11 @@ static bool take_steps(sqlite_connection *c, int from) {
 }
 
 bool sqlite_migrate(sqlite_connection *c, bool in_memory, char *message, size_t room) {
-    const char *modes = in_memory
-                            ? "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
-                            : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864;";
-    if (!sqlite_execute(c, modes)) {
+    const char *modes = in_memory ? "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
+                                  : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+                                    "PRAGMA journal_size_limit=4194304;";
+    bool is_new = version_of(c) == 0; /* has no tables, or those of the first release, where this has no effect */
+    if ((is_new && !sqlite_execute(c, "PRAGMA auto_vacuum=INCREMENTAL")) || !sqlite_execute(c, modes)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(c->db));
         return false;
     }

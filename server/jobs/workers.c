@@ -17,10 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 600 };
+enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 8 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
 #define SOON_SECONDS 0.2
+#define BACKOFF_MOST_SECONDS 30.0 /* between tries of what the store does not take: 1 s, 2 s, 4 s, ... */
 
 typedef struct place {
     workers *owner;
@@ -39,7 +40,9 @@ struct workers {
     pthread_cond_t woken;
     uint64_t calls;
     bool stopping;
-    double busy_until; /* when the last run ended */
+    double busy_until;  /* when the last run ended */
+    double claim_after; /* no job is taken before: the store has failed */
+    int faults;         /* of the store, since it took the end of a run */
     size_t count;
     place *places;
 };
@@ -167,9 +170,13 @@ static void log_end(const job_run *run, const char *what) {
                          log_number("rows", (double)(run->output.rows.first + run->output.rows.rows))));
 }
 
+static double backoff_seconds(int tries) {
+    return fmin(ldexp(POLL_SECONDS, tries < 10 ? tries : 10), BACKOFF_MOST_SECONDS);
+}
+
 /* False when the daemon ends. */
-static bool wait_to_try_again(workers *w) {
-    struct timespec until = stamp_deadline(POLL_SECONDS);
+static bool wait_to_try_again(workers *w, int tries) {
+    struct timespec until = stamp_deadline(backoff_seconds(tries));
     pthread_mutex_lock(&w->lock);
     while (!w->stopping && pthread_cond_timedwait(&w->woken, &w->lock, &until) == 0) {
     }
@@ -178,15 +185,44 @@ static bool wait_to_try_again(workers *w) {
     return going;
 }
 
-/* What the store does not take now it may take later, when there is room again. */
+/* The store has failed, or (`failed` false) taken the end of a run. */
+static void note_store(workers *w, bool failed) {
+    pthread_mutex_lock(&w->lock);
+    if (failed) w->claim_after = stamp_seconds() + backoff_seconds(w->faults);
+    w->faults = failed ? w->faults + 1 : 0;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool was_refused(store_status status) {
+    return status == STORE_FAILED || status == STORE_NO_SPACE;
+}
+
+/* What a full disk does not take it may take later; another failure may be of what is to be stored. */
 static store_status store_end(job_run *run, const job_end *end) {
     workers *w = run->place->owner;
     store_status status;
     int tries = 0;
     budget_leave_slot(&run->budget);
     do status = kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->output, end);
-    while (status == STORE_FAILED && ++tries < FINISH_TRIES && wait_to_try_again(w));
+    while (was_refused(status) && (status == STORE_NO_SPACE || tries < FINISH_TRIES) && wait_to_try_again(w, tries++));
     return status;
+}
+
+/* Back to the queue: the store could not take what the run gave. If it cannot take this either until the daemon ends,
+ * the job stays `running` there, and the next start of the daemon takes it up again. */
+static void postpone(job_run *run) {
+    workers *w = run->place->owner;
+    bool full = run->fault == STORE_NO_SPACE;
+    store_status status;
+    int tries = 0;
+    run->reported = true;
+    note_store(w, true);
+    do
+        status = full ? kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, NULL)
+                      : kind_of(w)->postpone(w->services.store, run->job.number, run->job.attempt);
+    while (was_refused(status) && wait_to_try_again(w, tries++));
+    if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
+    log_end(run, status == STORE_OK ? "postponed" : status == STORE_ABSENT ? "refused" : "not stored");
 }
 
 static void finish(job_run *run, const job_end *end) {
@@ -198,12 +234,12 @@ static void finish(job_run *run, const job_end *end) {
     if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
     store_status status = store_end(run, &whole);
     text_buffer_free(&collected);
-    if (status == STORE_FAILED) {
-        /* The job stays `running` in the store; the next start of the daemon takes it up again. */
-        log_write(w->services.log, LOG_ERROR, "job",
-                  LOG_FIELDS(log_text("job", run->job.id), log_text("end", "not stored")));
+    if (was_refused(status)) {
+        run->fault = status;
+        postpone(run);
         return;
     }
+    note_store(w, false);
     if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
     log_end(run, status == STORE_ABSENT ? "refused" : job_status_name(end->status));
 }
@@ -213,7 +249,7 @@ static void hand_back(job_run *run) {
     run->reported = true;
     store_status status = kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->output);
     if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
-    if (status != STORE_FAILED) log_end(run, status == STORE_OK ? "handed back" : "refused");
+    if (!was_refused(status)) log_end(run, status == STORE_OK ? "handed back" : "refused");
 }
 
 /* `problem` NULL: there was not even memory for it. */
@@ -224,14 +260,6 @@ static void finish_failed(job_run *run, const char *problem, const char *summary
                            .problem = problem ? problem : api_problem_no_memory});
 }
 
-static void finish_plain(job_run *run, int http, const char *slug, const char *title, const char *detail) {
-    cJSON *tree = api_problem_plain(http, slug, title, detail, NULL);
-    char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
-    finish_failed(run, text, NULL);
-    cJSON_free(text);
-    cJSON_Delete(tree);
-}
-
 /* A run that did not reach its end: canceled, interrupted, forgotten, or failed. */
 static void end_early(job_run *run, const char *problem, const char *summary) {
     workers *w = run->place->owner;
@@ -239,10 +267,8 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
         run->reported = true;
         metrics_fenced(w->services.metrics);
         log_end(run, "refused"); /* it has been forgotten, or is another daemon's */
-    } else if (run->fault == STORE_FAILED) {
-        run->output.rows.rows = 0;
-        drop_events(run);
-        finish_plain(run, 500, "storage", "Storage failed", "the rows of this run could not be stored");
+    } else if (was_refused(run->fault)) {
+        postpone(run);
     } else if (was_canceled(run)) {
         finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
     } else {
@@ -345,7 +371,8 @@ static void run_job(job_run *run) {
 static bool take_job(place *p, job_run *run) {
     workers *w = p->owner;
     pthread_mutex_lock(&w->lock);
-    bool taken = !w->stopping && kind_of(w)->claim(w->services.store, &run->job, &run->body, &run->length) == STORE_OK;
+    bool taken = !w->stopping && stamp_seconds() >= w->claim_after &&
+                 kind_of(w)->claim(w->services.store, &run->job, &run->body, &run->length) == STORE_OK;
     if (taken) {
         p->number = run->job.number;
         p->canceled = p->lost = false;

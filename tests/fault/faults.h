@@ -31,6 +31,7 @@ typedef struct fault_site {
 typedef struct faults {
     fault_site sites[FAULT_KINDS];
     atomic_long live;        /* blocks of memory that were taken and not given back */
+    atomic_long free_bytes;  /* that the disk says it has left; 0: as many as it has */
     atomic_long clock_shift; /* seconds, added to CLOCK_REALTIME */
     atomic_bool copying;     /* files of the store are copied when they have been synchronized */
     atomic_long copies;      /* so far: file k of the store is then at FILE.k */

@@ -209,8 +209,8 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     wait_for_status(&d, running, "running"); /* goes on from where the copy has it */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
-    static const char *const ends[] = {"", ".lock", ".crash", "-wal", "-shm"};
-    for (size_t k = 0; k < 5; k++) {
+    static const char *const ends[] = {"", ".lock", ".crash", ".reserve", "-wal", "-shm"};
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
         snprintf(path, sizeof path, "%s%s", copy, ends[k]);
         unlink(path);
     }

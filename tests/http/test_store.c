@@ -26,7 +26,8 @@ static char sqlite_path[64], store_url[POSTGRES_URL_BYTES], database[16];
 
 static store *open_url(const char *url) {
     char message[512] = "";
-    store *opened = store_open(url, &(store_options){&quiet, &counters, 30}, message, sizeof message);
+    store *opened = store_open(url, &(store_options){.log = &quiet, .metrics = &counters, .lease_seconds = 30}, message,
+                               sizeof message);
     if (!opened) print_error("%s\n", message);
     assert_non_null(opened);
     return opened;
@@ -158,6 +159,40 @@ static void a_quota_counts_what_is_queued_or_running_and_what_is_stored(void **s
     assert_int_equal(counts.queued, 2);
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 165}), STORE_FULL);
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 166}), STORE_OK);
+}
+
+/* What the store fails to take is not the run's fault, unless it is so each time. */
+static void a_job_is_given_up_after_many_failures_of_the_store_without_a_row(void **state) {
+    (void)state;
+    char owner[64];
+    int64_t attempt = 0, number = 0, rows, events;
+    double values[2] = {0, 1};
+    job_output output = {.rows = {.first = 0, .rows = 1, .columns = 2, .values = values}};
+    assert_int_equal(submit_for("a", "x", (store_quota){0}), STORE_OK);
+    for (int k = 0; k < JOB_FAULTS_MAX - 1; k++) {
+        number = claim_of(owner, sizeof owner, &attempt);
+        assert_true(number > 0);
+        assert_int_equal(s->kind->postpone(s, number, attempt - 1), STORE_ABSENT);
+        assert_int_equal(s->kind->postpone(s, number, attempt), STORE_OK);
+    }
+    assert_int_equal(claim_of(owner, sizeof owner, &attempt), number);
+    assert_int_equal(s->kind->begin(s, number, attempt, "{}", &rows, &events), STORE_OK);
+    assert_int_equal(s->kind->append(s, number, attempt, &output, 0.5), STORE_OK); /* a row: it counts anew */
+    assert_int_equal(s->kind->postpone(s, number, attempt), STORE_OK);
+    for (int k = 1; k < JOB_FAULTS_MAX; k++) {
+        assert_int_equal(claim_of(owner, sizeof owner, &attempt), number);
+        assert_int_equal(s->kind->postpone(s, number, attempt), STORE_OK);
+    }
+    assert_int_equal(claim_of(owner, sizeof owner, &attempt), 0);
+    job found[2];
+    size_t count;
+    bool more;
+    job_query failed = {.by_status = true, .status = JOB_FAILED, .limit = 2};
+    assert_int_equal(s->kind->list(s, &failed, found, &count, &more), STORE_OK);
+    assert_int_equal(count, 1);
+    assert_non_null(strstr(found[0].problem, "/problems/storage"));
+    assert_true(found[0].finished > 0);
+    job_clear(&found[0]);
 }
 
 static void what_is_old_is_forgotten_oldest_first(void **state) {
@@ -367,7 +402,8 @@ static void run_in_file(const char *sql) {
 static void forget_the_counts(void) {
     if (sqlite_path[0]) {
         run_in_file("DROP TRIGGER member_made; DROP TRIGGER member_changed; DROP TRIGGER member_gone;"
-                    "DROP TRIGGER batch_gone; DROP TABLE member_counts; PRAGMA user_version=4;");
+                    "DROP TRIGGER batch_gone; DROP TABLE member_counts; ALTER TABLE jobs DROP COLUMN admitted;"
+                    "ALTER TABLE jobs DROP COLUMN faults; PRAGMA user_version=4;");
         return;
     }
     postgres_ask(&server, database,
@@ -376,7 +412,8 @@ static void forget_the_counts(void) {
                  "DROP TABLE member_counts; DROP INDEX jobs_by_batch_and_status;"
                  "CREATE FUNCTION job_made() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
                  "CREATE TRIGGER job_made AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION job_made();"
-                 "DELETE FROM hamel_schema WHERE version=3;");
+                 "ALTER TABLE jobs DROP COLUMN admitted, DROP COLUMN faults;"
+                 "DELETE FROM hamel_schema WHERE version>=3;");
 }
 
 static void members_stored_by_an_earlier_release_are_counted(void **state) {
@@ -872,6 +909,7 @@ int main(void) {
         ON_EACH(owners_take_turns),
         ON_EACH(within_an_owner_the_oldest_is_first),
         ON_EACH(a_quota_counts_what_is_queued_or_running_and_what_is_stored),
+        ON_EACH(a_job_is_given_up_after_many_failures_of_the_store_without_a_row),
         ON_EACH(what_is_old_is_forgotten_oldest_first),
         ON_EACH(a_batch_is_made_counted_canceled_and_forgotten),
         ON_EACH(each_member_of_a_list_has_its_own_description),

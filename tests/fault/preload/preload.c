@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -222,6 +223,15 @@ int fsync(int file) {
 
 int fdatasync(int file) {
     return synchronize(SYS_fdatasync, file);
+}
+
+int fstatvfs(int file, struct statvfs *about) {
+    typedef int look(int, struct statvfs *);
+    look *next = (look *)(uintptr_t)dlsym(RTLD_NEXT, "fstatvfs");
+    int result = next(file, about);
+    long bytes = page ? atomic_load(&page->free_bytes) : 0;
+    if (result == 0 && bytes > 0) about->f_bavail = about->f_bfree = (fsblkcnt_t)bytes / about->f_frsize;
+    return result;
 }
 
 /* ---- sockets: whole calls only, as a kernel that takes half of the bytes says that its buffer is full ------------- */
