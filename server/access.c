@@ -12,7 +12,7 @@
 #include <strings.h>
 
 static const char token_prefix[] = "hamel_"; /* so that a leaked one can be told from other strings */
-static const double day_seconds = 86400, failures_per_second = 0.2, failures_at_once = 20;
+static const double day_seconds = 86400;
 
 void access_close(access_list *a) {
     if (!a) return;
@@ -148,23 +148,10 @@ bool access_reload(access_list *a, const char *path, char *message, size_t room)
 
 /* ---- what has been used ----------------------------------------------------------------------------------------- */
 
-/* A bucket that holds `most` and fills at `rate`. */
-static bool take_from(double *allowance, double *filled, double rate, double most, double *seconds) {
-    double now = stamp_seconds();
-    *allowance = fmin(most, *allowance + (now - *filled) * rate);
-    *filled = now;
-    if (*allowance >= 1) {
-        *allowance -= 1;
-        return true;
-    }
-    *seconds = (1 - *allowance) / rate;
-    return false;
-}
-
 bool access_take_request(access_holder *holder, double *seconds) {
     pthread_mutex_lock(&holder->lock);
     double rate = holder->quotas.requests_per_second;
-    bool taken = rate <= 0 || take_from(&holder->allowance, &holder->filled, rate, access_burst(rate), seconds);
+    bool taken = rate <= 0 || bucket_take(&holder->requests, rate, rate > 5 ? 2 * rate : 10, seconds);
     pthread_mutex_unlock(&holder->lock);
     return taken;
 }
@@ -230,17 +217,6 @@ bool access_charge(access_holder *holder, double seconds) {
     bool has = holder->cpu_used < most || most <= 0;
     pthread_mutex_unlock(&holder->lock);
     return has;
-}
-
-bool access_take_failure(access_list *a, const void *address, size_t length, double *seconds) {
-    const unsigned char *bytes = address;
-    uint32_t hash = 2166136261u; /* FNV-1a; addresses that meet in a place share it */
-    for (size_t k = 0; k < length; k++) hash = (hash ^ bytes[k]) * 16777619u;
-    failure_place *place = &a->failures[hash % FAILURE_PLACES];
-    pthread_mutex_lock(&a->lock);
-    bool taken = take_from(&place->allowance, &place->filled, failures_per_second, failures_at_once, seconds);
-    pthread_mutex_unlock(&a->lock);
-    return taken;
 }
 
 /* ---- new ones --------------------------------------------------------------------------------------------------- */

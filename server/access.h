@@ -16,6 +16,7 @@
 #ifndef HAMEL_SERVER_ACCESS_H
 #define HAMEL_SERVER_ACCESS_H
 
+#include "server/bucket.h"
 #include "server/cpu_slots.h"
 
 #include <stdbool.h>
@@ -44,7 +45,7 @@ struct access_holder {
     pthread_mutex_t lock; /* of what follows */
     unsigned scopes;
     access_quotas quotas;
-    double allowance, filled; /* requests left, and when that was reckoned */
+    bucket requests;
     double streams;
     double cpu_used;
     int64_t cpu_day; /* days since 1970 */
@@ -79,9 +80,6 @@ bool access_take_stream(access_list *a, access_holder *holder, double places, do
 void access_leave_stream(access_list *a, access_holder *holder);
 bool access_has_cpu(access_holder *holder, double *seconds);
 bool access_charge(access_holder *holder, double seconds); /* false when the quota is used up now */
-
-/* A wrong token from this address: false when there were too many of late. */
-bool access_take_failure(access_list *a, const void *address, size_t length, double *seconds);
 
 /* Makes a token: its text, and its hash in hexadecimal digits. False without random bytes. */
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]);

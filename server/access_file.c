@@ -5,7 +5,6 @@
 #include "api/json_reader.h"
 #include "api/problem.h"
 #include "server/regular_file.h"
-#include "server/stamp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,12 +147,7 @@ static void fill(access_list *a, const cJSON *tree, json_reader *r) {
         r->no_memory = true;
         return;
     }
-    for (size_t k = 0; k < file.count; k++) {
-        access_holder *holder = a->holders[k];
-        fill_holder(holder, r, &file, k);
-        holder->allowance = access_burst(holder->quotas.requests_per_second);
-        holder->filled = stamp_seconds();
-    }
+    for (size_t k = 0; k < file.count; k++) fill_holder(a->holders[k], r, &file, k);
 }
 
 static bool read_tree(access_list *a, const cJSON *tree, const char *path, char *message, size_t room) {
@@ -203,7 +197,6 @@ access_list *access_open(const char *path, char *message, size_t room) {
         return NULL;
     }
     pthread_mutex_init(&a->lock, NULL);
-    for (size_t k = 0; k < FAILURE_PLACES; k++) a->failures[k].filled = -1e6; /* full when first used */
     a->anyone = !*path;
     if (a->anyone ? take_places(a, 1) : read_file(a, path, message, room)) {
         if (a->anyone) a->known->scopes = SCOPE_READ | SCOPE_RUN | SCOPE_ADMIN;

@@ -4,12 +4,6 @@
 
 #include "server/access.h"
 
-enum { FAILURE_PLACES = 1024 };
-
-typedef struct failure_place {
-    double allowance, filled;
-} failure_place;
-
 struct access_list {
     access_holder *known;    /* every one that there ever was; the thread that reloads */
     bool anyone;             /* there is no file, and one holder without a name */
@@ -17,12 +11,6 @@ struct access_list {
     access_holder **holders; /* those of the file */
     size_t count;
     double streams; /* that all holders have */
-    failure_place failures[FAILURE_PLACES];
 };
-
-/* How many requests may come at once where so many a second may come on average. */
-static inline double access_burst(double rate) {
-    return rate > 5 ? 2 * rate : 10;
-}
 
 #endif

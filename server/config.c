@@ -51,6 +51,7 @@ static const option options[] = {
     {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "runs that may wait for a stream to end; more get 503"},
     {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "open connections"},
     {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "0",              "of these from one address; 0: all"},
+    {"handshakes",  "N",         OPTION_NUMBER, AT(handshakes),     0, 1e6,  "50",             "new HTTPS connections from one address in a second, twice as many at once; 0: no limit"},
     {"max-body",    "BYTES",     OPTION_COUNT,  AT(max_body),       1, 1e9,  "1048576",        "largest request body"},
     {"time-limit",  "SECONDS",   OPTION_NUMBER, AT(time_limit),     0, 1e9,  "600",            "wall time of one request or job; 0: no limit"},
     {"derive-limit", "SECONDS",  OPTION_NUMBER, AT(derive_limit),   0, 1e9,  "20",             "processor time to derive all equations of one request; 0: no limit"},
@@ -367,6 +368,6 @@ void config_print_help(void) {
           "flags win over the environment, and the environment over the file.\n"
           "SIGTERM ends the daemon: no new connections, jobs are handed back to the queue, streamed runs have half\n"
           "of --grace to finish. SIGINT does so without waiting for these. SIGHUP has it read the file of\n"
-          "tokens again. Log: JSON lines on stderr.\n",
+          "tokens and the certificate again. Log: JSON lines on stderr.\n",
           stdout);
 }

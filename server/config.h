@@ -34,6 +34,7 @@ typedef struct server_config {
     double waiting;               /* requests that wait for a stream to end; more are answered 503 */
     double connections;           /* open sockets */
     double per_address;           /* of these from one address; 0: all */
+    double handshakes;            /* new TLS connections from one address a second; 0: any number */
     double max_body;              /* bytes of a request body */
     double time_limit;            /* seconds of wall time of one request or job */
     double derive_limit;          /* seconds of processor time of the derivations of one request */

@@ -1,5 +1,5 @@
 /* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP front, and waits for the
- * signal to end; SIGHUP has it read the file of tokens again. Order of ending: jobs go back to the queue, then HTTP (it
+ * signal to end; SIGHUP has it read the file of tokens and the certificate again. Order of ending: jobs go back to the queue, then HTTP (it
  * uses the workers and the store), then workers, then the store. */
 #include "server/config.h"
 #include "server/http/http.h"
@@ -107,6 +107,17 @@ static void read_tokens_again(server_log *log, const server_config *config, acce
     }
 }
 
+static void read_certificate_again(server_log *log, tls_server *tls) {
+    char message[CONFIG_MESSAGE_BYTES], expires[STAMP_TIME_BYTES];
+    if (tls_reload(tls, message, sizeof message)) {
+        stamp_text(expires, tls_expires_ms(tls));
+        log_write(log, LOG_INFO, "certificate", LOG_FIELDS(log_text("expires", expires)));
+    } else {
+        log_write(log, LOG_ERROR, "certificate",
+                  LOG_FIELDS(log_text("message", message), log_text("outcome", "the former one stays in use")));
+    }
+}
+
 static void note_end(server_log *log, const char *signal_name) {
     /* A library may have made a thread before the signals were blocked: one that comes now must not reach it. */
     ignore_signal(SIGTERM);
@@ -169,12 +180,14 @@ static bool worker_makes_sense(const server_config *config, char *message, size_
 
 /* Waits for a signal to end, heeding others, and returns it; or, with `idle` given, until there has been nothing to do
  * for long enough. */
-static int wait_for_end(server_log *log, const server_config *config, access_list *holders, workers *idle,
-                        const sigset_t *awaited) {
+static int wait_for_end(const http_services *services, workers *idle, const sigset_t *awaited) {
+    const server_config *config = services->config;
+    server_log *log = services->log;
     const struct timespec round = {.tv_nsec = 200000000};
     for (;;) {
         int number = idle ? sigtimedwait(awaited, NULL, &round) : sigwaitinfo(awaited, NULL);
-        if (number == SIGHUP) read_tokens_again(log, config, holders);
+        if (number == SIGHUP) read_tokens_again(log, config, services->access);
+        if (number == SIGHUP && services->tls) read_certificate_again(log, services->tls);
         if (number == SIGTERM || number == SIGINT) {
             note_end(log, number == SIGTERM ? "SIGTERM" : "SIGINT");
             return number;
@@ -197,7 +210,7 @@ static unsigned kept_calls(const server_config *config) {
     return (config->jit == HAMEL_JIT_OFF ? 0 : KEEP_CODE) | (store_is_elsewhere(config) ? KEEP_CONNECT : 0);
 }
 
-static int serve(const server_config *config, server_log *log, access_list *holders, const tls_files *tls,
+static int serve(const server_config *config, server_log *log, access_list *holders, tls_server *tls,
                  const sigset_t *awaited) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
@@ -207,6 +220,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                               .slots = &slots,
                               .metrics = &counters,
                               .access = holders,
+                              .tls = tls,
                               .limits = limits_of(config),
                               .budget = budget_of(config)};
     if (!raise_descriptor_limit(config, message, sizeof message) ||
@@ -228,14 +242,14 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                                          .budget = services.budget};
     services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
     bool listens = services.workers && !config->worker;
-    http_server *server = listens ? http_start(&services, tls, message, sizeof message) : NULL;
+    http_server *server = listens ? http_start(&services, message, sizeof message) : NULL;
     retention *tidy = retention_start(services.store, log, config->keep_days, config->keep_bytes);
     if (services.workers && config->worker) {
         log_working(log, config);
-        wait_for_end(log, config, holders, config->idle > 0 ? services.workers : NULL, awaited);
+        wait_for_end(&services, config->idle > 0 ? services.workers : NULL, awaited);
     } else if (server) {
         log_start(log, config, server);
-        int signal_number = wait_for_end(log, config, holders, NULL, awaited);
+        int signal_number = wait_for_end(&services, NULL, awaited);
         workers_hand_back(services.workers); /* streamed runs have the processors for themselves */
         http_stop(server, config->grace * SHARE_TO_END, signal_number == SIGTERM ? config->grace * SHARE_TO_FINISH : 0);
     } else {
@@ -277,10 +291,9 @@ int main(int argc, char **argv) {
         return EXIT_CANNOT_SERVE;
     }
     access_list *holders = access_open(config.tokens, message, sizeof message);
-    tls_files tls = {0};
-    bool ready =
-        holders && (!config.tls_cert[0] || tls_read(&tls, config.tls_cert, config.tls_key, message, sizeof message));
-    if (!ready) {
+    bool secure = holders && config.tls_cert[0];
+    tls_server *tls = secure ? tls_open(config.tls_cert, config.tls_key, message, sizeof message) : NULL;
+    if (!holders || (secure && !tls)) {
         fprintf(stderr, "hameld: %s\n", message);
         access_close(holders);
         return EXIT_USAGE;
@@ -290,7 +303,7 @@ int main(int argc, char **argv) {
         printf("%s, store %s, %s: good\n", config.worker ? "no listening" : config.listen,
                store_shown(config.store, shown), access_open_to_anyone(holders) ? "open to this machine" : "by token");
         access_close(holders);
-        tls_free(&tls);
+        tls_close(tls);
         return EXIT_SUCCESS;
     }
     block_signals(&awaited);
@@ -298,9 +311,9 @@ int main(int argc, char **argv) {
     mallopt(M_ARENA_MAX, 4); /* hundreds of threads would otherwise each keep freed memory to themselves */
     server_log log;
     log_init(&log, config.level, STDERR_FILENO);
-    int code = serve(&config, &log, holders, &tls, &awaited);
+    int code = serve(&config, &log, holders, tls, &awaited);
     log_destroy(&log);
     access_close(holders);
-    tls_free(&tls);
+    tls_close(tls);
     return code;
 }

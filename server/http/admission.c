@@ -1,7 +1,6 @@
 /* admission.c — see admission.h. Runs on the HTTP thread: locks are held for moments only. */
 #include "server/http/admission.h"
 
-#include <arpa/inet.h>
 #include <math.h>
 
 enum { RETRY_MOST = 86400 };
@@ -13,12 +12,7 @@ static void retry_after(request *r, double seconds) {
 static bool too_many_failures(request *r, double *seconds) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (!info || !info->client_addr) return false;
-    const struct sockaddr *address = info->client_addr;
-    const struct sockaddr_in *four = (const struct sockaddr_in *)address;
-    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
-    bool is_six = address->sa_family == AF_INET6;
-    const void *bytes = is_six ? (const void *)&six->sin6_addr : (const void *)&four->sin_addr;
-    return !access_take_failure(r->services->access, bytes, is_six ? 8 : 4, seconds); /* a /64 counts as one */
+    return !address_limits_take(http_addresses(r->server), ADDRESS_WRONG_TOKEN, info->client_addr, seconds);
 }
 
 static void refuse_token(request *r, const char *authorization) {

@@ -1,4 +1,4 @@
-/* http.c — see http.h. libmicrohttpd runs one thread with epoll; everything here but http_start and http_stop is
+/* http.c — see http.h. libmicrohttpd runs one thread; everything here but http_start and http_stop is
  * called on it. That thread never waits: what may take time goes to a pool while its connection is suspended.
  *
  *     request line ─ begin ─> headers ─ look_at_headers ─> body ─ take_body ─> dispatch ─> [pool] ─> send_reply ─> finish
@@ -15,6 +15,7 @@
 #include "server/pool.h"
 #include "server/stamp.h"
 
+#include <gnutls/abstract.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,16 @@ struct http_server {
     struct MHD_Daemon *daemon;
     sockets *sockets;
     pool *brief, *streams;
+    address_limits *addresses;
     atomic_bool draining;
     unsigned port;
 };
+
+/* What a connection has of ours. */
+typedef struct http_connection {
+    socket_entry *entry;
+    tls_credentials *credentials; /* NULL: plain HTTP */
+} http_connection;
 
 bool http_draining(const http_server *server) {
     return atomic_load(&server->draining);
@@ -49,6 +57,10 @@ bool http_draining(const http_server *server) {
 
 unsigned http_port(const http_server *server) {
     return server->port;
+}
+
+address_limits *http_addresses(const http_server *server) {
+    return server->addresses;
 }
 
 http_load http_load_of(const http_server *server) {
@@ -89,7 +101,8 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     text_buffer_init(&r->body, (size_t)server->services->config->max_body);
     atomic_init(&r->ready, false);
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    r->socket = info ? info->socket_context : NULL;
+    const http_connection *own = info ? info->socket_context : NULL;
+    r->socket = own ? own->entry : NULL;
     return r;
 }
 
@@ -388,22 +401,55 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     return atomic_load(&r->ready) ? send_reply(r) : MHD_YES;
 }
 
+/* A TLS handshake is the most that a client gets without a token, and it is computed on this thread. */
+static enum MHD_Result accept_connection(void *context, const struct sockaddr *address, socklen_t length) {
+    http_server *server = context;
+    double seconds;
+    (void)length;
+    if (!server->services->tls || address_limits_take(server->addresses, ADDRESS_HANDSHAKE, address, &seconds)) {
+        return MHD_YES;
+    }
+    metrics_reject(server->services->metrics, REJECT_ADDRESS);
+    return MHD_NO;
+}
+
+static tls_credentials *attach_credentials(http_server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info && info->tls_session ? tls_attach(server->services->tls, info->tls_session) : NULL;
+}
+
+static http_connection *begin_connection(http_server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int descriptor = info ? info->connect_fd : -1;
+    http_connection *own = calloc(1, sizeof *own);
+    socket_entry *entry = own ? sockets_add(server->sockets, descriptor) : NULL;
+    if (!entry) { /* nobody would end it at its deadline */
+        shutdown(descriptor, SHUT_RDWR);
+        free(own);
+        return NULL;
+    }
+    /* The kernel would grow this to megabytes for each stream whose reader is slow. */
+    const int send_bytes = SEND_BUFFER;
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
+    own->entry = entry;
+    if (server->services->tls) own->credentials = attach_credentials(server, connection);
+    sockets_expect(server->sockets, entry, HEADERS_SECONDS);
+    return own;
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     http_server *server = context;
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        sockets_remove(server->sockets, *socket_context);
-        *socket_context = NULL;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *socket_context = begin_connection(server, connection);
         return;
     }
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (!info) return;
-    /* The kernel would grow this to megabytes for each stream whose reader is slow. */
-    const int send_bytes = SEND_BUFFER;
-    setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
-    socket_entry *entry = sockets_add(server->sockets, info->connect_fd);
-    sockets_expect(server->sockets, entry, HEADERS_SECONDS);
-    *socket_context = entry;
+    http_connection *own = *socket_context;
+    if (!own) return;
+    sockets_remove(server->sockets, own->entry);
+    tls_release(own->credentials);
+    free(own);
+    *socket_context = NULL;
 }
 
 /* ---- start and stop --------------------------------------------------------------------------------------------- */
@@ -416,24 +462,38 @@ static void note_fault(void *context, const char *format, va_list arguments) {
     log_write(server->services->log, LOG_DEBUG, "http", LOG_FIELDS(log_text("message", text)));
 }
 
-static struct MHD_Daemon *start_daemon(http_server *server, const tls_files *tls) {
+/* libmicrohttpd wants a certificate or this; note_connection has given each session its credentials before. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
+                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **certificates,
+                          unsigned *certificate_count, gnutls_privkey_t *key) {
+    (void)session, (void)authorities, (void)authority_count, (void)algorithms, (void)algorithm_count;
+    (void)certificates, (void)certificate_count, (void)key;
+    return -1;
+}
+
+/* With epoll libmicrohttpd, up to 1.0 at least, turns in circles while a TLS handshake waits for the client (it never notes
+ * that there is nothing to read): one connection with half a hello costs a core. With poll it waits. */
+static unsigned flags_of(const http_services *services) {
+    unsigned flags = MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    flags |= services->tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD;
+    return services->config->address.ss_family == AF_INET6 ? flags | MHD_USE_IPv6 : flags;
+}
+
+static struct MHD_Daemon *start_daemon(http_server *server) {
     const server_config *config = server->services->config;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-    if (config->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     struct MHD_OptionItem secure[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, tls->certificate},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)no_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL},
     };
-    if (tls->certificate) flags |= MHD_USE_TLS;
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, note_fault, server, MHD_OPTION_SOCK_ADDR,
-        (const struct sockaddr *)&config->address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)config->per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
-        MHD_OPTION_NOTIFY_COMPLETED, finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-        MHD_OPTION_ARRAY, tls->certificate ? secure : secure + 3, MHD_OPTION_END);
+        flags_of(server->services), 0, accept_connection, server, answer, server, MHD_OPTION_EXTERNAL_LOGGER,
+        note_fault, server, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&config->address,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)config->per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED,
+        finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_ARRAY,
+        server->services->tls ? secure : secure + 2, MHD_OPTION_END);
 }
 
 static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {
@@ -441,11 +501,12 @@ static http_server *give_up(http_server *server, char *message, size_t room, con
     pool_close(server->brief);
     pool_close(server->streams);
     sockets_close(server->sockets);
+    address_limits_close(server->addresses);
     free(server);
     return NULL;
 }
 
-http_server *http_start(const http_services *services, const tls_files *tls, char *message, size_t room) {
+http_server *http_start(const http_services *services, char *message, size_t room) {
     const server_config *config = services->config;
     http_server *server = calloc(1, sizeof *server);
     if (!server) {
@@ -457,10 +518,11 @@ http_server *http_start(const http_services *services, const tls_files *tls, cha
     server->sockets = sockets_open(config->stall);
     server->brief = pool_open(BRIEF_THREADS, BRIEF_QUEUE);
     server->streams = pool_open((size_t)config->streams, (size_t)config->waiting);
-    if (!server->sockets || !server->brief || !server->streams) {
+    server->addresses = address_limits_open(config->handshakes);
+    if (!server->sockets || !server->brief || !server->streams || !server->addresses) {
         return give_up(server, message, room, "out of memory or threads");
     }
-    server->daemon = start_daemon(server, tls);
+    server->daemon = start_daemon(server);
     if (!server->daemon) {
         char reason[CONFIG_TEXT_BYTES + 64];
         snprintf(reason, sizeof reason, "cannot listen on %s (is it in use?)", config->listen);
@@ -497,5 +559,6 @@ void http_stop(http_server *server, double seconds, double patience) {
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET) close(listener);
     sockets_close(server->sockets);
+    address_limits_close(server->addresses);
     free(server);
 }

@@ -7,6 +7,7 @@
 #include "server/budget.h"
 #include "server/config.h"
 #include "server/cpu_slots.h"
+#include "server/http/address_limits.h"
 #include "server/jobs/store.h"
 #include "server/jobs/workers.h"
 #include "server/log.h"
@@ -26,13 +27,15 @@ typedef struct http_services {
     metrics *metrics;
     access_list *access;
     model_cache *models;
+    tls_server *tls; /* NULL: plain HTTP */
     api_limits limits;
     budget_limits budget; /* of each request */
 } http_services;
 
-/* Listens and serves until http_stop; HTTPS when `tls` has a certificate. NULL with a message when it cannot. */
-http_server *http_start(const http_services *services, const tls_files *tls, char *message, size_t room);
+/* Listens and serves until http_stop. NULL with a message when it cannot. */
+http_server *http_start(const http_services *services, char *message, size_t room);
 unsigned http_port(const http_server *server);
+address_limits *http_addresses(const http_server *server); /* for its own thread */
 
 typedef struct http_load {
     size_t connections, streams;

@@ -30,7 +30,6 @@ static unsigned serve(void) {
     static metrics counters;
     static cpu_slots slots;
     static http_services services;
-    static const tls_files plain;
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     char *arguments[] = {
         "hameld", "--listen",   "127.0.0.1:0", "--store",       "memory:", "--time-limit", "0.1",   "--max-steps",
@@ -64,7 +63,7 @@ static unsigned serve(void) {
                                          .slots = &slots,
                                          .budget = services.budget};
     services.workers = workers_start(&for_workers, WORKERS);
-    http_server *server = services.workers ? http_start(&services, &plain, message, sizeof message) : NULL;
+    http_server *server = services.workers ? http_start(&services, message, sizeof message) : NULL;
     require(server, message);
     require(retention_start(services.store, &log, 0, ENDED_JOBS_BYTES), "retention starts");
     return http_port(server);

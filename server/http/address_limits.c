@@ -1,0 +1,59 @@
+/* address_limits.c — see address_limits.h. */
+#include "server/http/address_limits.h"
+
+#include "server/bucket.h"
+#include "server/stamp.h"
+
+#include <math.h>
+#include <netinet/in.h>
+#include <nettle/sha2.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 4096 };
+
+struct address_limits {
+    double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0: no limit */
+    char secret[STAMP_ID_BYTES];                      /* so that nobody can choose whose row to use up */
+    bucket rows[ROWS][ADDRESS_COSTS];
+};
+
+address_limits *address_limits_open(double handshakes_per_second) {
+    address_limits *a = calloc(1, sizeof *a);
+    if (!a || !stamp_id(a->secret)) {
+        free(a);
+        return NULL;
+    }
+    /* Twenty mistyped tokens at once, then one in five seconds: guessing 256 bits is hopeless at any rate. */
+    a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
+    a->most[ADDRESS_WRONG_TOKEN] = 20;
+    /* A client that opens all its connections at once is served; two seconds' worth bound what it may cost. */
+    a->rates[ADDRESS_HANDSHAKE] = handshakes_per_second;
+    a->most[ADDRESS_HANDSHAKE] = fmax(10, 2 * handshakes_per_second);
+    return a;
+}
+
+void address_limits_close(address_limits *a) {
+    free(a);
+}
+
+static size_t row_of(const address_limits *a, const struct sockaddr *address) {
+    const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+    bool is_six = address->sa_family == AF_INET6;
+    uint8_t digest[4];
+    struct sha256_ctx hash;
+    sha256_init(&hash);
+    sha256_update(&hash, sizeof a->secret, (const uint8_t *)a->secret);
+    sha256_update(&hash, is_six ? 8 : 4, is_six ? six->sin6_addr.s6_addr : (const uint8_t *)&four->sin_addr);
+    sha256_digest(&hash, sizeof digest, digest);
+    uint32_t number;
+    memcpy(&number, digest, sizeof number);
+    return number % ROWS;
+}
+
+bool address_limits_take(address_limits *a, address_cost cost, const struct sockaddr *address, double *seconds) {
+    if (a->rates[cost] <= 0) return true;
+    return bucket_take(&a->rows[row_of(a, address)][cost], a->rates[cost], a->most[cost], seconds);
+}
