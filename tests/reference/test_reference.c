@@ -115,14 +115,26 @@ static bool write_scratch(reference_case *c) {
     return written || complain(c, "cannot write %s", c->scratch);
 }
 
-static bool run_at(reference_case *c, child_result *result, const double *times, int count) {
-    if (!set_times(c->system, times, count)) return complain(c, "the system has no simulation");
-    if (!write_scratch(c)) return false;
-    const char *argv[] = {program(), "run", "--format", "csv", "--rtol", "1e-9", "--atol", "1e-11", c->scratch, NULL};
+static bool run_by(reference_case *c, child_result *result, const char *formulation, const char *method) {
+    const char *argv[14] = {program(), "run", "--format", "csv", "--rtol", "1e-9", "--atol", "1e-11", c->scratch};
+    size_t used = 9;
+    if (formulation != NULL) argv[used++] = "--formulation", argv[used++] = formulation;
+    if (method != NULL) argv[used++] = "--method", argv[used++] = method;
+    child_result_clear(result);
     if (!child_run(result, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
     if (result->timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
     if (result->exit_code != 0) return complain(c, "exit code %d: %.800s", result->exit_code, result->errors);
+    const cJSON *text;
+    cJSON_ArrayForEach(text, cJSON_GetObjectItemCaseSensitive(c->expected, "silent_about")) {
+        if (cJSON_IsString(text) && strcasestr(result->errors, text->valuestring) != NULL)
+            return complain(c, "stderr mentions %s: %.800s", text->valuestring, result->errors);
+    }
     return true;
+}
+
+static bool run_at(reference_case *c, child_result *result, const double *times, int count) {
+    if (!set_times(c->system, times, count)) return complain(c, "the system has no simulation");
+    return write_scratch(c) && run_by(c, result, NULL, NULL);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -250,17 +262,35 @@ static bool judge_repeat(reference_case *c, const double *times, int count) {
     return true;
 }
 
-static bool judge_rows(reference_case *c) {
-    double times[MOST_TIMES];
-    int count = collect_times(c, times);
-    if (!run_at(c, &c->run, times, count)) return false;
+static bool judge_run(reference_case *c) {
+    csv_table_clear(&c->table);
     if (!csv_table_read(&c->table, c->run.output, c->run.output_length, c->reason, sizeof c->reason)) return false;
     if (c->table.row_count == 0) return complain(c, "no rows");
     const cJSON *point;
     cJSON_ArrayForEach(point, cJSON_GetObjectItemCaseSensitive(c->expected, "at")) {
         if (!judge_point(c, point)) return false;
     }
-    return judge_invariants(c) && judge_end(c) && judge_repeat(c, times, count);
+    return judge_invariants(c) && judge_end(c);
+}
+
+/* The same rows by each formulation with each method that the case lists. */
+static bool judge_ways(reference_case *c) {
+    const cJSON *ways = cJSON_GetObjectItemCaseSensitive(c->expected, "ways"), *formulation, *method;
+    cJSON_ArrayForEach(formulation, cJSON_GetObjectItemCaseSensitive(ways, "formulations")) {
+        cJSON_ArrayForEach(method, cJSON_GetObjectItemCaseSensitive(ways, "methods")) {
+            if (run_by(c, &c->run, formulation->valuestring, method->valuestring) && judge_run(c)) continue;
+            char reason[REASON_SIZE];
+            snprintf(reason, sizeof reason, "%s", c->reason);
+            return complain(c, "%.30s by %.10s: %.1000s", formulation->valuestring, method->valuestring, reason);
+        }
+    }
+    return true;
+}
+
+static bool judge_rows(reference_case *c) {
+    double times[MOST_TIMES];
+    int count = collect_times(c, times);
+    return run_at(c, &c->run, times, count) && judge_run(c) && judge_repeat(c, times, count) && judge_ways(c);
 }
 
 /* ---- judgement of refusals ---- */
@@ -370,7 +400,8 @@ static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, co
 static bool judge_analysis(reference_case *c, const cJSON *wanted) {
     char path[PATH_SIZE + 20];
     snprintf(path, sizeof path, "%s/system.json", c->folder);
-    const char *argv[] = {program(), "analyze", "--format", "json", path, NULL};
+    const cJSON *option = cJSON_GetObjectItemCaseSensitive(c->expected, "option");
+    const char *argv[] = {program(), "analyze", "--format", "json", path, cJSON_GetStringValue(option), NULL};
     child_result_clear(&c->run);
     if (!child_run(&c->run, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
     if (c->run.timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
