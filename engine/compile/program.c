@@ -182,12 +182,15 @@ static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values,
     hamel_status status = program_cone_collect(&b->cone, b->g, nodes, count);
     if (status) return status;
     if (b->cone.count > MOST_VALUES) return HAMEL_LIMIT;
+    if (graph_refused(b->g)) return HAMEL_CANCELED;
     if (!builder_reserve(b)) return HAMEL_NO_MEMORY;
     for (size_t i = 0; i < count; i++) values[i] = program_cone_find(&b->cone, nodes[i]);
     status = program_select(b->operations, &b->cone, b->g, values, count);
     if (status) return status;
+    if (graph_refused(b->g)) return HAMEL_CANCELED;
     status = program_schedule(b->operations, b->cone.count, b->order, &b->order_count, &b->p->prepared_count);
     if (status) return status;
+    if (graph_refused(b->g)) return HAMEL_CANCELED;
     if (!place_constants(b) || !place_inputs(b)) return HAMEL_NO_MEMORY;
     find_last_uses(b);
     if (!place_instructions(b) || !place_runs(b) || !place_outputs(b, values, count)) return HAMEL_NO_MEMORY;

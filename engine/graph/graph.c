@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 256 };
+enum { FIRST_SLOTS = 256, WATCHED = 1024 };
 
 static uint64_t number_bits(double value) {
     uint64_t bits;
@@ -46,6 +46,22 @@ graph *graph_create(arena *memory, size_t max_nodes) {
     g->slot_count = FIRST_SLOTS;
     for (size_t i = 0; i < g->slot_count; i++) g->slots[i] = GRAPH_NONE;
     return g;
+}
+
+void graph_watch(graph *g, bool (*refuses)(void *context), void *context) {
+    g->refuses = refuses;
+    g->context = context;
+}
+
+bool graph_refused(const graph *g) {
+    return g->refuses && g->refuses(g->context);
+}
+
+/* Counts an operation. False, with the sticky status set, when the watcher refuses to continue. */
+static bool may_work(graph *g) {
+    if (++g->work % WATCHED != 0 || !graph_refused(g)) return true;
+    (void)fail(g, HAMEL_CANCELED);
+    return false;
 }
 
 hamel_status graph_status(const graph *g) {
@@ -99,6 +115,7 @@ static uint16_t operands_depend(const graph *g, const graph_cell *c) {
 
 graph_node graph_intern(graph *g, const graph_cell *cell) {
     size_t s = (size_t)cell_hash(cell) & (g->slot_count - 1);
+    if (!may_work(g)) return GRAPH_NONE;
     for (; g->slots[s] != GRAPH_NONE; s = (s + 1) & (g->slot_count - 1))
         if (cell_equal(&g->cells[g->slots[s]], cell)) return g->slots[s];
     if (g->count >= g->max_nodes) return fail(g, HAMEL_LIMIT);
@@ -168,6 +185,7 @@ bool graph_walk_begin(graph *g) {
 }
 
 bool graph_walk_push(graph *g, size_t *depth, graph_node node) {
+    if (!may_work(g)) return false;
     graph_node *stack = arena_grow(g->memory, g->stack, &g->stack_capacity, *depth + 1, sizeof *stack);
     if (!stack) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
     g->stack = stack;

@@ -56,7 +56,12 @@ typedef struct graph graph;
 /* Creates an empty graph of at most `max_nodes` in `memory` (borrowed, must outlive it). NULL without memory. */
 graph *graph_create(arena *memory, size_t max_nodes);
 
-hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT or HAMEL_NO_MEMORY */
+/* From now on `refuses(context)` is called after about a thousand operations on nodes. When it returns true the graph has
+ * the status HAMEL_CANCELED. */
+void graph_watch(graph *g, bool (*refuses)(void *context), void *context);
+bool graph_refused(const graph *g); /* asks now */
+
+hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT, HAMEL_NO_MEMORY or HAMEL_CANCELED */
 size_t graph_count(const graph *g);
 const graph_cell *graph_at(const graph *g, graph_node node);
 

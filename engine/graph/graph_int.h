@@ -14,6 +14,9 @@ typedef struct graph_memo {
 struct graph {
     arena *memory;
     hamel_status status; /* sticky */
+    bool (*refuses)(void *context);
+    void *context; /* of `refuses` */
+    uint32_t work; /* nodes made or visited: `refuses` is called after each WATCHED of them */
     graph_cell *cells;
     size_t count, capacity, max_nodes;
     const graph_table **tables;

@@ -52,6 +52,7 @@ typedef struct machine {
 
 bool binder_graph_fault(hamel_system *s, const char *pointer) {
     if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT) return false; /* said once */
+    if (graph_status(s->graph) == HAMEL_CANCELED) return false;                               /* as is this */
     if (graph_status(s->graph) == HAMEL_LIMIT)
         (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system needs more than %zu expression nodes",
                          s->limits->nodes);

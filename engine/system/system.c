@@ -526,14 +526,19 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
 }
 
 bool system_interrupted(hamel_system *s) {
-    hamel_status last = s->error->status;
     hamel_status asked = hamel_ask(s->poll);
+    if (asked == HAMEL_OK) return false;
+    hamel_status last = s->error->status;
     if (asked == HAMEL_CANCELED && last != asked)
         (void)hamel_fail(s->error, asked, "", 0, "canceled while the equations were derived");
     if (asked == HAMEL_LIMIT && last != asked)
         (void)hamel_fail(s->error, asked, "", 0, "the equations were not derived within the limit of %s",
                          s->poll->spent);
-    return asked != HAMEL_OK;
+    return true;
+}
+
+static bool is_interrupted(void *system) {
+    return system_interrupted(system);
 }
 
 static bool create_binder(hamel_system *s) {
@@ -588,6 +593,7 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
                         .lagrangian = GRAPH_NONE,
                         .acceleration_energy = GRAPH_NONE};
     s->graph = graph_create(memory, limits->nodes);
+    if (s->graph) graph_watch(s->graph, is_interrupted, s);
     if (!s->graph || !create_binder(s)) {
         *out = NULL;
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
