@@ -15,6 +15,9 @@ DESTDIR ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
 WERROR  ?= -Werror
 # V=1 shows whole commands.
 quiet = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)';)
@@ -23,7 +26,7 @@ DATA    ?= build/data
 
 # ---- sources: a room each ----
 
-engine_sources := $(wildcard engine/*.c engine/*/*.c)
+engine_sources := $(wildcard engine/*.c engine/*/*.c) engine/base/shortest_digits.cpp
 api_sources    := $(wildcard api/*.c)
 server_sources := $(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))
 cli_sources    := $(filter-out clients/cli/main.c,$(wildcard clients/cli/*.c))
@@ -74,7 +77,7 @@ LAPACK := $(addprefix /usr/lib/$(MULTIARCH)/,liblapacke.a lapack/liblapack.a bla
 
 LIBS := -lsundials_cvodes -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense \
         -lklu -lamd -lcamd -lcolamd -lbtf -lsuitesparseconfig $(LAPACK) -lflint -lmpfr -lgmp -ludunits2 \
-        -lmicrohttpd -lgnutls -lseccomp -lsqlite3 -lpq -lcurl -lcairo -lcjson -lnettle -lz -lm -lpthread
+        -lmicrohttpd -lgnutls -lseccomp -lsqlite3 -lpq -lcurl -lcairo -lcjson -lnettle -lz -lstdc++ -lm -lpthread
 # SUNDIALS=PREFIX: the one that deploy/sundials.sh has built there with optimization, instead of Debian's.
 ifneq ($(SUNDIALS),)
 COMMON += -I$(SUNDIALS)/include
@@ -128,7 +131,12 @@ build/generated/documents.c: api/embed_file.sh $(foreach d,$(documents),$(lastwo
 # $(call variant,NAME): the rules of one build.
 define variant
 cc_$(1) ?= $$(CC)
-$(1)_obj = $$(patsubst %.c,$$(dir_$(1))/obj/%.o,$$(1))
+$(1)_obj = $$(patsubst %,$$(dir_$(1))/obj/%.o,$$(basename $$(1)))
+
+# One function of the C++ library, in every build as in release: it is not ours to sanitize.
+$$(dir_$(1))/obj/%.o: %.cpp Makefile | build/.setup-build
+	@mkdir -p $$(@D)
+	$$(call quiet,c++,$$@)$$(CXX) -std=c++17 -I. -Wall -Wextra -Wconversion -Wshadow $$(WERROR) -O2 $$(HARDEN) -fno-exceptions -MMD -MP -c $$< -o $$@
 
 $$(dir_$(1))/obj/%.o: %.c Makefile | build/.setup-build
 	@mkdir -p $$(@D)

@@ -4,8 +4,9 @@
  * is NULL and everything is 0 but `maximum` and `failed`. */
 #include "engine/base/text_buffer.h"
 
+#include "engine/base/shortest_digits.h"
+
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -97,17 +98,50 @@ void text_buffer_printf(text_buffer *b, const char *format, ...) {
     b->length += (size_t)length;
 }
 
-/* Any double that 15 digits can tell has them in %.15g; beyond the normal range fewer digits may do, so the search
- * starts at one there. The C locale is never changed in this program, so the separator is a point. */
+/* d.dddde±XX, with two digits of the exponent at least. */
+static size_t lay_out_scientific(char *out, const char *digits, int count, int exponent) {
+    char *at = out;
+    *at++ = digits[0];
+    if (count > 1) *at++ = '.';
+    memcpy(at, digits + 1, (size_t)(count - 1));
+    at += count - 1;
+    int power = exponent - 1;
+    *at++ = 'e';
+    *at++ = power < 0 ? '-' : '+';
+    if (power < 0) power = -power;
+    if (power >= 100) *at++ = (char)('0' + power / 100);
+    *at++ = (char)('0' + power / 10 % 10);
+    *at++ = (char)('0' + power % 10);
+    return (size_t)(at - out);
+}
+
+/* 0.00ddd, dd.dd or dd000. */
+static size_t lay_out_fixed(char *out, const char *digits, int count, int exponent) {
+    char *at = out;
+    if (exponent <= 0) {
+        *at++ = '0';
+        *at++ = '.';
+        for (int i = exponent; i < 0; i++) *at++ = '0';
+    }
+    for (int i = 0; i < count; i++) {
+        if (i == exponent && i > 0) *at++ = '.';
+        *at++ = digits[i];
+    }
+    for (int i = count; i < exponent; i++) *at++ = '0';
+    return (size_t)(at - out);
+}
+
+/* As %.15g, %.16g or %.17g lay out the same digits: powers from 10^-4 to 10^14 are written without an exponent, and up to
+ * 10^15 or 10^16 where there are 16 or 17 digits; subnormal numbers with the digits that they have. */
 void text_buffer_number(text_buffer *b, double value) {
     assert(isfinite(value));
-    char text[40];
-    int length = 0;
-    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
-        length = snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    text_buffer_add(b, text, (size_t)length);
+    enum { USUAL = 15 };
+    char text[40], *at = text, digits[SHORTEST_DIGITS_MOST];
+    int exponent, count = shortest_digits(value, digits, &exponent);
+    if (signbit(value)) *at++ = '-';
+    bool fixed = exponent > -4 && exponent <= (count > USUAL ? count : USUAL);
+    at += fixed ? lay_out_fixed(at, digits, count, exponent) : lay_out_scientific(at, digits, count, exponent);
+    text_buffer_add(b, text, (size_t)(at - text));
 }
 
 char *text_buffer_take(text_buffer *b, size_t *length) {

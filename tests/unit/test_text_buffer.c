@@ -1,4 +1,5 @@
 /* Tests of engine/base/text_buffer.c. */
+#include "engine/base/random.h"
 #include "engine/base/text_buffer.h"
 #include "tests/unit/random.h"
 
@@ -7,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +145,40 @@ static void every_finite_number_reads_back(void **state) {
     text_buffer_free(&b);
 }
 
+/* With the fewest of 15, 16 and 17 digits that read back, fewer of subnormal numbers, as printf lays them out. */
+static void print_and_read(char text[40], double value) {
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+        snprintf(text, 40, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+/* Of 16 digits that read back there may be some where the nearest ones do not: then this text has one digit less. */
+static void numbers_look_as_printf_lays_them_out(void **state) {
+    (void)state;
+    text_buffer b;
+    text_buffer_init(&b, 100);
+    uint64_t seed = 7;
+    int shorter = 0;
+    for (int i = 0; i < 60000; i++) {
+        char expected[40];
+        double value = random_uniform(&seed, -1, 1) * pow(10, (int)random_uniform(&seed, -20, 25));
+        if (i % 3 == 0) value = round(value * 1000) / 1000;
+        if (i % 100 == 1) value *= 1e-300;
+        print_and_read(expected, value);
+        if (strcmp(number_text(&b, value), expected) == 0) continue;
+        assert_in_range(b.length, 1, strlen(expected) - 1);
+        shorter++;
+    }
+    assert_in_range(shorter, 0, 600);
+    for (int power = -330; power <= 308; power++) {
+        char expected[40];
+        print_and_read(expected, pow(10, power));
+        assert_string_equal(number_text(&b, pow(10, power)), expected);
+    }
+    text_buffer_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_added_stands_in_order_and_is_ended),
@@ -153,6 +189,7 @@ int main(void) {
         cmocka_unit_test(taken_bytes_belong_to_the_taker),
         cmocka_unit_test(numbers_are_written_as_short_as_they_can_be),
         cmocka_unit_test(every_finite_number_reads_back),
+        cmocka_unit_test(numbers_look_as_printf_lays_them_out),
     };
     return cmocka_run_group_tests_name("text_buffer", tests, NULL, NULL);
 }
