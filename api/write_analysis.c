@@ -43,7 +43,7 @@ static void add_nothing(json_builder *b, cJSON *object, const char *key) {
 }
 
 static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
-    static const char *const keys[] = {"derived_flag", "growth", "degree", "with_time", "exact", "error_probability"};
+    static const char *const keys[] = {"derived_flag", "growth", "degree", "with_time", "exact", "decided_by"};
     if (!r->growth) {
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) add_nothing(b, object, keys[k]);
         return;
@@ -53,7 +53,7 @@ static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
     json_add_number(b, object, keys[2], (double)r->growth_count);
     json_add_truth(b, object, keys[3], r->with_time);
     json_add_truth(b, object, keys[4], r->exact);
-    json_add_number(b, object, keys[5], r->error_probability);
+    json_add_text(b, object, keys[5], r->flags_decided_by);
 }
 
 static void add_start(json_builder *b, cJSON *holonomy, const hamel_start_verdict *s) {

@@ -336,7 +336,7 @@ typedef struct hamel_report {
     size_t derived_count, growth_count; /* the latter is the degree of nonholonomy */
     bool with_time;                     /* time counts as a coordinate in `growth` */
     bool exact;                         /* the dimensions are certain */
-    double error_probability;           /* otherwise, that one of them is too small; see engine/analyze/README.md */
+    const char *flags_decided_by;       /* "expressions" when exact, otherwise "random states"; NULL without them */
     hamel_integral *integrals; /* independent ones, as far as they were found in closed form: `integrable` at most */
     size_t integral_count;
     /* The quasi-velocities of the description, as far as they are independent, and what completes them: linear constraints,

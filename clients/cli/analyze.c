@@ -148,11 +148,8 @@ static void print_flags(const cJSON *holonomy) {
     print_dimensions("  derived systems, dimensions", derived, "");
     print_dimensions("  directions, grown by brackets", growth, timed ? ", that of time among them" : "");
     print_count("  degree of nonholonomy", holonomy, "degree");
-    if (cJSON_IsTrue(member(holonomy, "exact")))
-        printf("%-38s exact\n", "  these dimensions are");
-    else
-        printf("%-38s found at random states; wrong with a probability below %.0e\n", "  these dimensions are",
-               number_of(holonomy, "error_probability"));
+    printf("%-38s %s\n", "  these dimensions are",
+           cJSON_IsTrue(member(holonomy, "exact")) ? "exact" : "the largest found at random states, without proof");
 }
 
 /* Of a system without velocity constraints "none" alone would be read as "not holonomic". */

@@ -11,318 +11,52 @@
  * Trans. AMS 180 (1973) 171; Sontag, J. Differential Equations 78 (1989) 105); a curve of random u(s) is. If one more
  * bracket adds nothing at a random point of the curve, no further bracket does. So the rank of forms bounds the length
  * of the series.
- *
- * Everything is computed with TAYLOR_BITS bits, so that rounding of the computation cannot be mistaken for a bracket.
- * Coefficients given as decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed
- * for two more systems, whose coefficients differ by CHANGE, and a direction counts if it is larger than SIGNAL times
- * the difference between the systems. No threshold for the size of a bracket is needed. */
-#include "engine/analyze/forms.h"
-#include "engine/analyze/taylor.h"
+ */
+#include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { COPIES = 3, FIRST_ORDER = 4, NEWTON_STEPS = 6, WAY_ORDER = 16, WAY_STEPS = 4 };
-static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
-static const double SIGNAL = 1e3;
-static const double NOISE = 0x1p-200; /* of a bracket's terms and of the coefficients: TAYLOR_BITS less what cancels */
+enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
 /* The path from a singular start: the error of steps of WAY times the length that the series allow. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
 static const double WORK_MOST = 3e7;        /* products of numbers for one order; some seconds */
 static const size_t NUMBERS_MOST = 1000000; /* of one system; 80 MB */
 
-/* ∂(entry)/∂(column) */
-typedef struct slope {
-    size_t entry, column, place;
-} slope;
-
-typedef struct closure {
-    forms *f;
-    arena memory;
-    taylor_plan plan;
-    size_t width, rank, others, order;
-    size_t *row;           /* entry → position among the chosen rows; rank for others */
-    size_t *place;         /* entry → place of its node */
-    size_t *variable;      /* column → place of its symbol; plan.count where no expression contains it */
-    size_t *residual;      /* row → place of Φ of a holonomic constraint; plan.count for others */
-    size_t *pivot, *other; /* columns: rank; width − rank */
-    size_t *solved;        /* column → position in pivot; rank for others */
-    slope *slopes;
-    size_t slope_count;
-    double *control;       /* width × (order + 1): u */
-    double *matrix;        /* rank × width */
-    double noise;          /* of a bracket, in units of its terms */
-    mpfr_t *start[COPIES]; /* width: of each system's curve */
-} closure;
-
-/* One of the systems. Series are one after another, each of order + 1 coefficients. */
-typedef struct copy {
-    taylor t;
-    mpfr_t *x;            /* width */
-    mpfr_t *velocity;     /* width */
-    mpfr_t *inverse;      /* rank × rank numbers: of A_p at the start */
-    mpfr_t *b;            /* rank × others */
-    mpfr_t *P;            /* rank × width */
-    mpfr_t *V;            /* rank × others */
-    mpfr_t *right, *work; /* rank; rank × 2 rank numbers */
-    mpfr_t *scale;        /* rank: the largest coefficient or term of a component */
-} copy;
-
-/* The rows kept so far, for all copies, each reduced by the previous rows. */
-typedef struct directions {
-    size_t rank, count;
-    double noise;         /* of a bracket, in units of its terms */
-    size_t *pivot;        /* component that is 1 */
-    mpfr_t *rows[COPIES]; /* rank × rank */
-    mpfr_t *next[COPIES]; /* rank */
-} directions;
-
-/* --- the plan ------------------------------------------------------------------------------------------------------ */
-
-static graph_node symbol_of(const forms *f, size_t column) {
-    graph *g = f->a->system->graph;
-    return column < f->coordinate_count ? graph_symbol(g, SYMBOL_COORDINATE, f->coordinates[column])
-                                        : graph_symbol(g, SYMBOL_TIME, 0);
-}
-
-static size_t chosen_row(const forms *f, size_t row) {
-    for (size_t k = 0; k < f->rank; k++)
-        if (f->chosen[k] == row) return k;
-    return f->rank;
-}
-
-/* The derivatives of the chosen rows' entries, and all roots. NULL without memory, or when the graph failed. */
-static graph_node *list_roots(closure *c, size_t *count) {
-    forms *f = c->f;
-    graph *g = f->a->system->graph;
-    size_t capacity = 0;
-    graph_node *roots = arena_alloc(&c->memory, f->entry_count * (c->width + 1) + c->rank, sizeof *roots);
-    *count = 0;
-    if (!roots) return NULL;
-    for (size_t e = 0; e < f->entry_count; e++) {
-        c->row[e] = chosen_row(f, f->entry_row[e]);
-        if (c->row[e] == c->rank) continue;
-        roots[(*count)++] = f->nodes[e];
-        for (size_t l = 0; l < c->width; l++) {
-            graph_node node = graph_partial(g, f->nodes[e], symbol_of(f, l));
-            if (node < 0) return NULL;
-            if (graph_is_zero(g, node)) continue;
-            slope *slopes = arena_grow(&c->memory, c->slopes, &capacity, c->slope_count + 1, sizeof *slopes);
-            if (!slopes) return NULL;
-            c->slopes = slopes;
-            slopes[c->slope_count++] = (slope){e, l, (size_t)node};
-            roots[(*count)++] = node;
-        }
-    }
-    for (size_t r = 0; r < c->rank; r++)
-        if (f->chosen[r] < f->holonomic_count)
-            roots[(*count)++] = f->a->system->constraints[f->rows[f->chosen[r]]].equation;
-    return roots;
-}
-
-static bool make_plan(closure *c) {
-    forms *f = c->f;
-    size_t count;
-    c->row = arena_alloc(&c->memory, f->entry_count, sizeof *c->row);
-    c->place = arena_alloc(&c->memory, f->entry_count, sizeof *c->place);
-    c->variable = arena_alloc(&c->memory, c->width, sizeof *c->variable);
-    c->residual = arena_alloc(&c->memory, c->rank, sizeof *c->residual);
-    c->pivot = arena_alloc(&c->memory, c->rank, sizeof *c->pivot);
-    c->other = arena_alloc(&c->memory, c->width, sizeof *c->other);
-    c->solved = arena_alloc(&c->memory, c->width, sizeof *c->solved);
-    c->matrix = arena_alloc(&c->memory, c->rank * c->width, sizeof *c->matrix);
-    if (!c->row || !c->place || !c->variable || !c->residual || !c->pivot || !c->other || !c->solved || !c->matrix)
-        return false;
-    graph_node *roots = list_roots(c, &count);
-    if (!roots || !taylor_plan_create(&c->plan, f->a->system->graph, roots, count, &c->memory)) return false;
-    for (size_t e = 0; e < f->entry_count; e++)
-        c->place[e] = c->row[e] < c->rank ? taylor_place(&c->plan, f->nodes[e]) : 0;
-    for (size_t k = 0; k < c->slope_count; k++)
-        c->slopes[k].place = taylor_place(&c->plan, (graph_node)c->slopes[k].place);
-    for (size_t l = 0; l < c->width; l++) {
-        graph_node node = symbol_of(f, l);
-        c->variable[l] = taylor_place(&c->plan, node);
-        if (c->variable[l] < c->plan.count && c->plan.nodes[c->variable[l]] != node) c->variable[l] = c->plan.count;
-    }
-    for (size_t r = 0; r < c->rank; r++) {
-        graph_node equation = f->a->system->constraints[f->rows[f->chosen[r]]].equation;
-        c->residual[r] = f->chosen[r] < f->holonomic_count ? taylor_place(&c->plan, equation) : c->plan.count;
-    }
-    return true;
-}
-
-/* Columns to solve for, by elimination with the entry that is largest in its row, time excepted. False at a singular point. */
-static bool choose_pivots(closure *c) {
-    size_t n = c->f->coordinate_count, count = 0;
-    double *a = c->matrix;
-    for (size_t l = 0; l < c->width; l++) c->solved[l] = c->rank;
-    for (size_t r = 0; r < c->rank; r++) forms_row(c->f, c->f->chosen[r], a + r * c->width);
-    for (size_t r = 0; r < c->rank; r++) {
-        size_t column = n;
-        double best = 0;
-        for (size_t l = 0; l < n; l++)
-            if (c->solved[l] == c->rank && fabs(a[r * c->width + l]) > best) {
-                best = fabs(a[r * c->width + l]);
-                column = l;
-            }
-        if (column == n) return false;
-        c->pivot[r] = column;
-        c->solved[column] = r;
-        for (size_t i = r + 1; i < c->rank; i++) {
-            double factor = a[i * c->width + column] / a[r * c->width + column];
-            for (size_t l = 0; factor != 0 && l < n; l++) a[i * c->width + l] -= factor * a[r * c->width + l];
-            a[i * c->width + column] = 0;
-        }
-    }
-    for (size_t l = 0; l < c->width; l++)
-        if (c->solved[l] == c->rank) c->other[count++] = l;
-    return count == c->others;
-}
-
 /* --- one system ---------------------------------------------------------------------------------------------------- */
 
-static mpfr_ptr term(mpfr_t *series, size_t which, size_t order, size_t k) {
-    return series[which * (order + 1) + k];
-}
-
-/* to += or −= x y */
-static void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratch) {
-    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return;
-    mpfr_mul(scratch, x, y, MPFR_RNDN);
-    if (sign > 0)
-        mpfr_add(to, to, scratch, MPFR_RNDN);
-    else
-        mpfr_sub(to, to, scratch, MPFR_RNDN);
-}
-
-static void copy_free(const closure *c, copy *y) {
-    size_t each = c->order + 1, k = c->rank;
-    taylor_free(&y->t);
-    taylor_numbers_free(y->x, c->width);
-    taylor_numbers_free(y->velocity, c->width * each);
-    taylor_numbers_free(y->inverse, k * k);
-    taylor_numbers_free(y->b, k * c->others * each);
-    taylor_numbers_free(y->P, k * c->width * each);
-    taylor_numbers_free(y->V, k * c->others * each);
-    taylor_numbers_free(y->right, k + 1);
-    taylor_numbers_free(y->work, 2 * k * k);
-    taylor_numbers_free(y->scale, k);
-    *y = (copy){0};
-}
-
 /* Of one system. */
-static size_t numbers_of(const closure *c) {
+static size_t numbers_of(const long_forms *c) {
     return (c->plan.count + c->rank * (2 * c->others + c->width)) * (c->order + 1);
 }
 
-/* False without memory. MPFR does not check its allocations; a number takes the space of ten doubles. */
-static bool copy_create(const closure *c, copy *y, double change, uint64_t seed) {
+static void series_free(const long_forms *c, copy *y) {
     size_t each = c->order + 1, k = c->rank;
-    const double *parameters =
-        model_inputs(c->f->a->model, NULL, NULL, NULL, NULL, NULL, NULL).values[SYMBOL_PARAMETER];
+    taylor_numbers_free(y->velocity, c->width * each);
+    taylor_numbers_free(y->b, k * c->others * each);
+    taylor_numbers_free(y->P, k * c->width * each);
+    taylor_numbers_free(y->V, k * c->others * each);
+    copy_free(c, y);
+}
+
+/* System n. False without memory. MPFR does not check its allocations; a number takes the space of ten doubles. */
+static bool series_create(const long_forms *c, copy *y, size_t n, uint64_t seed) {
+    size_t each = c->order + 1, k = c->rank;
     if (!memory_left(10, numbers_of(c))) return false;
-    bool good = taylor_init(&y->t, &c->plan, c->order, parameters, change, seed);
-    y->x = taylor_numbers(c->width);
+    bool good = copy_create(c, y, copy_change(n), seed + n);
     y->velocity = taylor_numbers(c->width * each);
-    y->inverse = taylor_numbers(k * k);
     y->b = taylor_numbers(k * c->others * each);
     y->P = taylor_numbers(k * c->width * each);
     y->V = taylor_numbers(k * c->others * each);
-    y->right = taylor_numbers(k + 1);
-    y->work = taylor_numbers(2 * k * k);
-    y->scale = taylor_numbers(k);
-    return good && y->x && y->velocity && y->inverse && y->b && y->P && y->V && y->right && y->work && y->scale;
-}
-
-static void set_variable(const closure *c, copy *y, size_t column, size_t k, mpfr_srcptr value) {
-    if (c->variable[column] < c->plan.count)
-        mpfr_set(taylor_coefficient(&y->t, c->variable[column], k), value, MPFR_RNDN);
-}
-
-/* Gauss–Jordan with the largest pivot of a column, on A_p | 1. False where A_p is singular or not finite. */
-static bool invert(const closure *c, copy *y) {
-    size_t k = c->rank, wide = 2 * k;
-    for (size_t i = 0; i < k * wide; i++) mpfr_set_zero(y->work[i], 1);
-    for (size_t e = 0; e < c->f->entry_count; e++) {
-        if (c->row[e] == k) continue;
-        mpfr_srcptr value = taylor_coefficient(&y->t, c->place[e], 0);
-        size_t column = c->solved[c->f->entry_column[e]];
-        if (!mpfr_number_p(value)) return false;
-        if (column < k) mpfr_set(y->work[c->row[e] * wide + column], value, MPFR_RNDN);
-    }
-    for (size_t r = 0; r < k; r++) mpfr_set_ui(y->work[r * wide + k + r], 1, MPFR_RNDN);
-    for (size_t r = 0; r < k; r++) {
-        size_t best = r;
-        for (size_t i = r + 1; i < k; i++)
-            if (mpfr_cmpabs(y->work[i * wide + r], y->work[best * wide + r]) > 0) best = i;
-        if (mpfr_zero_p(y->work[best * wide + r])) return false;
-        for (size_t j = 0; best != r && j < wide; j++) mpfr_swap(y->work[r * wide + j], y->work[best * wide + j]);
-        mpfr_set(y->right[k], y->work[r * wide + r], MPFR_RNDN);
-        for (size_t j = 0; j < wide; j++)
-            mpfr_div(y->work[r * wide + j], y->work[r * wide + j], y->right[k], MPFR_RNDN);
-        for (size_t i = 0; i < k; i++) {
-            if (i == r || mpfr_zero_p(y->work[i * wide + r])) continue;
-            mpfr_set(y->right[k], y->work[i * wide + r], MPFR_RNDN);
-            for (size_t j = 0; j < wide; j++)
-                add_to(y->work[i * wide + j], -1, y->right[k], y->work[r * wide + j], y->t.scratch[0]);
-        }
-    }
-    for (size_t r = 0; r < k; r++)
-        for (size_t j = 0; j < k; j++) mpfr_set(y->inverse[r * k + j], y->work[r * wide + k + j], MPFR_RNDN);
-    return true;
-}
-
-/* Coefficient k of S in A_p S = R, of which right[] holds that of R; S has `stride` series from one row to the next. */
-static void solve_for(const closure *c, copy *y, mpfr_t *S, size_t first, size_t stride, size_t k) {
-    size_t rank = c->rank;
-    for (size_t e = 0; k > 0 && e < c->f->entry_count; e++) {
-        size_t q = c->solved[c->f->entry_column[e]];
-        if (c->row[e] == rank || q == rank) continue;
-        for (size_t i = 1; i <= k; i++)
-            add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
-                   term(S, first + q * stride, c->order, k - i), y->t.scratch[0]);
-    }
-    for (size_t q = 0; q < rank; q++) {
-        mpfr_ptr to = term(S, first + q * stride, c->order, k);
-        mpfr_set_zero(to, 1);
-        for (size_t r = 0; r < rank; r++) add_to(to, 1, y->inverse[q * rank + r], y->right[r], y->t.scratch[0]);
-    }
-}
-
-static void clear_right(const closure *c, copy *y) {
-    for (size_t r = 0; r < c->rank; r++) mpfr_set_zero(y->right[r], 1);
-}
-
-/* Onto the chosen holonomic constraints, by Newton's method in the pivots: the sample satisfies them to rounding of doubles. */
-static bool settle(const closure *c, copy *y) {
-    bool holonomic = false;
-    for (size_t l = 0; l < c->width; l++) set_variable(c, y, l, 0, y->x[l]);
-    for (size_t r = 0; r < c->rank; r++) holonomic |= c->residual[r] < c->plan.count;
-    for (int i = 0; i <= NEWTON_STEPS; i++) {
-        taylor_step(&y->t, 0);
-        if (!invert(c, y)) return false;
-        if (!holonomic || i == NEWTON_STEPS) return true;
-        for (size_t q = 0; q < c->rank; q++) {
-            mpfr_ptr x = y->x[c->pivot[q]];
-            for (size_t r = 0; r < c->rank; r++)
-                if (c->residual[r] < c->plan.count)
-                    add_to(x, -1, y->inverse[q * c->rank + r], taylor_coefficient(&y->t, c->residual[r], 0),
-                           y->t.scratch[0]);
-            if (!mpfr_number_p(x)) return false;
-            set_variable(c, y, c->pivot[q], 0, x);
-        }
-    }
-    return false;
+    return good && y->velocity && y->b && y->P && y->V;
 }
 
 /* Series of x and x' along the curve, and of all nodes. False where something is not finite. */
-static bool follow(const closure *c, copy *y) {
-    if (!settle(c, y)) return false;
+static bool follow(const long_forms *c, copy *y) {
+    if (!copy_settle(c, y)) return false;
     for (size_t k = 0; k <= c->order; k++) {
         if (k > 0) taylor_step(&y->t, k);
-        clear_right(c, y);
+        copy_clear_right(c, y);
         for (size_t j = 0; j < c->others; j++)
             mpfr_set_d(term(y->velocity, c->other[j], c->order, k), c->control[c->other[j] * (c->order + 1) + k],
                        MPFR_RNDN);
@@ -333,13 +67,13 @@ static bool follow(const closure *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* the rows of V hold the velocities of the pivots until solve_for has read the lower orders */
-        solve_for(c, y, y->V, 0, c->others, k);
+        /* the rows of V hold the velocities of the pivots until copy_solve has read the lower orders */
+        copy_solve(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);
         for (size_t l = 0; k < c->order && l < c->width; l++) {
             mpfr_div_ui(y->right[0], term(y->velocity, l, c->order, k), k + 1, MPFR_RNDN);
-            set_variable(c, y, l, k + 1, y->right[0]);
+            copy_set(c, y, l, k + 1, y->right[0]);
         }
     }
     for (size_t e = 0; e < c->f->entry_count; e++)
@@ -348,24 +82,24 @@ static bool follow(const closure *c, copy *y) {
     return true;
 }
 
-static void solve_coefficients(const closure *c, copy *y) {
+static void solve_coefficients(const long_forms *c, copy *y) {
     for (size_t j = 0; j < c->others; j++)
         for (size_t k = 0; k <= c->order; k++) {
-            clear_right(c, y);
+            copy_clear_right(c, y);
             for (size_t e = 0; e < c->f->entry_count; e++)
                 if (c->row[e] < c->rank && c->f->entry_column[e] == c->other[j])
                     mpfr_set(y->right[c->row[e]], taylor_coefficient(&y->t, c->place[e], k), MPFR_RNDN);
-            solve_for(c, y, y->b, j, c->others, k);
+            copy_solve(c, y, y->b, j, c->others, k);
         }
 }
 
 /* P_l = A_p⁻¹ H_l. Slopes are listed by entries, so each column looks for its own. */
-static void solve_slopes(const closure *c, copy *y) {
+static void solve_slopes(const long_forms *c, copy *y) {
     for (size_t l = 0; l < c->width; l++) {
         bool any = false;
         for (size_t i = 0; i < c->slope_count; i++) any |= c->slopes[i].column == l;
         for (size_t k = 0; any && k <= c->order; k++) {
-            clear_right(c, y);
+            copy_clear_right(c, y);
             for (size_t s = 0; s < c->slope_count; s++) {
                 if (c->slopes[s].column != l) continue;
                 size_t e = c->slopes[s].entry;
@@ -373,17 +107,13 @@ static void solve_slopes(const closure *c, copy *y) {
                     add_to(y->right[c->row[e]], 1, taylor_coefficient(&y->t, c->slopes[s].place, i),
                            term(y->velocity, c->f->entry_column[e], c->order, k - i), y->t.scratch[0]);
             }
-            solve_for(c, y, y->P, l, c->width, k);
+            copy_solve(c, y, y->P, l, c->width, k);
         }
     }
 }
 
-static void enlarge(mpfr_ptr scale, mpfr_srcptr value) {
-    if (mpfr_cmpabs(value, scale) > 0) mpfr_abs(scale, value, MPFR_RNDN);
-}
-
 /* V_j, and the size of its terms at the start. */
-static void first_brackets(const closure *c, copy *y) {
+static void first_brackets(const long_forms *c, copy *y) {
     size_t order = c->order;
     for (size_t r = 0; r < c->rank; r++) {
         mpfr_set_ui(y->scale[r], 1, MPFR_RNDN); /* the coefficient of the pivot */
@@ -410,7 +140,7 @@ static void first_brackets(const closure *c, copy *y) {
 
 /* V := [X_u, V], whose series is one term shorter: `order` terms are left. In place, as coefficient k needs V up to k + 1
  * of all rows of a column: the column is copied first. */
-static void next_brackets(const closure *c, copy *y, size_t left, mpfr_t *column) {
+static void next_brackets(const long_forms *c, copy *y, size_t left, mpfr_t *column) {
     for (size_t j = 0; j < c->others; j++) {
         for (size_t r = 0; r < c->rank; r++)
             for (size_t k = 0; k <= left; k++)
@@ -431,70 +161,10 @@ static void next_brackets(const closure *c, copy *y, size_t left, mpfr_t *column
     }
 }
 
-/* --- the rank ------------------------------------------------------------------------------------------------------- */
-
-static void directions_free(directions *d) {
-    for (size_t n = 0; n < COPIES; n++) {
-        taylor_numbers_free(d->rows[n], d->rank * d->rank);
-        taylor_numbers_free(d->next[n], d->rank);
-    }
-    free(d->pivot);
-}
-
-static bool directions_create(directions *d, size_t rank, double noise) {
-    *d = (directions){.rank = rank, .noise = noise, .pivot = calloc(rank + 1, sizeof *d->pivot)};
-    bool good = d->pivot != NULL;
-    for (size_t n = 0; n < COPIES; n++) {
-        d->rows[n] = taylor_numbers(rank * rank);
-        d->next[n] = taylor_numbers(rank);
-        good = good && d->rows[n] && d->next[n];
-    }
-    return good;
-}
-
-/* Ratio of component r of the next row to the rounding of the coefficients and of the computation. */
-static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_ptr scratch) {
-    double noise = 0, value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)),
-           size = mpfr_get_d(copies->scale[r], MPFR_RNDN);
-    if (!(size > 0) || !isfinite(size)) return 0;
-    for (size_t n = 1; n < COPIES; n++) {
-        mpfr_sub(scratch, d->next[n][r], d->next[0][r], MPFR_RNDN);
-        noise = fmax(noise, fabs(mpfr_get_d(scratch, MPFR_RNDN)));
-    }
-    return value / (SIGNAL * noise + d->noise * size);
-}
-
-/* Keeps the next row if it is independent of the previous rows. */
-static bool add_direction(directions *d, const copy *copies, mpfr_ptr scratch, mpfr_ptr factor) {
-    size_t rank = d->rank, best = rank;
-    for (size_t i = 0; i < d->count; i++)
-        for (size_t n = 0; n < COPIES; n++) {
-            mpfr_set(factor, d->next[n][d->pivot[i]], MPFR_RNDN);
-            for (size_t r = 0; r < rank; r++) add_to(d->next[n][r], -1, factor, d->rows[n][i * rank + r], scratch);
-            mpfr_set_zero(d->next[n][d->pivot[i]], 1);
-        }
-    double largest = 0;
-    for (size_t r = 0; r < rank; r++) {
-        double size = mpfr_get_d(copies->scale[r], MPFR_RNDN),
-               value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)) / size;
-        if (value > largest && signal_of(d, copies, r, scratch) > 1) {
-            largest = value;
-            best = r;
-        }
-    }
-    if (best == rank) return false;
-    for (size_t n = 0; n < COPIES; n++) {
-        mpfr_set(factor, d->next[n][best], MPFR_RNDN);
-        for (size_t r = 0; r < rank; r++) mpfr_div(d->rows[n][d->count * rank + r], d->next[n][r], factor, MPFR_RNDN);
-    }
-    d->pivot[d->count++] = best;
-    return true;
-}
-
 /* --- brackets at the start of the curve ------------------------------------------------------------------------------ */
 
 /* [X_i, X_j] without the factor A_p⁻¹: Σ (∂A_rm/∂x_l) (X_i^m X_j^l − X_j^m X_i^l). */
-static void pair(const closure *c, copy *y, size_t i, size_t j, mpfr_t *to, mpfr_t *field_i, mpfr_t *field_j) {
+static void pair(const long_forms *c, copy *y, size_t i, size_t j, mpfr_t *to, mpfr_t *field_i, mpfr_t *field_j) {
     mpfr_t *const fields[] = {field_i, field_j};
     const size_t which[] = {i, j};
     for (int n = 0; n < 2; n++) {
@@ -519,9 +189,9 @@ static void pair(const closure *c, copy *y, size_t i, size_t j, mpfr_t *to, mpfr
 }
 
 /* Directions that one step of all brackets adds. */
-static bool count_pairs(const closure *c, copy *copies, size_t most, size_t *first) {
+static bool count_pairs(const long_forms *c, copy *copies, size_t most, size_t *first) {
     directions d;
-    mpfr_t *fields = taylor_numbers(2 * c->width + 1);
+    mpfr_t *fields = taylor_numbers(2 * c->width);
     bool good = directions_create(&d, c->rank, c->noise) && fields;
     for (size_t n = 0; good && n < COPIES; n++)
         for (size_t r = 0; r < c->rank; r++) {
@@ -533,16 +203,16 @@ static bool count_pairs(const closure *c, copy *copies, size_t most, size_t *fir
     for (size_t i = 1; good && i < c->others; i++)
         for (size_t j = 0; j < i && d.count < most; j++) {
             for (size_t n = 0; n < COPIES; n++) pair(c, &copies[n], i, j, d.next[n], fields, fields + c->width);
-            (void)add_direction(&d, copies, copies->t.scratch[0], fields[2 * c->width]);
+            (void)directions_add(&d, copies);
         }
     *first = d.count;
     directions_free(&d);
-    taylor_numbers_free(fields, 2 * c->width + 1);
+    taylor_numbers_free(fields, 2 * c->width);
     return good;
 }
 
 /* Directions of all brackets along the curve. *closed: no more brackets add anything. */
-static bool count_all(const closure *c, copy *copies, size_t most, size_t *all, bool *closed) {
+static bool count_all(const long_forms *c, copy *copies, size_t most, size_t *all, bool *closed) {
     directions d;
     mpfr_t *column = taylor_numbers(c->rank * (c->order + 1) + 1);
     bool good = directions_create(&d, c->rank, c->noise) && column;
@@ -554,7 +224,7 @@ static bool count_all(const closure *c, copy *copies, size_t most, size_t *all, 
             for (size_t n = 0; n < COPIES; n++)
                 for (size_t r = 0; r < c->rank; r++)
                     mpfr_set(d.next[n][r], term(copies[n].V, r * c->others + j, c->order, 0), MPFR_RNDN);
-            (void)add_direction(&d, copies, copies->t.scratch[0], copies->right[c->rank]);
+            (void)directions_add(&d, copies);
         }
         *closed = d.count == before || d.count == most;
         for (size_t n = 0; !*closed && left > 0 && n < COPIES; n++) next_brackets(c, &copies[n], left, column);
@@ -566,7 +236,7 @@ static bool count_all(const closure *c, copy *copies, size_t most, size_t *all, 
 }
 
 /* Products of numbers that one system takes. */
-static double work_of(const closure *c) {
+static double work_of(const long_forms *c) {
     double each = 0.5 * (double)(c->order + 1) * (double)(c->order + 2), rank = (double)c->rank;
     double solved =
         (double)(c->others + c->width) * ((double)c->f->entry_count * each + rank * rank * (double)c->order);
@@ -574,19 +244,19 @@ static double work_of(const closure *c) {
     return (double)c->plan.count * each + solved + levels;
 }
 
-static void draw_control(closure *c, uint64_t seed) {
+static void draw_control(long_forms *c, uint64_t seed) {
     for (size_t i = 0; i < c->width * (c->order + 1); i++) c->control[i] = random_uniform(&seed, -1, 1);
 }
 
 /* With series of c->order. */
-static hamel_status measure(closure *c, uint64_t seed, size_t most, size_t *first, size_t *all, bool *closed) {
+static hamel_status measure(long_forms *c, uint64_t seed, size_t most, size_t *first, size_t *all, bool *closed) {
     copy copies[COPIES] = {{.x = NULL}};
     hamel_status status = HAMEL_OK;
     bool good = true, finite = true;
     c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
     if (!c->control) return analysis_no_memory(c->f->a);
     draw_control(c, seed);
-    for (size_t n = 0; n < COPIES && good; n++) good = copy_create(c, &copies[n], n > 0 ? CHANGE : 0, seed + n);
+    for (size_t n = 0; n < COPIES && good; n++) good = series_create(c, &copies[n], n, seed);
     for (size_t n = 0; n < COPIES && good && finite; n++) {
         for (size_t l = 0; l < c->width; l++) mpfr_set(copies[n].x[l], c->start[n][l], MPFR_RNDN);
         finite = follow(c, &copies[n]);
@@ -599,12 +269,12 @@ static hamel_status measure(closure *c, uint64_t seed, size_t most, size_t *firs
     if (!good) status = analysis_no_memory(c->f->a);
     if (good && !finite) status = HAMEL_NOT_FINITE;
     if (c->f->a->error->status != HAMEL_OK) status = c->f->a->error->status;
-    for (size_t n = 0; n < COPIES; n++) copy_free(c, &copies[n]);
+    for (size_t n = 0; n < COPIES; n++) series_free(c, &copies[n]);
     return status;
 }
 
 /* Moves the start of system n's curve to x(s) by the series that a copy has, s as long as they are good for. */
-static void advance(closure *c, size_t n, copy *y) {
+static void advance(long_forms *c, size_t n, copy *y) {
     double fastest = 1;
     for (size_t l = 0; l < c->width; l++)
         for (size_t k = 1; k <= c->order; k++) {
@@ -622,9 +292,9 @@ static void advance(closure *c, size_t n, copy *y) {
     }
 }
 
-/* Takes some steps along curves from the start, in each system; their starts differ by CHANGE as well, so a leaf is
+/* Takes some steps along curves from the start, in each system; their starts differ by as much as the coefficients, so a leaf is
  * found to double precision. *good is false if a value is not finite or the work is too large. */
-static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
+static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = work_of(c) <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
     if (!*good) return HAMEL_OK;
@@ -635,11 +305,11 @@ static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
         copy y = {.x = NULL};
         for (size_t l = 0; n == 0 && l < c->width; l++)
             for (size_t k = 0; k < 2; k++) c->control[l * (c->order + 1) + k] = random_uniform(&seed, -1, 1);
-        bool made = copy_create(c, &y, n > 0 ? CHANGE : 0, seed + n);
+        bool made = series_create(c, &y, n, seed);
         for (size_t l = 0; made && l < c->width; l++) mpfr_set(y.x[l], c->start[n][l], MPFR_RNDN);
         *good = made && follow(c, &y);
         if (*good) advance(c, n, &y);
-        copy_free(c, &y);
+        series_free(c, &y);
         if (!made) return analysis_no_memory(c->f->a);
         if (system_interrupted(c->f->a->system)) return c->f->a->error->status;
     }
@@ -647,12 +317,12 @@ static hamel_status leave_start(closure *c, uint64_t seed, bool *good) {
 }
 
 /* The configuration x, for all systems; with changes of it when they are to leave it. */
-static bool set_start(closure *c, const double *x, uint64_t seed, bool changed) {
+static bool set_start(long_forms *c, const double *x, uint64_t seed, bool changed) {
     for (size_t n = 0; n < COPIES; n++) {
         c->start[n] = taylor_numbers(c->width);
         if (!c->start[n]) return false;
         for (size_t l = 0; l < c->width; l++) {
-            double by = random_uniform(&seed, -CHANGE, CHANGE) * fmax(1, fabs(x[l]));
+            double by = random_uniform(&seed, -copy_change(1), copy_change(1)) * fmax(1, fabs(x[l]));
             mpfr_set_d(c->start[n][l], x[l], MPFR_RNDN);
             if (changed && n > 0) mpfr_add_d(c->start[n][l], c->start[n][l], by, MPFR_RNDN);
         }
@@ -660,12 +330,12 @@ static bool set_start(closure *c, const double *x, uint64_t seed, bool changed) 
     return true;
 }
 
-static hamel_status run(closure *c, const double *x, uint64_t seed, bool reached, size_t most, size_t *first,
+static hamel_status run(long_forms *c, const double *x, uint64_t seed, bool reached, size_t most, size_t *first,
                         size_t *all, bool *clear) {
     *clear = false;
-    if (!make_plan(c))
+    if (!long_forms_plan(c, true))
         return equations_status(c->f->a->system) != HAMEL_OK ? c->f->a->error->status : analysis_no_memory(c->f->a);
-    if (!forms_evaluate(c->f, x) || !choose_pivots(c)) return HAMEL_NOT_FINITE;
+    if (!forms_evaluate(c->f, x) || !long_forms_pivots(c)) return HAMEL_NOT_FINITE;
     hamel_status status = set_start(c, x, seed, reached) ? HAMEL_OK : analysis_no_memory(c->f->a);
     bool good = status == HAMEL_OK;
     size_t longest = most + 2;
@@ -683,8 +353,11 @@ static hamel_status run(closure *c, const double *x, uint64_t seed, bool reached
 
 hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) {
-    closure c = {
-        .f = f, .width = f->width, .rank = f->rank, .others = f->width - f->rank, .noise = reached ? WAY_NOISE : NOISE};
+    long_forms c = {.f = f,
+                    .width = f->width,
+                    .rank = f->rank,
+                    .others = f->width - f->rank,
+                    .noise = reached ? WAY_NOISE : LONG_NOISE};
     size_t all = 0, added = 0;
     *clear = true;
     *first = *dimension = c.others;

@@ -12,57 +12,167 @@
  * else in an analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 
-typedef struct expression_numbers {
+/* The forms, solved for as many differentials p as there are independent ones, leave the fields
+ *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns
+ * whose brackets have components along the ∂_p alone: vertical fields, rows of one expression a form. */
+typedef struct fields_of_group {
+    const forms *forms;
     graph *g;
     graph_point near;
-    graph_node *table; /* (rank + 1) × (rank + 1) */
-    int *pivots;       /* rank + 1 */
-    const forms *forms;
     effort *work;
+    arena *memory;
+    size_t width, rank;    /* columns; forms */
+    size_t *pivot, *other; /* rank; width − rank: columns p and j */
+    graph_node *b;         /* rank × (width − rank) */
+    graph_node *vertical;  /* capacity rank × rank, row by row */
+    size_t count;          /* of vertical fields */
+    graph_node *table;     /* (rank + 1) × (rank + 1) */
+    int *pivots;           /* rank + 1 */
     size_t offered;
-} expression_numbers;
+} fields_of_group;
 
-static bool begin(flag_fields *f, flag_scalar *row, size_t r) {
-    row[r].node = graph_number(((expression_numbers *)f->numbers)->g, 0);
-    return row[r].node >= 0;
+/* Component r of the row := 0. False when the graph failed, as below. */
+static bool begin(const fields_of_group *f, graph_node *row, size_t r) {
+    row[r] = graph_number(f->g, 0);
+    return row[r] >= 0;
 }
 
-static bool add(flag_fields *f, flag_scalar *row, size_t r, int sign, const flag_scalar *x, flag_scalar y,
+/* Component r of the row += ± x · ∂y/∂column; x is 1 when NULL. */
+static bool add(const fields_of_group *f, graph_node *row, size_t r, int sign, const graph_node *x, graph_node y,
                 size_t column) {
-    const expression_numbers *n = f->numbers;
-    graph_node term = graph_partial(n->g, y.node, flag_symbol(n->forms, column));
-    if (x) term = graph_mul(n->g, x->node, term);
-    row[r].node = sign > 0 ? graph_add(n->g, row[r].node, term) : graph_sub(n->g, row[r].node, term);
-    return row[r].node >= 0;
+    graph_node term = graph_partial(f->g, y, forms_symbol(f->forms, column));
+    if (x) term = graph_mul(f->g, *x, term);
+    row[r] = sign > 0 ? graph_add(f->g, row[r], term) : graph_sub(f->g, row[r], term);
+    return row[r] >= 0;
 }
 
-static bool is_short(const flag_fields *f, const graph_node *nodes, size_t count, size_t most) {
+static bool is_short(const fields_of_group *f, const graph_node *nodes, size_t count, size_t most) {
     graph_node *below;
-    size_t found = graph_below(((expression_numbers *)f->numbers)->g, nodes, count, f->memory, &below);
+    size_t found = graph_below(f->g, nodes, count, f->memory, &below);
     return found > 0 && found <= most;
 }
 
-/* Rows so far and the new one, reduced against each other. */
-static bool keep(flag_fields *f, flag_scalar *row, bool *independent) {
-    expression_numbers *n = f->numbers;
+/* Keeps a row if it is independent of the rows so far: all are reduced against each other. */
+static bool keep(fields_of_group *f, const graph_node *row, bool *independent) {
     size_t rank = f->rank, rows = f->count + 1, pivots = 0;
-    if (++n->offered > BRACKETS_MOST) return false;
+    if (++f->offered > BRACKETS_MOST) return false;
     for (size_t i = 0; i < rows; i++) {
-        const flag_scalar *from = i < f->count ? f->vertical + i * rank : row;
-        for (size_t r = 0; r < rank; r++) n->table[i * (rank + 1) + r] = from[r].node;
-        n->table[i * (rank + 1) + rank] = graph_number(n->g, 0);
+        const graph_node *from = i < f->count ? f->vertical + i * rank : row;
+        memcpy(f->table + i * (rank + 1), from, rank * sizeof *from);
+        f->table[i * (rank + 1) + rank] = graph_number(f->g, 0);
     }
-    if (!is_short(f, n->table, rows * (rank + 1), BRACKET_NODES)) return false;
-    if (!eliminate_within(n->g, n->table, rows, rank, &n->near, n->pivots, rows, n->work, f->memory)) return false;
-    if (n->work->spent) return false;
-    for (size_t i = 0; i < rows; i++) pivots += n->pivots[i] >= 0;
+    if (!is_short(f, f->table, rows * (rank + 1), BRACKET_NODES)) return false;
+    if (!eliminate_within(f->g, f->table, rows, rank, &f->near, f->pivots, rows, f->work, f->memory)) return false;
+    if (f->work->spent) return false;
+    for (size_t i = 0; i < rows; i++) pivots += f->pivots[i] >= 0;
     *independent = pivots == rows;
     for (size_t i = 0; *independent && i < rows; i++)
-        for (size_t r = 0; r < rank; r++) f->vertical[i * rank + r].node = n->table[i * (rank + 1) + r];
+        memcpy(f->vertical + i * rank, f->table + i * (rank + 1), rank * sizeof *f->vertical);
     return true;
 }
 
-static const flag_arithmetic in_expressions = {begin, add, keep};
+/* --- the steps ------------------------------------------------------------------------------------------------------ */
+
+static size_t free_count(const fields_of_group *f) {
+    return f->width - f->rank;
+}
+
+static graph_node entry(const fields_of_group *f, size_t r, size_t j) {
+    return f->b[r * free_count(f) + j];
+}
+
+/* Component r += ± X_j(y) */
+static bool add_slope(fields_of_group *f, graph_node *row, size_t r, int sign, size_t j, graph_node y) {
+    if (!add(f, row, r, sign, NULL, y, f->other[j])) return false;
+    for (size_t s = 0; s < f->rank; s++) {
+        graph_node b = entry(f, s, j);
+        if (!add(f, row, r, -sign, &b, y, f->pivot[s])) return false;
+    }
+    return true;
+}
+
+/* Component r += ± Z(y) */
+static bool add_vertical_slope(fields_of_group *f, graph_node *row, size_t r, int sign, const graph_node *Z,
+                               graph_node y) {
+    for (size_t s = 0; s < f->rank; s++)
+        if (!add(f, row, r, sign, &Z[s], y, f->pivot[s])) return false;
+    return true;
+}
+
+/* [X_i, X_j] */
+static bool bracket_of_free(fields_of_group *f, size_t i, size_t j, graph_node *row) {
+    for (size_t r = 0; r < f->rank; r++)
+        if (!begin(f, row, r) || !add_slope(f, row, r, -1, i, entry(f, r, j)) ||
+            !add_slope(f, row, r, 1, j, entry(f, r, i)))
+            return false;
+    return true;
+}
+
+/* [X_j, Z] */
+static bool bracket_with_vertical(fields_of_group *f, size_t j, const graph_node *Z, graph_node *row) {
+    for (size_t r = 0; r < f->rank; r++)
+        if (!begin(f, row, r) || !add_slope(f, row, r, 1, j, Z[r]) ||
+            !add_vertical_slope(f, row, r, 1, Z, entry(f, r, j)))
+            return false;
+    return true;
+}
+
+/* [Y, Z] */
+static bool bracket_of_verticals(fields_of_group *f, const graph_node *Y, const graph_node *Z, graph_node *row) {
+    for (size_t r = 0; r < f->rank; r++)
+        if (!begin(f, row, r) || !add_vertical_slope(f, row, r, 1, Y, Z[r]) ||
+            !add_vertical_slope(f, row, r, -1, Z, Y[r]))
+            return false;
+    return true;
+}
+
+static bool offer(fields_of_group *f, graph_node *row) {
+    bool independent;
+    if (!keep(f, row, &independent)) return false;
+    if (independent) f->count++;
+    return true;
+}
+
+static bool first_step(fields_of_group *f, graph_node *row, size_t most) {
+    for (size_t i = 1; i < free_count(f); i++)
+        for (size_t j = 0; j < i && f->count < most; j++)
+            if (!bracket_of_free(f, i, j, row) || !offer(f, row)) return false;
+    return true;
+}
+
+/* Brackets with the fields that stood before the step, of which an arithmetic may meanwhile have made other ones. */
+static bool next_step(fields_of_group *f, graph_node *row, bool derived, size_t most) {
+    size_t before = f->count;
+    graph_node *fields = arena_alloc(f->memory, before * f->rank, sizeof *fields);
+    if (!fields) return false;
+    memcpy(fields, f->vertical, before * f->rank * sizeof *fields);
+    for (size_t k = 0; k < before; k++) {
+        const graph_node *Z = fields + k * f->rank;
+        for (size_t j = 0; j < free_count(f) && f->count < most; j++)
+            if (!bracket_with_vertical(f, j, Z, row) || !offer(f, row)) return false;
+        for (size_t i = 0; derived && i < k && f->count < most; i++)
+            if (!bracket_of_verticals(f, fields + i * f->rank, Z, row) || !offer(f, row)) return false;
+    }
+    return true;
+}
+
+static bool climb(fields_of_group *f, bool derived, size_t most, flag_growth *growth) {
+    graph_node *row = arena_alloc(f->memory, f->rank, sizeof *row);
+    f->count = 0;
+    growth->steps = 1;
+    growth->dimension[0] = free_count(f);
+    if (!row) return false;
+    for (size_t before = 0; growth->steps < FLAG_STEPS; before = f->count) {
+        bool good = growth->steps == 1 ? first_step(f, row, most) : next_step(f, row, derived, most);
+        if (!good) return false;
+        if (f->count == before) return true;
+        growth->dimension[growth->steps++] = free_count(f) + f->count;
+        if (f->count == most) return true;
+    }
+    return false;
+}
+
+/* --- the forms ------------------------------------------------------------------------------------------------------ */
 
 /* The forms of all rows, dt on the right side, as it is solved for no more than the velocities. */
 static graph_node *matrix_of(const forms *f, arena *memory) {
@@ -76,7 +186,7 @@ static graph_node *matrix_of(const forms *f, arena *memory) {
 }
 
 /* b, and which columns are solved for. False where rows contradict each other, or the rank is not `rank`. */
-static bool read_solution(flag_fields *fields, const forms *f, const graph_node *table, const int *pivots,
+static bool read_solution(fields_of_group *fields, const forms *f, const graph_node *table, const int *pivots,
                           bool *solved) {
     size_t width = f->coordinate_count + 1, others = f->width - f->rank, found = 0, count = 0;
     graph *g = f->a->system->graph;
@@ -92,39 +202,41 @@ static bool read_solution(flag_fields *fields, const forms *f, const graph_node 
         if (!solved[j]) fields->other[count++] = j;
     for (size_t i = 0, r = 0; i < f->row_count; i++) {
         if (pivots[i] < 0) continue;
-        for (size_t j = 0; j < others; j++) fields->b[r * others + j].node = table[i * width + fields->other[j]];
+        for (size_t j = 0; j < others; j++) fields->b[r * others + j] = table[i * width + fields->other[j]];
         r++;
     }
     return true;
 }
 
-static bool climb(forms *f, const sample *near, bool derived, size_t most, flag_growth *growth, arena *memory) {
-    expression_numbers n = {.g = f->a->system->graph, .forms = f, .work = &f->a->work};
-    flag_fields fields = {.arithmetic = &in_expressions, .numbers = &n, .memory = memory};
+static bool allocate(fields_of_group *f) {
+    arena *memory = f->memory;
     size_t rank = f->rank, others = f->width - rank;
+    f->table = arena_alloc(memory, (rank + 1) * (rank + 1), sizeof *f->table);
+    f->pivots = arena_alloc(memory, rank + 1, sizeof *f->pivots);
+    f->pivot = arena_alloc(memory, rank, sizeof *f->pivot);
+    f->other = arena_alloc(memory, others, sizeof *f->other);
+    f->b = arena_alloc(memory, rank * others, sizeof *f->b);
+    f->vertical = arena_alloc(memory, (rank + 1) * rank, sizeof *f->vertical);
+    return f->table && f->pivots && f->pivot && f->other && f->b && f->vertical;
+}
+
+static bool solve_and_climb(forms *f, const sample *near, bool derived, size_t most, flag_growth *growth,
+                            arena *memory) {
+    fields_of_group fields = {.forms = f, .g = f->a->system->graph, .work = &f->a->work, .memory = memory};
     program_inputs in = model_inputs(f->a->model, &near->t, near->q, near->v, near->a, near->lambda, NULL);
-    memcpy(n.near.values, in.values, sizeof n.near.values);
+    memcpy(fields.near.values, in.values, sizeof fields.near.values);
     fields.width = f->width;
-    fields.rank = rank;
-    fields.steps_most = FLAG_STEPS;
-    n.table = arena_alloc(memory, (rank + 1) * (rank + 1), sizeof *n.table);
-    n.pivots = arena_alloc(memory, rank + 1, sizeof *n.pivots);
-    fields.pivot = arena_alloc(memory, rank, sizeof *fields.pivot);
-    fields.other = arena_alloc(memory, others, sizeof *fields.other);
-    fields.b = arena_alloc(memory, rank * others, sizeof *fields.b);
-    fields.vertical = arena_alloc(memory, (rank + 1) * rank, sizeof *fields.vertical);
+    fields.rank = f->rank;
     int *pivots = arena_alloc(memory, f->row_count, sizeof *pivots);
     bool *solved = arena_alloc(memory, f->width, sizeof *solved);
     graph_node *table = matrix_of(f, memory);
-    if (!n.table || !n.pivots || !fields.pivot || !fields.other || !fields.b || !fields.vertical || !pivots ||
-        !solved || !table)
+    if (!allocate(&fields) || !pivots || !solved || !table) return false;
+    if (!is_short(&fields, table, f->row_count * (f->coordinate_count + 1), FORM_NODES)) return false;
+    if (!eliminate_within(fields.g, table, f->row_count, f->coordinate_count, &fields.near, pivots, f->row_count,
+                          fields.work, memory))
         return false;
-    size_t entries = f->row_count * (f->coordinate_count + 1);
-    if (!is_short(&fields, table, entries, FORM_NODES)) return false;
-    if (!eliminate_within(n.g, table, f->row_count, f->coordinate_count, &n.near, pivots, f->row_count, n.work, memory))
-        return false;
-    if (n.work->spent) return false;
-    return read_solution(&fields, f, table, pivots, solved) && flag_climb(&fields, derived, most, growth);
+    if (fields.work->spent) return false;
+    return read_solution(&fields, f, table, pivots, solved) && climb(&fields, derived, most, growth);
 }
 
 hamel_status flag_by_expressions(forms *f, const sample *near, bool derived, size_t most, flag_growth *growth,
@@ -133,7 +245,7 @@ hamel_status flag_by_expressions(forms *f, const sample *near, bool derived, siz
     *good = false;
     if (f->row_count > COLUMNS_MOST || f->width > COLUMNS_MOST) return HAMEL_OK;
     arena_init(&memory, f->a->model->limits.memory);
-    *good = climb(f, near, derived, most, growth, &memory);
+    *good = solve_and_climb(f, near, derived, most, growth, &memory);
     arena_free(&memory);
     return graph_status(f->a->system->graph) == HAMEL_OK ? HAMEL_OK : equations_status(f->a->system);
 }

@@ -100,6 +100,12 @@ void forms_free(forms *f) {
     arena_free(&f->memory);
 }
 
+graph_node forms_symbol(const forms *f, size_t column) {
+    graph *g = f->a->system->graph;
+    return column < f->coordinate_count ? graph_symbol(g, SYMBOL_COORDINATE, f->coordinates[column])
+                                        : graph_symbol(g, SYMBOL_TIME, 0);
+}
+
 void forms_configuration(const forms *f, const sample *s, double *x) {
     for (size_t i = 0; i < f->coordinate_count; i++) x[i] = s->q[f->coordinates[i]];
     if (f->timed) x[f->coordinate_count] = s->t;

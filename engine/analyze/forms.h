@@ -35,6 +35,9 @@ hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size
                           const int32_t *coordinates, size_t coordinate_count) HAMEL_CHECKED;
 void forms_free(forms *f);
 
+/* The symbol of a column. */
+graph_node forms_symbol(const forms *f, size_t column);
+
 /* Copies the group's part of a sample. */
 void forms_configuration(const forms *f, const sample *s, double *x);
 

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { STATES = 2 }; /* at which the steps are found: a state where fewer are independent is met by chance, once */
+
 /* What lies between, when there is only one way. */
 static bool only_way(const group_rank *g, flag_growth *growth) {
     size_t start = g->width - g->holonomic - g->velocity, end = start + g->velocity - g->integrable;
@@ -28,23 +30,24 @@ static bool is_equal(const flag_growth *x, const flag_growth *y) {
     return x->steps == y->steps && memcmp(x->dimension, y->dimension, x->steps * sizeof *x->dimension) == 0;
 }
 
-/* At generic configurations it grows fastest. `growth` holds the first step and the end, as other ways found them: they
+/* At generic configurations the flag grows fastest. `growth` holds the first step and the end, as other ways found them: they
  * must be met. */
-static hamel_status by_series(forms *f, const group_rank *g, bool derived, flag_growth *growth, bool *known) {
+static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_growth *growth, bool *known) {
     flag_growth best = {0}, here;
     size_t last = growth->dimension[growth->steps - 1], start = growth->dimension[0];
     double *x = arena_alloc(&f->memory, f->width, sizeof *x);
     if (!x) return analysis_no_memory(f->a);
-    for (size_t k = 0; k < SAMPLE_COUNT; k++) {
-        bool good;
+    bool good = true;
+    for (size_t k = 0, found = 0; k < SAMPLE_COUNT && found < STATES && good; k++) {
         const sample *at = g->regional ? g->at : &f->a->samples[k];
         if (g->regional && k > 0) break;
         forms_configuration(f, at, x);
         hamel_status status = forms_choose(f, x);
         if (status == HAMEL_NOT_FINITE || (status == HAMEL_OK && f->rank != g->holonomic + g->velocity)) continue;
-        if (status == HAMEL_OK) status = flag_by_series(f, at, derived, last - start, &here, &good);
+        if (status == HAMEL_OK) status = flag_by_trees(f, x, derived, last - start, &here, &good);
         if (status != HAMEL_OK) return status;
         if (good && (best.steps == 0 || is_greater(&here, &best))) best = here;
+        found++;
     }
     *known = best.steps > 1 && best.dimension[1] == start + g->first && best.dimension[best.steps - 1] == last;
     if (*known) *growth = best;
@@ -62,10 +65,10 @@ static hamel_status confirm(forms *f, const group_rank *g, bool derived, const f
 static hamel_status find(forms *f, const group_rank *g, group_growth *found) {
     hamel_status status = HAMEL_OK;
     found->known = only_way(g, &found->growth);
-    if (!found->known) status = by_series(f, g, false, &found->growth, &found->known);
+    if (!found->known) status = by_trees(f, g, false, &found->growth, &found->known);
     found->derived = found->growth;
     if (status != HAMEL_OK || !found->known || found->growth.steps <= 3) return status;
-    return by_series(f, g, true, &found->derived, &found->known);
+    return by_trees(f, g, true, &found->derived, &found->known);
 }
 
 hamel_status growth_of_group(forms *f, const group_rank *g, group_growth *found) {
@@ -97,9 +100,6 @@ static size_t *add_up(arena *memory, const group_growth *parts, size_t count, bo
 }
 
 hamel_status growth_report(analysis *a, const group_growth *parts, size_t count) {
-    /* A minor that is a polynomial of degree 4 lies below 1e-9 of its size at a random state with a probability of at most
-     * 4 (1e-9)^(1/4) (Carbery and Wright 2001), and at four states with the fourth power of that. */
-    const double missed = 256e-9;
     hamel_report *r = a->report;
     size_t rank = r->holonomic_rank + r->velocity_rank;
     for (size_t g = 0; g < count; g++) {
@@ -107,11 +107,8 @@ hamel_status growth_report(analysis *a, const group_growth *parts, size_t count)
         if (parts[g].timed) r->with_time = true;
     }
     r->exact = true;
-    for (size_t g = 0; g < count; g++) {
-        if (parts[g].exact) continue;
-        r->exact = false;
-        r->error_probability += missed;
-    }
+    for (size_t g = 0; g < count; g++) r->exact = r->exact && parts[g].exact;
+    r->flags_decided_by = r->exact ? "expressions" : "random states";
     size_t *growth = add_up(a->memory, parts, count, false, &r->growth_count);
     size_t *derived = add_up(a->memory, parts, count, true, &r->derived_count);
     if (!growth || !derived) return analysis_no_memory(a);

@@ -162,6 +162,14 @@ static mpfr_ptr of(const taylor *t, int32_t place, size_t k) {
     return taylor_coefficient(t, (size_t)place, k);
 }
 
+/* Of coefficient i in a derivative whose index is k: i in one variable. */
+static size_t weight(const taylor *t, size_t k, size_t i) {
+    if (!t->multilinear) return i;
+    size_t highest = k;
+    while (highest & (highest - 1)) highest &= highest - 1;
+    return (i & highest) != 0;
+}
+
 /* to += x y */
 static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
     if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN, too: a slope that is not needed */
@@ -261,11 +269,19 @@ static void remainder_of(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k
     mpfr_sub(z, of(t, o[0], k), t->scratch[1], MPFR_RNDN);
 }
 
-/* z_k = (x_k − Σ_{i≥1} y_i z_{k−i}) / y_0 */
+static void product(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k) {
+    size_t i = k;
+    mpfr_set_zero(z, 1);
+    do add_product(t, z, of(t, o[0], i), of(t, o[1], k - i));
+    while (taylor_next(t, k, &i));
+}
+
+/* z_k = (x_k − Σ_{i≠0} y_i z_{k−i}) / y_0 */
 static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) {
     mpfr_ptr z = taylor_coefficient(t, place, k);
     mpfr_set_zero(z, 1);
-    for (size_t i = 1; i <= k; i++) add_product(t, z, of(t, o[1], i), taylor_coefficient(t, place, k - i));
+    for (size_t i = k; i > 0; (void)taylor_next(t, k, &i))
+        add_product(t, z, of(t, o[1], i), taylor_coefficient(t, place, k - i));
     mpfr_sub(z, of(t, o[0], k), z, MPFR_RNDN);
     mpfr_div(z, z, of(t, o[1], 0), MPFR_RNDN);
 }
@@ -277,13 +293,15 @@ static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size
     for (size_t factor = 0; factor < n; factor++)
         for (size_t i = k + 1; i-- > 0;) { /* from above, as lower ones are still needed */
             mpfr_set_zero(t->scratch[1], 1);
-            for (size_t j = 0; j <= i; j++) add_product(t, t->scratch[1], power[j], of(t, x, i - j));
+            size_t j = i;
+            do add_product(t, t->scratch[1], power[j], of(t, x, i - j));
+            while (taylor_next(t, i, &j));
             mpfr_set(power[i], t->scratch[1], MPFR_RNDN);
         }
     mpfr_set(z, power[k], MPFR_RNDN);
 }
 
-/* x z' = a z x', so z_k = Σ_{i≥1} (a i − k + i) x_i z_{k−i} / (k x_0) */
+/* x z' = a z x', so z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0), with the weights w_i = i in one variable */
 static void power(const taylor *t, size_t place, const int32_t *o, size_t k) {
     const size_t most = 64; /* x^n by products costs n of them */
     mpfr_ptr z = taylor_coefficient(t, place, k);
@@ -298,14 +316,14 @@ static void power(const taylor *t, size_t place, const int32_t *o, size_t k) {
         return;
     }
     mpfr_set_zero(z, 1);
-    for (size_t i = 1; i <= k; i++) {
-        mpfr_mul_ui(t->scratch[1], a, i, MPFR_RNDN);
-        mpfr_sub_ui(t->scratch[1], t->scratch[1], k - i, MPFR_RNDN);
+    for (size_t i = k; i > 0; (void)taylor_next(t, k, &i)) {
+        mpfr_mul_ui(t->scratch[1], a, weight(t, k, i), MPFR_RNDN);
+        mpfr_sub_ui(t->scratch[1], t->scratch[1], weight(t, k, k - i), MPFR_RNDN);
         mpfr_mul(t->scratch[1], t->scratch[1], of(t, o[0], i), MPFR_RNDN);
         add_product(t, z, t->scratch[1], taylor_coefficient(t, place, k - i));
     }
     mpfr_div(z, z, x, MPFR_RNDN);
-    mpfr_div_ui(z, z, k, MPFR_RNDN);
+    mpfr_div_ui(z, z, weight(t, k, k), MPFR_RNDN);
 }
 
 /* z' = Σ (∂F/∂x) x' */
@@ -323,11 +341,12 @@ static void function(const taylor *t, size_t place, const graph_cell *cell, size
     }
     mpfr_set_zero(z, 1);
     for (int which = 0; which < 2; which++)
-        for (size_t i = 1; slope[which] >= 0 && i <= k; i++) {
-            mpfr_mul_ui(t->scratch[1], of(t, o[which], i), i, MPFR_RNDN);
+        for (size_t i = slope[which] >= 0 ? k : 0; i > 0; (void)taylor_next(t, k, &i)) {
+            if (weight(t, k, i) == 0) continue;
+            mpfr_mul_ui(t->scratch[1], of(t, o[which], i), weight(t, k, i), MPFR_RNDN);
             add_product(t, z, t->scratch[1], of(t, slope[which], k - i));
         }
-    mpfr_div_ui(z, z, k, MPFR_RNDN);
+    mpfr_div_ui(z, z, weight(t, k, k), MPFR_RNDN);
 }
 
 static void advance(const taylor *t, size_t place, const graph_cell *cell, size_t k) {
@@ -338,10 +357,7 @@ static void advance(const taylor *t, size_t place, const graph_cell *cell, size_
     case GRAPH_ADD: mpfr_add(z, of(t, o[0], k), of(t, o[1], k), MPFR_RNDN); break;
     case GRAPH_SUB: mpfr_sub(z, of(t, o[0], k), of(t, o[1], k), MPFR_RNDN); break;
     case GRAPH_NEG: mpfr_neg(z, of(t, o[0], k), MPFR_RNDN); break;
-    case GRAPH_MUL:
-        mpfr_set_zero(z, 1);
-        for (size_t i = 0; i <= k; i++) add_product(t, z, of(t, o[0], i), of(t, o[1], k - i));
-        break;
+    case GRAPH_MUL: product(t, z, o, k); break;
     case GRAPH_DIV: quotient(t, place, o, k); break;
     case GRAPH_MOD: remainder_of(t, z, o, k); break;
     default:

@@ -1,8 +1,12 @@
-/* taylor.h — Taylor series of expressions along a curve, in long floating-point numbers.
+/* taylor.h — Taylor series of expressions, in long floating-point numbers.
  *
  * Coordinates and time are given as series in one variable s, and each expression becomes one: coefficient k of every node
  * follows from the coefficients up to k of its operands (Griewank and Walther, Evaluating Derivatives, 2nd ed., ch. 13). A
- * function z = F(x) of the graph obeys z' = F'(x) x' with F'(x) as another node, so one recurrence serves them all. Numbers
+ * function z = F(x) of the graph obeys z' = F'(x) x' with F'(x) as another node, so one recurrence serves them all.
+ *
+ * A multilinear series has variables e_0, e_1, ... with e_i² = 0: coefficient k belongs to the product of those whose bits
+ * are set in k. Coefficient k of a product is the sum over i of coefficients i and k − i, where i is 0 … k in one variable,
+ * and the subsets of k otherwise; the derivative is that by the highest variable of k. All rules hold for both. Numbers
  * have TAYLOR_BITS bits: an expression that vanishes identically is then near 2^-TAYLOR_BITS, far below all others. */
 #ifndef HAMEL_ANALYZE_TAYLOR_H
 #define HAMEL_ANALYZE_TAYLOR_H
@@ -11,6 +15,8 @@
 #include "engine/graph/graph.h"
 
 #include <mpfr.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 enum { TAYLOR_BITS = 256 };
 
@@ -32,6 +38,7 @@ size_t taylor_place(const taylor_plan *p, graph_node node);
 typedef struct taylor {
     const taylor_plan *plan;
     size_t order;         /* coefficients 0 … order of each node */
+    bool multilinear;     /* set by the owner; a series in one variable otherwise */
     mpfr_t *coefficients; /* count × (order + 1) */
     mpfr_t *scratch;
 } taylor;
@@ -46,6 +53,13 @@ void taylor_free(taylor *t);
 
 static inline mpfr_ptr taylor_coefficient(const taylor *t, size_t place, size_t k) {
     return t->coefficients[place * (t->order + 1) + k];
+}
+
+/* From one index i of a factor of coefficient k to the next, beginning with k and ending after 0: false. */
+static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
+    if (*i == 0) return false;
+    *i = (*i - 1) & (t->multilinear ? k : SIZE_MAX);
+    return true;
 }
 
 /* Coefficient k of all operations. Those of coordinates and time up to k are set before, and steps 0 … k − 1 are done. */

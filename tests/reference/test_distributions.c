@@ -241,6 +241,22 @@ static int number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(item) ? (int)item->valuedouble : -1;
 }
 
+/* All these systems grow by one dimension a step, and their derived systems lose one, until the exact forms are left:
+ * Goursat's systems do by definition, and trailers are such a system (Sørdalen 1993). A change of coordinates adds nothing. */
+static void expect_steps_of_one(const construction *c, const cJSON *found) {
+    const cJSON *growth = cJSON_GetObjectItemCaseSensitive(found, "growth");
+    const cJSON *derived = cJSON_GetObjectItemCaseSensitive(found, "derived_flag");
+    int steps = 1 + c->rows - c->exact, forms = c->rows + (c->given.used > 0);
+    if (cJSON_GetArraySize(growth) != steps || cJSON_GetArraySize(derived) != steps)
+        fail_msg("%s: %d steps of growth and %d derived systems, not %d", c->kind, cJSON_GetArraySize(growth),
+                 cJSON_GetArraySize(derived), steps);
+    int first = cJSON_GetArrayItem(growth, 0)->valueint;
+    for (int k = 0; k < steps; k++) {
+        assert_int_equal(cJSON_GetArrayItem(growth, k)->valueint, first + k);
+        assert_int_equal(cJSON_GetArrayItem(derived, k)->valueint, forms - k);
+    }
+}
+
 static void judge(const construction *c, int which, int start, const text *description) {
     api_limits limits = api_limits_default();
     api_failure failure = {0};
@@ -254,6 +270,7 @@ static void judge(const construction *c, int which, int start, const text *descr
     if (rows != c->rows || integrable != c->exact)
         fail_msg("system %d (%s) from start %d: %d of %d can be integrated, not %d of %d\n%s", which, c->kind, start,
                  c->exact, c->rows, integrable, rows, description->bytes);
+    expect_steps_of_one(c, found);
     cJSON_Delete(answer);
     api_failure_clear(&failure);
 }

@@ -1,0 +1,290 @@
+/* long_forms.c — see long_forms.h. */
+#include "engine/analyze/long_forms.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEWTON_STEPS = 6 };
+static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
+static const double SIGNAL = 1e3;
+const double LONG_NOISE = 0x1p-200;
+
+/* --- the plan ------------------------------------------------------------------------------------------------------ */
+
+static size_t chosen_row(const forms *f, size_t row) {
+    for (size_t k = 0; k < f->rank; k++)
+        if (f->chosen[k] == row) return k;
+    return f->rank;
+}
+
+/* The derivatives of the chosen rows' entries, and all roots. NULL without memory, or when the graph failed. */
+static graph_node *list_roots(long_forms *c, bool slopes, size_t *count) {
+    forms *f = c->f;
+    graph *g = f->a->system->graph;
+    size_t capacity = 0;
+    graph_node *roots = arena_alloc(&c->memory, f->entry_count * (c->width + 1) + c->rank, sizeof *roots);
+    *count = 0;
+    if (!roots) return NULL;
+    for (size_t e = 0; e < f->entry_count; e++) {
+        c->row[e] = chosen_row(f, f->entry_row[e]);
+        if (c->row[e] == c->rank) continue;
+        roots[(*count)++] = f->nodes[e];
+        for (size_t l = 0; slopes && l < c->width; l++) {
+            graph_node node = graph_partial(g, f->nodes[e], forms_symbol(f, l));
+            if (node < 0) return NULL;
+            if (graph_is_zero(g, node)) continue;
+            slope *grown = arena_grow(&c->memory, c->slopes, &capacity, c->slope_count + 1, sizeof *grown);
+            if (!grown) return NULL;
+            c->slopes = grown;
+            grown[c->slope_count++] = (slope){e, l, (size_t)node};
+            roots[(*count)++] = node;
+        }
+    }
+    for (size_t r = 0; r < c->rank; r++)
+        if (f->chosen[r] < f->holonomic_count)
+            roots[(*count)++] = f->a->system->constraints[f->rows[f->chosen[r]]].equation;
+    return roots;
+}
+
+bool long_forms_plan(long_forms *c, bool slopes) {
+    forms *f = c->f;
+    size_t count;
+    c->row = arena_alloc(&c->memory, f->entry_count, sizeof *c->row);
+    c->place = arena_alloc(&c->memory, f->entry_count, sizeof *c->place);
+    c->variable = arena_alloc(&c->memory, c->width, sizeof *c->variable);
+    c->residual = arena_alloc(&c->memory, c->rank, sizeof *c->residual);
+    c->pivot = arena_alloc(&c->memory, c->rank, sizeof *c->pivot);
+    c->other = arena_alloc(&c->memory, c->width, sizeof *c->other);
+    c->solved = arena_alloc(&c->memory, c->width, sizeof *c->solved);
+    c->matrix = arena_alloc(&c->memory, c->rank * c->width, sizeof *c->matrix);
+    if (!c->row || !c->place || !c->variable || !c->residual || !c->pivot || !c->other || !c->solved || !c->matrix)
+        return false;
+    graph_node *roots = list_roots(c, slopes, &count);
+    if (!roots || !taylor_plan_create(&c->plan, f->a->system->graph, roots, count, &c->memory)) return false;
+    for (size_t e = 0; e < f->entry_count; e++)
+        c->place[e] = c->row[e] < c->rank ? taylor_place(&c->plan, f->nodes[e]) : 0;
+    for (size_t k = 0; k < c->slope_count; k++)
+        c->slopes[k].place = taylor_place(&c->plan, (graph_node)c->slopes[k].place);
+    for (size_t l = 0; l < c->width; l++) {
+        graph_node node = forms_symbol(f, l);
+        c->variable[l] = taylor_place(&c->plan, node);
+        if (c->variable[l] < c->plan.count && c->plan.nodes[c->variable[l]] != node) c->variable[l] = c->plan.count;
+    }
+    for (size_t r = 0; r < c->rank; r++) {
+        graph_node equation = f->a->system->constraints[f->rows[f->chosen[r]]].equation;
+        c->residual[r] = f->chosen[r] < f->holonomic_count ? taylor_place(&c->plan, equation) : c->plan.count;
+    }
+    return true;
+}
+
+/* Columns to solve for, by elimination with the entry that is largest in its row, time excepted. False at a singular point. */
+bool long_forms_pivots(long_forms *c) {
+    size_t n = c->f->coordinate_count, count = 0;
+    double *a = c->matrix;
+    for (size_t l = 0; l < c->width; l++) c->solved[l] = c->rank;
+    for (size_t r = 0; r < c->rank; r++) forms_row(c->f, c->f->chosen[r], a + r * c->width);
+    for (size_t r = 0; r < c->rank; r++) {
+        size_t column = n;
+        double best = 0;
+        for (size_t l = 0; l < n; l++)
+            if (c->solved[l] == c->rank && fabs(a[r * c->width + l]) > best) {
+                best = fabs(a[r * c->width + l]);
+                column = l;
+            }
+        if (column == n) return false;
+        c->pivot[r] = column;
+        c->solved[column] = r;
+        for (size_t i = r + 1; i < c->rank; i++) {
+            double factor = a[i * c->width + column] / a[r * c->width + column];
+            for (size_t l = 0; factor != 0 && l < n; l++) a[i * c->width + l] -= factor * a[r * c->width + l];
+            a[i * c->width + column] = 0;
+        }
+    }
+    for (size_t l = 0; l < c->width; l++)
+        if (c->solved[l] == c->rank) c->other[count++] = l;
+    return count == c->others;
+}
+
+/* --- one system ---------------------------------------------------------------------------------------------------- */
+
+void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratch) {
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return;
+    mpfr_mul(scratch, x, y, MPFR_RNDN);
+    if (sign > 0)
+        mpfr_add(to, to, scratch, MPFR_RNDN);
+    else
+        mpfr_sub(to, to, scratch, MPFR_RNDN);
+}
+
+void copy_free(const long_forms *c, copy *y) {
+    size_t k = c->rank;
+    taylor_free(&y->t);
+    taylor_numbers_free(y->x, c->width);
+    taylor_numbers_free(y->inverse, k * k);
+    taylor_numbers_free(y->right, k + 1);
+    taylor_numbers_free(y->work, 2 * k * k);
+    taylor_numbers_free(y->scale, k);
+    *y = (copy){0};
+}
+
+double copy_change(size_t n) {
+    return n > 0 ? CHANGE : 0;
+}
+
+bool copy_create(const long_forms *c, copy *y, double change, uint64_t seed) {
+    size_t k = c->rank;
+    const double *parameters =
+        model_inputs(c->f->a->model, NULL, NULL, NULL, NULL, NULL, NULL).values[SYMBOL_PARAMETER];
+    bool good = taylor_init(&y->t, &c->plan, c->order, parameters, change, seed);
+    y->x = taylor_numbers(c->width);
+    y->inverse = taylor_numbers(k * k);
+    y->right = taylor_numbers(k + 1);
+    y->work = taylor_numbers(2 * k * k);
+    y->scale = taylor_numbers(k);
+    return good && y->x && y->inverse && y->right && y->work && y->scale;
+}
+
+void copy_set(const long_forms *c, copy *y, size_t column, size_t k, mpfr_srcptr value) {
+    if (c->variable[column] < c->plan.count)
+        mpfr_set(taylor_coefficient(&y->t, c->variable[column], k), value, MPFR_RNDN);
+}
+
+/* Gauss–Jordan with the largest pivot of a column, on A_p | 1. False where A_p is singular or not finite. */
+static bool invert(const long_forms *c, copy *y) {
+    size_t k = c->rank, wide = 2 * k;
+    for (size_t i = 0; i < k * wide; i++) mpfr_set_zero(y->work[i], 1);
+    for (size_t e = 0; e < c->f->entry_count; e++) {
+        if (c->row[e] == k) continue;
+        mpfr_srcptr value = taylor_coefficient(&y->t, c->place[e], 0);
+        size_t column = c->solved[c->f->entry_column[e]];
+        if (!mpfr_number_p(value)) return false;
+        if (column < k) mpfr_set(y->work[c->row[e] * wide + column], value, MPFR_RNDN);
+    }
+    for (size_t r = 0; r < k; r++) mpfr_set_ui(y->work[r * wide + k + r], 1, MPFR_RNDN);
+    for (size_t r = 0; r < k; r++) {
+        size_t best = r;
+        for (size_t i = r + 1; i < k; i++)
+            if (mpfr_cmpabs(y->work[i * wide + r], y->work[best * wide + r]) > 0) best = i;
+        if (mpfr_zero_p(y->work[best * wide + r])) return false;
+        for (size_t j = 0; best != r && j < wide; j++) mpfr_swap(y->work[r * wide + j], y->work[best * wide + j]);
+        mpfr_set(y->right[k], y->work[r * wide + r], MPFR_RNDN);
+        for (size_t j = 0; j < wide; j++)
+            mpfr_div(y->work[r * wide + j], y->work[r * wide + j], y->right[k], MPFR_RNDN);
+        for (size_t i = 0; i < k; i++) {
+            if (i == r || mpfr_zero_p(y->work[i * wide + r])) continue;
+            mpfr_set(y->right[k], y->work[i * wide + r], MPFR_RNDN);
+            for (size_t j = 0; j < wide; j++)
+                add_to(y->work[i * wide + j], -1, y->right[k], y->work[r * wide + j], y->t.scratch[0]);
+        }
+    }
+    for (size_t r = 0; r < k; r++)
+        for (size_t j = 0; j < k; j++) mpfr_set(y->inverse[r * k + j], y->work[r * wide + k + j], MPFR_RNDN);
+    return true;
+}
+
+void copy_solve(const long_forms *c, copy *y, mpfr_t *S, size_t first, size_t stride, size_t k) {
+    size_t rank = c->rank;
+    for (size_t e = 0; k > 0 && e < c->f->entry_count; e++) {
+        size_t q = c->solved[c->f->entry_column[e]];
+        if (c->row[e] == rank || q == rank) continue;
+        for (size_t i = k; i > 0; (void)taylor_next(&y->t, k, &i))
+            add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
+                   term(S, first + q * stride, c->order, k - i), y->t.scratch[0]);
+    }
+    for (size_t q = 0; q < rank; q++) {
+        mpfr_ptr to = term(S, first + q * stride, c->order, k);
+        mpfr_set_zero(to, 1);
+        for (size_t r = 0; r < rank; r++) add_to(to, 1, y->inverse[q * rank + r], y->right[r], y->t.scratch[0]);
+    }
+}
+
+void copy_clear_right(const long_forms *c, copy *y) {
+    for (size_t r = 0; r < c->rank; r++) mpfr_set_zero(y->right[r], 1);
+}
+
+/* Onto the chosen holonomic constraints, by Newton's method in the pivots: the sample satisfies them to rounding of doubles. */
+bool copy_settle(const long_forms *c, copy *y) {
+    bool holonomic = false;
+    for (size_t l = 0; l < c->width; l++) copy_set(c, y, l, 0, y->x[l]);
+    for (size_t r = 0; r < c->rank; r++) holonomic |= c->residual[r] < c->plan.count;
+    for (int i = 0; i <= NEWTON_STEPS; i++) {
+        taylor_step(&y->t, 0);
+        if (!invert(c, y)) return false;
+        if (!holonomic || i == NEWTON_STEPS) return true;
+        for (size_t q = 0; q < c->rank; q++) {
+            mpfr_ptr x = y->x[c->pivot[q]];
+            for (size_t r = 0; r < c->rank; r++)
+                if (c->residual[r] < c->plan.count)
+                    add_to(x, -1, y->inverse[q * c->rank + r], taylor_coefficient(&y->t, c->residual[r], 0),
+                           y->t.scratch[0]);
+            if (!mpfr_number_p(x)) return false;
+            copy_set(c, y, c->pivot[q], 0, x);
+        }
+    }
+    return false;
+}
+
+void enlarge(mpfr_ptr scale, mpfr_srcptr value) {
+    if (mpfr_cmpabs(value, scale) > 0) mpfr_abs(scale, value, MPFR_RNDN);
+}
+
+/* --- the rank ------------------------------------------------------------------------------------------------------- */
+
+void directions_free(directions *d) {
+    for (size_t n = 0; n < COPIES; n++) {
+        taylor_numbers_free(d->rows[n], d->rank * d->rank);
+        taylor_numbers_free(d->next[n], d->rank);
+    }
+    free(d->pivot);
+}
+
+bool directions_create(directions *d, size_t rank, double noise) {
+    *d = (directions){.rank = rank, .noise = noise, .pivot = calloc(rank + 1, sizeof *d->pivot)};
+    bool good = d->pivot != NULL;
+    for (size_t n = 0; n < COPIES; n++) {
+        d->rows[n] = taylor_numbers(rank * rank);
+        d->next[n] = taylor_numbers(rank);
+        good = good && d->rows[n] && d->next[n];
+    }
+    return good;
+}
+
+/* Ratio of component r of the next row to the rounding of the coefficients and of the computation. */
+static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_ptr scratch) {
+    double noise = 0, value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)),
+           size = mpfr_get_d(copies->scale[r], MPFR_RNDN);
+    if (!(size > 0) || !isfinite(size)) return 0;
+    for (size_t n = 1; n < COPIES; n++) {
+        mpfr_sub(scratch, d->next[n][r], d->next[0][r], MPFR_RNDN);
+        noise = fmax(noise, fabs(mpfr_get_d(scratch, MPFR_RNDN)));
+    }
+    return value / (SIGNAL * noise + d->noise * size);
+}
+
+bool directions_add(directions *d, copy *copies) {
+    mpfr_ptr scratch = copies->t.scratch[0], factor = copies->t.scratch[1];
+    size_t rank = d->rank, best = rank;
+    for (size_t i = 0; i < d->count; i++)
+        for (size_t n = 0; n < COPIES; n++) {
+            mpfr_set(factor, d->next[n][d->pivot[i]], MPFR_RNDN);
+            for (size_t r = 0; r < rank; r++) add_to(d->next[n][r], -1, factor, d->rows[n][i * rank + r], scratch);
+            mpfr_set_zero(d->next[n][d->pivot[i]], 1);
+        }
+    double largest = 0;
+    for (size_t r = 0; r < rank; r++) {
+        double size = mpfr_get_d(copies->scale[r], MPFR_RNDN),
+               value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)) / size;
+        if (value > largest && signal_of(d, copies, r, scratch) > 1) {
+            largest = value;
+            best = r;
+        }
+    }
+    if (best == rank) return false;
+    for (size_t n = 0; n < COPIES; n++) {
+        mpfr_set(factor, d->next[n][best], MPFR_RNDN);
+        for (size_t r = 0; r < rank; r++) mpfr_div(d->rows[n][d->count * rank + r], d->next[n][r], factor, MPFR_RNDN);
+    }
+    d->pivot[d->count++] = best;
+    return true;
+}
