@@ -31,7 +31,7 @@ typedef struct access_quotas {
     double requests_per_second; /* on average; twice as many, and at least ten, at once */
     double streams;             /* live runs, results, submissions at the same time */
     double jobs;                /* queued or running */
-    double stored_bytes;        /* descriptions and rows */
+    double stored_bytes;        /* of jobs and batches: see store_quota */
     double cpu_seconds_per_day; /* of runs; a day begins at midnight UTC */
 } access_quotas;
 

@@ -38,7 +38,8 @@ enum {
     JOB_CRASHES_MAX = 3,
     JOB_LOST_MAX = 3,
     JOB_FRUITLESS_MAX = 100,
-    JOB_FAULTS_MAX = 10
+    JOB_FAULTS_MAX = 10,
+    JOB_BASE_BYTES = 1024
 };
 
 typedef struct job {
@@ -65,15 +66,17 @@ typedef enum store_status {
     STORE_EXISTS,   /* submit: the key is known with the same body */
     STORE_CONFLICT, /* submit: the key is known with another body */
     STORE_ABSENT,   /* there is no such job, attempt or chunk, or it is another owner's */
-    STORE_FULL,     /* submit: the owner's quota would be exceeded */
+    STORE_FULL,     /* submit, begin, append, finish: the owner's quota would be exceeded */
     STORE_NO_SPACE, /* nothing that takes room is stored at present: the disk is nearly full */
     STORE_FAILED    /* the backend failed; the log says why */
 } store_status;
 
-/* What an owner may have stored; 0: no limit. */
+/* What an owner may have stored; 0: no limit. Bytes are those of all that clients and runs give, which is descriptions,
+ * rows, events, headers and summaries, and JOB_BASE_BYTES for each job: its row in the tables, index entries, a short
+ * problem. They are counted when a job is admitted and whenever something is stored. */
 typedef struct store_quota {
     double active; /* jobs queued or running */
-    double bytes;  /* descriptions and rows */
+    double bytes;
 } store_quota;
 
 typedef struct job_submission {
@@ -207,10 +210,12 @@ typedef struct store_kind {
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 
-    /* Last output (may be NULL), status and summary in one durable step. */
+    /* Last output (may be NULL), status and summary in one durable step. An end without output, summary and what is
+     * collected, and with a problem of JOB_BASE_BYTES at most, is within every quota. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 
-    /* Back to the queue with the output so far: the daemon ends. Does not count as a fruitless attempt. */
+    /* Back to the queue, with the output so far if it is within the quota: the daemon ends. Does not count as a fruitless
+     * attempt. */
     store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const job_output *output);
 
     /* Back to the queue because the store has failed to take what the run gave. Of JOB_FAULTS_MAX such attempts without a

@@ -134,11 +134,20 @@ static const char counts[] =
     "INSERT INTO member_counts SELECT batch, status, 0, count(*) FROM jobs WHERE batch<>0 GROUP BY batch, status;"
     "CREATE INDEX jobs_by_batch_and_status ON jobs(batch, status, number) WHERE batch<>0;";
 
-/* Bytes counted at admission, and failures of the store since the last row that it took. */
+/* Of a job the bytes counted at admission, its owner's quota of bytes then, and failures of the store since the last row
+ * that it took. Of a batch what it stores besides its members. */
 static const char admission[] =
     "ALTER TABLE jobs ADD COLUMN admitted BIGINT NOT NULL DEFAULT 0;"
     "ALTER TABLE jobs ADD COLUMN faults BIGINT NOT NULL DEFAULT 0;"
-    "UPDATE jobs SET admitted=coalesce((SELECT length(body) FROM descriptions WHERE job=number), 0);";
+    "ALTER TABLE jobs ADD COLUMN quota BIGINT NOT NULL DEFAULT 0;" /* 0: none */
+    "UPDATE jobs SET admitted=coalesce((SELECT length(body) FROM descriptions WHERE job=number), 0);"
+    "ALTER TABLE batches ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;"
+    "CREATE FUNCTION batch_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " PERFORM hamel_count(new.owner, 0, 0, new.bytes); RETURN NULL; END $$;"
+    "CREATE FUNCTION batch_uncounted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " PERFORM hamel_count(old.owner, 0, 0, -old.bytes); RETURN NULL; END $$;"
+    "CREATE TRIGGER batch_made AFTER INSERT ON batches FOR EACH ROW EXECUTE FUNCTION batch_made();"
+    "CREATE TRIGGER batch_uncounted AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_uncounted();";
 
 static const char *const first_release[] = {functions, tables, counting, NULL};
 static const char *const members_by_number[] = {by_number, NULL};

@@ -24,10 +24,11 @@ static const char *const texts[] = {
 
 static const char *insert_members(char room[SQL_TEXT_BYTES]) {
     int at = snprintf(room, SQL_TEXT_BYTES,
-                      "INSERT INTO jobs(owner, batch, status, created, id, name, bytes, admitted, member, assignments) "
+                      "INSERT INTO jobs(owner, batch, status, created, id, name, bytes, admitted, quota, member, "
+                      "assignments) "
                       "VALUES");
-    for (int k = 0, v = 3; k < SQL_GROUP; k++, v += SQL_MEMBER_VALUES) {
-        at += snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?%d,?%d)",
+    for (int k = 0, v = SQL_SHARED_VALUES + 1; k < SQL_GROUP; k++, v += SQL_MEMBER_VALUES) {
+        at += snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?3,?%d,?%d)",
                        k ? "," : "", v, v + 1, v + 2, v + 2, v + 3, v + 4);
     }
     snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), " RETURNING number, member");

@@ -47,8 +47,8 @@
 
 /* clang-format off */
 #define SQL_LIST(X)                                                                                                    \
-    X(INSERT_JOB, "INSERT INTO jobs(id, name, status, created, key, owner, bytes, admitted, batch, member, "           \
-                  "assignments) VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?5, ?6, ?7, ?8) RETURNING number")          \
+    X(INSERT_JOB, "INSERT INTO jobs(id, name, status, created, key, owner, bytes, admitted, quota, batch, member, "    \
+                  "assignments) VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9) RETURNING number")      \
     X(INSERT_DESCRIPTION, "INSERT INTO descriptions(job, body) VALUES(?1, ?2)")                                        \
     X(FIND_KEY, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE key=?1")                                                   \
     X(FIND_ID, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE id=?1 AND (?2 IS NULL OR owner=?2)")                        \
@@ -62,9 +62,10 @@
                    "-batch END FROM jobs WHERE number=?1)")                                                            \
     X(BODY, "SELECT body FROM descriptions WHERE job=?1")                                                              \
     X(BEGIN_RUN, "UPDATE jobs SET revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1 RETURNING header")   \
-    X(SET_HEADER, "UPDATE jobs SET header=?2 WHERE number=?1")                                                         \
+    X(SET_HEADER, "UPDATE jobs SET header=?2, bytes=admitted+?3 WHERE number=?1")                                      \
+    X(ROOM, "SELECT quota, CASE WHEN quota>0 THEN (SELECT bytes FROM owners WHERE owner=jobs.owner) ELSE 0 END "       \
+            "FROM jobs WHERE number=?1")                                                                               \
     X(STORED_ROWS, "SELECT first+rows FROM chunks WHERE job=?1 ORDER BY first DESC LIMIT 1")                           \
-    X(UNCOUNT_ROWS, "UPDATE jobs SET bytes=admitted WHERE number=?1")                                                  \
     X(DROP_ROWS, "DELETE FROM chunks WHERE job=?1")                                                                    \
     X(DROP_DESCRIPTION, "DELETE FROM descriptions WHERE job=?1")                                                       \
     X(DROP_JOB, "DELETE FROM jobs WHERE number=?1")                                                                    \
@@ -73,6 +74,7 @@
     X(INSERT_CHUNK, "INSERT INTO chunks(job, first, rows, columns, t_last, data) VALUES(?1, ?2, ?3, ?4, ?5, ?6) "      \
                     "ON CONFLICT(job, first) DO NOTHING")                                                              \
     X(FINISH, "UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), summary=?5, problem=?6, collected=?7, "   \
+              "bytes=bytes+?8, "                                                                                       \
               "revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1")                                       \
     X(ENDED, "SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3")                                        \
     X(HAND_BACK, "UPDATE jobs SET status=0, fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, "             \
@@ -89,8 +91,8 @@
                     "ON CONFLICT(job, number) DO NOTHING")                                                             \
     X(EVENT, "SELECT row, json FROM events WHERE job=?1 AND number=?2")                                                \
     X(DROP_EVENTS, "DELETE FROM events WHERE job=?1")                                                                  \
-    X(INSERT_BATCH, "INSERT INTO batches(id, name, created, key, owner, plan) "                                        \
-                    "VALUES(?1, ?2, hamel_now(), ?3, ?4, ?5) RETURNING number")                                        \
+    X(INSERT_BATCH, "INSERT INTO batches(id, name, created, key, owner, plan, bytes) "                                 \
+                    "VALUES(?1, ?2, hamel_now(), ?3, ?4, ?5, ?6) RETURNING number")                                    \
     X(FIND_BATCH, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE id=?1 AND (?2 IS NULL OR owner=?2)")                \
     X(FIND_BATCH_KEY, "SELECT " SQL_BATCH_COLUMNS " FROM batches WHERE key=?1")                                        \
     X(LIST_BATCHES, SQL_PAGE(SQL_LISTED_BATCH_COLUMNS, "batches", "length(name)", "number<?1", "DESC"))                \
@@ -120,9 +122,14 @@ enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 5 }; /* the column behind those
 /* Lists filter by any of four things: a statement for each combination. */
 enum { SQL_BY_STATUS = 1, SQL_BY_NAME = 2, SQL_BY_OWNER = 4, SQL_BY_BATCH = 8, SQL_FILTERS = 16 };
 
-/* Members of a batch are inserted so many at a time, by one statement: its values are owner and batch, then of each
+/* Members of a batch are inserted so many at a time, by one statement: its values are owner, batch and quota, then of each
  * member the id, name, bytes, position and assignments; it gives the number and position of each. */
-enum { SQL_GROUP = 64, SQL_MEMBER_VALUES = 5, SQL_VALUES_MOST = 2 + SQL_GROUP * SQL_MEMBER_VALUES };
+enum {
+    SQL_GROUP = 64,
+    SQL_MEMBER_VALUES = 5,
+    SQL_SHARED_VALUES = 3,
+    SQL_VALUES_MOST = SQL_SHARED_VALUES + SQL_GROUP * SQL_MEMBER_VALUES
+};
 
 typedef enum sql_name {
 #define X(name, text) SQL_##name,
@@ -254,7 +261,9 @@ store_status sql_postpone(store *s, int64_t number, int64_t attempt);
 store_status sql_cancel(store *s, const char *id, const char *owner, job *out);
 store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number);
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length);
-store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs);
+store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs, double bytes);
+int64_t sql_quota_bytes(const job_submission *submission); /* as it is stored; 0: none */
+size_t sql_member_bytes(const batch_member *member);       /* counted when it is admitted */
 store_status sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
                             const batch_member *member, int64_t position, int64_t *number);
 bool sql_insert_body(sql_connection *c, int64_t description, const char *body, size_t length);

@@ -4,6 +4,8 @@
 
 #include "server/stamp.h"
 
+#include <string.h>
+
 enum { SLICE_MOST = 1000 };
 
 typedef struct batch_change {
@@ -41,11 +43,23 @@ static store_status find_by_id(sql_connection *c, const char *id, const char *ow
 
 /* ---- submit ----------------------------------------------------------------------------------------------------- */
 
+/* Of the batch itself: its body is stored besides those of the members of a list. */
+static size_t batch_bytes(const batch_submission *submission) {
+    return JOB_BASE_BYTES + strlen(submission->whole.name) + submission->whole.length + strlen(submission->plan);
+}
+
+static double bytes_of(const batch_submission *submission) {
+    double bytes = (double)batch_bytes(submission);
+    for (size_t k = 0; k < submission->count; k++) bytes += (double)sql_member_bytes(&submission->members[k]);
+    return bytes;
+}
+
 static store_status insert_batch(sql_connection *c, const batch_change *change, int64_t *number) {
     const job_submission *sent = &change->submission->whole;
     char key[SQL_KEY_BYTES];
     sql_step step = SQL_FIRST(c, SQL_INSERT_BATCH, sql_text(change->id), sql_text(sent->name),
-                              sql_text(sql_key(sent, key)), sql_text(sent->owner), sql_text(change->submission->plan));
+                              sql_text(sql_key(sent, key)), sql_text(sent->owner), sql_text(change->submission->plan),
+                              sql_int((int64_t)batch_bytes(change->submission)));
     if (sql_one_int(c, step, number) != STORE_OK) return STORE_FAILED;
     return sql_insert_body(c, -*number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
 }
@@ -55,13 +69,14 @@ static bool insert_group(sql_connection *c, const batch_submission *submission, 
     const batch_member *members = submission->members + first;
     char ids[SQL_GROUP][STAMP_ID_BYTES];
     int64_t numbers[SQL_GROUP] = {0};
-    sql_value values[SQL_VALUES_MOST] = {sql_text(submission->whole.owner), sql_int(batch)};
-    sql_value *v = values + 2;
+    sql_value values[SQL_VALUES_MOST] = {sql_text(submission->whole.owner), sql_int(batch),
+                                         sql_int(sql_quota_bytes(&submission->whole))};
+    sql_value *v = values + SQL_SHARED_VALUES;
     for (size_t k = 0; k < SQL_GROUP; k++) {
         if (!stamp_id(ids[k])) return false;
         *v++ = sql_text(ids[k]);
         *v++ = sql_text(members[k].name);
-        *v++ = sql_int((int64_t)members[k].length);
+        *v++ = sql_int((int64_t)sql_member_bytes(&members[k]));
         *v++ = sql_int((int64_t)(first + k));
         *v++ = sql_text(members[k].assignments);
     }
@@ -106,7 +121,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         store_status made = find_by_id(c, change->id, NULL, change->out);
         if (made != STORE_ABSENT) return made;
     }
-    store_status quota = sql_check_quota(c, &submission->whole, submission->count);
+    store_status quota = sql_check_quota(c, &submission->whole, submission->count, bytes_of(submission));
     if (quota != STORE_OK) return quota;
     int64_t number = 0;
     if (insert_batch(c, change, &number) != STORE_OK || !insert_members(c, submission, number)) return STORE_FAILED;

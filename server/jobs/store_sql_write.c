@@ -5,6 +5,7 @@
 
 #include "server/stamp.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,22 +27,39 @@ bool sql_insert_body(sql_connection *c, int64_t description, const char *body, s
     return SQL_RUN(c, SQL_INSERT_DESCRIPTION, sql_int(description), sql_blob(body, length));
 }
 
+static size_t length_of(const char *text) {
+    return text ? strlen(text) : 0;
+}
+
+size_t sql_member_bytes(const batch_member *m) {
+    return JOB_BASE_BYTES + length_of(m->name) + m->length + length_of(m->assignments);
+}
+
+int64_t sql_quota_bytes(const job_submission *submission) {
+    return submission->quota.bytes < 1e18 ? (int64_t)ceil(submission->quota.bytes) : 0;
+}
+
+static batch_member own_member(const job_submission *sent) {
+    return (batch_member){.name = sent->name, .body = sent->body, .length = sent->length};
+}
+
 store_status sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
                             const batch_member *member, int64_t position, int64_t *number) {
     char key[SQL_KEY_BYTES];
-    const batch_member own = {.name = sent->name, .body = sent->body, .length = sent->length};
+    const batch_member own = own_member(sent);
     const batch_member *m = member ? member : &own;
-    sql_step step = SQL_FIRST(c, SQL_INSERT_JOB, sql_text(id), sql_text(m->name),
-                              sql_text(member ? NULL : sql_key(sent, key)), sql_text(sent->owner),
-                              sql_int((int64_t)m->length), sql_int(batch), sql_int(position), sql_text(m->assignments));
+    sql_step step =
+        SQL_FIRST(c, SQL_INSERT_JOB, sql_text(id), sql_text(m->name), sql_text(member ? NULL : sql_key(sent, key)),
+                  sql_text(sent->owner), sql_int((int64_t)sql_member_bytes(m)), sql_int(sql_quota_bytes(sent)),
+                  sql_int(batch), sql_int(position), sql_text(m->assignments));
     if (sql_one_int(c, step, number) != STORE_OK) return STORE_FAILED;
     return m->assignments || sql_insert_body(c, *number, m->body, m->length) ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_check_quota(sql_connection *c, const job_submission *sent, size_t jobs) {
+store_status sql_check_quota(sql_connection *c, const job_submission *sent, size_t jobs, double bytes) {
     if (sent->quota.active <= 0 && sent->quota.bytes <= 0) return STORE_OK;
     sql_step step = SQL_FIRST(c, SQL_OWNER, sql_text(sent->owner));
-    double active = (double)jobs, bytes = (double)sent->length;
+    double active = (double)jobs;
     if (step == SQL_STEP_FAILED) return STORE_FAILED;
     if (step == SQL_STEP_ROW) {
         active += (double)c->driver->integer(c, 0);
@@ -68,7 +86,8 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
             sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(change->id), sql_text(NULL)), change->out);
         if (made != STORE_ABSENT) return made;
     }
-    store_status quota = sql_check_quota(c, sent, 1);
+    const batch_member own = own_member(sent);
+    store_status quota = sql_check_quota(c, sent, 1, (double)sql_member_bytes(&own));
     if (quota != STORE_OK) return quota;
     int64_t number = 0;
     if (sql_insert_job(c, sent, change->id, 0, NULL, 0, &number) != STORE_OK) return STORE_FAILED;
@@ -114,6 +133,17 @@ typedef struct run_change {
     const job_end *end;
 } run_change;
 
+/* Whether the quota under which the job was admitted leaves room for so much more. */
+static store_status check_room(sql_connection *c, int64_t number, size_t bytes) {
+    if (bytes == 0) return STORE_OK;
+    sql_step step = SQL_FIRST(c, SQL_ROOM, sql_int(number));
+    bool read = step == SQL_STEP_ROW;
+    int64_t quota = read ? c->driver->integer(c, 0) : 0, used = read ? c->driver->integer(c, 1) : 0;
+    c->driver->end(c);
+    if (!read) return step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    return quota > 0 && (double)used + (double)bytes > (double)quota ? STORE_FULL : STORE_OK;
+}
+
 /* STORE_ABSENT when this attempt is not the current one. From here on, until the transaction ends, nobody else can take
  * the job away. */
 static store_status look_at_header(sql_connection *c, const run_change *change, bool *known, bool *same) {
@@ -142,12 +172,13 @@ static store_status run_begin(sql_connection *c, sql_operation *self) {
                        count_stored(c, SQL_STORED_EVENTS, change->number, change->events);
         return counted ? STORE_OK : STORE_FAILED;
     }
-    if (!SQL_RUN(c, SQL_SET_HEADER, sql_int(change->number), sql_text(change->header))) return STORE_FAILED;
-    if (!known) return STORE_OK; /* nothing was ever stored */
-    bool dropped = SQL_RUN(c, SQL_DROP_ROWS, sql_int(change->number)) &&
-                   SQL_RUN(c, SQL_DROP_EVENTS, sql_int(change->number)) &&
-                   SQL_RUN(c, SQL_UNCOUNT_ROWS, sql_int(change->number));
-    return dropped ? STORE_OK : STORE_FAILED;
+    size_t bytes = strlen(change->header);
+    status = check_room(c, change->number, bytes);
+    if (status != STORE_OK) return status;
+    sql_value number = sql_int(change->number);
+    bool dropped = !known || (SQL_RUN(c, SQL_DROP_ROWS, number) && SQL_RUN(c, SQL_DROP_EVENTS, number));
+    bool set = dropped && SQL_RUN(c, SQL_SET_HEADER, number, sql_text(change->header), sql_int((int64_t)bytes));
+    return set ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows, int64_t *events) {
@@ -189,17 +220,29 @@ static bool insert_output(sql_connection *c, int64_t number, const job_output *o
     return good;
 }
 
+static size_t output_bytes(const job_output *output) {
+    if (!output) return 0;
+    size_t bytes = (size_t)output->rows.rows * output->rows.columns * sizeof(double);
+    for (size_t k = 0; k < output->event_count; k++) bytes += strlen(output->events[k].json);
+    return bytes;
+}
+
 /* After the statement that names the attempt: STORE_ABSENT when it found none. */
-static store_status output_of_current(sql_connection *c, const run_change *change, bool ran) {
+static store_status of_current(sql_connection *c, bool ran) {
     if (!ran) return STORE_FAILED;
-    if (c->driver->changed(c) == 0) return STORE_ABSENT;
+    return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;
+}
+
+static store_status store_output(sql_connection *c, const run_change *change) {
     return insert_output(c, change->number, change->output) ? STORE_OK : STORE_FAILED;
 }
 
 static store_status run_append(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_ADVANCE, sql_int(change->number), sql_int(change->attempt), sql_double(change->progress));
-    return output_of_current(c, change, ran);
+    store_status status = of_current(c, ran);
+    if (status == STORE_OK) status = check_room(c, change->number, output_bytes(change->output));
+    return status == STORE_OK ? store_output(c, change) : status;
 }
 
 store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress) {
@@ -223,11 +266,16 @@ static store_status ended_before(sql_connection *c, const run_change *change) {
 static store_status run_finish(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     const job_end *end = change->end;
-    bool ran =
-        SQL_RUN(c, SQL_FINISH, sql_int(change->number), sql_int(change->attempt), sql_int((int64_t)end->status),
-                sql_double(end->progress), sql_text(end->summary), sql_text(end->problem), sql_text(end->collected));
-    store_status status = output_of_current(c, change, ran);
-    return status == STORE_ABSENT && self->again ? ended_before(c, change) : status;
+    size_t problem = length_of(end->problem), texts = length_of(end->summary) + length_of(end->collected);
+    if (problem > JOB_BASE_BYTES) texts += problem;
+    store_status status = check_room(c, change->number, texts + output_bytes(change->output));
+    if (status != STORE_OK) return status;
+    bool ran = SQL_RUN(c, SQL_FINISH, sql_int(change->number), sql_int(change->attempt), sql_int((int64_t)end->status),
+                       sql_double(end->progress), sql_text(end->summary), sql_text(end->problem),
+                       sql_text(end->collected), sql_int((int64_t)texts));
+    status = of_current(c, ran);
+    if (status == STORE_ABSENT && self->again) return ended_before(c, change);
+    return status == STORE_OK ? store_output(c, change) : status;
 }
 
 store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end) {
@@ -241,7 +289,10 @@ store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_out
 
 static store_status run_hand_back(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
-    return output_of_current(c, change, SQL_RUN(c, SQL_HAND_BACK, sql_int(change->number), sql_int(change->attempt)));
+    store_status status = of_current(c, SQL_RUN(c, SQL_HAND_BACK, sql_int(change->number), sql_int(change->attempt)));
+    if (status != STORE_OK) return status;
+    status = check_room(c, change->number, output_bytes(change->output));
+    return status == STORE_OK ? store_output(c, change) : status == STORE_FULL ? STORE_OK : status;
 }
 
 store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output) {
@@ -256,7 +307,7 @@ static store_status run_postpone(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
                        sql_text(problem));
-    return output_of_current(c, change, ran);
+    return of_current(c, ran);
 }
 
 store_status sql_postpone(store *s, int64_t number, int64_t attempt) {

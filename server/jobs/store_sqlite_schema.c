@@ -83,11 +83,19 @@ static const char counted_members[] =
     " DELETE FROM member_counts WHERE batch=old.number;"
     " DELETE FROM descriptions WHERE job=-old.number; END;";
 
-/* Bytes counted at admission, and failures of the store since the last row that it took. */
+/* Of a job the bytes counted at admission, its owner's quota of bytes then, and failures of the store since the last row
+ * that it took. Of a batch what it stores besides its members. */
 static const char faults_and_admitted[] =
     "ALTER TABLE jobs ADD COLUMN admitted INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE jobs ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;"
-    "UPDATE jobs SET admitted=coalesce((SELECT length(body) FROM descriptions WHERE job=number), 0);";
+    "ALTER TABLE jobs ADD COLUMN quota INTEGER NOT NULL DEFAULT 0;" /* 0: none */
+    "UPDATE jobs SET admitted=coalesce((SELECT length(body) FROM descriptions WHERE job=number), 0);"
+    "ALTER TABLE batches ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TRIGGER batch_made AFTER INSERT ON batches BEGIN"
+    " INSERT INTO owners(owner, queued, running, bytes) VALUES(new.owner, 0, 0, new.bytes)"
+    " ON CONFLICT(owner) DO UPDATE SET bytes=bytes+excluded.bytes; END;"
+    "CREATE TRIGGER batch_uncounted AFTER DELETE ON batches BEGIN"
+    " UPDATE owners SET bytes=bytes-old.bytes WHERE owner=old.owner; END;";
 
 static const char *const steps[] = {first_release,     owners_and_batches, events_of_runs,
                                     members_by_number, counted_members,    faults_and_admitted};

@@ -225,6 +225,22 @@ static void postpone(job_run *run) {
     log_end(run, status == STORE_OK ? "postponed" : status == STORE_ABSENT ? "refused" : "not stored");
 }
 
+/* The rows so far are kept; the summary would be of more. */
+static job_end end_without_room(const job_run *run, const job_end *end) {
+    static const char problem[] = "{\"type\":\"/problems/quota\",\"title\":\"Quota used up\",\"status\":429,"
+                                  "\"detail\":\"the quota of stored bytes is used up; the rows up to there are kept\"}";
+    bool ran = end->status == JOB_COMPLETED || end->status == JOB_INCOMPLETE;
+    bool keeps = !ran && (!end->problem || strlen(end->problem) <= JOB_BASE_BYTES);
+    return (job_end){.status = ran ? JOB_INCOMPLETE : end->status,
+                     .progress = run->progress,
+                     .problem = keeps ? end->problem : problem};
+}
+
+static void drop_output(job_run *run) {
+    run->output.rows.rows = 0;
+    drop_events(run);
+}
+
 static void finish(job_run *run, const job_end *end) {
     workers *w = run->place->owner;
     run->reported = true;
@@ -232,7 +248,12 @@ static void finish(job_run *run, const job_end *end) {
     text_buffer_init(&collected, COLLECTED_MAX);
     job_end whole = *end;
     if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
-    store_status status = store_end(run, &whole);
+    store_status status = run->fault == STORE_FULL ? STORE_FULL : store_end(run, &whole);
+    if (status == STORE_FULL) {
+        drop_output(run);
+        whole = end_without_room(run, end);
+        status = store_end(run, &whole);
+    }
     text_buffer_free(&collected);
     if (was_refused(status)) {
         run->fault = status;
@@ -241,7 +262,7 @@ static void finish(job_run *run, const job_end *end) {
     }
     note_store(w, false);
     if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
-    log_end(run, status == STORE_ABSENT ? "refused" : job_status_name(end->status));
+    log_end(run, status == STORE_ABSENT ? "refused" : job_status_name(whole.status));
 }
 
 static void hand_back(job_run *run) {
@@ -269,6 +290,8 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
         log_end(run, "refused"); /* it has been forgotten, or is another daemon's */
     } else if (was_refused(run->fault)) {
         postpone(run);
+    } else if (run->fault == STORE_FULL) {
+        finish(run, &(job_end){.status = JOB_INCOMPLETE});
     } else if (was_canceled(run)) {
         finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
     } else {

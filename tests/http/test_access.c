@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { ANN, BOB, READER, RUNNER, ROOT, SLOW, SMALL, HOLDERS };
+enum { ANN, BOB, READER, RUNNER, ROOT, SLOW, SMALL, ROWS, HOLDERS };
 static test_token holders[HOLDERS];
 static test_daemon d;
 static char token_file[] = TOKEN_FILE_NAME;
@@ -28,6 +28,7 @@ static int set_up(void **state) {
     holders[ROOT] = token_make("root", "\"admin\"", "{}");
     holders[SLOW] = token_make("slow", "\"read\"", "{\"requests_per_second\": 1}");
     holders[SMALL] = token_make("small", "\"read\",\"run\"", "{\"jobs\": 2, \"streams\": 1, \"stored_bytes\": 4000}");
+    holders[ROWS] = token_make("rows", "\"read\",\"run\"", "{\"stored_bytes\": 400000}");
     token_file_make(token_file);
     token_file_write(token_file, holders, HOLDERS);
     daemon_start(&d, (const char *const[]){"--tokens", token_file, NULL});
@@ -301,6 +302,58 @@ static void quotas_bound_jobs_and_bytes(void **state) {
     assert_int_equal(status_as(SMALL, "POST", "/v1/jobs", large), 429);
 }
 
+/* Of the rows of a job in the store, as CSV; its last word to `problem`. */
+static size_t rows_of(int holder, const char *id, char *problem, size_t room) {
+    char path[128];
+    size_t rows = 0;
+    snprintf(path, sizeof path, "/v1/jobs/%s/results", id);
+    answer a = ask_as(holder, "GET", path, NULL);
+    for (const char *c = a.body; (c = strstr(c, "{\"row\":")) != NULL; c++) rows++;
+    const char *last = strstr(a.body, "/problems/");
+    snprintf(problem, room, "%.20s", last ? last : "");
+    answer_clear(&a);
+    return rows;
+}
+
+static void wait_for_end(int holder, const char *id, const char *wanted) {
+    char path[128], status[16] = "";
+    snprintf(path, sizeof path, "/v1/jobs/%s", id);
+    for (double until = hang_time(); strcmp(status, wanted) != 0 && now_seconds() < until; sleep_seconds(0.05)) {
+        answer a = ask_as(holder, "GET", path, NULL);
+        cJSON *found = answer_json(&a);
+        snprintf(status, sizeof status, "%s", json_text_of(found, "status"));
+        cJSON_Delete(found);
+        answer_clear(&a);
+    }
+    assert_string_equal(status, wanted);
+}
+
+/* Many runs at once that would store two megabytes each. */
+static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
+    (void)state;
+    enum { JOBS = 8, ROW_BYTES = 3 * sizeof(double) };
+    char system[512], path[128], problem[32], *ids[JOBS];
+    size_t rows = 0;
+    oscillator(system, sizeof system, "rows", 1e5, 100001);
+    for (int k = 0; k < JOBS; k++) ids[k] = submit_as(ROWS, system);
+    for (int k = 0; k < JOBS; k++) {
+        wait_for_end(ROWS, ids[k], "incomplete");
+        rows += rows_of(ROWS, ids[k], problem, sizeof problem);
+        assert_string_equal(problem, "/problems/quota\",\"ti");
+    }
+    print_message("%zu bytes of rows are stored\n", rows * ROW_BYTES);
+    assert_true(rows * ROW_BYTES > 100000 && rows * ROW_BYTES <= 400000);
+    for (int k = 0; k < JOBS; k++) {
+        snprintf(path, sizeof path, "/v1/jobs/%s", ids[k]);
+        assert_int_equal(status_as(ROWS, "DELETE", path, NULL), 204);
+        free(ids[k]);
+    }
+    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* there is room again */
+    wait_for_end(ROWS, id, "completed");
+    assert_int_equal(rows_of(ROWS, id, problem, sizeof problem), 11);
+    free(id);
+}
+
 static void a_quota_of_streams_is_given_back(void **state) {
     (void)state;
     char system[600], bytes[1400];
@@ -444,6 +497,7 @@ int main(void) {
         cmocka_unit_test(lists_hold_ones_own_jobs_and_keys_do_not_meet),
         cmocka_unit_test(a_fast_client_is_slowed_down_and_told_when_to_come_back),
         cmocka_unit_test(quotas_bound_jobs_and_bytes),
+        cmocka_unit_test(a_quota_of_bytes_ends_runs_and_keeps_their_rows),
         cmocka_unit_test(a_quota_of_streams_is_given_back),
         cmocka_unit_test(no_token_reaches_the_log),
         cmocka_unit_test(a_faulty_file_of_tokens_is_refused_with_the_place),

@@ -155,10 +155,92 @@ static void a_quota_counts_what_is_queued_or_running_and_what_is_stored(void **s
     finish(number, attempt);
     store_counts counts;
     assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
-    assert_int_equal(counts.bytes, 3 * 2 + 160);
+    const int alone = JOB_BASE_BYTES + 3, run = 160 + 4; /* description and name; rows, header and summary */
+    assert_int_equal(counts.bytes, 3 * alone + run);
     assert_int_equal(counts.queued, 2);
-    assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 165}), STORE_FULL);
-    assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 166}), STORE_OK);
+    assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run - 1}), STORE_FULL);
+    assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run}), STORE_OK);
+}
+
+/* Names, assignments and the batch itself are counted, and go with them. */
+static void a_quota_bounds_what_a_batch_stores(void **state) {
+    (void)state;
+    batch_member members[3];
+    job_batch made = {0};
+    store_counts counts;
+    const int size = (JOB_BASE_BYTES + 2 + 4 + 2) + 3 * (JOB_BASE_BYTES + 2 + 5); /* name, body, plan */
+    for (int k = 0; k < 3; k++) members[k] = (batch_member){.name = "nm", .assignments = "[1,2]"};
+    batch_submission sent = {
+        .whole = {.owner = "q", .name = "nm", .body = "{  }", .length = 4, .quota = {.bytes = size - 1}},
+        .plan = "{}",
+        .members = members,
+        .count = 3};
+    assert_int_equal(s->kind->submit_batch(s, &sent, &made), STORE_FULL);
+    sent.whole.quota.bytes = size;
+    assert_int_equal(s->kind->submit_batch(s, &sent, &made), STORE_OK);
+    assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
+    assert_int_equal(counts.bytes, size);
+    assert_int_equal(submit_for("q", "x", sent.whole.quota), STORE_FULL);
+    assert_int_equal(s->kind->forget_batch(s, made.id, NULL, 100), STORE_OK);
+    assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
+    assert_int_equal(counts.bytes, 0);
+    batch_clear(&made);
+}
+
+static void look_at_rows(int64_t number, int64_t rows) {
+    row_chunk chunk;
+    assert_int_equal(s->kind->chunk_at(s, number, rows, &chunk), STORE_ABSENT);
+    if (rows == 0) return;
+    assert_int_equal(s->kind->chunk_at(s, number, rows - 1, &chunk), STORE_OK);
+    row_chunk_clear(&chunk);
+}
+
+/* Rows are stored as far as the quota goes, which is that of the owner with all its runs; the end is always stored. */
+static void a_quota_bounds_what_runs_store(void **state) {
+    (void)state;
+    char owner[64];
+    double values[20] = {0};
+    int64_t rows, events, first_attempt, attempt;
+    const store_quota quota = {.bytes = 2 * (JOB_BASE_BYTES + 3 + 2) + 160};
+    job_output output = {.rows = {.first = 0, .rows = 10, .columns = 2, .values = values}};
+    const job_end whole = {.status = JOB_COMPLETED, .progress = 1, .summary = "{}"};
+    const job_end small = {.status = JOB_INCOMPLETE, .problem = "{}"};
+    assert_int_equal(submit_for("q", "x", quota), STORE_OK);
+    assert_int_equal(submit_for("q", "x", quota), STORE_OK);
+    int64_t first = claim_of(owner, sizeof owner, &first_attempt), second = claim_of(owner, sizeof owner, &attempt);
+    assert_int_equal(s->kind->begin(s, first, first_attempt, "{}", &rows, &events), STORE_OK);
+    assert_int_equal(s->kind->begin(s, second, attempt, "[1,2,3]", &rows, &events), STORE_OK);
+    assert_int_equal(s->kind->append(s, first, first_attempt, &output, 0.5), STORE_FULL); /* the second's header */
+    assert_int_equal(s->kind->finish(s, second, attempt, NULL, &small), STORE_OK);
+    job found[2];
+    size_t count;
+    bool more;
+    assert_int_equal(
+        s->kind->list(s, &(job_query){.by_status = true, .status = JOB_INCOMPLETE, .limit = 2}, found, &count, &more),
+        STORE_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(s->kind->forget(s, found[0].id, NULL, &rows), STORE_OK);
+    job_clear(&found[0]);
+    for (; output.rows.first < 70; output.rows.first += 10) {
+        assert_int_equal(s->kind->append(s, first, first_attempt, &output, 0.5), STORE_OK);
+    }
+    assert_int_equal(s->kind->append(s, first, first_attempt, &output, 0.7), STORE_FULL);
+    assert_int_equal(s->kind->finish(s, first, first_attempt, &output, &whole), STORE_FULL);
+    assert_int_equal(s->kind->hand_back(s, first, first_attempt, &output), STORE_OK); /* without these rows */
+    look_at_rows(first, 70);
+    /* The end of the process between what is refused and the end of the job: it is run again, up to there. */
+    assert_int_equal(claim_of(owner, sizeof owner, &attempt), first);
+    assert_int_equal(s->kind->begin(s, first, attempt, "{}", &rows, &events), STORE_OK);
+    assert_int_equal(rows, 70);
+    assert_int_equal(s->kind->append(s, first, attempt, &output, 0.7), STORE_FULL);
+    if (sqlite_path[0]) {
+        s->kind->close(s);
+        s = open_url(store_url);
+        assert_int_equal(claim_of(owner, sizeof owner, &attempt), first);
+        assert_int_equal(s->kind->append(s, first, attempt, &output, 0.7), STORE_FULL);
+    }
+    assert_int_equal(s->kind->finish(s, first, attempt, NULL, &small), STORE_OK);
+    look_at_rows(first, 70);
 }
 
 /* What the store fails to take is not the run's fault, unless it is so each time. */
@@ -208,7 +290,8 @@ static void what_is_old_is_forgotten_oldest_first(void **state) {
     }
     assert_int_equal(s->kind->expire(s, -1, 0, 100, &count), STORE_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(s->kind->expire(s, -1, 14, 100, &count), STORE_OK); /* each has two bytes: 20 of them */
+    const int alone = JOB_BASE_BYTES + 3; /* and of those that have ended two bytes of a summary */
+    assert_int_equal(s->kind->expire(s, -1, 7 * alone + 2 * 5, 100, &count), STORE_OK);
     assert_int_equal(count, 3);
     assert_int_equal(s->kind->expire(s, 0, 0, 2, &count), STORE_OK);
     assert_int_equal(count, 2);
@@ -402,8 +485,10 @@ static void run_in_file(const char *sql) {
 static void forget_the_counts(void) {
     if (sqlite_path[0]) {
         run_in_file("DROP TRIGGER member_made; DROP TRIGGER member_changed; DROP TRIGGER member_gone;"
-                    "DROP TRIGGER batch_gone; DROP TABLE member_counts; ALTER TABLE jobs DROP COLUMN admitted;"
-                    "ALTER TABLE jobs DROP COLUMN faults; PRAGMA user_version=4;");
+                    "DROP TRIGGER batch_gone; DROP TABLE member_counts; DROP TRIGGER batch_made;"
+                    "DROP TRIGGER batch_uncounted; ALTER TABLE batches DROP COLUMN bytes;"
+                    "ALTER TABLE jobs DROP COLUMN admitted; ALTER TABLE jobs DROP COLUMN faults;"
+                    "ALTER TABLE jobs DROP COLUMN quota; PRAGMA user_version=4;");
         return;
     }
     postgres_ask(&server, database,
@@ -412,7 +497,8 @@ static void forget_the_counts(void) {
                  "DROP TABLE member_counts; DROP INDEX jobs_by_batch_and_status;"
                  "CREATE FUNCTION job_made() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
                  "CREATE TRIGGER job_made AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION job_made();"
-                 "ALTER TABLE jobs DROP COLUMN admitted, DROP COLUMN faults;"
+                 "DROP FUNCTION batch_made, batch_uncounted CASCADE; ALTER TABLE batches DROP COLUMN bytes;"
+                 "ALTER TABLE jobs DROP COLUMN admitted, DROP COLUMN faults, DROP COLUMN quota;"
                  "DELETE FROM hamel_schema WHERE version>=3;");
 }
 
@@ -571,7 +657,8 @@ typedef struct model_job {
     job_status status;
     bool forgotten, header, cancel;
     int owner;
-    int64_t body;  /* bytes of its description */
+    int64_t body;  /* bytes counted at admission */
+    int64_t texts; /* of its summary */
     int64_t batch; /* number; 0: none */
 } model_job;
 
@@ -616,7 +703,8 @@ static void submit_one(void) {
     job_submission sent = {
         .owner = model_owners[owner], .name = dice(2) ? "even" : "odd", .key = key, .body = "{}", .length = 2};
     assert_int_equal(s->kind->submit(s, &sent, &made), STORE_OK);
-    *m = (model_job){.number = made.number, .owner = (int)owner, .body = 2};
+    *m = (model_job){
+        .number = made.number, .owner = (int)owner, .body = JOB_BASE_BYTES + (int64_t)strlen(sent.name) + 2};
     snprintf(m->id, sizeof m->id, "%s", made.id);
     job_clear(&made);
     modeled++;
@@ -649,7 +737,8 @@ static void submit_batch(void) {
     assert_int_equal(count, size);
     for (size_t k = 0; k < size; k++) {
         model_job *m = &model[modeled++];
-        *m = (model_job){.number = found[k].number, .owner = (int)owner, .body = shared ? 0 : 2, .batch = made.number};
+        *m = (model_job){
+            .number = found[k].number, .owner = (int)owner, .body = JOB_BASE_BYTES + 3, .batch = made.number};
         snprintf(m->id, sizeof m->id, "%s", found[k].id);
         job_clear(&found[k]);
     }
@@ -742,6 +831,7 @@ static void write_one(model_job *m) {
         break;
     default:
         m->status = m->cancel ? JOB_CANCELED : JOB_COMPLETED;
+        m->texts = 2;
         const job_end end = {.status = m->status, .progress = 1, .summary = "{}"};
         assert_int_equal(s->kind->finish(s, m->number, m->attempt - 1, &output, &end), STORE_ABSENT);
         assert_int_equal(s->kind->finish(s, m->number, m->attempt, &output, &end), STORE_OK);
@@ -835,7 +925,8 @@ static void look_at_all(void) {
     for (size_t k = 0; k < modeled; k++) {
         if (model[k].forgotten) continue;
         by_status[model[k].status]++;
-        bytes += model[k].body + model[k].rows * MODEL_COLUMNS * (int64_t)sizeof(double) + model[k].rows / 2 * 2;
+        bytes += model[k].body + model[k].texts + (model[k].header ? 3 : 0);
+        bytes += model[k].rows * MODEL_COLUMNS * (int64_t)sizeof(double) + model[k].rows / 2 * 2;
     }
     for (size_t status = 0; status < JOB_STATUSES; status++) {
         int64_t total = 0;
@@ -853,6 +944,7 @@ static void look_at_all(void) {
         }
         assert_int_equal(total, by_status[status]);
     }
+    for (size_t k = 0; k < batches_modeled; k++) bytes += model_batches[k].forgotten ? 0 : JOB_BASE_BYTES + 5;
     store_counts counts;
     assert_int_equal(s->kind->counts(s, &counts), STORE_OK);
     assert_int_equal(counts.queued, by_status[JOB_QUEUED]);
@@ -909,6 +1001,8 @@ int main(void) {
         ON_EACH(owners_take_turns),
         ON_EACH(within_an_owner_the_oldest_is_first),
         ON_EACH(a_quota_counts_what_is_queued_or_running_and_what_is_stored),
+        ON_EACH(a_quota_bounds_what_a_batch_stores),
+        ON_EACH(a_quota_bounds_what_runs_store),
         ON_EACH(a_job_is_given_up_after_many_failures_of_the_store_without_a_row),
         ON_EACH(what_is_old_is_forgotten_oldest_first),
         ON_EACH(a_batch_is_made_counted_canceled_and_forgotten),
