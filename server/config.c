@@ -36,6 +36,7 @@ static const option options[] = {
     {"new-token",   "NAME",      OPTION_TEXT,   AT(new_token),      0, 0,    "",               "print a new token and its entry for that file, and exit"},
     {"tls-cert",    "FILE",      OPTION_TEXT,   AT(tls_cert),       0, 0,    "",               "certificate chain in PEM: serve HTTPS"},
     {"tls-key",     "FILE",      OPTION_TEXT,   AT(tls_key),        0, 0,    "",               "its private key in PEM"},
+    {"hosts",       "NAMES",     OPTION_TEXT,   AT(hosts),          0, 0,    "",               "serve requests for localhost and these host names only: NAME,... (default: any with --tokens, else none)"},
     {"cors",        "ORIGINS",   OPTION_TEXT,   AT(cors),           0, 0,    "",               "pages that may call from a browser: * or https://host[:port],..."},
     {"workers",     "N",         OPTION_COUNT,  AT(workers),        1, 1024, "",               "runs that compute at the same time (default: cores)"},
     {"store",       "URL",       OPTION_TEXT,   AT(store),          0, 0,    "",               "sqlite:PATH, memory: or postgresql://... (default: sqlite:DATA/hamel.db)"},
@@ -305,6 +306,19 @@ static bool check_origins(const char *list, char message[CONFIG_MESSAGE_BYTES]) 
     return true;
 }
 
+/* Names and addresses as they stand in a Host header, without a port. */
+static bool check_hosts(const char *list, char message[CONFIG_MESSAGE_BYTES]) {
+    for (const char *at = list + strspn(list, ", "); *at; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ", "), named = *at == '[' ? strcspn(at, "]") + 1 : strcspn(at, ", :/@*?#");
+        if (named != length) {
+            return fail(message, "--hosts: expected names without ports, such as hamel.example.org, found '%.*s'",
+                        length < 200 ? (int)length : 200, at);
+        }
+        at += length;
+    }
+    return true;
+}
+
 static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) {
     if (config->workers < 1) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -322,7 +336,7 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
     if (!config->tls_cert[0] != !config->tls_key[0]) {
         return fail(message, "--tls-cert and --tls-key are given together or not at all");
     }
-    if (!check_origins(config->cors, message)) return false;
+    if (!check_origins(config->cors, message) || !check_hosts(config->hosts, message)) return false;
     if (strcmp(config->store, "sqlite:") == 0) return fail(message, "--store: sqlite: needs a path");
     if (!config->store[0]) {
         if (!take_data_directory(config, message)) return false;

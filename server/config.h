@@ -26,6 +26,7 @@ typedef struct server_config {
     char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* both or none */
     char backup[CONFIG_TEXT_BYTES];                               /* not "": copy the store there and exit */
     char cors[CONFIG_TEXT_BYTES];                                 /* origins; see http/cors.h */
+    char hosts[CONFIG_TEXT_BYTES];                                /* names besides localhost in Host headers */
     char log_level_text[CONFIG_TEXT_BYTES];
     char jit_text[CONFIG_TEXT_BYTES];
     char seccomp_text[CONFIG_TEXT_BYTES];

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { METRIC_ROUTES = 64, METRIC_STATUSES = 24, METRIC_BUCKETS = 14 };
+enum { METRIC_ROUTES = 64, METRIC_STATUSES = 25, METRIC_BUCKETS = 14 };
 
 typedef struct metric_histogram {
     atomic_uint_fast64_t buckets[METRIC_BUCKETS + 1]; /* the last one: beyond all bounds */

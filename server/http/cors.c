@@ -2,23 +2,11 @@
 #include "server/http/cors.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const char allowed_headers[] =
     "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id";
 static const char exposed_headers[] = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
 static const char preflight_seconds[] = "600";
-
-static bool is_listed(const char *list, const char *origin) {
-    size_t wanted = strlen(origin);
-    while (*list) {
-        list += strspn(list, ", ");
-        size_t length = strcspn(list, ", ");
-        if (length == wanted && strncasecmp(list, origin, length) == 0) return length > 0;
-        list += length;
-    }
-    return false;
-}
 
 void cors_add_headers(const request *r, response_headers *h) {
     const char *list = r->services->config->cors;
@@ -26,7 +14,7 @@ void cors_add_headers(const request *r, response_headers *h) {
     if (!list[0]) return;
     bool any = strcmp(list, "*") == 0;
     if (!any) response_add(h, "Vary", "Origin");
-    if (!origin || (!any && !is_listed(list, origin))) return;
+    if (!origin || (!any && !request_text_listed(list, origin, strlen(origin)))) return;
     response_add(h, "Access-Control-Allow-Origin", any ? "*" : origin);
     response_add(h, "Access-Control-Expose-Headers", exposed_headers);
     if (r->method != METHOD_OPTIONS || !request_header(r, "Access-Control-Request-Method")) return;

@@ -261,6 +261,14 @@ static void reply_fault(request *r, request_fault fault) {
     }
 }
 
+/* Without tokens whoever reaches this server may use it, and a page in a browser must not (DNS rebinding). Browsers always
+ * send Host; HTTP/1.0 may come without. */
+static bool is_misdirected(const request *r) {
+    const char *host = request_header(r, "Host"), *names = r->services->config->hosts;
+    bool checked = names[0] || access_open_to_anyone(r->services->access);
+    return checked && host && !request_host_allowed(host, names);
+}
+
 /* Decides all that can be decided without the body. A reply made here waits until the body has been read, unless the
  * body cannot be trusted to end or the client waits for a go-ahead. */
 static void look_at_headers(request *r, const char *method, const char *version) {
@@ -272,6 +280,13 @@ static void look_at_headers(request *r, const char *method, const char *version)
     if (fault.text) {
         r->reply.closes = true;
         reply_fault(r, fault);
+        return;
+    }
+    if (is_misdirected(r)) {
+        r->reply.closes = true;
+        reply_problem(r, 421, "misdirected", "Misdirected request",
+                      "this server is not known as '%.200s'; its option --hosts lists names besides localhost",
+                      request_header(r, "Host"));
         return;
     }
     find_route(r);

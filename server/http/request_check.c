@@ -1,6 +1,7 @@
 /* request_check.c — see request_check.h. Pure functions of one request; no state. */
 #include "server/http/request_check.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,6 +170,39 @@ request_fault request_check_target(const char *target, char *path, size_t room) 
     }
     if (fault.text) path[0] = '\0';
     return fault;
+}
+
+bool request_text_listed(const char *list, const char *text, size_t length) {
+    while (*list) {
+        list += strspn(list, ", ");
+        size_t item = strcspn(list, ", ");
+        if (item == length && strncasecmp(list, text, length) == 0) return length > 0;
+        list += item;
+    }
+    return false;
+}
+
+static bool is_loopback(const char *name) {
+    char inner[INET6_ADDRSTRLEN];
+    struct in_addr four;
+    struct in6_addr six;
+    if (strcasecmp(name, "localhost") == 0) return true;
+    if (inet_pton(AF_INET, name, &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+    size_t length = strlen(name);
+    if (name[0] != '[' || length < 3 || length >= sizeof inner) return false;
+    snprintf(inner, sizeof inner, "%.*s", (int)(length - 2), name + 1);
+    return inet_pton(AF_INET6, inner, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+bool request_host_allowed(const char *host, const char *names) {
+    char name[256]; /* longer than any (RFC 1035 2.3.4) */
+    size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    if (length > strlen(host) || length >= sizeof name) return false;
+    const char *port = host + length;
+    if (*port == ':') port += 1 + strspn(port + 1, "0123456789");
+    if (*port) return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, host);
+    return is_loopback(name) || request_text_listed(names, name, length);
 }
 
 bool request_id_sane(const char *text) {

@@ -24,6 +24,13 @@ request_fault request_check_headers(struct MHD_Connection *connection, const cha
  * of it. The path of a request about the server as a whole is "*" (RFC 9112 3.2.4). */
 request_fault request_check_target(const char *target, char *path, size_t room);
 
+/* Whether a Host header, of whatever port, names this machine (localhost or a loopback address) or one of `names`, which
+ * are separated by commas. A page in a browser whose own host name leads here (DNS rebinding) sends that name. */
+bool request_host_allowed(const char *host, const char *names);
+
+/* Whether text[length] is an item of a list that is separated by commas and blanks; letters count without their case. */
+bool request_text_listed(const char *list, const char *text, size_t length);
+
 /* True when `text` may stand in a header, a log and a problem: 1..128 visible characters that need no quoting. */
 bool request_id_sane(const char *text);
 

@@ -239,7 +239,7 @@ static void an_end_under_load_is_orderly(void **state) {
     for (size_t k = 0; k < JOBS; k++) ids[k] = submit(&d, oscillator(system, sizeof system, "later", 1e4, 1e4));
     endless(system, sizeof system);
     int length = snprintf(request, sizeof request,
-                          "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                          "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                           "Content-Length: %zu\r\n\r\n%s",
                           strlen(system), system);
     for (size_t k = 0; k < STREAMS; k++) {

@@ -27,22 +27,22 @@ static unsigned seed = 1;
 #define SYSTEM                                                                                     \
     "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/2\"," \
     "\"potential_energy\":\"x^2/2\",\"simulation\":{\"stop\":1,\"samples\":3}}"
-#define HEAD "Host: x\r\nContent-Type: application/json\r\n"
+#define HEAD "Host: localhost\r\nContent-Type: application/json\r\n"
 
 /* clang-format off */
 static const char *const requests[] = {
-    "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-    "GET /v1/jobs?limit=2&status=queued&cursor=7 HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n",
-    "GET /v1/jobs/00000000000000000000000000000000/results?from=0&to=1&every=2&columns=t,x HTTP/1.1\r\nHost: x\r\nAccept: text/csv;q=0.5, */*\r\n\r\n",
-    "GET /v1/jobs/00000000000000000000000000000000/events HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 12\r\n\r\n",
-    "GET /v1/batches?limit=1 HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"a\", W/\"b\"\r\nAuthorization: Bearer x\r\n\r\n",
-    "OPTIONS /v1/jobs HTTP/1.1\r\nHost: x\r\nOrigin: http://a\r\nAccess-Control-Request-Method: POST\r\n\r\n",
+    "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /v1/jobs?limit=2&status=queued&cursor=7 HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n",
+    "GET /v1/jobs/00000000000000000000000000000000/results?from=0&to=1&every=2&columns=t,x HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv;q=0.5, */*\r\n\r\n",
+    "GET /v1/jobs/00000000000000000000000000000000/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 12\r\n\r\n",
+    "GET /v1/batches?limit=1 HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \"a\", W/\"b\"\r\nAuthorization: Bearer x\r\n\r\n",
+    "OPTIONS /v1/jobs HTTP/1.1\r\nHost: localhost\r\nOrigin: http://a\r\nAccess-Control-Request-Method: POST\r\n\r\n",
     "POST /v1/simulations HTTP/1.1\r\n" HEAD "Content-Length: 141\r\n\r\n" SYSTEM,
     "POST /v1/checks HTTP/1.1\r\n" HEAD "Accept: application/xml\r\nContent-Length: 141\r\n\r\n" SYSTEM,
     "POST /v1/simulations HTTP/1.1\r\n" HEAD "Transfer-Encoding: chunked\r\n\r\n8d\r\n" SYSTEM "\r\n0\r\n\r\n",
     "POST /v1/analyses HTTP/1.1\r\n" HEAD "Content-Length: 152\r\n\r\n{\"system\":" SYSTEM "}",
     "POST /v1/batches HTTP/1.1\r\n" HEAD "Idempotency-Key: k\r\nContent-Length: 155\r\n\r\n{\"systems\":[" SYSTEM "]}",
-    "HEAD / HTTP/1.0\r\n\r\nGET /v1/examples HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "HEAD / HTTP/1.0\r\n\r\nGET /v1/examples HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 };
 /* clang-format on */
 enum { REQUESTS = sizeof requests / sizeof requests[0] };

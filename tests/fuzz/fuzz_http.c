@@ -31,9 +31,9 @@ static unsigned serve(void) {
     static cpu_slots slots;
     static http_services services;
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
-    char *arguments[] = {
-        "hameld", "--listen",   "127.0.0.1:0", "--store",       "memory:", "--time-limit", "0.1",   "--max-steps",
-        "500",    "--max-rows", "2000",        "--max-members", "20",      "--log-level",  "silent"};
+    char *arguments[] = {"hameld",  "--listen",      "127.0.0.1:0", "--hosts",     "h",     "--store",
+                         "memory:", "--time-limit",  "0.1",         "--max-steps", "500",   "--max-rows",
+                         "2000",    "--max-members", "20",          "--log-level", "silent"};
     char *environment[] = {NULL};
     require(config_read(&config, sizeof arguments / sizeof *arguments, arguments, environment, message), message);
     signal(SIGPIPE, SIG_IGN);

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DESCRIPTION = json.loads((ROOT / "api/openapi.json").read_text())
 SYSTEM = json.loads((ROOT / "api/system.schema.json").read_text())
 METHODS = ("get", "post", "delete")
-# A request that finds no route, or whose framing is refused, is answered before any operation is known.
-BEFORE_ROUTING = {400, 404, 405, 431}
+# A request that finds no route, or whose framing or host is refused, is answered before any operation is known.
+BEFORE_ROUTING = {400, 404, 405, 421, 431}
 SHOWN = 20
 
 results = []

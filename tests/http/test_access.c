@@ -99,6 +99,60 @@ static void a_wrong_token_is_401_and_too_many_are_429(void **state) {
     assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200); /* right ones are not touched by that */
 }
 
+static long status_for_host(const test_daemon *server, const char *host) {
+    char header[200];
+    snprintf(header, sizeof header, "Host: %s", host);
+    answer a = ask(server, "GET", "/v1/jobs", (const char *const[]){header, holders[ANN].header, NULL}, NULL);
+    long status = a.status;
+    if (status == 421) assert_non_null(strstr(a.body, "/problems/misdirected"));
+    answer_clear(&a);
+    return status;
+}
+
+/* A page may lead its own name here (DNS rebinding), and is then of the same origin as what is served. Where there are tokens
+ * it has none. */
+static void without_tokens_requests_must_name_this_machine(void **state) {
+    (void)state;
+    static const char *const local[] = {"localhost",    "LocalHost:8080", "127.0.0.1",
+                                        "127.1.2.3:80", "[::1]",          "[::1]:8080"};
+    static const char *const foreign[] = {
+        "evil.example",
+        "evil.example:8080",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "10.0.0.1",
+        "0x7f.1",
+        "[2001:db8::1]",
+        "localhost:80:",
+        "localhost:x",
+        "[::1",
+        "[]",
+    };
+    test_daemon open, named, with_tokens;
+    daemon_start(&open, NULL);
+    daemon_start(&named, (const char *const[]){"--hosts", "hamel.example.org,[2001:db8::1]", NULL});
+    daemon_start(&with_tokens, (const char *const[]){"--hosts", "hamel.example.org", "--tokens", token_file, NULL});
+    for (size_t k = 0; k < sizeof local / sizeof local[0]; k++) {
+        assert_int_equal(status_for_host(&open, local[k]), 200);
+        assert_int_equal(status_for_host(&with_tokens, local[k]), 200);
+    }
+    for (size_t k = 0; k < sizeof foreign / sizeof foreign[0]; k++) {
+        long status = status_for_host(&open, foreign[k]);
+        if (status != 421) print_error("%s: %ld\n", foreign[k], status);
+        assert_int_equal(status, 421);
+    }
+    assert_int_equal(status_for_host(&named, "Hamel.example.org:80"), 200);
+    assert_int_equal(status_for_host(&named, "[2001:db8::1]:80"), 200);
+    assert_int_equal(status_for_host(&named, "example.org"), 421);
+    assert_int_equal(status_for_host(&with_tokens, "evil.example"), 421);
+    assert_int_equal(status_for_host(&d, "evil.example"), 200); /* tokens, and no names */
+    test_daemon *all[] = {&open, &named, &with_tokens};
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(daemon_end(all[k], SIGTERM), 0);
+        daemon_remove(all[k]);
+    }
+}
+
 /* What a route must ask for, by its path and method. */
 static unsigned scope_expected(const route *row) {
     if (strcmp(row->path, "/metrics") == 0) return SCOPE_ADMIN;
@@ -359,7 +413,7 @@ static void a_quota_of_streams_is_given_back(void **state) {
     char system[600], bytes[1400];
     endless(system, sizeof system);
     int length = snprintf(bytes, sizeof bytes,
-                          "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
+                          "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n"
                           "Content-Length: %zu\r\n\r\n%s",
                           holders[SMALL].header, strlen(system), system);
     int held = connect_to(&d);
@@ -489,6 +543,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_token_only_what_is_open_to_all_is_served),
         cmocka_unit_test(a_wrong_token_is_401_and_too_many_are_429),
+        cmocka_unit_test(without_tokens_requests_must_name_this_machine),
         cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(scopes_decide_what_a_token_may_do),
         cmocka_unit_test(jobs_of_others_cannot_be_told_from_jobs_that_are_not),

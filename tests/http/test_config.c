@@ -88,6 +88,10 @@ static void what_is_not_an_option_is_refused(void **state) {
         {"--listen", "127.0.0.1:-1"},
         {"--listen", "host:80"},
         {"--listen", ":80"},
+        {"--hosts", "example.org:80"},
+        {"--hosts", "*"},
+        {"--hosts", "http://example.org"},
+        {"--hosts", "[::1"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         bool taken = read_two(bad[i][0], bad[i][1], no_environment);

@@ -67,7 +67,7 @@ static void whoever_comes_back_hears_only_what_is_new(void **state) {
     bool closed;
     char *id = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, id, "running");
-    snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n", id);
+    snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id);
     exchange(&d, request, strlen(request), "\n\n", out, sizeof out, &closed); /* a whole event */
     assert_false(closed);
     assert_non_null(strstr(out, "\nevent: progress\n") ? strstr(out, "\nevent: progress\n")
@@ -89,7 +89,7 @@ static void a_deleted_job_says_so(void **state) {
     char system[512], path[PATH_BYTES], request[300], out[8192];
     char *id = submit(&d, endless(system, sizeof system));
     int s = connect_to(&d);
-    int length = snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n", id);
+    int length = snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id);
     assert_int_equal(write(s, request, (size_t)length), length);
     assert_true(read(s, out, sizeof out) > 0);
     snprintf(path, sizeof path, "/v1/jobs/%s", id);

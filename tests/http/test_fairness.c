@@ -128,7 +128,7 @@ static int begin_endless(const test_token *t) {
     /* no rows for hours: nobody has to read, and all the time goes into computing */
     oscillator(system, sizeof system, "endless", 1e9, 2);
     int length = snprintf(request, sizeof request,
-                          "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
+                          "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n"
                           "Content-Length: %zu\r\n\r\n%s",
                           t->header, strlen(system), system);
     int s = connect_to(&d);

@@ -83,7 +83,8 @@ static void a_compressed_stream_is_not_held_back(void **state) {
     char system[600], request[1200], out[4096];
     endless(system, sizeof system);
     snprintf(request, sizeof request,
-             "POST /v1/simulations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n"
+             "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept-Encoding: "
+             "gzip\r\n"
              "Content-Length: %zu\r\n\r\n%s",
              strlen(system), system);
     bool closed;

@@ -54,6 +54,7 @@ static const raw_request requests[] = {
     RAW("no Host",                          400, true,  "GET /healthz HTTP/1.1\r\n\r\n"),
     RAW("two Hosts",                        400, true,  "GET /healthz HTTP/1.1\r\n" HOST "Host: other\r\n\r\n"),
     RAW("an empty Host",                    400, true,  "GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
+    RAW("the Host of somebody else",        421, true,  "POST /v1/jobs HTTP/1.1\r\nHost: evil.example\r\n" JSON "Content-Length: 60\r\n\r\n" NEXT),
     RAW("a Host with a path",               400, true,  "GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n"),
     RAW("two Authorizations",               400, true,  "GET /v1/jobs HTTP/1.1\r\n" HOST "Authorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n"),
     RAW("two Content-Types",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}" NEXT),
