@@ -192,7 +192,7 @@ static double used_today(access_holder *holder, double *left) {
     int64_t day = (int64_t)floor(now / day_seconds);
     if (day != holder->cpu_day) {
         holder->cpu_day = day;
-        holder->cpu_used = 0;
+        holder->cpu_used = holder->cpu_unsaved = 0;
     }
     *left = (double)(day + 1) * day_seconds - now;
     return holder->cpu_used;
@@ -213,10 +213,46 @@ bool access_charge(access_holder *holder, double seconds) {
     pthread_mutex_lock(&holder->lock);
     used_today(holder, &left);
     holder->cpu_used += seconds;
+    holder->cpu_unsaved += seconds;
     double most = holder->quotas.cpu_seconds_per_day;
     bool has = holder->cpu_used < most || most <= 0;
     pthread_mutex_unlock(&holder->lock);
     return has;
+}
+
+/* With both locks held. Nothing is looked up for an owner without a quota who uses nothing. */
+static bool take_usage(access_holder *holder, access_usage *out) {
+    double left;
+    used_today(holder, &left);
+    bool wanted = holder->cpu_unsaved > 0 || (!holder->cpu_known && holder->quotas.cpu_seconds_per_day > 0);
+    *out = (access_usage){.holder = holder, .day = holder->cpu_day, .seconds = holder->cpu_unsaved};
+    if (wanted) holder->cpu_unsaved = 0;
+    return wanted;
+}
+
+bool access_take_usage(access_list *a, size_t *from, access_usage *out) {
+    bool taken = false;
+    pthread_mutex_lock(&a->lock);
+    while (!taken && *from < a->count) {
+        access_holder *holder = a->holders[(*from)++];
+        pthread_mutex_lock(&holder->lock);
+        taken = take_usage(holder, out);
+        pthread_mutex_unlock(&holder->lock);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return taken;
+}
+
+void access_settle_usage(const access_usage *usage, bool saved, double total) {
+    access_holder *holder = usage->holder;
+    pthread_mutex_lock(&holder->lock);
+    if (holder->cpu_day == usage->day && saved) {
+        holder->cpu_used = total + holder->cpu_unsaved;
+        holder->cpu_known = true;
+    } else if (holder->cpu_day == usage->day) {
+        holder->cpu_unsaved += usage->seconds;
+    }
+    pthread_mutex_unlock(&holder->lock);
 }
 
 /* ---- new ones --------------------------------------------------------------------------------------------------- */

@@ -47,8 +47,9 @@ struct access_holder {
     access_quotas quotas;
     bucket requests;
     double streams;
-    double cpu_used;
-    int64_t cpu_day; /* days since 1970 */
+    double cpu_used, cpu_unsaved; /* on cpu_day; how much of it is yet to be stored */
+    int64_t cpu_day;              /* days since 1970 */
+    bool cpu_known;               /* what is stored of that day has been added */
 };
 
 typedef struct access_list access_list;
@@ -80,6 +81,18 @@ bool access_take_stream(access_list *a, access_holder *holder, double places, do
 void access_leave_stream(access_list *a, access_holder *holder);
 bool access_has_cpu(access_holder *holder, double *seconds);
 bool access_charge(access_holder *holder, double seconds); /* false when the quota is used up now */
+
+/* Processor time that is yet to be stored. Its owner outlives it. */
+typedef struct access_usage {
+    access_holder *holder;
+    int64_t day; /* since 1970 */
+    double seconds;
+} access_usage;
+
+/* Takes what the next owner has used, from the one at *from on, which moves behind it; false if there is none. It is then
+ * settled: `total` is what the owner has used on that day by the store; if it could not be saved, it is taken again. */
+bool access_take_usage(access_list *a, size_t *from, access_usage *out);
+void access_settle_usage(const access_usage *usage, bool saved, double total);
 
 /* Makes a token: its text, and its hash in hexadecimal digits. False without random bytes. */
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]);

@@ -5,6 +5,7 @@
 #include "server/http/http.h"
 #include "server/jobs/retention.h"
 #include "server/stamp.h"
+#include "server/usage.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -230,6 +231,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     services.store = open_store(config, log, services.metrics, message, sizeof message);
     if (!services.store) return fail(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);
+    usage *saved = usage_start(holders, services.store);
     int code = EXIT_SUCCESS;
     services.models = model_cache_open(&services.limits, &counters, (size_t)config->cache);
     const worker_services for_workers = {.store = services.store,
@@ -257,6 +259,7 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     }
     workers_stop(services.workers);
     retention_stop(tidy);
+    usage_stop(saved);
     model_cache_close(services.models);
     services.store->kind->close(services.store);
     cpu_slots_destroy(&slots);

@@ -258,6 +258,10 @@ typedef struct store_kind {
                                 int64_t *row); /* first row of the chunk that has t */
     store_status (*counts)(store *s, store_counts *out);
 
+    /* Adds processor time to what this owner has used on this day (since 1970; an earlier day is then forgotten); *total
+     * is all of it, of all daemons. Not durable. */
+    store_status (*charge)(store *s, const char *owner, int64_t day, double seconds, double *total);
+
     /* Why the store takes no submissions at present, as a static text; NULL when it does. */
     const char *(*trouble)(store *s);
 

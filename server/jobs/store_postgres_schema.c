@@ -149,11 +149,17 @@ static const char admission[] =
     "CREATE TRIGGER batch_made AFTER INSERT ON batches FOR EACH ROW EXECUTE FUNCTION batch_made();"
     "CREATE TRIGGER batch_uncounted AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_uncounted();";
 
+/* Processor time that token owners have used on their last day, in days since 1970. */
+static const char usage[] =
+    "CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day BIGINT NOT NULL, seconds DOUBLE PRECISION NOT NULL);";
+
 static const char *const first_release[] = {functions, tables, counting, NULL};
 static const char *const members_by_number[] = {by_number, NULL};
 static const char *const counted_members[] = {counts, NULL};
 static const char *const faults_and_admitted[] = {admission, NULL};
-static const char *const *const steps[] = {first_release, members_by_number, counted_members, faults_and_admitted};
+static const char *const processor_time[] = {usage, NULL};
+static const char *const *const steps[] = {first_release, members_by_number, counted_members, faults_and_admitted,
+                                           processor_time};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(pg_connection *c) {

@@ -113,6 +113,9 @@
     X(OLDEST_ENDED, "SELECT number, hamel_now()-finished, bytes FROM jobs WHERE status>=2 ORDER BY finished LIMIT ?1") \
     X(COUNT_JOBS, "SELECT CAST(coalesce(sum(queued), 0) AS BIGINT), CAST(coalesce(sum(running), 0) AS BIGINT), "       \
                   "CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM owners")                                               \
+    X(CHARGE, "INSERT INTO cpu_usage VALUES(?1, ?2, ?3) ON CONFLICT(owner) DO UPDATE SET day=excluded.day, "            \
+              "seconds=excluded.seconds+CASE WHEN cpu_usage.day=excluded.day THEN cpu_usage.seconds ELSE 0 END "       \
+              "RETURNING seconds")                                                                                     \
     X(FIRST_QUEUED, "SELECT hamel_now()-created FROM jobs WHERE status=0 ORDER BY number LIMIT 1")                     \
     X(HEALTH, "SELECT 1 FROM jobs LIMIT 1")
 /* clang-format on */
@@ -260,6 +263,7 @@ store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_
 store_status sql_postpone(store *s, int64_t number, int64_t attempt);
 store_status sql_cancel(store *s, const char *id, const char *owner, job *out);
 store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number);
+store_status sql_charge(store *s, const char *owner, int64_t day, double seconds, double *total);
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length);
 store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs, double bytes);
 int64_t sql_quota_bytes(const job_submission *submission); /* as it is stored; 0: none */
@@ -297,7 +301,7 @@ void sql_wait(store *s, uint64_t *seen, double seconds);
     .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch, .expire = sql_expire, .find = sql_find,        \
     .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
     .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \
-    .row_at_time = sql_row_at_time, .counts = sql_counts, .wait = sql_wait
+    .row_at_time = sql_row_at_time, .counts = sql_counts, .charge = sql_charge, .wait = sql_wait
 /* clang-format on */
 
 #endif

@@ -363,3 +363,27 @@ store_status sql_forget(store *s, const char *id, const char *owner, int64_t *nu
     job_clear(&dropped);
     return status;
 }
+
+/* ---- processor time --------------------------------------------------------------------------------------------- */
+
+typedef struct charge_change {
+    sql_operation operation;
+    const char *owner;
+    int64_t day;
+    double seconds, *total;
+} charge_change;
+
+static store_status run_charge(sql_connection *c, sql_operation *self) {
+    const charge_change *change = (charge_change *)self;
+    sql_step step =
+        SQL_FIRST(c, SQL_CHARGE, sql_text(change->owner), sql_int(change->day), sql_double(change->seconds));
+    if (step == SQL_STEP_ROW) *change->total = c->driver->real(c, 0);
+    bool good = step == SQL_STEP_ROW && c->driver->next(c) == SQL_STEP_END;
+    c->driver->end(c);
+    return good ? STORE_OK : STORE_FAILED;
+}
+
+store_status sql_charge(store *s, const char *owner, int64_t day, double seconds, double *total) {
+    charge_change change = {{.run = run_charge}, .owner = owner, .day = day, .seconds = seconds, .total = total};
+    return sql_change((sql_store *)s, &change.operation);
+}

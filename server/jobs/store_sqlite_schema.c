@@ -97,8 +97,13 @@ static const char faults_and_admitted[] =
     "CREATE TRIGGER batch_uncounted AFTER DELETE ON batches BEGIN"
     " UPDATE owners SET bytes=bytes-old.bytes WHERE owner=old.owner; END;";
 
-static const char *const steps[] = {first_release,     owners_and_batches, events_of_runs,
-                                    members_by_number, counted_members,    faults_and_admitted};
+/* Processor time that token owners have used on their last day, in days since 1970. */
+static const char processor_time[] =
+    "CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day INTEGER NOT NULL, seconds REAL NOT NULL)"
+    " STRICT, WITHOUT ROWID;";
+
+static const char *const steps[] = {first_release,   owners_and_batches,  events_of_runs, members_by_number,
+                                    counted_members, faults_and_admitted, processor_time};
 enum { SCHEMA_VERSION = sizeof steps / sizeof steps[0] };
 
 static int version_of(sqlite_connection *c) {

@@ -252,6 +252,29 @@ static void a_used_up_quota_stops_a_run(void **state) {
     end(&d);
 }
 
+static void check_outlives(int signal_number) {
+    test_daemon d;
+    const char *const arguments[] = {"--tokens", token_file, "--time-limit", "100", NULL};
+    write_tokens(true);
+    daemon_start(&d, arguments);
+    check_stopped_run(&d, 0);
+    if (signal_number == SIGKILL) sleep_seconds(2.5); /* what was used in the last second may be lost */
+    daemon_end(&d, signal_number);
+    daemon_start_again(&d, arguments);
+    check_refused(&d);
+    end(&d);
+}
+
+static void a_used_up_quota_outlives_the_daemon(void **state) {
+    (void)state;
+    check_outlives(SIGTERM);
+}
+
+static void a_used_up_quota_outlives_a_crash(void **state) {
+    (void)state;
+    check_outlives(SIGKILL);
+}
+
 static void a_used_up_quota_stops_an_analysis(void **state) {
     (void)state;
     test_daemon d;
@@ -316,6 +339,8 @@ int main(void) {
         cmocka_unit_test(a_submission_yields_its_slot),
         cmocka_unit_test(jobs_yield_their_slots),
         cmocka_unit_test(a_used_up_quota_stops_a_run),
+        cmocka_unit_test(a_used_up_quota_outlives_the_daemon),
+        cmocka_unit_test(a_used_up_quota_outlives_a_crash),
         cmocka_unit_test(a_used_up_quota_stops_an_analysis),
         cmocka_unit_test(a_used_up_quota_stops_jobs),
     };

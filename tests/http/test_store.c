@@ -472,6 +472,24 @@ static void a_batch_is_forgotten_with_its_members(void **state) {
     batch_clear(&made);
 }
 
+/* ---- processor time ---- */
+
+static double charged(const char *owner, int64_t day, double seconds) {
+    double total = -1;
+    assert_int_equal(s->kind->charge(s, owner, day, seconds, &total), STORE_OK);
+    return total;
+}
+
+static void processor_time_is_summed_for_each_owner_and_day(void **state) {
+    (void)state;
+    assert_true(charged("a", 20000, 0) == 0);
+    assert_true(charged("a", 20000, 1.5) == 1.5);
+    assert_true(charged("b", 20000, 8) == 8);
+    assert_true(charged("a", 20000, 0.25) == 1.75);
+    assert_true(charged("a", 20001, 0.5) == 0.5);
+    assert_true(charged("b", 20000, 0) == 8);
+}
+
 /* ---- a schema without counts of members ---- */
 
 static void run_in_file(const char *sql) {
@@ -488,7 +506,7 @@ static void forget_the_counts(void) {
                     "DROP TRIGGER batch_gone; DROP TABLE member_counts; DROP TRIGGER batch_made;"
                     "DROP TRIGGER batch_uncounted; ALTER TABLE batches DROP COLUMN bytes;"
                     "ALTER TABLE jobs DROP COLUMN admitted; ALTER TABLE jobs DROP COLUMN faults;"
-                    "ALTER TABLE jobs DROP COLUMN quota; PRAGMA user_version=4;");
+                    "ALTER TABLE jobs DROP COLUMN quota; DROP TABLE cpu_usage; PRAGMA user_version=4;");
         return;
     }
     postgres_ask(&server, database,
@@ -498,7 +516,7 @@ static void forget_the_counts(void) {
                  "CREATE FUNCTION job_made() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
                  "CREATE TRIGGER job_made AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION job_made();"
                  "DROP FUNCTION batch_made, batch_uncounted CASCADE; ALTER TABLE batches DROP COLUMN bytes;"
-                 "ALTER TABLE jobs DROP COLUMN admitted, DROP COLUMN faults, DROP COLUMN quota;"
+                 "ALTER TABLE jobs DROP COLUMN admitted, DROP COLUMN faults, DROP COLUMN quota; DROP TABLE cpu_usage;"
                  "DELETE FROM hamel_schema WHERE version>=3;");
 }
 
@@ -1010,6 +1028,7 @@ int main(void) {
         ON_EACH(a_page_ends_when_its_texts_are_long),
         ON_EACH(a_batch_is_forgotten_with_its_members),
         ON_EACH(any_sequence_of_changes_leaves_what_it_should),
+        ON_EACH(processor_time_is_summed_for_each_owner_and_day),
         ON(sqlite, members_stored_by_an_earlier_release_are_counted),
         ON(postgresql, members_stored_by_an_earlier_release_are_counted),
         ON(sqlite, no_list_is_sorted_or_searched_through),
