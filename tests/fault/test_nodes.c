@@ -515,8 +515,11 @@ static void allow_writing(bool allowed) {
 /* As a standby is, to which connections have moved. */
 static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     (void)state;
+    char system[SYSTEM_BYTES];
     start_nodes(1);
     wait_until_ready(&nodes[0]);
+    char *running = submit(&nodes[0], oscillator(system, sizeof system, "running", 40000, 40001));
+    wait_for_status(&nodes[0], running, "running");
     allow_writing(false);
     answer ready = {0};
     for (double until = hang_time(); ready.status != 503;) {
@@ -530,9 +533,11 @@ static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
     assert_int_equal(health.status, 200);
     answer_clear(&health);
+    sleep_seconds(1);
     allow_writing(true);
     wait_until_ready(&nodes[0]);
-    char system[SYSTEM_BYTES];
+    wait_for_status(&nodes[0], running, "completed"); /* that its rows could not be stored is not its failure */
+    free(running);
     char *id = submit(&nodes[0], system_of(0, system));
     wait_for_status(&nodes[0], id, "completed");
     free(id);
