@@ -51,7 +51,7 @@ static const option options[] = {
     {"streams",     "N",         OPTION_COUNT,  AT(streams),        1, 4096, "256",            "streams open at the same time"},
     {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "runs that may wait for a stream to end; more get 503"},
     {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "open connections"},
-    {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "0",              "of these from one address; 0: all"},
+    {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "",               "of these from one address, or one /64 of IPv6; 0: all (default: half of them)"},
     {"handshakes",  "N",         OPTION_NUMBER, AT(handshakes),     0, 1e6,  "50",             "new HTTPS connections from one address in a second, twice as many at once; 0: no limit"},
     {"max-body",    "BYTES",     OPTION_COUNT,  AT(max_body),       1, 1e9,  "1048576",        "largest request body"},
     {"time-limit",  "SECONDS",   OPTION_NUMBER, AT(time_limit),     0, 1e9,  "600",            "wall time of one request or job; 0: no limit"},
@@ -324,6 +324,7 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         config->workers = cores > 0 ? (double)cores : 1;
     }
+    if (config->per_address < 0) config->per_address = floor(config->connections / 2);
     if (!log_level_named(config->log_level_text, &config->level)) {
         return fail(message, "--log-level: expected debug, info, warning, error or silent, found '%.100s'",
                     config->log_level_text);
@@ -348,7 +349,7 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
 
 bool config_read(server_config *config, int argc, char *const *argv, char *const *environment,
                  char message[CONFIG_MESSAGE_BYTES]) {
-    *config = (server_config){0};
+    *config = (server_config){.per_address = -1};
     settings *s = calloc(1, sizeof *s);
     if (!s) return fail(message, "out of memory");
     size_t help = find_option("help", 4), version = find_option("version", 7), file = find_option("config", 6);
