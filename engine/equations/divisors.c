@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double STATE_ERROR = 1e-11; /* of initial values: rounding of π/2, and what a projection leaves */
 static const double SAFETY = 8;          /* of the bound on rounding, as in engine/analyze/zero.c */
