@@ -64,6 +64,13 @@ bool row_writer_flush(row_writer *w) {
     return taken;
 }
 
+bool row_writer_keep(row_writer *w, size_t bytes) {
+    if (w->keep == NULL || w->keep(w->sink.context, bytes)) return true;
+    w->refused = true;
+    w->reason = "too many bytes of answers wait for their readers; retry later, or ask for ndjson, csv or sse";
+    return false;
+}
+
 bool row_writer_begin(row_writer *w, const row_header *header) {
     w->column_count = header->column_count;
     return w->format->begin == NULL || w->format->begin(w, header);

@@ -29,6 +29,7 @@ typedef struct row_writer row_writer;
 typedef struct row_format {
     const char *name;       /* "csv" */
     const char *media_type; /* "text/csv" */
+    bool whole;             /* keeps all rows until the end */
     size_t writer_bytes;    /* size of the writer's own struct, which begins with a row_writer */
     bool (*begin)(row_writer *w, const row_header *header);
     bool (*row)(row_writer *w, const double *values, size_t count);
@@ -46,6 +47,12 @@ struct row_writer {
     byte_sink sink;
     text_buffer line; /* reused for each line */
     size_t column_count;
+
+    /* Asked before a format keeps so many more bytes until the end, with the sink's context; NULL: it may. Set by the
+     * caller after opening. False is a `reason` that may be gone later: then `refused` is set. */
+    bool (*keep)(void *context, size_t bytes);
+    bool refused;
+
     const char *reason; /* why a call returned false when it was not the sink that refused; else NULL */
 
     /* Of a format that numbers its objects (sse). The header, rows, events and the last word of a result always have the

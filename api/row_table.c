@@ -4,18 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool row_table_add(row_table *t, const double *values, size_t count, const char **reason) {
+bool row_table_add(row_table *t, row_writer *w, const double *values, size_t count) {
     if (t->rows == t->capacity) {
         size_t most = ROW_TABLE_BYTES / sizeof(double) / (count > 0 ? count : 1);
         size_t wanted = t->capacity < 64 ? 64 : t->capacity * 2;
         if (wanted > most) wanted = most;
         if (wanted == t->rows) {
-            *reason = "the result is too large for a format that is sent in one piece; ask for ndjson, csv or sse";
+            w->reason = "the result is too large for a format that is sent in one piece; ask for ndjson, csv or sse";
             return false;
         }
+        if (!row_writer_keep(w, (wanted - t->capacity) * count * sizeof *t->values)) return false;
         double *grown = realloc(t->values, wanted * count * sizeof *grown);
         if (grown == NULL) {
-            *reason = "memory could not be allocated";
+            w->reason = "memory could not be allocated";
             return false;
         }
         t->values = grown;

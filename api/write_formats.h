@@ -19,9 +19,12 @@ typedef struct row_table {
     size_t columns, rows, capacity; /* capacity in rows */
 } row_table;
 
-/* Adds a row. False beyond ROW_TABLE_BYTES or without memory; *reason then says so. */
+/* Adds a row. False beyond ROW_TABLE_BYTES or without memory; w->reason then says so. */
 enum { ROW_TABLE_BYTES = 64 * 1024 * 1024 };
-bool row_table_add(row_table *t, const double *values, size_t count, const char **reason);
+bool row_table_add(row_table *t, row_writer *w, const double *values, size_t count);
+
+/* Asks w->keep; false with w->reason. */
+bool row_writer_keep(row_writer *w, size_t bytes);
 void row_table_free(row_table *t);
 
 #endif

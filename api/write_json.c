@@ -46,11 +46,12 @@ static bool json_begin(row_writer *w, const row_header *header) {
 
 static bool json_row(row_writer *w, const double *values, size_t count) {
     json_writer *j = (json_writer *)w;
-    return row_table_add(&j->table, values, count, &w->reason);
+    return row_table_add(&j->table, w, values, count);
 }
 
 static bool json_event(row_writer *w, const char *json) {
     json_writer *j = (json_writer *)w;
+    if (!row_writer_keep(w, strlen(json) + 1)) return false;
     if (j->events.length > 0) text_buffer_puts(&j->events, ",");
     text_buffer_puts(&j->events, json);
     if (j->events.failed) w->reason = "the events are too many for one document; ask for ndjson or sse";
@@ -111,6 +112,7 @@ static void json_close(row_writer *w) {
 const row_format row_format_json = {
     .name = "json",
     .media_type = "application/json",
+    .whole = true,
     .writer_bytes = sizeof(json_writer),
     .begin = json_begin,
     .row = json_row,

@@ -83,7 +83,7 @@ static bool npy_begin(row_writer *w, const row_header *header) {
 
 static bool npy_row(row_writer *w, const double *values, size_t count) {
     npy_writer *n = (npy_writer *)w;
-    if (n->expected == 0) return row_table_add(&n->table, values, count, &w->reason);
+    if (n->expected == 0) return row_table_add(&n->table, w, values, count);
     if (n->sent == n->expected) {
         w->reason = "more rows came than the header said";
         return false;
@@ -117,6 +117,7 @@ static void npy_close(row_writer *w) {
 const row_format row_format_npy = {
     .name = "npy",
     .media_type = "application/x-npy",
+    .whole = true,
     .writer_bytes = sizeof(npy_writer),
     .begin = npy_begin,
     .row = npy_row,

@@ -551,6 +551,10 @@ size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);
 const char *hamel_model_warning(const hamel_model *model, size_t index); /* about the description; lives as long */
 
+/* Frees what libraries keep for the calling thread between calls. To be called when the thread has nothing more to do for
+ * a while; what it has made stays. */
+void hamel_release_thread(void);
+
 /* The formulations and their one-line descriptions, in a fixed order; NULL past the end. */
 const char *hamel_formulation_name(size_t index);
 const char *hamel_formulation_summary(size_t index);

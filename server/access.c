@@ -156,34 +156,48 @@ bool access_take_request(access_holder *holder, double *seconds) {
     return taken;
 }
 
-/* With both locks held. Whoever takes no more than is left to others leaves one part of n + 1 free when n do so. */
-static bool may_take_stream(const access_list *a, const access_holder *holder, double places) {
-    if (holder->quotas.streams > 0 && holder->streams >= holder->quotas.streams) return false;
-    return a->count == 1 || holder->streams == 0 || holder->streams < places - a->streams;
+/* With both locks held. Whoever takes no more than is left to others leaves one part of n + 1 free when n do so. The
+ * pool of run slots bounds their sum itself, by those that are still computing. */
+static access_taken look_for_place(const access_list *a, const access_holder *holder, access_place kind, double amount,
+                                   double most) {
+    const double quotas[ACCESS_PLACES] = {
+        [PLACE_STREAM] = holder ? holder->quotas.streams : 0, [PLACE_FOLLOWER] = holder ? holder->quotas.followers : 0};
+    double left = most - a->places[kind];
+    if (kind != PLACE_STREAM && amount > left) return PLACE_ALL_USED;
+    if (!holder) return PLACE_TAKEN;
+    double used = holder->places[kind];
+    if (quotas[kind] > 0 && used >= quotas[kind]) return PLACE_OWN_USED;
+    return a->count == 1 || used <= 0 || used + amount <= left ? PLACE_TAKEN : PLACE_OWN_USED;
 }
 
-static void change_streams(access_list *a, access_holder *holder, double by) {
-    a->streams += by;
-    holder->streams += by;
+static void change_places(access_list *a, access_holder *holder, access_place kind, double by) {
+    a->places[kind] += by;
+    if (holder) holder->places[kind] += by;
 }
 
-bool access_take_stream(access_list *a, access_holder *holder, double places, double *seconds) {
+access_taken access_take_place(access_list *a, access_holder *holder, access_place kind, double amount, double most) {
     pthread_mutex_lock(&a->lock);
-    pthread_mutex_lock(&holder->lock);
-    bool taken = may_take_stream(a, holder, places);
-    if (taken) change_streams(a, holder, 1);
-    pthread_mutex_unlock(&holder->lock);
+    if (holder) pthread_mutex_lock(&holder->lock);
+    access_taken taken = look_for_place(a, holder, kind, amount, most);
+    if (taken == PLACE_TAKEN) change_places(a, holder, kind, amount);
+    if (holder) pthread_mutex_unlock(&holder->lock);
     pthread_mutex_unlock(&a->lock);
-    if (!taken) *seconds = 1;
     return taken;
 }
 
-void access_leave_stream(access_list *a, access_holder *holder) {
+void access_leave_place(access_list *a, access_holder *holder, access_place kind, double amount) {
     pthread_mutex_lock(&a->lock);
-    pthread_mutex_lock(&holder->lock);
-    change_streams(a, holder, -1);
-    pthread_mutex_unlock(&holder->lock);
+    if (holder) pthread_mutex_lock(&holder->lock);
+    change_places(a, holder, kind, -amount);
+    if (holder) pthread_mutex_unlock(&holder->lock);
     pthread_mutex_unlock(&a->lock);
+}
+
+double access_used(access_list *a, access_place kind) {
+    pthread_mutex_lock(&a->lock);
+    double used = a->places[kind];
+    pthread_mutex_unlock(&a->lock);
+    return used;
 }
 
 /* With the lock held: seconds used today, and how long today still lasts. */

@@ -3,7 +3,7 @@
  * The file of tokens, in JSON:
  *
  *     {"tokens": [{"name": "ann", "sha256": "<64 hexadecimal digits>", "scopes": ["read", "run"],
- *                  "quotas": {"requests_per_second": 20, "streams": 4, "jobs": 1000, "stored_bytes": 1e9,
+ *                  "quotas": {"requests_per_second": 20, "streams": 4, "followers": 50, "jobs": 1000, "stored_bytes": 1e9,
  *                             "cpu_seconds_per_day": 3600}}]}
  *
  * Only the hash of a token is kept: a token has 256 random bits (`hameld --new-token NAME` makes one), so a plain
@@ -29,11 +29,15 @@ enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80, TOKEN_HASH_BYTES = 32 };
 /* 0: no limit. */
 typedef struct access_quotas {
     double requests_per_second; /* on average; twice as many, and at least ten, at once */
-    double streams;             /* live runs, results, submissions at the same time */
+    double streams;             /* live runs, checks, analyses, submissions at the same time */
+    double followers;           /* answers that wait: results, events, Prefer: wait */
     double jobs;                /* queued or running */
     double stored_bytes;        /* of jobs and batches: see store_quota */
     double cpu_seconds_per_day; /* of runs; a day begins at midnight UTC */
 } access_quotas;
+
+/* What holders share: run slots; answers that wait; bytes of answers that have not been read. */
+typedef enum access_place { PLACE_STREAM, PLACE_FOLLOWER, PLACE_ANSWER, ACCESS_PLACES } access_place;
 
 typedef struct access_holder access_holder;
 struct access_holder {
@@ -41,13 +45,12 @@ struct access_holder {
     char name[TOKEN_NAME_BYTES];    /* "" for anyone; owner of the jobs */
     uint8_t hash[TOKEN_HASH_BYTES]; /* under the list's lock */
     cpu_share share;
-    size_t analyses; /* processes that it holds; under the lock of analysis_pool.c */
 
     pthread_mutex_t lock; /* of what follows */
     unsigned scopes;
     access_quotas quotas;
     bucket requests;
-    double streams;
+    double places[ACCESS_PLACES];
     double cpu_used, cpu_unsaved; /* on cpu_day; how much of it is yet to be stored */
     int64_t cpu_day;              /* days since 1970 */
     bool cpu_known;               /* what is stored of that day has been added */
@@ -76,10 +79,12 @@ access_quotas access_quotas_of(access_holder *holder); /* as they are now */
 /* Each takes one of what the holder may use, or returns false with the seconds after which to try again. */
 bool access_take_request(access_holder *holder, double *seconds);
 
-/* Of `places` streams in all. Beside its quota a holder has at most as many as are left, so that one who comes later finds
- * room; a holder that is alone in the list may have all. */
-bool access_take_stream(access_list *a, access_holder *holder, double places, double *seconds);
-void access_leave_stream(access_list *a, access_holder *holder);
+/* Takes `amount` of what all holders share, of which there is `most`. Beside its quota a holder has at most as much as
+ * is left then, so that one who comes later finds room; a holder that is alone in the list may have all. */
+typedef enum access_taken { PLACE_TAKEN, PLACE_OWN_USED, PLACE_ALL_USED } access_taken;
+access_taken access_take_place(access_list *a, access_holder *holder, access_place kind, double amount, double most);
+void access_leave_place(access_list *a, access_holder *holder, access_place kind, double amount);
+double access_used(access_list *a, access_place kind); /* by all */
 bool access_has_cpu(access_holder *holder, double *seconds);
 bool access_charge(access_holder *holder, double seconds); /* false when the quota is used up now */
 

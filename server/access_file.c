@@ -41,6 +41,7 @@ static void read_scopes(json_reader *r, const cJSON *value, const char *pointer,
 static const json_key quota_keys[] = {
     {"requests_per_second", json_read_positive, offsetof(access_quotas, requests_per_second), false},
     {"streams", json_read_positive, offsetof(access_quotas, streams), false},
+    {"followers", json_read_positive, offsetof(access_quotas, followers), false},
     {"jobs", json_read_positive, offsetof(access_quotas, jobs), false},
     {"stored_bytes", json_read_positive, offsetof(access_quotas, stored_bytes), false},
     {"cpu_seconds_per_day", json_read_positive, offsetof(access_quotas, cpu_seconds_per_day), false},

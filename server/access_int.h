@@ -10,7 +10,7 @@ struct access_list {
     pthread_mutex_t lock;    /* of what follows, and of the hashes */
     access_holder **holders; /* those of the file */
     size_t count;
-    double streams; /* that all holders have */
+    double places[ACCESS_PLACES]; /* that are taken */
 };
 
 #endif

@@ -33,6 +33,8 @@ typedef struct server_config {
     double workers;               /* runs that compute at the same time, and as many jobs */
     double streams;               /* streams open at the same time */
     double waiting;               /* requests that wait for a stream to end; more are answered 503 */
+    double followers;             /* answers that wait for a job or a reader without a run slot */
+    double answers;               /* bytes of answers that have not been read; small ones do not count */
     double connections;           /* open sockets */
     double per_address;           /* of these from one address; 0: all */
     double handshakes;            /* new TLS connections from one address a second; 0: any number */
@@ -44,8 +46,6 @@ typedef struct server_config {
     double max_members;           /* of a batch */
     double keep_days, keep_bytes; /* of ended jobs; 0: for ever, any number */
     double min_free;              /* bytes of the store's disk below which nothing new is stored; 0: no bound */
-    double analysis_processes;    /* 0: analyses run in the daemon's own */
-    double analysis_memory;       /* bytes that one of these may allocate */
     double cache;                 /* bytes of models kept for equal descriptions */
     double stall;                 /* seconds a stream waits for a reader that takes nothing */
     double grace;                 /* seconds from SIGTERM to the end */

@@ -17,7 +17,7 @@ static const int statuses[METRIC_STATUSES] = {200, 201, 202, 204, 304, 400, 401,
 static const char *const kind_names[RUN_KINDS] = {"simulation", "check", "job"};
 static const char *const outcome_names[RUN_OUTCOMES] = {"completed", "incomplete", "failed", "canceled"};
 static const char *const lease_names[LEASE_ENDS] = {"own", "swept"};
-static const char *const reject_names[REJECTIONS] = {"busy", "rate", "quota", "token", "address"};
+static const char *const reject_names[REJECTIONS] = {"busy", "rate", "quota", "token", "address", "answers"};
 
 static void add(atomic_uint_fast64_t *counter, double amount) {
     if (amount > 0) atomic_fetch_add_explicit(counter, (uint_fast64_t)amount, memory_order_relaxed);

@@ -20,7 +20,15 @@ typedef struct metric_histogram {
 typedef enum run_kind { RUN_KIND_LIVE, RUN_KIND_CHECK, RUN_KIND_JOB, RUN_KINDS } run_kind;
 typedef enum run_outcome { RUN_COMPLETED, RUN_INCOMPLETE, RUN_FAILED, RUN_CANCELED, RUN_OUTCOMES } run_outcome;
 typedef enum lease_end { LEASE_LOST, LEASE_SWEPT, LEASE_ENDS } lease_end;
-typedef enum rejection { REJECT_BUSY, REJECT_RATE, REJECT_QUOTA, REJECT_TOKEN, REJECT_ADDRESS, REJECTIONS } rejection;
+typedef enum rejection {
+    REJECT_BUSY,
+    REJECT_RATE,
+    REJECT_QUOTA,
+    REJECT_TOKEN,
+    REJECT_ADDRESS,
+    REJECT_ANSWERS,
+    REJECTIONS
+} rejection;
 
 typedef struct metrics {
     /* One row beyond the routes, for requests that found none. */

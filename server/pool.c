@@ -1,6 +1,8 @@
 /* pool.c — see pool.h. One lock guards everything; tasks wait in a ring of fixed size. */
 #include "server/pool.h"
 
+#include "engine/hamel.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -56,6 +58,7 @@ static void *serve(void *context) {
         p->running++;
         pthread_mutex_unlock(&p->lock);
         task.run(task.argument);
+        hamel_release_thread();
         pthread_mutex_lock(&p->lock);
         p->running--;
     }

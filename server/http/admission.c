@@ -42,6 +42,24 @@ static void refuse_for_now(request *r, rejection reason, double seconds, const c
                   "the token '%s' has used up its %s", r->holder->name, what);
 }
 
+/* What a request had before, it has no longer when it is given another place. */
+static access_taken take_place(request *r, access_place kind) {
+    const server_config *config = r->services->config;
+    double most = kind == PLACE_STREAM ? config->streams + config->waiting : config->followers;
+    access_taken taken = access_take_place(r->services->access, r->holder, kind, 1, most);
+    if (taken != PLACE_TAKEN) return taken;
+    r->holds_place = true;
+    r->place = kind;
+    return taken;
+}
+
+static void refuse_follower(request *r) {
+    metrics_reject(r->services->metrics, REJECT_BUSY);
+    r->reply.retry_after = 2;
+    reply_problem(r, 503, "busy", "Busy",
+                  "as many answers wait for jobs and readers as may wait (--followers); retry shortly");
+}
+
 void admit(request *r) {
     const char *authorization = request_header(r, "Authorization");
     double seconds = 0;
@@ -56,13 +74,24 @@ void admit(request *r) {
     } else if (r->route->scope == SCOPE_RUN && !access_has_cpu(r->holder, &seconds)) {
         refuse_for_now(r, REJECT_QUOTA, seconds, "processor time for today");
     } else if (r->route->thread == RUN_STREAM) {
-        double places = r->services->config->streams + r->services->config->waiting;
-        r->holds_stream = access_take_stream(r->services->access, r->holder, places, &seconds);
-        if (!r->holds_stream) refuse_for_now(r, REJECT_QUOTA, seconds, "streams; end one first");
+        if (take_place(r, PLACE_STREAM) != PLACE_TAKEN)
+            refuse_for_now(r, REJECT_QUOTA, 1, "run slots; end one of its requests first");
+    } else if (r->route->thread == RUN_FOLLOW) {
+        access_taken taken = take_place(r, PLACE_FOLLOWER);
+        if (taken == PLACE_OWN_USED) refuse_for_now(r, REJECT_QUOTA, 1, "followers; end one of them first");
+        if (taken == PLACE_ALL_USED) refuse_follower(r);
     }
 }
 
+bool admission_change(request *r, access_place kind) {
+    bool held = r->holds_place;
+    access_place before = r->place;
+    if (take_place(r, kind) != PLACE_TAKEN) return false;
+    if (held) access_leave_place(r->services->access, r->holder, before, 1);
+    return true;
+}
+
 void admission_end(request *r) {
-    if (r->holds_stream) access_leave_stream(r->services->access, r->holder);
-    r->holds_stream = false;
+    if (r->holds_place) access_leave_place(r->services->access, r->holder, r->place, 1);
+    r->holds_place = false;
 }

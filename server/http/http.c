@@ -16,6 +16,7 @@
 #include "server/stamp.h"
 
 #include <gnutls/abstract.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct http_server {
     sockets *sockets;
     pool *brief, *streams;
     address_limits *addresses;
+    followers *followers;
     atomic_bool draining;
     unsigned port;
 };
@@ -48,7 +50,6 @@ struct http_server {
 /* What a connection has of ours. */
 typedef struct http_connection {
     socket_entry *entry;
-    address_row *row;
     tls_credentials *credentials; /* NULL: plain HTTP */
 } http_connection;
 
@@ -65,7 +66,9 @@ address_limits *http_addresses(const http_server *server) {
 }
 
 http_load http_load_of(const http_server *server) {
-    return (http_load){.connections = sockets_count(server->sockets), .streams = pool_load(server->streams)};
+    return (http_load){.connections = sockets_count(server->sockets),
+                       .streams = pool_load(server->streams),
+                       .followers = followers_count(server->followers)};
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
@@ -134,6 +137,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **con_
     stream_release(r->stream);
     admission_end(r);
     if (!r->reply.is_static) free(r->reply.bytes);
+    answers_leave(&r->answers);
     text_buffer_free(&r->body);
     free(r);
 }
@@ -291,7 +295,9 @@ static void look_at_headers(request *r, const char *method, const char *version)
         return;
     }
     find_route(r);
+    r->answers = (answers_share){.list = r->services->access, .most = r->services->config->answers};
     if (r->route) admit(r);
+    r->answers.holder = r->holder;
     if (r->route && r->reply.status == 0) check_query(r);
     if (r->route && r->route->takes_json && r->reply.status == 0) check_body_headers(r);
     double seconds = check_declared_length(r);
@@ -316,7 +322,8 @@ static enum MHD_Result take_body(request *r, const char *bytes, size_t length) {
 /* ---- the answer ------------------------------------------------------------------------------------------------- */
 
 static enum MHD_Result send_reply(request *r) {
-    sockets_expect(r->server->sockets, r->socket, r->reply.streamed ? 0 : IDLE_SECONDS);
+    sockets_expect(r->server->sockets, r->socket,
+                   r->reply.streamed ? 0 : fmin(IDLE_SECONDS, r->services->config->stall));
     struct MHD_Response *response = response_make(r);
     if (!response) return MHD_NO;
     enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned)r->reply.status, response);
@@ -362,10 +369,33 @@ bool request_stream(request *r, const char *media_type) {
     return true;
 }
 
+bool request_follow(request *r, follow_step *step, void *context) {
+    return followers_add(r->server->followers, r->stream, r->holder, step, context);
+}
+
+void request_reply(request *r) {
+    response_finish(r);
+    complete(r);
+}
+
+static void reply_busy(request *r) {
+    r->reply.retry_after = 2;
+    metrics_reject(r->services->metrics, REJECT_BUSY);
+    reply_problem(r, 503, "busy", "Busy", "all run slots are busy; retry shortly");
+}
+
+bool request_run(request *r, void (*task)(void *context), void *context) {
+    stream_may_wait(r->stream);
+    bool place = admission_change(r, PLACE_STREAM);
+    if (place && pool_give(r->server->streams, task, context)) return true;
+    reply_busy(r);
+    return false;
+}
+
 static bool give_to_pool(request *r) {
     bool streams = r->route->thread == RUN_STREAM;
-    if (streams) {
-        r->stream = stream_open();
+    if (streams || r->route->thread == RUN_FOLLOW) {
+        r->stream = stream_open(r->answers);
         if (!r->stream) {
             reply_no_memory(r);
             return false;
@@ -377,9 +407,7 @@ static bool give_to_pool(request *r) {
     MHD_suspend_connection(r->connection); /* before the task, which resumes it */
     sockets_watch(r->server->sockets, r->socket, r->stream);
     if (pool_give(streams ? r->server->streams : r->server->brief, run_handler, r)) return true;
-    r->reply.retry_after = 2;
-    metrics_reject(r->services->metrics, REJECT_BUSY);
-    reply_problem(r, 503, "busy", "Busy", "all places for runs are taken; try again in a moment");
+    reply_busy(r);
     complete(r);
     return true;
 }
@@ -417,22 +445,16 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     return atomic_load(&r->ready) ? send_reply(r) : MHD_YES;
 }
 
-/* Connections are few, and a TLS handshake is the most that a client gets without a token: it is computed on this thread. */
+/* A TLS handshake is the most that a client gets without a token, and it is computed on this thread. */
 static enum MHD_Result accept_connection(void *context, const struct sockaddr *address, socklen_t length) {
     http_server *server = context;
     double seconds;
     (void)length;
-    if (!address_limits_full(server->addresses, address) &&
-        (!server->services->tls || address_limits_take(server->addresses, ADDRESS_HANDSHAKE, address, &seconds))) {
+    if (!server->services->tls || address_limits_take(server->addresses, ADDRESS_HANDSHAKE, address, &seconds)) {
         return MHD_YES;
     }
     metrics_reject(server->services->metrics, REJECT_ADDRESS);
     return MHD_NO;
-}
-
-static address_row *enter_row(http_server *server, struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info && info->client_addr ? address_limits_enter(server->addresses, info->client_addr) : NULL;
 }
 
 static tls_credentials *attach_credentials(http_server *server, struct MHD_Connection *connection) {
@@ -454,7 +476,6 @@ static http_connection *begin_connection(http_server *server, struct MHD_Connect
     const int send_bytes = SEND_BUFFER;
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     own->entry = entry;
-    own->row = enter_row(server, connection);
     if (server->services->tls) own->credentials = attach_credentials(server, connection);
     sockets_expect(server->sockets, entry, HEADERS_SECONDS);
     return own;
@@ -470,7 +491,6 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     http_connection *own = *socket_context;
     if (!own) return;
     sockets_remove(server->sockets, own->entry);
-    address_limits_leave(own->row);
     tls_release(own->credentials);
     free(own);
     *socket_context = NULL;
@@ -513,16 +533,18 @@ static struct MHD_Daemon *start_daemon(http_server *server) {
     return MHD_start_daemon(
         flags_of(server->services), 0, accept_connection, server, answer, server, MHD_OPTION_EXTERNAL_LOGGER,
         note_fault, server, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&config->address,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
-        MHD_OPTION_NOTIFY_COMPLETED, finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-        MHD_OPTION_ARRAY, server->services->tls ? secure : secure + 2, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)config->per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED,
+        finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_ARRAY,
+        server->services->tls ? secure : secure + 2, MHD_OPTION_END);
 }
 
 static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {
     snprintf(message, room, "%s", reason);
     pool_close(server->brief);
     pool_close(server->streams);
+    followers_close(server->followers);
     sockets_close(server->sockets);
     address_limits_close(server->addresses);
     free(server);
@@ -541,8 +563,9 @@ http_server *http_start(const http_services *services, char *message, size_t roo
     server->sockets = sockets_open(config->stall);
     server->brief = pool_open(BRIEF_THREADS, BRIEF_QUEUE);
     server->streams = pool_open((size_t)config->streams, (size_t)config->waiting);
-    server->addresses = address_limits_open(config->per_address, config->handshakes);
-    if (!server->sockets || !server->brief || !server->streams || !server->addresses) {
+    server->addresses = address_limits_open(config->handshakes);
+    server->followers = followers_open(services->store, (size_t)config->followers);
+    if (!server->sockets || !server->brief || !server->streams || !server->addresses || !server->followers) {
         return give_up(server, message, room, "out of memory or threads");
     }
     server->daemon = start_daemon(server);
@@ -577,8 +600,10 @@ void http_stop(http_server *server, double seconds, double patience) {
     /* Who comes now is refused, not kept waiting; it is to be closed only after the daemon. */
     if (listener != MHD_INVALID_SOCKET) shutdown(listener, SHUT_RDWR);
     if (!wait_until_idle(server, begin + patience, begin + seconds)) sockets_abandon_streams(server->sockets);
-    pool_close(server->streams);
+    /* Each may still give something to the next; the streams of all have been canceled. */
     pool_close(server->brief);
+    followers_close(server->followers);
+    pool_close(server->streams);
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET) close(listener);
     sockets_close(server->sockets);

@@ -4,7 +4,6 @@
 
 #include "api/simulate.h"
 #include "server/access.h"
-#include "server/analysis_pool.h"
 #include "server/budget.h"
 #include "server/config.h"
 #include "server/cpu_slots.h"
@@ -28,8 +27,7 @@ typedef struct http_services {
     metrics *metrics;
     access_list *access;
     model_cache *models;
-    tls_server *tls;         /* NULL: plain HTTP */
-    analysis_pool *analyses; /* NULL: made in this process */
+    tls_server *tls; /* NULL: plain HTTP */
     api_limits limits;
     budget_limits budget; /* of each request */
 } http_services;
@@ -40,7 +38,7 @@ unsigned http_port(const http_server *server);
 address_limits *http_addresses(const http_server *server); /* for its own thread */
 
 typedef struct http_load {
-    size_t connections, streams;
+    size_t connections, streams, followers;
 } http_load;
 http_load http_load_of(const http_server *server);
 bool http_draining(const http_server *server);

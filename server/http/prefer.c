@@ -1,6 +1,7 @@
 /* prefer.c — see prefer.h. */
 #include "server/http/prefer.h"
 
+#include "server/http/admission.h"
 #include "server/stamp.h"
 
 #include <ctype.h>
@@ -8,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
-/* Seconds; and how long at most the client's going is not noticed. */
-static const double wait_most = 120, look_every = 0.5;
+static const double wait_most = 120; /* seconds */
+#define PAUSE_SECONDS 0.002          /* between two looks at a batch, however fast the store changes */
 
 /* RFC 7240: token BWS "=" BWS word, where a word may stand in quotes. */
 static double seconds_asked(const char *header) {
@@ -28,25 +28,37 @@ static double seconds_asked(const char *header) {
     return 0;
 }
 
-/* `ended`, and then a pause of ten times what it took: a store that changes all the time is not asked all the time. */
-static bool look(const request *r, bool (*ended)(const request *r, void *context), void *context) {
-    double begin = stamp_seconds();
-    if (ended(r, context)) return true;
-    double pause = fmin(10 * (stamp_seconds() - begin), look_every);
-    nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
-    return false;
+typedef struct waiting {
+    request *r;
+    awaited what;
+    double until;
+} waiting;
+
+static follow_wait step(void *context) {
+    waiting *w = context;
+    follow_wait wait = {.from = stamp_seconds() + PAUSE_SECONDS, .until = w->until};
+    bool over = stamp_seconds() >= w->until || atomic_load(stream_cancel_flag(w->r->stream));
+    if (!w->what.ended(w->r, w->what.context, &wait) && !over) return wait;
+    w->what.reply(w->r, w->what.context);
+    request_reply(w->r);
+    w->what.clear(w->what.context);
+    free(w);
+    return (follow_wait){.ended = true};
 }
 
-void prefer_wait(request *r, bool (*ended)(const request *r, void *context), void *context) {
-    store *s = r->services->store;
-    const atomic_bool *cancel = stream_cancel_flag(r->stream);
-    double asked = seconds_asked(request_header(r, "Prefer")), until = stamp_seconds() + asked;
-    uint64_t seen = 0;
-    if (asked <= 0) return;
-    r->reply.waited = (int)asked;
-    while (!look(r, ended, context) && !atomic_load(cancel)) {
-        double left = until - stamp_seconds();
-        if (left <= 0) return;
-        s->kind->wait(s, &seen, fmin(left, look_every));
+handled prefer_wait(request *r, const awaited *what) {
+    double asked = seconds_asked(request_header(r, "Prefer"));
+    bool waits = asked > 0 && !atomic_load(stream_cancel_flag(r->stream)) && admission_change(r, PLACE_FOLLOWER);
+    waiting *w = waits ? malloc(sizeof *w) : NULL;
+    if (w) {
+        *w = (waiting){.r = r, .what = *what, .until = stamp_seconds() + asked};
+        r->reply.waited = (int)asked;
+        text_buffer_free(&r->body);
+        if (request_follow(r, step, w)) return REPLY_STREAMED;
+        r->reply.waited = 0;
+        free(w);
     }
+    what->reply(r, what->context);
+    what->clear(what->context);
+    return REPLY_READY;
 }

@@ -4,9 +4,18 @@
 
 #include "server/http/request.h"
 
-/* Waits as long as the request of a stream's thread asks for, two minutes at most, and then has its reply say so.
- * `ended` looks at the store anew, at the beginning and whenever something has changed there; true ends the wait, as do
- * the client's going and the end of the daemon. */
-void prefer_wait(request *r, bool (*ended)(const request *r, void *context), void *context);
+/* What was submitted, as its reply has it. */
+typedef struct awaited {
+    void *context; /* owned */
+
+    /* Looks at the store anew. False while it goes on; then *wait has the change to wait for. */
+    bool (*ended)(const request *r, void *context, follow_wait *wait);
+    void (*reply)(request *r, void *context);
+    void (*clear)(void *context);
+} awaited;
+
+/* Replies once it has ended, or the time is over that the request asks for, two minutes at most; at once when it asks for
+ * none, the daemon ends, or no follower has a place. While it waits it has no run slot. */
+handled prefer_wait(request *r, const awaited *what);
 
 #endif

@@ -8,7 +8,9 @@
 
 static const char problem_type[] = "application/problem+json";
 
-static void forget(reply *answer) {
+static void forget(request *r) {
+    reply *answer = &r->reply;
+    answers_leave(&r->answers);
     if (!answer->is_static) free(answer->bytes);
     answer->bytes = NULL;
     answer->length = 0;
@@ -16,7 +18,7 @@ static void forget(reply *answer) {
 }
 
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length) {
-    forget(&r->reply);
+    forget(r);
     r->reply.status = status;
     r->reply.media_type = media_type;
     r->reply.bytes = (char *)(uintptr_t)bytes; /* never written to: is_static */
@@ -27,7 +29,11 @@ handled reply_static(request *r, int status, const char *media_type, const char 
 
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length) {
     if (!bytes) return reply_no_memory(r);
-    forget(&r->reply);
+    forget(r);
+    if (length > ANSWER_SMALL_BYTES && !answers_take(&r->answers, length)) {
+        free(bytes);
+        return reply_answers_full(r);
+    }
     if (status >= 400) r->reply.etag[0] = '\0'; /* it was of another answer */
     r->reply.status = status;
     r->reply.media_type = media_type;
@@ -39,6 +45,15 @@ handled reply_bytes(request *r, int status, const char *media_type, char *bytes,
 handled reply_no_memory(request *r) {
     r->reply.retry_after = 5;
     return reply_static(r, 503, problem_type, api_problem_no_memory, strlen(api_problem_no_memory));
+}
+
+handled reply_answers_full(request *r) {
+    cJSON *problem = api_problem_plain(503, "budget", "A budget is used up",
+                                       "too many bytes of answers wait for their readers; retry shortly", r->path);
+    if (problem) cJSON_AddStringToObject(problem, "budget", "answers");
+    r->reply.retry_after = 5;
+    metrics_reject(r->services->metrics, REJECT_ANSWERS);
+    return reply_problem_tree(r, 503, problem);
 }
 
 handled reply_storage_failed(request *r) {

@@ -4,12 +4,15 @@
  *     RUN_INLINE   the HTTP thread itself: must not wait for anything
  *     RUN_BRIEF    a few threads for what touches the store
  *     RUN_STREAM   a thread of its own for as long as the answer takes; such a request has a stream
+ *     RUN_FOLLOW   like RUN_BRIEF, with a stream; the rest of the answer is a follower's (followers.h)
  * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED; after
- * request_stream the request belongs to the HTTP thread and only the stream may be used. */
+ * request_stream the request belongs to the HTTP thread and only the stream may be used. After request_follow it belongs
+ * to the follower, and the handler returns REPLY_STREAMED, too. */
 #ifndef HAMEL_SERVER_HTTP_REQUEST_H
 #define HAMEL_SERVER_HTTP_REQUEST_H
 
 #include "api/simulate.h"
+#include "server/http/followers.h"
 #include "server/http/http.h"
 #include "server/http/request_check.h"
 #include "server/http/sockets.h"
@@ -19,7 +22,7 @@
 #include <microhttpd.h>
 
 typedef enum handled { REPLY_READY, REPLY_STREAMED } handled;
-typedef enum route_thread { RUN_INLINE, RUN_BRIEF, RUN_STREAM } route_thread;
+typedef enum route_thread { RUN_INLINE, RUN_BRIEF, RUN_STREAM, RUN_FOLLOW } route_thread;
 typedef enum http_method {
     METHOD_GET = 1,
     METHOD_HEAD = 2,
@@ -75,8 +78,10 @@ struct request {
     size_t discarded; /* bytes of a body that nobody wants */
     double received_at;
     access_holder *holder; /* whose token it carries; NULL on routes without scope, and before admission */
-    bool holds_stream;     /* counted against its quota */
-    stream *stream;        /* of a RUN_STREAM route, else NULL */
+    bool holds_place;      /* counted against its quota, and of which kind */
+    access_place place;
+    answers_share answers; /* of the whole reply */
+    stream *stream;        /* of a RUN_STREAM or RUN_FOLLOW route, else NULL */
     reply reply;
     bool headers_seen, dispatched;
     atomic_bool ready;
@@ -84,6 +89,15 @@ struct request {
 
 /* Begins a streamed answer with status 200: the request leaves the handler. False without memory (nothing happened). */
 bool request_stream(request *r, const char *media_type);
+
+/* Gives the request, whose stream it has, to a follower; false when there is no room for one. Its steps end it by
+ * request_reply, with a reply that is filled in, or by request_stream and the end of the stream. */
+bool request_follow(request *r, follow_step *step, void *context);
+void request_reply(request *r);
+
+/* For a follower that has to wait for its reader: runs task(context) in a run slot. False after a reply to the request
+ * when there is none. */
+bool request_run(request *r, void (*task)(void *context), void *context);
 
 /* Header or query parameter; NULL when absent. */
 const char *request_header(const request *r, const char *name);
@@ -101,6 +115,7 @@ handled reply_problem(request *r, int status, const char *slug, const char *titl
     HAMEL_PRINTF(5, 6);
 handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes the tree */
 handled reply_no_memory(request *r);
+handled reply_answers_full(request *r);                  /* 503: the budget of unread answers is used up */
 handled reply_storage_failed(request *r);                /* 503: the store does not answer */
 handled reply_disk_full(request *r);                     /* 503: the store takes nothing that needs room */
 handled reply_json(request *r, int status, cJSON *tree); /* takes the tree; NULL: out of memory */

@@ -43,10 +43,17 @@ static void tag_by_content(reply *a) {
     *out = '\0';
 }
 
-static void compress_body(reply *a) {
+static void compress_body(request *r) {
+    reply *a = &r->reply;
     size_t length = 0;
     char *coded = gzip_whole(a->bytes, a->length, &length);
     if (!coded) return;
+    answers_leave(&r->answers);
+    if (length > ANSWER_SMALL_BYTES && !answers_take(&r->answers, length)) {
+        free(coded);
+        reply_answers_full(r);
+        return;
+    }
     if (!a->is_static) free(a->bytes);
     a->bytes = coded;
     a->length = length;
@@ -66,7 +73,7 @@ void response_finish(request *r) {
         /* The bytes stay, though they are not sent: Content-Length speaks of them (RFC 9110 8.6). */
         if (etag_matches(request_header(r, "If-None-Match"), a->etag)) a->status = 304;
     }
-    if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(a);
+    if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(r);
 }
 
 /* Nothing that is served may load anything, be framed, or be taken for what it is not; a page may use its own. */

@@ -233,12 +233,24 @@ static handled reply_batch(request *r, int status, const job_batch *b) {
 }
 
 /* The batch as it is now. */
-static bool has_ended(const request *r, void *context) {
+static bool has_ended(const request *r, void *context, follow_wait *wait) {
     job_batch *b = context, newer;
     if (kind_of(r)->find_batch(r->services->store, b->id, NULL, &newer) != STORE_OK) return true;
     batch_clear(b);
     *b = newer;
+    wait->number = 0; /* a batch changes with its members */
     return batch_ended(b);
+}
+
+static void reply_created(request *r, void *context) {
+    const job_batch *b = context;
+    snprintf(r->reply.location, sizeof r->reply.location, "/v1/batches/%s", b->id);
+    reply_batch(r, 201, b);
+}
+
+static void clear_created(void *context) {
+    batch_clear(context);
+    free(context);
 }
 
 static handled reply_submitted(request *r, store_status status, job_batch *made) {
@@ -250,9 +262,11 @@ static handled reply_submitted(request *r, store_status status, job_batch *made)
     for (size_t k = 0; status == STORE_OK && k < (size_t)r->services->config->workers; k++) {
         workers_wake(r->services->workers);
     }
-    prefer_wait(r, has_ended, made);
-    snprintf(r->reply.location, sizeof r->reply.location, "/v1/batches/%s", made->id);
-    return reply_batch(r, 201, made);
+    job_batch *created = malloc(sizeof *created);
+    if (!created) return reply_no_memory(r);
+    *created = *made;
+    *made = (job_batch){0};
+    return prefer_wait(r, &(awaited){created, has_ended, reply_created, clear_created});
 }
 
 handled batches_create(request *r) {

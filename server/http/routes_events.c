@@ -8,16 +8,19 @@
 #include "server/http/routes.h"
 #include "server/stamp.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define POLL_SECONDS 1.0
+#define LOOK_SECONDS 1.0   /* whether a heartbeat is due */
 #define PAUSE_SECONDS 0.05 /* between two looks, however fast the store changes */
 
 static const char media_type[] = "text/event-stream";
 
 typedef struct watch {
+    request *r; /* NULL once the answer is a stream */
     const http_services *services;
     stream *stream;
     job job;
@@ -70,24 +73,55 @@ static bool tell(watch *w) {
 /* Whether the job is still there. */
 static bool look_again(watch *w) {
     job newer;
+    int64_t revision;
+    if (kind_of(w)->revision(w->services->store, w->job.number, &revision) != STORE_OK) return false;
+    if (revision == w->job.revision) return true;
     if (kind_of(w)->find(w->services->store, w->job.id, NULL, &newer) != STORE_OK) return false;
     job_clear(&w->job);
     w->job = newer;
     return true;
 }
 
-static bool tell_until_the_end(watch *w) {
-    const struct timespec pause = {.tv_nsec = (long)(PAUSE_SECONDS * 1e9)};
-    uint64_t seen = 0;
-    for (;;) {
-        if (!tell(w)) return false;
-        if (job_ended(w->job.status)) return true;
-        if (atomic_load(stream_cancel_flag(w->stream))) return false;
-        kind_of(w)->wait(w->services->store, &seen, POLL_SECONDS);
-        nanosleep(&pause, NULL);
-        if (look_again(w)) continue;
-        return write_event(w, "deleted", w->told + 1, cJSON_CreateObject());
+static void forget(watch *w) {
+    job_clear(&w->job);
+    stream_release(w->stream);
+    free(w);
+}
+
+/* Writes what is new. False when that was the last of it; *whole: its end was not cut off. */
+static bool go_on(watch *w, bool *whole) {
+    *whole = false;
+    if (!look_again(w)) {
+        *whole = write_event(w, "deleted", w->told + 1, cJSON_CreateObject());
+        return false;
     }
+    if (!tell(w)) return false;
+    *whole = job_ended(w->job.status);
+    return !*whole && !atomic_load(stream_cancel_flag(w->stream));
+}
+
+static follow_wait step(void *context) {
+    watch *w = context;
+    double now = stamp_seconds();
+    bool whole;
+    if (w->r && !request_stream(w->r, media_type)) {
+        reply_no_memory(w->r);
+        request_reply(w->r);
+        forget(w);
+        return (follow_wait){.ended = true};
+    }
+    w->r = NULL;
+    bool canceled = atomic_load(stream_cancel_flag(w->stream));
+    if (!canceled && !stream_has_room(w->stream)) return (follow_wait){.reader = true, .until = INFINITY};
+    if (go_on(w, &whole)) {
+        return (follow_wait){.number = w->job.number,
+                             .revision = w->job.revision,
+                             .from = now + PAUSE_SECONDS,
+                             .until = now + LOOK_SECONDS};
+    }
+    stream_end(w->stream, whole);
+    forget(w);
+    return (follow_wait){.ended = true};
 }
 
 static handled reply_find_failed(request *r, store_status status) {
@@ -97,20 +131,21 @@ static handled reply_find_failed(request *r, store_status status) {
 
 handled jobs_get_events(request *r) {
     static const char *const offers[] = {media_type};
-    watch w = {.services = r->services, .stream = r->stream, .told = request_last_event(r)};
     if (accept_choose(request_header(r, "Accept"), offers, 1, 0) == 1) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable", "events come as %s", media_type);
     }
-    store_status status = kind_of(&w)->find(r->services->store, r->parameter, request_owner_filter(r), &w.job);
-    if (status != STORE_OK) return reply_find_failed(r, status);
+    watch *w = calloc(1, sizeof *w);
+    if (!w) return reply_no_memory(r);
+    *w = (watch){.r = r, .services = r->services, .stream = stream_hold(r->stream), .told = request_last_event(r)};
+    store_status status = kind_of(w)->find(r->services->store, r->parameter, request_owner_filter(r), &w->job);
     handled replied = REPLY_STREAMED;
-    if (job_ended(w.job.status) && w.job.revision == w.told) {
+    if (status != STORE_OK) {
+        replied = reply_find_failed(r, status);
+    } else if (job_ended(w->job.status) && w->job.revision == w->told) {
         replied = reply_static(r, 204, NULL, NULL, 0);
-    } else if (request_stream(r, media_type)) {
-        stream_end(w.stream, tell_until_the_end(&w));
-    } else {
+    } else if (!request_follow(r, step, w)) {
         replied = reply_no_memory(r);
     }
-    job_clear(&w.job);
+    if (replied == REPLY_READY) forget(w);
     return replied;
 }

@@ -53,12 +53,25 @@ static bool key_is_sane(const char *key) {
 }
 
 /* The job as it is now. */
-static bool has_ended(const request *r, void *context) {
+static bool has_ended(const request *r, void *context, follow_wait *wait) {
     job *j = context, newer;
     if (kind_of(r)->find(r->services->store, j->id, NULL, &newer) != STORE_OK) return true;
     job_clear(j);
     *j = newer;
+    wait->number = j->number;
+    wait->revision = j->revision;
     return job_ended(j->status);
+}
+
+static void reply_created(request *r, void *context) {
+    const job *j = context;
+    snprintf(r->reply.location, sizeof r->reply.location, "/v1/jobs/%s", j->id);
+    reply_job(r, 201, j); /* the same for a retry, which has to see what the lost answer said */
+}
+
+static void clear_created(void *context) {
+    job_clear(context);
+    free(context);
 }
 
 static handled reply_submitted(request *r, store_status status, job *j) {
@@ -73,9 +86,11 @@ static handled reply_submitted(request *r, store_status status, job *j) {
         log_write(r->services->log, LOG_INFO, "job",
                   LOG_FIELDS(log_text("job", j->id), log_text("request_id", r->id), log_text("begin", "accepted")));
     }
-    prefer_wait(r, has_ended, j);
-    snprintf(r->reply.location, sizeof r->reply.location, "/v1/jobs/%s", j->id);
-    return reply_job(r, 201, j); /* the same for a retry, which has to see what the lost answer said */
+    job *created = malloc(sizeof *created);
+    if (!created) return reply_no_memory(r);
+    *created = *j;
+    *j = (job){0};
+    return prefer_wait(r, &(awaited){created, has_ended, reply_created, clear_created});
 }
 
 /* Derives the equations only to find every fault now, not when the job runs. */

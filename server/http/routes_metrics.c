@@ -34,6 +34,10 @@ handled service_metrics(request *r) {
     metrics_write_value(&out, "hamel_http_connections", "gauge", "Open connections.", (double)load.connections);
     metrics_write_value(&out, "hamel_http_streams", "gauge", "Requests that hold or wait for a place of a stream.",
                         (double)load.streams);
+    metrics_write_value(&out, "hamel_http_followers", "gauge", "Answers that wait for a job or for their reader.",
+                        (double)load.followers);
+    metrics_write_value(&out, "hamel_answer_bytes", "gauge", "Bytes of answers that have not been read.",
+                        access_used(r->services->access, PLACE_ANSWER));
     cache_size kept = model_cache_size(r->services->models);
     metrics_write_value(&out, "hamel_cache_models", "gauge", "Models that are kept.", (double)kept.models);
     metrics_write_value(&out, "hamel_cache_bytes", "gauge", "Memory of these models.", (double)kept.bytes);

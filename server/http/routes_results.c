@@ -1,10 +1,12 @@
 /* routes_results.c — GET /v1/jobs/{id}/results: stored rows in any format, and live ones with follow=true.
  *
- * Rows are read chunk by chunk and leave through the same ring as those of a live run; a slow client holds up nobody.
- * Without `follow`, a job that still runs is answered with the rows there are and a summary with status `running`. */
+ * Rows are read chunk by chunk and leave through the same ring as those of a live run. The answer is a follower: while
+ * there is nothing to send, or the reader is slow, it has no thread. Formats that are sent as a whole take a run slot
+ * once all rows are there, and wait in it for their reader. Without `follow`, a job that still runs is answered with the rows there are and a summary with status `running`. */
 #include "server/http/job_json.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
+#include "server/stamp.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,7 +15,7 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define POLL_SECONDS 1.0
+#define LOOK_SECONDS 1.0 /* whether a heartbeat is due */
 
 typedef struct row_filter {
     double from, to; /* infinite: open */
@@ -21,6 +23,8 @@ typedef struct row_filter {
     bool follow;
     const char *columns; /* comma-separated names; NULL: all. Valid while the request is ours */
 } row_filter;
+
+typedef enum results_phase { BEFORE_ROWS, ROWS } results_phase;
 
 typedef struct results {
     request *r; /* NULL once the answer is a stream */
@@ -41,6 +45,7 @@ typedef struct results {
     bool events_read; /* all that are stored with the rows at hand */
     bool has_events;  /* the format has a place for them */
     bool past_end;    /* `to` has been passed: no later row can be wanted */
+    results_phase phase;
 } results;
 
 static const store_kind *kind_of(const results *x) {
@@ -187,6 +192,11 @@ static bool write_result(void *context, const char *bytes, size_t length) {
     return stream_write(x->stream, bytes, length);
 }
 
+static bool keep_rows(void *context, size_t bytes) {
+    const results *x = context;
+    return stream_charge(x->stream, bytes);
+}
+
 static bool begin_rows(results *x) {
     char *json = cJSON_PrintUnformatted(x->header);
     bool begun =
@@ -221,34 +231,40 @@ static bool write_events(results *x, int64_t row) {
     }
 }
 
-static bool write_chunk(results *x, const row_chunk *chunk) {
+/* STORE_EXISTS: the reader has to make room before the rest. */
+static store_status write_chunk(results *x, const row_chunk *chunk) {
     x->events_read = false; /* events are stored together with rows */
     for (int64_t i = x->next - chunk->first; i < chunk->rows && !x->past_end; i++, x->next++) {
         const double *values = chunk->values + (size_t)i * chunk->columns;
+        if (!x->format->whole && !stream_has_room(x->stream)) return STORE_EXISTS;
         if (values[0] > x->filter.to) x->past_end = isfinite(x->filter.to);
-        if (!x->past_end && x->has_events && !write_events(x, x->next)) return false;
+        if (!x->past_end && x->has_events && !write_events(x, x->next)) return STORE_FAILED;
         if (values[0] < x->filter.from || x->past_end || (chunk->first + i) % x->filter.every != 0) continue;
         for (size_t k = 0; k < x->count; k++) x->row[k] = values[x->chosen[k]];
-        if (!row_writer_row(x->writer, x->row, x->count)) return false;
+        if (!row_writer_row(x->writer, x->row, x->count)) return STORE_FAILED;
     }
-    return true;
+    return STORE_OK;
 }
 
-/* Writes what is stored. STORE_ABSENT: all of it has been written. */
+/* Writes what is stored. STORE_ABSENT: all of it has been written; STORE_EXISTS: as far as there is room. */
 static store_status write_stored(results *x) {
     while (!x->past_end && !atomic_load(stream_cancel_flag(x->stream))) {
         row_chunk chunk;
         store_status status = kind_of(x)->chunk_at(x->services->store, x->job.number, x->next, &chunk);
         if (status != STORE_OK) return status;
-        bool written = chunk.columns == x->stored_count && write_chunk(x, &chunk);
+        status = chunk.columns == x->stored_count ? write_chunk(x, &chunk) : STORE_FAILED;
         row_chunk_clear(&chunk);
-        if (!written) return STORE_FAILED;
+        if (status != STORE_OK) return status;
     }
     return STORE_ABSENT;
 }
 
+/* Whether the job is still there. */
 static bool look_again(results *x) {
     job newer;
+    int64_t revision;
+    if (kind_of(x)->revision(x->services->store, x->job.number, &revision) != STORE_OK) return false;
+    if (revision == x->job.revision) return true;
     if (kind_of(x)->find(x->services->store, x->job.id, NULL, &newer) != STORE_OK) return false;
     job_clear(&x->job);
     x->job = newer;
@@ -262,19 +278,16 @@ static bool write_progress(results *x) {
     return row_writer_progress(x->writer, json) && (x->r || row_writer_heartbeat(x->writer));
 }
 
-/* Rows until the job has ended and all are written. The job is looked at before the rows: what is stored when it has
- * ended is all there will be. */
-static bool follow_rows(results *x) {
-    uint64_t seen = 0;
-    for (;;) {
-        kind_of(x)->wait(x->services->store, &seen, 0);
-        if (!look_again(x)) return false;
-        if (write_stored(x) != STORE_ABSENT) return false;
-        if (atomic_load(stream_cancel_flag(x->stream))) return false;
-        if (!x->filter.follow || x->past_end || job_ended(x->job.status)) return true;
-        if (!write_progress(x) || (!x->r && !stream_flush(x->stream))) return false;
-        kind_of(x)->wait(x->services->store, &seen, POLL_SECONDS);
-    }
+/* Whether there will be more rows than those that are stored. The job is looked at before the rows: what is stored when
+ * it has ended is all there will be. */
+static bool goes_on(const results *x) {
+    return x->filter.follow && !x->past_end && !job_ended(x->job.status);
+}
+
+static follow_wait for_change(const results *x) {
+    double now = stamp_seconds();
+    return (follow_wait){
+        .number = x->job.number, .revision = x->job.revision, .from = now, .until = now + LOOK_SECONDS};
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
@@ -299,6 +312,7 @@ static bool write_end(results *x) {
 }
 
 static handled reply_cut(results *x) {
+    if (x->writer->refused) return reply_answers_full(x->r);
     if (x->writer->reason) {
         return reply_problem(x->r, 413, "result-too-large", "The result does not fit this format", "%s",
                              x->writer->reason);
@@ -307,8 +321,8 @@ static handled reply_cut(results *x) {
     return reply_problem(x->r, 503, "interrupted", "Interrupted", "the rows could not be read to their end");
 }
 
-static handled write_all(results *x) {
-    bool whole = begin_rows(x) && follow_rows(x);
+/* The last word, of rows that have been written or not, and what the request is answered if it has not been yet. */
+static void end_rows(results *x, bool whole) {
     bool stopped = !whole && stream_stopped(x->stream);
     if (whole) {
         whole = write_end(x);
@@ -319,28 +333,24 @@ static handled write_all(results *x) {
                                    "\"status\":503,\"detail\":\"the server is shutting down; retry later\"}",
                                    NULL);
     }
-    if (x->r && !whole) return reply_cut(x);
-    /* Who has heard all of it is told by 204 not to come back. */
-    if (x->r && x->writer->seen) return reply_static(x->r, 204, NULL, NULL, 0);
-    if (x->r) return reply_static(x->r, 200, x->format->media_type, NULL, 0);
-    stream_end(x->stream, whole);
-    return REPLY_STREAMED;
+    if (!x->r) {
+        stream_end(x->stream, whole);
+        return;
+    }
+    if (!whole) {
+        reply_cut(x);
+    } else if (x->writer->seen) { /* a client that has received all of it is told by 204 not to come back */
+        reply_static(x->r, 204, NULL, NULL, 0);
+    } else {
+        reply_static(x->r, 200, x->format->media_type, NULL, 0);
+    }
+    request_reply(x->r);
 }
 
 /* ---- before the rows -------------------------------------------------------------------------------------------- */
 
-/* Waits, when asked to, until the run has begun or ended. REPLY_STREAMED means: there is a header, go on. */
-static handled wait_for_header(results *x) {
-    uint64_t seen = 0;
-    while (!x->job.header && x->filter.follow && !job_ended(x->job.status)) {
-        if (atomic_load(stream_cancel_flag(x->stream))) {
-            x->r->reply.retry_after = 5;
-            return reply_problem(x->r, 503, "shutting-down", "Shutting down", "the run has not begun yet");
-        }
-        kind_of(x)->wait(x->services->store, &seen, POLL_SECONDS);
-        if (!look_again(x)) return reply_problem(x->r, 404, "no-such-job", "No such job", "the job was deleted");
-    }
-    if (x->job.header) return REPLY_STREAMED;
+/* Without a header: the run has not begun, or ended before it did. */
+static handled reply_without_rows(results *x) {
     if (x->job.problem) {
         cJSON *problem = cJSON_Parse(x->job.problem);
         const cJSON *status = problem ? cJSON_GetObjectItemCaseSensitive(problem, "status") : NULL;
@@ -358,10 +368,10 @@ static uint64_t resumed(const results *x) {
     return x->format == row_format_named("sse") ? (uint64_t)request_last_event(x->r) : 0;
 }
 
-static handled serve(results *x) {
-    handled early = wait_for_header(x);
-    if (early == REPLY_READY) return early;
-    early = prepare_columns(x);
+/* REPLY_STREAMED means: go on. */
+static handled prepare(results *x) {
+    if (!x->job.header) return reply_without_rows(x);
+    handled early = prepare_columns(x);
     if (early == REPLY_READY) return early;
     if (isfinite(x->filter.from) &&
         kind_of(x)->row_at_time(x->services->store, x->job.number, x->filter.from, &x->next) != STORE_OK) {
@@ -371,7 +381,84 @@ static handled serve(results *x) {
     x->writer = row_writer_open(x->format, (byte_sink){x, write_result});
     if (!x->writer) return reply_no_memory(x->r);
     x->writer->seen = resumed(x);
-    return write_all(x);
+    x->writer->keep = keep_rows;
+    return REPLY_STREAMED;
+}
+
+static void forget(results *x) {
+    row_writer_close(x->writer);
+    cJSON_Delete(x->header);
+    free(x->names);
+    free(x->chosen);
+    free(x->row);
+    free(x->event.json);
+    job_clear(&x->job);
+    stream_release(x->stream);
+    free(x);
+}
+
+/* All at once, in a run slot. */
+static void write_whole(void *context) {
+    results *x = context;
+    end_rows(x, begin_rows(x) && write_stored(x) == STORE_ABSENT && !atomic_load(stream_cancel_flag(x->stream)));
+    forget(x);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+static const follow_wait ended = {.ended = true};
+
+static follow_wait reply_early(results *x) {
+    request_reply(x->r);
+    forget(x);
+    return ended;
+}
+
+/* Whether the rows can begin: otherwise *wait is what to wait for, or the end. */
+static bool begin(results *x, follow_wait *wait) {
+    bool canceled = atomic_load(stream_cancel_flag(x->stream));
+    bool waits = x->format->whole || !x->job.header; /* for the end, or the beginning */
+    if (waits && goes_on(x) && !canceled) {
+        *wait = for_change(x);
+        return false;
+    }
+    handled early = REPLY_READY;
+    if (waits && goes_on(x)) {
+        x->r->reply.retry_after = 5;
+        reply_problem(x->r, 503, "shutting-down", "Shutting down", "the run has not begun yet");
+    } else {
+        early = prepare(x);
+    }
+    if (early == REPLY_STREAMED && x->format->whole) {
+        *wait = ended;
+        if (!request_run(x->r, write_whole, x)) *wait = reply_early(x);
+        return false;
+    }
+    if (early == REPLY_READY) *wait = reply_early(x);
+    return early == REPLY_STREAMED;
+}
+
+static follow_wait step(void *context) {
+    results *x = context;
+    follow_wait wait;
+    bool found = look_again(x);
+    if (x->phase == BEFORE_ROWS) {
+        if (!found) {
+            reply_problem(x->r, 404, "no-such-job", "No such job", "the job was deleted");
+            return reply_early(x);
+        }
+        if (!begin(x, &wait)) return wait;
+        x->phase = ROWS;
+        found = begin_rows(x);
+    }
+    store_status written = found ? write_stored(x) : STORE_FAILED;
+    bool canceled = atomic_load(stream_cancel_flag(x->stream));
+    if (written == STORE_EXISTS && !canceled) return (follow_wait){.reader = true, .until = INFINITY};
+    bool good = written == STORE_ABSENT && !canceled;
+    if (good && goes_on(x) && write_progress(x) && (x->r || stream_flush(x->stream))) return for_change(x);
+    end_rows(x, good && !goes_on(x));
+    forget(x);
+    return ended;
 }
 
 /* What an ended job answers to one URL in one format never changes. */
@@ -383,29 +470,35 @@ static bool known_to_client(const results *x) {
     return etag_matches(request_header(x->r, "If-None-Match"), a->etag);
 }
 
+static handled refuse_find(request *r, store_status status) {
+    if (status != STORE_ABSENT) return reply_storage_failed(r);
+    return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
+}
+
 handled jobs_get_results(request *r) {
-    results x = {.r = r, .services = r->services, .stream = r->stream};
-    const char *fault = parse_filter(r, &x.filter);
+    row_filter filter;
+    const char *fault = parse_filter(r, &filter);
     if (fault) return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "%s", fault);
-    x.format = row_format_accepted(request_header(r, "Accept"), row_format_named("ndjson"));
-    if (!x.format) {
+    const row_format *format = row_format_accepted(request_header(r, "Accept"), row_format_named("ndjson"));
+    if (!format) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable",
                              "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
                              "application/x-npy");
     }
-    if (!x.filter.follow) stream_finish_first(r->stream);
-    store_status status = kind_of(&x)->find(r->services->store, r->parameter, request_owner_filter(r), &x.job);
-    if (status == STORE_ABSENT) {
-        return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
+    results *x = calloc(1, sizeof *x);
+    if (!x) return reply_no_memory(r);
+    *x = (results){
+        .r = r, .services = r->services, .stream = stream_hold(r->stream), .format = format, .filter = filter};
+    if (!filter.follow) stream_finish_first(r->stream);
+    store_status status = kind_of(x)->find(r->services->store, r->parameter, request_owner_filter(r), &x->job);
+    handled replied = REPLY_STREAMED;
+    if (status != STORE_OK) {
+        replied = refuse_find(r, status);
+    } else if (known_to_client(x)) {
+        replied = reply_static(r, 304, NULL, NULL, 0);
+    } else if (!request_follow(r, step, x)) {
+        replied = reply_no_memory(r);
     }
-    if (status != STORE_OK) return reply_storage_failed(r);
-    handled replied = known_to_client(&x) ? reply_static(r, 304, NULL, NULL, 0) : serve(&x);
-    row_writer_close(x.writer);
-    cJSON_Delete(x.header);
-    free(x.names);
-    free(x.chosen);
-    free(x.row);
-    free(x.event.json);
-    job_clear(&x.job);
+    if (replied == REPLY_READY) forget(x);
     return replied;
 }

@@ -27,6 +27,11 @@ static bool write_live(void *context, const char *bytes, size_t length) {
     return stream_write(run->stream, bytes, length);
 }
 
+static bool keep_rows(void *context, size_t bytes) {
+    const live_run *run = context;
+    return stream_charge(run->stream, bytes);
+}
+
 static bool on_header(void *context, const row_header *header) {
     live_run *run = context;
     return row_writer_begin(run->writer, header);
@@ -99,6 +104,7 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
     cJSON *own = own_problem(run);
     if (run->r && own && !stream_stopped(run->stream)) {
         reply_problem_tree(run->r, 413, own);
+        if (run->writer->refused) reply_answers_full(run->r);
         return true;
     }
     if (run->r) {
@@ -175,6 +181,7 @@ handled simulations_create(request *r) {
     } else {
         text_buffer_free(&r->body);
         run.writer = row_writer_open(format, (byte_sink){&run, write_live});
+        if (run.writer) run.writer->keep = keep_rows;
         result = run.writer ? run_model(&run, &lease) : reply_no_memory(r);
         row_writer_close(run.writer);
     }

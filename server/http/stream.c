@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENOUGH_BYTES = 16 * 1024 };
+enum { ENOUGH_BYTES = 16 * 1024, KEPT_MAX = 256 * 1024 * 1024 };
 #define PAUSE_SECONDS 0.01
 #define CODED_SECONDS 0.1 /* between flushes of a coding: each costs some bytes */
 
@@ -29,19 +29,27 @@ struct stream {
     pthread_cond_t room;
     char *ring;
     size_t first, count;
+    bool never_waits; /* the producer; then `kept` holds what the ring has no room for */
+    text_buffer kept;
+    size_t kept_read;      /* of these, from the front */
+    answers_share answers; /* charged for them and for what the producer keeps */
+    stream_wake *wake;     /* or NULL */
+    void *wake_context;
     bool ended, whole, gone;
     bool suspended;                    /* by the reader, with an empty ring */
     struct MHD_Connection *connection; /* while a response reads */
     double last_write, last_read, last_resume;
 };
 
-stream *stream_open(void) {
+stream *stream_open(answers_share answers) {
     stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     atomic_init(&s->holders, 1);
     atomic_init(&s->cancel, false);
     atomic_init(&s->stopped, false);
     atomic_init(&s->finishes_first, false);
+    s->answers = answers;
+    text_buffer_init(&s->kept, KEPT_MAX);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->room, NULL);
     s->last_write = s->last_read = stamp_seconds();
@@ -58,6 +66,8 @@ void stream_release(stream *s) {
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->room);
     gzip_close(s->coding);
+    text_buffer_free(&s->kept);
+    answers_leave(&s->answers);
     free(s->ring);
     free(s);
 }
@@ -76,6 +86,28 @@ bool stream_begin(stream *s, bool coded) {
     return s->ring != NULL && (!coded || s->coding);
 }
 
+void stream_never_wait(stream *s, stream_wake *wake, void *context) {
+    pthread_mutex_lock(&s->lock);
+    s->never_waits = true;
+    s->wake = wake;
+    s->wake_context = context;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void stream_may_wait(stream *s) {
+    pthread_mutex_lock(&s->lock);
+    s->never_waits = false;
+    s->wake = NULL;
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool stream_charge(stream *s, size_t bytes) {
+    pthread_mutex_lock(&s->lock);
+    bool taken = answers_take(&s->answers, bytes);
+    pthread_mutex_unlock(&s->lock);
+    return taken;
+}
+
 /* With the lock held. */
 static void resume(stream *s) {
     if (!s->suspended) return;
@@ -84,8 +116,12 @@ static void resume(stream *s) {
     MHD_resume_connection(s->connection);
 }
 
+static size_t unread(const stream *s) {
+    return s->count + (s->kept.length - s->kept_read);
+}
+
 static size_t put(stream *s, const char *bytes, size_t length) {
-    size_t room = STREAM_RING_BYTES - s->count;
+    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* what is kept comes first */
     size_t n = length < room ? length : room;
     size_t at = (s->first + s->count) % STREAM_RING_BYTES;
     size_t before_wrap = STREAM_RING_BYTES - at < n ? STREAM_RING_BYTES - at : n;
@@ -107,12 +143,22 @@ static void wait_for_room(stream *s) {
     pthread_mutex_lock(&s->lock);
 }
 
+/* Without room for it, or memory, the answer is cut off. */
+static void keep(stream *s, const char *bytes, size_t length) {
+    if (answers_take(&s->answers, length))
+        text_buffer_add(&s->kept, bytes, length);
+    else
+        s->gone = true;
+    s->gone = s->gone || s->kept.failed;
+}
+
 static bool write_plain(void *context, const char *bytes, size_t length) {
     stream *s = context;
     pthread_mutex_lock(&s->lock);
     for (size_t done = 0; !s->gone; wait_for_room(s)) {
         done += put(s, bytes + done, length - done);
-        if (done == length) break;
+        if (done < length && s->never_waits) keep(s, bytes + done, length - done);
+        if (done == length || s->never_waits) break;
     }
     double now = stamp_seconds();
     s->last_write = now;
@@ -156,16 +202,42 @@ void stream_attach(stream *s, struct MHD_Connection *connection) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static size_t get(stream *s, char *buffer, size_t room) {
+static size_t get_kept(stream *s, char *buffer, size_t room) {
+    size_t left = s->kept.length - s->kept_read, n = left < room ? left : room;
+    memcpy(buffer, s->kept.bytes + s->kept_read, n);
+    s->kept_read += n;
+    if (s->kept_read < s->kept.length) return n;
+    answers_give_back(&s->answers, s->kept.length);
+    text_buffer_free(&s->kept);
+    text_buffer_init(&s->kept, KEPT_MAX);
+    s->kept_read = 0;
+    return n;
+}
+
+static size_t get_ring(stream *s, char *buffer, size_t room) {
     size_t n = s->count < room ? s->count : room;
     size_t before_wrap = STREAM_RING_BYTES - s->first < n ? STREAM_RING_BYTES - s->first : n;
     memcpy(buffer, s->ring + s->first, before_wrap);
     memcpy(buffer + before_wrap, s->ring, n - before_wrap);
     s->count -= n;
     s->first = s->count == 0 ? 0 : (s->first + n) % STREAM_RING_BYTES; /* short streams touch few pages */
-    s->last_read = stamp_seconds();
-    if (s->count <= STREAM_RING_BYTES / 2) pthread_cond_signal(&s->room);
     return n;
+}
+
+static size_t get(stream *s, char *buffer, size_t room) {
+    size_t n = s->count > 0 ? get_ring(s, buffer, room) : get_kept(s, buffer, room);
+    s->last_read = stamp_seconds();
+    if (unread(s) > STREAM_RING_BYTES / 2) return n;
+    pthread_cond_signal(&s->room);
+    if (s->wake) s->wake(s->wake_context, true);
+    return n;
+}
+
+bool stream_has_room(stream *s) {
+    pthread_mutex_lock(&s->lock);
+    bool room = unread(s) <= STREAM_RING_BYTES / 2;
+    pthread_mutex_unlock(&s->lock);
+    return room;
 }
 
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room) {
@@ -175,7 +247,7 @@ ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room)
     pthread_mutex_lock(&s->lock);
     if (s->gone) {
         result = MHD_CONTENT_READER_END_WITH_ERROR;
-    } else if (s->count > 0) {
+    } else if (unread(s) > 0) {
         result = (ssize_t)get(s, buffer, room);
     } else if (s->ended) {
         result = s->whole ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
@@ -196,9 +268,19 @@ bool stream_finishes_first(const stream *s) {
     return atomic_load(&s->finishes_first);
 }
 
+/* With the lock held, after the cancel flag has been set. */
+static void wake_canceled(stream *s) {
+    pthread_cond_broadcast(&s->room);
+    if (s->wake) s->wake(s->wake_context, false);
+}
+
 void stream_stop(stream *s) {
-    atomic_store(&s->stopped, true);
+    bool first = !atomic_exchange(&s->stopped, true);
     atomic_store(&s->cancel, true);
+    if (!first) return;
+    pthread_mutex_lock(&s->lock);
+    wake_canceled(s);
+    pthread_mutex_unlock(&s->lock);
 }
 
 bool stream_stopped(const stream *s) {
@@ -210,19 +292,19 @@ void stream_abandon(stream *s) {
     pthread_mutex_lock(&s->lock);
     s->gone = true;
     resume(s);
-    pthread_cond_broadcast(&s->room);
+    wake_canceled(s);
     pthread_mutex_unlock(&s->lock);
 }
 
 void stream_nudge(stream *s) {
     pthread_mutex_lock(&s->lock);
-    if (s->count > 0) resume(s);
+    if (unread(s) > 0) resume(s);
     pthread_mutex_unlock(&s->lock);
 }
 
 double stream_stalled_seconds(stream *s) {
     pthread_mutex_lock(&s->lock);
-    double stalled = s->count > 0 && !s->gone ? stamp_seconds() - s->last_read : 0;
+    double stalled = unread(s) > 0 && !s->gone ? stamp_seconds() - s->last_read : 0;
     pthread_mutex_unlock(&s->lock);
     return stalled;
 }

@@ -12,6 +12,7 @@
 #define HAMEL_SERVER_HTTP_STREAM_H
 
 #include "server/budget.h"
+#include "server/http/answers.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -22,8 +23,8 @@ typedef struct stream stream;
 
 enum { STREAM_RING_BYTES = 256 * 1024 };
 
-/* One reference, the caller's. NULL without memory. Its budget is yet to be opened. */
-stream *stream_open(void);
+/* One reference, the caller's. NULL without memory. Its budget is yet to be opened. What `answers` names outlives it. */
+stream *stream_open(answers_share answers);
 stream *stream_hold(stream *s);
 void stream_release(stream *s);
 
@@ -37,6 +38,18 @@ bool stream_write(void *context, const char *bytes, size_t length);
 bool stream_flush(stream *s); /* what is written can now be read: a coding holds bytes back. False as stream_write */
 void stream_end(stream *s, bool whole); /* not whole: the client sees a broken response, not a short one */
 budget *stream_budget(stream *s);       /* of the producer */
+
+/* A producer that must not wait: bytes that find no room in the ring are kept behind it, charged to the answers, and
+ * stream_write returns false if these leave no room either. It writes while stream_has_room. `wake` is called, under
+ * the stream's lock, when there is room again (`reader`) and when the stream is canceled; NULL: nobody any longer. */
+typedef void stream_wake(void *context, bool reader);
+void stream_never_wait(stream *s, stream_wake *wake, void *context);
+void stream_may_wait(stream *s);
+bool stream_has_room(stream *s); /* half the ring is free, or the answer has not begun */
+
+/* Memory of the producer that lasts until the answer has been read; given back at the end of the stream. */
+bool stream_charge(stream *s, size_t bytes);
+
 double stream_quiet_seconds(stream *s); /* since the last write, or the opening */
 
 /* The reader's side: a MHD_ContentReaderCallback, with the stream as context, on the connection it was attached to. */

@@ -236,6 +236,8 @@ typedef struct store_kind {
      * more than `bytes` are stored (0: any number); *count of them. Batches without members go too. Durable. */
     store_status (*expire)(store *s, int64_t age, double bytes, size_t most, size_t *count);
 
+    store_status (*revision)(store *s, int64_t number, int64_t *revision); /* of a job: whether it has changed */
+
     /* `owner` NULL: anyone's; here, above and below. */
     store_status (*find)(store *s, const char *id, const char *owner, job *out);
 

@@ -53,6 +53,7 @@
     X(FIND_KEY, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE key=?1")                                                   \
     X(FIND_ID, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE id=?1 AND (?2 IS NULL OR owner=?2)")                        \
     X(FIND_NUMBER, "SELECT " SQL_JOB_COLUMNS " FROM jobs WHERE number=?1")                                             \
+    X(REVISION, "SELECT revision FROM jobs WHERE number=?1")                                                           \
     X(OWNER, "SELECT queued+running, bytes FROM owners WHERE owner=?1")                                                \
     X(START, "UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, "               \
              "revision=revision+1 WHERE number=?1 AND status=0 RETURNING " SQL_JOB_COLUMNS)                            \
@@ -282,6 +283,7 @@ store_status sql_find_batch(store *s, const char *id, const char *owner, job_bat
 store_status sql_list_batches(store *s, const job_query *query, job_batch *out, size_t *count, bool *more);
 
 /* store_sql_read.c */
+store_status sql_revision(store *s, int64_t number, int64_t *revision);
 store_status sql_find(store *s, const char *id, const char *owner, job *out);
 store_status sql_list(store *s, const job_query *query, job *out, size_t *count, bool *more);
 store_status sql_members(store *s, int64_t batch, int64_t first, size_t limit, job *out, size_t *count);
@@ -298,7 +300,7 @@ void sql_wait(store *s, uint64_t *seen, double seconds);
 /* clang-format off */
 #define SQL_FUNCTIONS                                                                                                  \
     .begin = sql_begin, .append = sql_append, .finish = sql_finish, .cancel = sql_cancel, .forget = sql_forget,        \
-    .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch, .expire = sql_expire, .find = sql_find,        \
+    .cancel_batch = sql_cancel_batch, .forget_batch = sql_forget_batch, .expire = sql_expire, .find = sql_find, .revision = sql_revision,        \
     .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
     .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \
     .row_at_time = sql_row_at_time, .counts = sql_counts, .charge = sql_charge, .wait = sql_wait

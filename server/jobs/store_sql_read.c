@@ -24,6 +24,12 @@ store_status sql_find(store *base, const char *id, const char *owner, job *out) 
     return answer(s, c, sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(id), sql_text(owner)), out));
 }
 
+store_status sql_revision(store *base, int64_t number, int64_t *revision) {
+    sql_store *s = (sql_store *)base;
+    sql_connection *c = sql_reader(s);
+    return answer(s, c, sql_one_int(c, SQL_FIRST(c, SQL_REVISION, sql_int(number)), revision));
+}
+
 store_status sql_known_key(store *base, const job_submission *submission, job *out) {
     sql_store *s = (sql_store *)base;
     char key[SQL_KEY_BYTES];

@@ -441,6 +441,7 @@ static void *serve(void *context) {
             budget_close(&run.budget);
             crash_mark_thread(0, 0);
             leave(p, &run);
+            hamel_release_thread();
         }
         pthread_mutex_lock(&w->lock);
         struct timespec until = stamp_deadline(POLL_SECONDS);
