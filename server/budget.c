@@ -22,12 +22,16 @@ static hamel_status answer(budget *b) {
     return b->end == BUDGET_CANCELED ? HAMEL_CANCELED : HAMEL_LIMIT;
 }
 
+void budget_add(budget *b, double seconds) {
+    b->used += seconds;
+    if (b->holder && !access_charge(b->holder, seconds) && b->end == BUDGET_OPEN) b->end = BUDGET_QUOTA;
+}
+
 static void charge(budget *b) {
     double now = stamp_cpu_seconds(), more = now - b->charged;
     b->charged = now;
-    b->used += more;
     if (b->deriving) b->derived += more;
-    if (b->holder && !access_charge(b->holder, more) && b->end == BUDGET_OPEN) b->end = BUDGET_QUOTA;
+    budget_add(b, more);
 }
 
 static void check(budget *b) {
@@ -82,6 +86,10 @@ void budget_take_slot(budget *b) {
 
 void budget_leave_slot(budget *b) {
     cpu_leave(b->slots, &b->turn);
+}
+
+bool budget_slot_is_wanted(const budget *b) {
+    return cpu_is_wanted(b->slots);
 }
 
 void budget_derive(budget *b, bool deriving) {

@@ -48,6 +48,10 @@ void budget_close(budget *b); /* gives up the slot */
 void budget_take_slot(budget *b);  /* waits; no-op when held */
 void budget_leave_slot(budget *b); /* no-op when not held */
 
+/* Charges processor time of another process that works for this budget; the slot of the budget is its slot. */
+void budget_add(budget *b, double seconds);
+bool budget_slot_is_wanted(const budget *b); /* asking may block the thread: that process is to be stopped meanwhile */
+
 /* The thread derives from now on, or no more. */
 void budget_derive(budget *b, bool deriving);
 

@@ -53,7 +53,7 @@ static const option options[] = {
     {"followers",   "N",         OPTION_COUNT,  AT(followers),      1, 1e5,  "512",            "answers that wait for a job or for their reader, without a run slot"},
     {"answers",     "BYTES",     OPTION_COUNT,  AT(answers),    65536, 1e12, "134217728",      "answers that wait for their readers, all together; those below 16 KiB do not count"},
     {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "open connections"},
-    {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "0",              "of these from one address; 0: all"},
+    {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "",               "of these from one address, or one /64 of IPv6; 0: all (default: half of them)"},
     {"handshakes",  "N",         OPTION_NUMBER, AT(handshakes),     0, 1e6,  "50",             "new HTTPS connections from one address in a second, twice as many at once; 0: no limit"},
     {"max-body",    "BYTES",     OPTION_COUNT,  AT(max_body),       1, 1e9,  "1048576",        "largest request body"},
     {"time-limit",  "SECONDS",   OPTION_NUMBER, AT(time_limit),     0, 1e9,  "600",            "wall time of one request or job; 0: no limit"},
@@ -61,6 +61,8 @@ static const option options[] = {
     {"max-steps",   "N",         OPTION_COUNT,  AT(max_steps),      1, 1e15, "100000000",      "integration steps of one run"},
     {"max-rows",    "N",         OPTION_COUNT,  AT(max_rows),       1, 1e12, "100000000",      "rows of one run"},
     {"max-members", "N",         OPTION_COUNT,  AT(max_members),    1, 1e6,  "10000",          "members of a batch"},
+    {"analysis-processes", "N",  OPTION_COUNT,  AT(analysis_processes), 0, 2048, "",           "processes for analyses; 0: in the daemon's own (default: twice --workers)"},
+    {"analysis-memory", "BYTES", OPTION_COUNT,  AT(analysis_memory), 1e6, 1e15, "1073741824",  "memory that one of these may take"},
     {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "models kept for descriptions that come again; 0: none"},
     {"jit",         "WHEN",      OPTION_TEXT,   AT(jit_text),       0, 0,    "auto",           "translate equations to machine code: auto (where a run repays it), on or off"},
     {"seccomp",     "WHEN",      OPTION_TEXT,   AT(seccomp_text),   0, 0,    "off",            "keep only the system calls needed: off, on, or kill (others end the daemon)"},
@@ -326,6 +328,8 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         config->workers = cores > 0 ? (double)cores : 1;
     }
+    if (config->per_address < 0) config->per_address = floor(config->connections / 2);
+    if (config->analysis_processes < 0) config->analysis_processes = 2 * config->workers;
     if (!log_level_named(config->log_level_text, &config->level)) {
         return fail(message, "--log-level: expected debug, info, warning, error or silent, found '%.100s'",
                     config->log_level_text);
@@ -350,7 +354,7 @@ static bool complete(server_config *config, char message[CONFIG_MESSAGE_BYTES]) 
 
 bool config_read(server_config *config, int argc, char *const *argv, char *const *environment,
                  char message[CONFIG_MESSAGE_BYTES]) {
-    *config = (server_config){0};
+    *config = (server_config){.per_address = -1, .analysis_processes = -1};
     settings *s = calloc(1, sizeof *s);
     if (!s) return fail(message, "out of memory");
     size_t help = find_option("help", 4), version = find_option("version", 7), file = find_option("config", 6);

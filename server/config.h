@@ -46,6 +46,8 @@ typedef struct server_config {
     double max_members;           /* of a batch */
     double keep_days, keep_bytes; /* of ended jobs; 0: for ever, any number */
     double min_free;              /* bytes of the store's disk below which nothing new is stored; 0: no bound */
+    double analysis_processes;    /* 0: analyses run in the daemon's own */
+    double analysis_memory;       /* bytes that one of these may allocate */
     double cache;                 /* bytes of models kept for equal descriptions */
     double stall;                 /* seconds a stream waits for a reader that takes nothing */
     double grace;                 /* seconds from SIGTERM to the end */

@@ -4,13 +4,17 @@
 #include "server/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,32 +23,39 @@
 #endif
 
 /* clang-format off */
-static const int plain[] = {
-    /* memory */
+/* What every program calls: memory, its open files, signals, time. */
+static const int computing[] = {
     SCMP_SYS(brk), SCMP_SYS(madvise), SCMP_SYS(mremap), SCMP_SYS(munmap),
+    SCMP_SYS(close), SCMP_SYS(fcntl), SCMP_SYS(fstat), SCMP_SYS(ftruncate), SCMP_SYS(newfstatat), SCMP_SYS(read),
+    SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(write), SCMP_SYS(writev),
+    SCMP_SYS(clock_getres), SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(exit), SCMP_SYS(exit_group),
+    SCMP_SYS(futex), SCMP_SYS(getpid), SCMP_SYS(getrandom), SCMP_SYS(getrusage), SCMP_SYS(gettid),
+    SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep), SCMP_SYS(restart_syscall), SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_yield),
+    SCMP_SYS(sysinfo),
+};
+
+static const int serving[] = {
     /* files */
-    SCMP_SYS(access), SCMP_SYS(close), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(fallocate), SCMP_SYS(fchmod),
-    SCMP_SYS(fchown), SCMP_SYS(fcntl), SCMP_SYS(fdatasync), SCMP_SYS(flock), SCMP_SYS(fstat), SCMP_SYS(fstatfs),
-    SCMP_SYS(fsync), SCMP_SYS(ftruncate), SCMP_SYS(getcwd), SCMP_SYS(getdents64), SCMP_SYS(lseek), SCMP_SYS(lstat),
-    SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(newfstatat), SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(pread64),
-    SCMP_SYS(pwrite64), SCMP_SYS(read), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(readv), SCMP_SYS(rename),
-    SCMP_SYS(renameat), SCMP_SYS(stat), SCMP_SYS(statfs), SCMP_SYS(statx), SCMP_SYS(umask), SCMP_SYS(unlink),
-    SCMP_SYS(unlinkat), SCMP_SYS(write), SCMP_SYS(writev),
+    SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(fallocate), SCMP_SYS(fchmod),
+    SCMP_SYS(fchown), SCMP_SYS(fdatasync), SCMP_SYS(flock), SCMP_SYS(fstatfs), SCMP_SYS(fsync), SCMP_SYS(getcwd),
+    SCMP_SYS(getdents64), SCMP_SYS(lseek), SCMP_SYS(lstat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(open),
+    SCMP_SYS(openat), SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+    SCMP_SYS(readv), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(stat), SCMP_SYS(statfs), SCMP_SYS(statx),
+    SCMP_SYS(umask), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
     /* sockets, and waiting for them */
     SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(bind), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
     SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_wait), SCMP_SYS(eventfd2), SCMP_SYS(getpeername), SCMP_SYS(getsockname),
-    SCMP_SYS(getsockopt), SCMP_SYS(listen), SCMP_SYS(pipe2), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvfrom),
-    SCMP_SYS(recvmsg), SCMP_SYS(sendmmsg), SCMP_SYS(sendmsg), SCMP_SYS(sendto), SCMP_SYS(setsockopt), SCMP_SYS(shutdown),
-    /* threads, signals, time */
-    SCMP_SYS(clock_getres), SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(exit), SCMP_SYS(exit_group),
-    SCMP_SYS(futex), SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep), SCMP_SYS(restart_syscall), SCMP_SYS(rseq),
-    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigtimedwait),
-    SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_yield), SCMP_SYS(set_robust_list), SCMP_SYS(sigaltstack),
+    SCMP_SYS(getsockopt), SCMP_SYS(listen), SCMP_SYS(pipe2), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvmsg),
+    SCMP_SYS(sendmmsg), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt), SCMP_SYS(shutdown),
+    /* threads, signals, the end of the spawner (spawner.c) */
+    SCMP_SYS(rseq), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(set_robust_list), SCMP_SYS(sigaltstack), SCMP_SYS(wait4),
     /* who and where */
-    SCMP_SYS(getegid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getpid), SCMP_SYS(getrandom), SCMP_SYS(getrusage),
-    SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(sysinfo), SCMP_SYS(uname),
+    SCMP_SYS(getegid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getuid), SCMP_SYS(uname),
 };
 /* clang-format on */
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* A call that is allowed when its arguments, counted from 0, are these; `mask` picks the bits that count. */
 typedef struct condition {
@@ -60,28 +71,48 @@ static int allow(scmp_filter_ctx filter, const condition *c) {
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, c->call, 1, &is);
 }
 
-static int allow_conditional(scmp_filter_ctx filter) {
+static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count) {
+    int failed = 0;
+    for (size_t k = 0; !failed && k < count; k++) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[k], 0);
+    return failed;
+}
+
+static int allow_each(scmp_filter_ctx filter, const condition *conditions, size_t count) {
+    int failed = 0;
+    for (size_t k = 0; !failed && k < count; k++) failed = allow(filter, &conditions[k]);
+    return failed;
+}
+
+static int allow_computing(scmp_filter_ctx filter) {
     const scmp_datum_t both = PROT_WRITE | PROT_EXEC;
     const condition conditions[] = {
-        {SCMP_SYS(mmap), 2, both, 0},
-        {SCMP_SYS(mmap), 2, both, PROT_WRITE},
-        {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
+        {SCMP_SYS(mmap), 2, both, 0},          {SCMP_SYS(mmap), 2, both, PROT_WRITE},
+        {SCMP_SYS(mprotect), 2, PROT_EXEC, 0}, {SCMP_SYS(prctl), 0, word, PR_SET_VMA},
+        {SCMP_SYS(prlimit64), 2, whole, 0}, /* looking */
+    };
+    int failed = allow_all(filter, computing, COUNT(computing));
+    return failed ? failed : allow_each(filter, conditions, COUNT(conditions));
+}
+
+static int allow_serving(scmp_filter_ctx filter) {
+    const condition conditions[] = {
         {SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD}, /* threads, no processes */
         {SCMP_SYS(socket), 0, word, AF_INET},
         {SCMP_SYS(socket), 0, word, AF_INET6},
         {SCMP_SYS(socket), 0, word, AF_UNIX},
         {SCMP_SYS(tgkill), 0, word, (scmp_datum_t)getpid()}, /* abort and raise */
         {SCMP_SYS(prctl), 0, word, PR_SET_NAME},
-        {SCMP_SYS(prctl), 0, word, PR_SET_VMA},
         {SCMP_SYS(ioctl), 1, word, FIONBIO},
         {SCMP_SYS(ioctl), 1, word, FIONREAD}, /* the resolver of names */
-        {SCMP_SYS(prlimit64), 2, whole, 0},   /* looking */
     };
-    int failed = 0;
-    for (size_t k = 0; !failed && k < sizeof conditions / sizeof conditions[0]; k++) {
-        failed = allow(filter, &conditions[k]);
-    }
-    return failed;
+    int failed = allow_all(filter, serving, COUNT(serving));
+    return failed ? failed : allow_each(filter, conditions, COUNT(conditions));
+}
+
+/* The limit of each analysis (analysis_process.c); other limits cannot be changed. */
+static int allow_cpu_limit(scmp_filter_ctx filter) {
+    const condition limit = {SCMP_SYS(prlimit64), 1, word, RLIMIT_CPU};
+    return allow(filter, &limit);
 }
 
 /* memfd_create and an executable mapping of it: engine/compile/executable.c. */
@@ -91,13 +122,11 @@ static int allow_code(scmp_filter_ctx filter) {
     return failed ? failed : allow(filter, &executable);
 }
 
-static int fill(scmp_filter_ctx filter, bool kills, unsigned keeps) {
+static int fill(scmp_filter_ctx filter, bool kills, bool serves, unsigned keeps) {
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
-    for (size_t k = 0; !failed && k < sizeof plain / sizeof plain[0]; k++) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, plain[k], 0);
-    }
-    if (!failed) failed = allow_conditional(filter);
+    if (!failed) failed = allow_computing(filter);
+    if (!failed) failed = serves ? allow_serving(filter) : allow_cpu_limit(filter);
     if (!failed && (keeps & KEEP_CODE)) failed = allow_code(filter);
     if (!failed && (keeps & KEEP_CONNECT)) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(connect), 0);
     /* Its arguments lie in memory, which a filter cannot read. The C library takes clone where it is not known. */
@@ -105,15 +134,57 @@ static int fill(scmp_filter_ctx filter, bool kills, unsigned keeps) {
     return failed;
 }
 
-bool confine(confinement how, unsigned keeps, char *message, size_t room) {
-    if (how == CONFINE_OFF) return true;
+static bool refuse(char *message, size_t room, int reason) {
+    snprintf(message, room, "--seccomp: the system takes no filter: %s", strerror(reason));
+    return false;
+}
+
+/* Filled, or NULL with a message; to be released by seccomp_release. */
+static scmp_filter_ctx make(confinement how, bool serves, unsigned keeps, char *message, size_t room) {
     bool kills = how == CONFINE_KILL;
     scmp_filter_ctx filter = seccomp_init(kills ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(ENOSYS));
-    int failed = filter ? fill(filter, kills, keeps) : -ENOTSUP;
-    if (!failed) failed = seccomp_load(filter);
+    int failed = filter ? fill(filter, kills, serves, keeps) : -ENOTSUP;
+    if (!failed) return filter;
     seccomp_release(filter);
-    if (failed) snprintf(message, room, "--seccomp: the system takes no filter: %s", strerror(-failed));
-    return !failed;
+    refuse(message, room, -failed);
+    return NULL;
+}
+
+bool confine(confinement how, unsigned keeps, char *message, size_t room) {
+    if (how == CONFINE_OFF) return true;
+    scmp_filter_ctx filter = make(how, true, keeps, message, room);
+    if (!filter) return false;
+    int failed = seccomp_load(filter);
+    seccomp_release(filter);
+    return !failed || refuse(message, room, -failed);
+}
+
+/* libseccomp writes to files only. A pipe holds the longest filter that there can be. */
+static int export(scmp_filter_ctx filter, confine_filter *out) {
+    int ends[2], failed = pipe2(ends, O_CLOEXEC) == 0 ? 0 : -errno;
+    if (failed) return failed;
+    failed = seccomp_export_bpf(filter, ends[1]);
+    close(ends[1]);
+    ssize_t n = failed ? 0 : read(ends[0], out->instructions, sizeof out->instructions);
+    close(ends[0]);
+    out->count = n > 0 ? (unsigned short)((size_t)n / sizeof *out->instructions) : 0;
+    return failed ? failed : out->count ? 0 : -ENOMEM;
+}
+
+bool confine_filter_make(confine_filter *out, confinement how, unsigned keeps, char *message, size_t room) {
+    out->count = 0;
+    if (how == CONFINE_OFF) return true;
+    scmp_filter_ctx filter = make(how, false, keeps, message, room);
+    if (!filter) return false;
+    int failed = export(filter, out);
+    seccomp_release(filter);
+    return !failed || refuse(message, room, -failed);
+}
+
+bool confine_to(const confine_filter *filter) {
+    const struct sock_fprog program = {filter->count, (struct sock_filter *)(uintptr_t)filter->instructions};
+    return filter->count == 0 ||
+           (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
 bool confinement_named(const char *name, confinement *out) {

@@ -6,6 +6,7 @@
 #ifndef HAMEL_SERVER_CONFINE_H
 #define HAMEL_SERVER_CONFINE_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,5 +28,15 @@ enum {
 /* For all threads, until the process ends. `keeps`: the above, added. False with a message when the kernel takes no
  * filter. */
 bool confine(confinement how, unsigned keeps, char *message, size_t room);
+
+/* For a process without threads that only computes: it can use memory and the descriptors that it has, and limit its
+ * processor time. It can open no file or socket. The filter is made once, and is a small one for many processes. */
+typedef struct confine_filter {
+    unsigned short count; /* 0: nothing is filtered */
+    struct sock_filter instructions[BPF_MAXINSNS];
+} confine_filter;
+
+bool confine_filter_make(confine_filter *out, confinement how, unsigned keeps, char *message, size_t room);
+bool confine_to(const confine_filter *filter); /* false when the kernel takes no filter */
 
 #endif

@@ -94,6 +94,13 @@ void cpu_leave(cpu_slots *slots, cpu_turn *turn) {
     pthread_mutex_unlock(&slots->lock);
 }
 
+bool cpu_is_wanted(cpu_slots *slots) {
+    pthread_mutex_lock(&slots->lock);
+    bool wanted = slots->first != NULL;
+    pthread_mutex_unlock(&slots->lock);
+    return wanted;
+}
+
 void cpu_pass(cpu_slots *slots, cpu_turn *turn) {
     double now = stamp_seconds();
     if (!turn->held || now - turn->since < TURN_SECONDS) return;

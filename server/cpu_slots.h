@@ -42,6 +42,7 @@ void cpu_slots_destroy(cpu_slots *slots);
 
 void cpu_take(cpu_slots *slots, cpu_turn *turn);  /* waits; no-op when held */
 void cpu_leave(cpu_slots *slots, cpu_turn *turn); /* no-op when not held */
+bool cpu_is_wanted(cpu_slots *slots);             /* someone waits */
 void cpu_pass(cpu_slots *slots, cpu_turn *turn);  /* lets the next one in when the turn is over and someone waits */
 
 #endif

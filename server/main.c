@@ -1,6 +1,7 @@
 /* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP front, and waits for the
  * signal to end; SIGHUP has it read the file of tokens and the certificate again. Order of ending: jobs go back to the queue, then HTTP (it
  * uses the workers and the store), then workers, then the store. */
+#include "server/analysis_process.h"
 #include "server/config.h"
 #include "server/http/http.h"
 #include "server/jobs/retention.h"
@@ -38,15 +39,16 @@ static void block_signals(sigset_t *awaited) {
     sigaddset(awaited, SIGTERM);
     sigaddset(awaited, SIGINT);
     sigaddset(awaited, SIGHUP);
+    sigaddset(awaited, SIGCHLD); /* of the spawner */
     pthread_sigmask(SIG_BLOCK, awaited, NULL);
     ignore_signal(SIGPIPE);
     ignore_signal(SIGHUP); /* by threads of libraries, if there are any; here it is blocked, and so waits */
 }
 
-/* Each connection is a descriptor. */
+/* Each connection is a descriptor, and each process for analyses. */
 static bool raise_descriptor_limit(const server_config *config, char *message, size_t room) {
     struct rlimit limit;
-    rlim_t needed = (rlim_t)config->connections + SPARE_DESCRIPTORS;
+    rlim_t needed = (rlim_t)(config->connections + config->analysis_processes) + SPARE_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return true;
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -180,8 +182,8 @@ static bool worker_makes_sense(const server_config *config, char *message, size_
 }
 
 /* Waits for a signal to end, heeding others, and returns it; or, with `idle` given, until there has been nothing to do
- * for long enough. */
-static int wait_for_end(const http_services *services, workers *idle, const sigset_t *awaited) {
+ * for long enough. SIGCHLD: the spawner has ended, and cannot be forked again. */
+static int wait_for_end(const http_services *services, workers *idle, spawner *forks, const sigset_t *awaited) {
     const server_config *config = services->config;
     server_log *log = services->log;
     const struct timespec round = {.tv_sec = idle ? 0 : 1, .tv_nsec = idle ? 200000000 : 0};
@@ -193,6 +195,13 @@ static int wait_for_end(const http_services *services, workers *idle, const sigs
         if (number == SIGTERM || number == SIGINT) {
             note_end(log, number == SIGTERM ? "SIGTERM" : "SIGINT");
             return number;
+        }
+        if (number == SIGCHLD && spawner_has_ended(forks)) {
+            log_write(
+                log, LOG_ERROR, "spawner lost",
+                LOG_FIELDS(log_text("message", "the process that forks those for analyses was ended from outside")));
+            note_end(log, "SIGCHLD");
+            return SIGCHLD;
         }
         if (idle && workers_idle_seconds(idle) >= config->idle) {
             note_end(log, "idle");
@@ -212,7 +221,22 @@ static unsigned kept_calls(const server_config *config) {
     return (config->jit == HAMEL_JIT_OFF ? 0 : KEEP_CODE) | (store_is_elsewhere(config) ? KEEP_CONNECT : 0);
 }
 
-static int serve(const server_config *config, server_log *log, access_list *holders, tls_server *tls,
+/* Processes for analyses, forked from one that is as new as this one: it has no threads, files or secrets. */
+static bool start_spawner(spawner *forks, server_config *config, char *message, size_t room) {
+    analysis_setup setup = {.limits = limits_of(config),
+                            .memory = config->analysis_memory,
+                            .cpu_seconds = config->time_limit,
+                            .secrets = config->store,
+                            .secret_bytes = sizeof config->store};
+    const spawner_work work = {
+        .name = "hamel-analysis", .prepare = analysis_process_prepare, .run = analysis_process_run, .context = &setup};
+    if (config->worker || config->analysis_processes < 1) return true;
+    if (!confine_filter_make(&setup.filter, config->seccomp, kept_calls(config) & KEEP_CODE, message, room))
+        return false;
+    return spawner_start(forks, &work, message, room);
+}
+
+static int serve(const server_config *config, server_log *log, access_list *holders, tls_server *tls, spawner *forks,
                  const sigset_t *awaited) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
@@ -245,19 +269,25 @@ static int serve(const server_config *config, server_log *log, access_list *hold
                                          .budget = services.budget};
     services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
     bool listens = services.workers && !config->worker;
+    if (listens && forks->started) {
+        services.analyses = analysis_pool_open(forks, (size_t)config->analysis_processes, log);
+        listens = services.analyses != NULL;
+    }
     http_server *server = listens ? http_start(&services, message, sizeof message) : NULL;
     retention *tidy = retention_start(services.store, log, config->keep_days, config->keep_bytes);
     if (services.workers && config->worker) {
         log_working(log, config);
-        wait_for_end(&services, config->idle > 0 ? services.workers : NULL, awaited);
+        wait_for_end(&services, config->idle > 0 ? services.workers : NULL, forks, awaited);
     } else if (server) {
         log_start(log, config, server);
-        int signal_number = wait_for_end(&services, NULL, awaited);
+        int signal_number = wait_for_end(&services, NULL, forks, awaited);
         workers_hand_back(services.workers); /* streamed runs have the processors for themselves */
-        http_stop(server, config->grace * SHARE_TO_END, signal_number == SIGTERM ? config->grace * SHARE_TO_FINISH : 0);
+        http_stop(server, config->grace * SHARE_TO_END, signal_number != SIGINT ? config->grace * SHARE_TO_FINISH : 0);
+        if (signal_number == SIGCHLD) code = EXIT_CANNOT_SERVE;
     } else {
         code = fail(log, message);
     }
+    analysis_pool_close(services.analyses);
     workers_stop(services.workers);
     retention_stop(tidy);
     usage_stop(saved);
@@ -266,6 +296,12 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     cpu_slots_destroy(&slots);
     if (code == EXIT_SUCCESS) log_write(log, LOG_INFO, "ended", LOG_PLAIN);
     return code;
+}
+
+static void print_configuration(const server_config *config, const access_list *holders) {
+    char shown[STORE_URL_BYTES];
+    printf("%s, store %s, %s: good\n", config->worker ? "no listening" : config->listen,
+           store_shown(config->store, shown), access_open_to_anyone(holders) ? "open to this machine" : "by token");
 }
 
 int main(int argc, char **argv) {
@@ -294,30 +330,31 @@ int main(int argc, char **argv) {
         fprintf(stderr, "hameld: %s\n", message);
         return EXIT_CANNOT_SERVE;
     }
-    access_list *holders = access_open(config.tokens, message, sizeof message);
-    bool secure = holders && config.tls_cert[0];
-    tls_server *tls = secure ? tls_open(config.tls_cert, config.tls_key, message, sizeof message) : NULL;
-    if (!holders || (secure && !tls)) {
-        fprintf(stderr, "hameld: %s\n", message);
-        access_close(holders);
-        return EXIT_USAGE;
-    }
-    if (config.check_config) {
-        char shown[STORE_URL_BYTES];
-        printf("%s, store %s, %s: good\n", config.worker ? "no listening" : config.listen,
-               store_shown(config.store, shown), access_open_to_anyone(holders) ? "open to this machine" : "by token");
-        access_close(holders);
-        tls_close(tls);
-        return EXIT_SUCCESS;
-    }
+    spawner forks = {0};
     block_signals(&awaited);
     umask(077);
     memory_set_up();
-    server_log log;
-    log_init(&log, config.level, STDERR_FILENO);
-    int code = serve(&config, &log, holders, tls, &awaited);
-    log_destroy(&log);
+    if (!config.check_config && !start_spawner(&forks, &config, message, sizeof message)) {
+        fprintf(stderr, "hameld: %s\n", message);
+        return EXIT_CANNOT_SERVE;
+    }
+    access_list *holders = access_open(config.tokens, message, sizeof message);
+    bool secure = holders && config.tls_cert[0];
+    tls_server *tls = secure ? tls_open(config.tls_cert, config.tls_key, message, sizeof message) : NULL;
+    int code = EXIT_USAGE;
+    if (!holders || (secure && !tls)) {
+        fprintf(stderr, "hameld: %s\n", message);
+    } else if (config.check_config) {
+        print_configuration(&config, holders);
+        code = EXIT_SUCCESS;
+    } else {
+        server_log log;
+        log_init(&log, config.level, STDERR_FILENO);
+        code = serve(&config, &log, holders, tls, &forks, &awaited);
+        log_destroy(&log);
+    }
     access_close(holders);
     tls_close(tls);
+    spawner_stop(&forks);
     return code;
 }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NEWTON_STEPS = 6 };
 static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */

@@ -13,10 +13,7 @@
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
-#include <math.h>
-#include <string.h>
-
-enum { DEPTH_MOST = 9 };
+enum { DEPTH_MOST = 9 };             /* 512 coefficients a number */
 static const double WORK_MOST = 1e8; /* products of numbers for one flag; a few seconds */
 
 /* X_j for j < others; brackets of two earlier fields after those. */
@@ -60,7 +57,7 @@ static void take_part(const trees *t, mpfr_t *from, size_t part, size_t count, m
             mpfr_set(to[l * count + k], from[l * 2 * count + part * count + k], MPFR_RNDN);
 }
 
-/* By the terms of a bracket. */
+/* Terms of a bracket count in the scales of its components. */
 static void enlarge_scales(const trees *t, copy *y, mpfr_t *terms) {
     for (size_t q = 0; q < t->l.rank; q++) enlarge(y->scale[q], terms[t->l.pivot[q]]);
 }
@@ -116,8 +113,7 @@ static void value_of(trees *t, copy *y, size_t field, size_t depth, mpfr_t *cons
 static bool offer(trees *t, size_t left, size_t right) {
     const tree *a = &t->fields[left], *b = &t->fields[right];
     tree bracket = {.left = left, .right = right, .depth = 1 + (a->depth > b->depth ? a->depth : b->depth)};
-    bracket.work =
-        4 * (a->work + b->work); /* each once as it is, and once with a variable more: three times the work */
+    bracket.work = 4 * a->work + 3 * b->work; /* with one variable more: three times the work */
     t->work += COPIES * bracket.work;
     if (bracket.depth > t->depth_most || t->work > WORK_MOST || system_interrupted(t->l.f->a->system)) return false;
     t->fields[t->count] = bracket;

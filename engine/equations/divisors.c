@@ -10,7 +10,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+static const double STATE_ERROR = 1e-11; /* of initial values: rounding of π/2, and what a projection leaves */
+static const double SAFETY = 8;          /* of the bound on rounding, as in engine/analyze/zero.c */
 
 typedef struct divisor_list {
     written *w;
@@ -88,16 +90,18 @@ static const char *rates_divided_by(written *w, graph_node divisor, const char *
 
 static bool evaluate_at_start(written *w, const divisor_list *list) {
     graph *g = w->system->graph;
+    graph_point start = w->start;
     graph_node last = 0;
+    start.error[SYMBOL_COORDINATE] = STATE_ERROR;
     for (size_t k = 0; k < list->count; k++) last = list->nodes[k] > last ? list->nodes[k] : last;
     double *value = calloc(2 * ((size_t)last + 1), sizeof *value), *error = value + last + 1;
     if (!value) return false;
-    graph_evaluate(g, last, &w->start, value, error);
+    graph_evaluate(g, last, &start, value, error);
     bool regular = true;
     for (size_t k = 0; k < list->count; k++) {
         graph_node node = list->nodes[k];
         w->divisors[k].start = value[node];
-        regular = regular && isfinite(value[node]) && fabs(value[node]) > 8 * error[node];
+        regular = regular && isfinite(value[node]) && fabs(value[node]) > SAFETY * error[node];
     }
     free(value);
     return regular || written_cannot(w, "the start is singular for the velocities that were chosen as free",

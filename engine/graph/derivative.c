@@ -104,16 +104,20 @@ static graph_node next_of_table(graph *g, const graph_node operand[3]) {
     return graph_apply(g, GRAPH_TABLE, operand[0], operand[1], order);
 }
 
+graph_node graph_derivative_by_operand(graph *g, graph_node node, int k) {
+    graph_cell cell = g->cells[node];
+    if (cell.op == GRAPH_TABLE) return next_of_table(g, cell.as.operand);
+    return partial_of(g, (graph_op)cell.op, k, cell.as.operand[0], cell.as.operand[1], node);
+}
+
 /* Chain rule, all operands' derivatives known. */
 static graph_node combine(graph *g, graph_node node, const graph_node dot[3]) {
     graph_cell cell = g->cells[node];
-    graph_node x = cell.as.operand[0], y = cell.as.operand[1];
-    if (cell.op == GRAPH_IF) return graph_apply(g, GRAPH_IF, x, dot[1], dot[2]);
+    if (cell.op == GRAPH_IF) return graph_apply(g, GRAPH_IF, cell.as.operand[0], dot[1], dot[2]);
     graph_node sum = graph_number(g, 0);
-    if (cell.op == GRAPH_TABLE) return graph_mul(g, next_of_table(g, cell.as.operand), dot[0]);
     for (int k = 0; k < graph_arity(&cell) && k < 2; k++) {
         if (graph_is_zero(g, dot[k])) continue;
-        sum = graph_add(g, sum, graph_mul(g, partial_of(g, (graph_op)cell.op, k, x, y, node), dot[k]));
+        sum = graph_add(g, sum, graph_mul(g, graph_derivative_by_operand(g, node, k), dot[k]));
     }
     return sum;
 }
@@ -145,9 +149,8 @@ static graph_node derive(graph *g, graph_node root, graph_node direction) {
 graph_node graph_slope(graph *g, graph_node node, int k) {
     graph_cell cell = *graph_at(g, node);
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
-    if (cell.op == GRAPH_TABLE) return next_of_table(g, cell.as.operand);
     if (cell.op == GRAPH_POW && k == 0) return graph_div(g, graph_mul(g, y, node), x);
-    return partial_of(g, (graph_op)cell.op, k, x, y, node);
+    return graph_derivative_by_operand(g, node, k);
 }
 
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol) {

@@ -120,6 +120,11 @@ graph_node graph_rate_bias(graph *g, graph_node node);
  * finite wherever it is needed: that of x^y avoids x^(y - 1), whose own derivatives would have no end. */
 graph_node graph_slope(graph *g, graph_node node, int k);
 
+/* slopes[i] := Σ ∂root/∂symbols[i] over the roots, for symbols of coordinates, velocities and their like. One sweep for
+ * all: cost and new nodes are linear in the part of the graph below the roots. False when the graph fails. */
+bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const graph_node *symbols, size_t count,
+                    graph_node *slopes);
+
 /* The symbols of `kind` that `node` contains, increasing by index. Returns how many; *indices is in the graph's memory
  * and valid until the next call. Returns 0 and sets the sticky status without memory. Cost: the size of the part of
  * the graph below `node`. */

@@ -59,4 +59,7 @@ bool graph_walk_push(graph *g, size_t *depth, graph_node node);
 
 int graph_arity(const graph_cell *cell); /* 0 for numbers and symbols */
 
+/* derivative.c: ∂node/∂operand k, of an operator but `if`. */
+graph_node graph_derivative_by_operand(graph *g, graph_node node, int k);
+
 #endif

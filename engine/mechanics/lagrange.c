@@ -7,13 +7,26 @@
  *     M q'' = Q + ∂L/∂q − (∂²L/∂q'∂q) q' − ∂²L/∂q'∂t + Aᵀλ
  *
  * valid for every regular L. L stays a list of terms: each is differentiated only by what it contains, so N elements
- * with local coupling cost O(N). The two mixed derivatives together are the rate of ∂L/∂q' with accelerations left out. */
+ * with local coupling cost O(N). The two mixed derivatives together are the rate of ∂L/∂q' with accelerations left out.
+ *
+ * Where terms share most of what they contain, as the energies of a chain in absolute angles do, each M_ij would be a sum
+ * over many terms: N³/3 products for N links. Then all ∂L/∂q'_i and ∂L/∂q_i come from one sweep over the whole of L
+ * (graph_gradient), in which the terms are added up before they are differentiated again. */
 #include "engine/mechanics/formulation.h"
 
-static bool add_momentum(hamel_equations *e, graph_node term, int32_t j) {
+#include "engine/system/binder.h"
+
+/* The sweep is taken where terms of LONG velocities and more have SHARED times as many products of velocities as M has
+ * entries. A chain in absolute angles is derived and evaluated twice as fast from 16 links on, eleven times derived and six
+ * times evaluated with 128; bodies in space whose terms only have the same four velocities (a flyball governor) take
+ * half as long again, as a sweep keeps no term apart. */
+static const double SHARED = 6;
+enum { LONG = 12 };
+
+/* What p, a part of ∂L/∂q'_j, gives. */
+static bool add_momentum(hamel_equations *e, graph_node p, int32_t j) {
     hamel_system *s = e->system;
     graph *g = s->graph;
-    graph_node p = graph_partial(g, term, s->v[j]);
     int32_t *list;
     size_t count = node_support(s, p, SYMBOL_VELOCITY, &list);
     for (size_t i = 0; i < count && list[i] <= j; i++)
@@ -24,19 +37,67 @@ static bool add_momentum(hamel_equations *e, graph_node term, int32_t j) {
     return e->residual[j] >= 0;
 }
 
+static bool add_slope(hamel_equations *e, graph_node slope, int32_t j) {
+    graph *g = e->system->graph;
+    e->Q[j] = graph_add(g, e->Q[j], slope);
+    e->residual[j] = graph_sub(g, e->residual[j], slope);
+    return e->residual[j] >= 0;
+}
+
 bool lagrange_add_term(hamel_equations *e, graph_node term) {
     hamel_system *s = e->system;
     int32_t *list;
     size_t count = node_support(s, term, SYMBOL_VELOCITY, &list);
     for (size_t i = 0; i < count; i++)
-        if (!add_momentum(e, term, list[i])) return false;
+        if (!add_momentum(e, graph_partial(s->graph, term, s->v[list[i]]), list[i])) return false;
     count = node_support(s, term, SYMBOL_COORDINATE, &list);
+    for (size_t i = 0; i < count; i++)
+        if (!add_slope(e, graph_partial(s->graph, term, s->q[list[i]]), list[i])) return false;
+    return true;
+}
+
+/* Products of velocities in the long terms over the entries of M, a row of which is taken to be as long as the widest term
+ * that its coordinate is in. Negative without memory. */
+static double find_sharing(const hamel_equations *e, const graph_node *terms, size_t count) {
+    hamel_system *s = e->system;
+    double products = 0, entries = 0, *widest = arena_alloc(s->memory, e->n, sizeof *widest);
+    if (!widest) return -1;
+    for (size_t k = 0; k < count; k++) {
+        const int32_t *list;
+        size_t support = graph_support(s->graph, terms[k], SYMBOL_VELOCITY, &list);
+        if (support >= LONG) products += (double)support * (double)support;
+        for (size_t i = 0; i < support; i++)
+            if ((double)support > widest[list[i]]) widest[list[i]] = (double)support;
+    }
+    for (size_t i = 0; i < e->n; i++) entries += widest[i];
+    return entries > 0 ? products / entries : 0;
+}
+
+static bool add_all_terms(hamel_equations *e, const graph_node *terms, size_t count) {
+    hamel_system *s = e->system;
+    size_t n = e->n;
+    graph_node *symbols = node_array(s, 2 * n), *slopes = node_array(s, 2 * n);
+    if (!symbols || !slopes) return false;
+    for (size_t i = 0; i < n; i++) {
+        symbols[i] = s->v[i];
+        symbols[n + i] = s->q[i];
+    }
+    if (!graph_gradient(s->graph, terms, count, symbols, 2 * n, slopes)) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!add_momentum(e, slopes[i], (int32_t)i) || !add_slope(e, slopes[n + i], (int32_t)i)) return false;
+    return true;
+}
+
+static bool add_terms(hamel_equations *e) {
+    size_t count;
+    graph_node *terms = energies_lagrangian_terms(e->system, &count);
+    if (!terms) return false;
+    double sharing = find_sharing(e, terms, count);
+    if (sharing < 0) return binder_graph_fault(e->system, ""), false;
+    if (sharing > SHARED) return add_all_terms(e, terms, count);
     for (size_t i = 0; i < count; i++) {
-        int32_t j = list[i];
-        graph_node slope = graph_partial(s->graph, term, s->q[j]);
-        e->Q[j] = graph_add(s->graph, e->Q[j], slope);
-        e->residual[j] = graph_sub(s->graph, e->residual[j], slope);
-        if (e->residual[j] < 0) return false;
+        if (!lagrange_add_term(e, terms[i])) return false;
+        if (i % 64 == 63 && equations_status(e->system) != HAMEL_OK) return false;
     }
     return true;
 }
@@ -94,14 +155,9 @@ static bool add_acceleration_energy(hamel_equations *e) {
 
 hamel_status lagrange_derive(hamel_equations *e) {
     hamel_system *s = e->system;
-    size_t count;
     if (!allocate(e)) return equations_status(s);
-    graph_node *terms = energies_lagrangian_terms(s, &count);
-    for (size_t i = 0; terms && i < count; i++) {
-        if (!lagrange_add_term(e, terms[i])) break;
-        if (i % 64 == 63 && equations_status(s) != HAMEL_OK) break;
-    }
-    if (equations_status(s) != HAMEL_OK || !add_acceleration_energy(e) || !add_forces(e) || !pattern_finish(s, &e->M))
+    if (!add_terms(e) || equations_status(s) != HAMEL_OK || !add_acceleration_energy(e) || !add_forces(e) ||
+        !pattern_finish(s, &e->M))
         return equations_status(s);
     hamel_status status = constraints_derive(e);
     if (status == HAMEL_OK) status = friction_derive(e);

@@ -13,18 +13,25 @@
 
 enum { ROWS = 4096 };
 
-struct address_limits {
-    double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0: no limit */
-    char secret[STAMP_ID_BYTES];                      /* so that nobody can choose whose row to use up */
-    bucket rows[ROWS][ADDRESS_COSTS];
+struct address_row {
+    bucket costs[ADDRESS_COSTS];
+    double connections;
 };
 
-address_limits *address_limits_open(double handshakes_per_second) {
+struct address_limits {
+    double connections;                               /* 0: no limit */
+    double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0: no limit */
+    char secret[STAMP_ID_BYTES];                      /* so that nobody can choose whose row to use up */
+    address_row rows[ROWS];
+};
+
+address_limits *address_limits_open(double connections, double handshakes_per_second) {
     address_limits *a = calloc(1, sizeof *a);
     if (!a || !stamp_id(a->secret)) {
         free(a);
         return NULL;
     }
+    a->connections = connections;
     /* Twenty mistyped tokens at once, then one in five seconds: guessing 256 bits is hopeless at any rate. */
     a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
     a->most[ADDRESS_WRONG_TOKEN] = 20;
@@ -55,5 +62,19 @@ static size_t row_of(const address_limits *a, const struct sockaddr *address) {
 
 bool address_limits_take(address_limits *a, address_cost cost, const struct sockaddr *address, double *seconds) {
     if (a->rates[cost] <= 0) return true;
-    return bucket_take(&a->rows[row_of(a, address)][cost], a->rates[cost], a->most[cost], seconds);
+    return bucket_take(&a->rows[row_of(a, address)].costs[cost], a->rates[cost], a->most[cost], seconds);
+}
+
+bool address_limits_full(const address_limits *a, const struct sockaddr *address) {
+    return a->connections > 0 && a->rows[row_of(a, address)].connections >= a->connections;
+}
+
+address_row *address_limits_enter(address_limits *a, const struct sockaddr *address) {
+    address_row *row = &a->rows[row_of(a, address)];
+    row->connections++;
+    return row;
+}
+
+void address_limits_leave(address_row *row) {
+    if (row) row->connections--;
 }

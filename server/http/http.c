@@ -50,6 +50,7 @@ struct http_server {
 /* What a connection has of ours. */
 typedef struct http_connection {
     socket_entry *entry;
+    address_row *row;
     tls_credentials *credentials; /* NULL: plain HTTP */
 } http_connection;
 
@@ -445,16 +446,22 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     return atomic_load(&r->ready) ? send_reply(r) : MHD_YES;
 }
 
-/* A TLS handshake is the most that a client gets without a token, and it is computed on this thread. */
+/* Connections are few, and a TLS handshake is the most that a client gets without a token: it is computed on this thread. */
 static enum MHD_Result accept_connection(void *context, const struct sockaddr *address, socklen_t length) {
     http_server *server = context;
     double seconds;
     (void)length;
-    if (!server->services->tls || address_limits_take(server->addresses, ADDRESS_HANDSHAKE, address, &seconds)) {
+    if (!address_limits_full(server->addresses, address) &&
+        (!server->services->tls || address_limits_take(server->addresses, ADDRESS_HANDSHAKE, address, &seconds))) {
         return MHD_YES;
     }
     metrics_reject(server->services->metrics, REJECT_ADDRESS);
     return MHD_NO;
+}
+
+static address_row *enter_row(http_server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info && info->client_addr ? address_limits_enter(server->addresses, info->client_addr) : NULL;
 }
 
 static tls_credentials *attach_credentials(http_server *server, struct MHD_Connection *connection) {
@@ -476,6 +483,7 @@ static http_connection *begin_connection(http_server *server, struct MHD_Connect
     const int send_bytes = SEND_BUFFER;
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     own->entry = entry;
+    own->row = enter_row(server, connection);
     if (server->services->tls) own->credentials = attach_credentials(server, connection);
     sockets_expect(server->sockets, entry, HEADERS_SECONDS);
     return own;
@@ -491,6 +499,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     http_connection *own = *socket_context;
     if (!own) return;
     sockets_remove(server->sockets, own->entry);
+    address_limits_leave(own->row);
     tls_release(own->credentials);
     free(own);
     *socket_context = NULL;
@@ -533,11 +542,10 @@ static struct MHD_Daemon *start_daemon(http_server *server) {
     return MHD_start_daemon(
         flags_of(server->services), 0, accept_connection, server, answer, server, MHD_OPTION_EXTERNAL_LOGGER,
         note_fault, server, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&config->address,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        (unsigned)config->per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED,
-        finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_ARRAY,
-        server->services->tls ? secure : secure + 2, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
+        MHD_OPTION_NOTIFY_COMPLETED, finish, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+        MHD_OPTION_ARRAY, server->services->tls ? secure : secure + 2, MHD_OPTION_END);
 }
 
 static http_server *give_up(http_server *server, char *message, size_t room, const char *reason) {
@@ -563,7 +571,7 @@ http_server *http_start(const http_services *services, char *message, size_t roo
     server->sockets = sockets_open(config->stall);
     server->brief = pool_open(BRIEF_THREADS, BRIEF_QUEUE);
     server->streams = pool_open((size_t)config->streams, (size_t)config->waiting);
-    server->addresses = address_limits_open(config->handshakes);
+    server->addresses = address_limits_open(config->per_address, config->handshakes);
     server->followers = followers_open(services->store, (size_t)config->followers);
     if (!server->sockets || !server->brief || !server->streams || !server->addresses || !server->followers) {
         return give_up(server, message, room, "out of memory or threads");

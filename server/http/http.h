@@ -4,6 +4,7 @@
 
 #include "api/simulate.h"
 #include "server/access.h"
+#include "server/analysis_pool.h"
 #include "server/budget.h"
 #include "server/config.h"
 #include "server/cpu_slots.h"
@@ -27,7 +28,8 @@ typedef struct http_services {
     metrics *metrics;
     access_list *access;
     model_cache *models;
-    tls_server *tls; /* NULL: plain HTTP */
+    tls_server *tls;         /* NULL: plain HTTP */
+    analysis_pool *analyses; /* NULL: made in this process */
     api_limits limits;
     budget_limits budget; /* of each request */
 } http_services;

@@ -1,18 +1,64 @@
 /* routes_analyses.c — POST /v1/analyses: what can be said of a system without running it.
  *
  * An analysis computes for as long as a derivation does, so it waits for a CPU slot like a live run, on a thread of its
- * own, and ends when its client is gone. */
+ * own, and ends when its client is gone. It is made in a process apart (server/analysis_pool.h), unless that is turned off. */
 #include "server/http/routes.h"
 
 #include "api/analyze.h"
+#include "server/analysis_process.h"
 
-handled analyses_create(request *r) {
+#include <stdlib.h>
+
+enum { RETRY_SECONDS = 5 };
+
+static handled reply_limit(request *r, const char *detail, double most) {
+    return reply_problem(r, 422, hamel_status_slug(HAMEL_LIMIT), hamel_status_meaning(HAMEL_LIMIT), detail, most);
+}
+
+static handled reply_refused(request *r, const analysis_result *result) {
+    api_failure failure = {.http = result->refused, .problem = cJSON_ParseWithLength(result->text, result->length)};
+    return reply_refusal(r, &failure);
+}
+
+static handled analyze_apart(request *r) {
+    analysis_result result;
+    api_failure nobody_waits = {.http = api_status_http(HAMEL_CANCELED)};
+    switch (analysis_pool_make(r->services->analyses, stream_budget(r->stream), r->id, r->body.bytes, r->body.length,
+                               &result)) {
+    case ANALYSIS_ANSWERED:
+        if (!result.refused) return reply_bytes(r, 200, "application/json", result.text, result.length);
+        reply_refused(r, &result);
+        free(result.text);
+        return REPLY_READY;
+    case ANALYSIS_ENDED: return reply_refusal(r, &nobody_waits); /* which reports a budget, or that the daemon ends */
+    case ANALYSIS_OUT_OF_MEMORY:
+        return reply_limit(r,
+                           "memory ran out: an analysis may use %.0f bytes (--analysis-memory); request fewer "
+                           "analyses at once, or simplify the system",
+                           r->services->config->analysis_memory);
+    case ANALYSIS_LONG:
+        return reply_limit(r, "the report has more than %.0f bytes; request fewer analyses at once", ANALYSIS_TEXT_MAX);
+    case ANALYSIS_CRASHED:
+        return reply_problem(r, 500, "crashed", "The analysis crashed",
+                             "the process that made this analysis ended unexpectedly; nothing else is affected; if it "
+                             "happens again, report the request");
+    case ANALYSIS_UNAVAILABLE: break;
+    }
+    r->reply.retry_after = RETRY_SECONDS;
+    return reply_problem(r, 503, "busy", "Busy", "no process is left for the analysis; retry shortly");
+}
+
+static handled analyze_here(request *r) {
     api_failure failure = {0};
     budget *b = stream_budget(r->stream);
-    stream_finish_first(r->stream);
     budget_take_slot(b);
     cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
                                         &b->poll, &failure);
     budget_leave_slot(b);
     return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
+}
+
+handled analyses_create(request *r) {
+    stream_finish_first(r->stream);
+    return r->services->analyses ? analyze_apart(r) : analyze_here(r);
 }

@@ -3,6 +3,7 @@
  * clearly, lose nothing that was accepted, and be over when its cause is. */
 #include "tests/http/daemon.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,7 +160,7 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     enum { SOCKETS = 60 };
     int held[SOCKETS];
     char system[SYSTEM_BYTES];
-    daemon_start(&d, (const char *const[]){"--connections", "40", NULL});
+    daemon_start(&d, (const char *const[]){"--connections", "40", "--per-address", "0", NULL});
     size_t before = daemon_descriptors(&d);
     char *id = submit(&d, oscillator(system, sizeof system, "descriptors", 10, 11));
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
@@ -175,6 +177,35 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_remove(&d);
     free(id);
+}
+
+/* Whoever holds all that one address may have, and sends nothing, keeps nobody else out. */
+static void an_address_takes_half_of_the_connections_at_most(void **state) {
+    (void)state;
+    enum { SOCKETS = 120, SHARE = 40 };
+    int held[SOCKETS], open = 0;
+    daemon_start(&d, (const char *const[]){"--connections", "80", NULL});
+    for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_from(&d, "127.0.0.2");
+    assert_int_equal(status_of("GET", "/healthz", NULL),
+                     200); /* the daemon has seen all of them, since it takes them in order */
+    for (size_t k = 0; k < SOCKETS; k++) {
+        char byte;
+        open += recv(held[k], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    }
+    assert_int_equal(open, SHARE);
+    assert_true(daemon_metric(&d, "hamel_rejected_total{reason=\"address\"}") >= SOCKETS - SHARE);
+    for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
+    for (double until = hang_time(); daemon_metric(&d, "hamel_http_connections") > 2 && now_seconds() < until;)
+        sleep_seconds(0.05);
+    int again = connect_from(&d, "127.0.0.2"); /* what has ended no longer counts */
+    assert_int_equal(send(again, "GET /healthz HTTP/1.0\r\n\r\n", 25, MSG_NOSIGNAL), 25);
+    char out[16] = "";
+    wait_for_bytes(again);
+    assert_true(recv(again, out, sizeof out - 1, 0) > 12);
+    assert_int_equal(strncmp(out, "HTTP/1.", 7), 0);
+    close(again);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
 }
 
 static void more_connections_than_the_system_allows_is_told_at_the_start(void **state) {
@@ -290,6 +321,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_store_is_told_and_left_as_it_is),
         cmocka_unit_test(a_store_in_use_is_told_and_the_first_daemon_goes_on),
         cmocka_unit_test(without_descriptors_others_wait_and_are_served_afterwards),
+        cmocka_unit_test(an_address_takes_half_of_the_connections_at_most),
         cmocka_unit_test(more_connections_than_the_system_allows_is_told_at_the_start),
         cmocka_unit_test(a_run_without_memory_is_a_problem_and_others_go_on),
         cmocka_unit_test(an_end_under_load_is_orderly),

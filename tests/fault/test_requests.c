@@ -1,5 +1,6 @@
 /* test_requests.c — a daemon in use while the machine fails it: allocations, sockets that break, a disk without room for a while, the clock set by an hour, no descriptor left. It lives, tells, gives back
  * what it took, and works again by itself when the cause is over. */
+#include "api/simulate.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
 
@@ -46,9 +47,11 @@ static const char *const as_lines[] = {"Content-Type: application/json", "Accept
 /* Whole, refused for want of memory, cut off with a problem, or cut off: never anything else. */
 static void check_starved(const question *q, const answer *a, long nth) {
     bool whole = a->status == q->good, none = a->status == 0;
-    bool told = a->status == 503 || a->status == 500; /* a store without memory is a storage problem */
-    if (!whole && !none && !told) print_error("%s, allocation %ld: %ld %s\n", q->name, nth, a->status, a->body);
-    assert_true(whole || none || told);
+    bool told = a->status == 503 || a->status == 500;             /* a store without memory is a storage problem */
+    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* of an analysis, which has a limit of its own */
+    if (!whole && !none && !told && !bounded)
+        print_error("%s, allocation %ld: %ld %s\n", q->name, nth, a->status, a->body);
+    assert_true(whole || none || told || bounded);
 }
 
 static void check_well(const question *q) {
@@ -111,6 +114,37 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
     }
     char *id = submit(&d, system);
     wait_for_status(&d, id, "completed"); /* whatever was lost of others, the queue moves on */
+    free(id);
+    end();
+}
+
+/* FLINT and GMP end their process, which is not the daemon's. The blocks that this process had are not given back one by
+ * one, so they are not counted. */
+static void libraries_without_memory_end_one_analysis(void **state) {
+    (void)state;
+    const api_example *example = NULL;
+    for (size_t k = 0; !example || strcmp(example->name, "baruh_4_7_two_link_pendulum") != 0; k++)
+        example = api_example_at(k);
+    char body[8192], *id;
+    snprintf(body, sizeof body, "{\"analyses\":[\"equations\"],\"system\":%.*s}", (int)example->length, example->json);
+    const question q = {"written equations", "POST", "/v1/analyses", body, json_type, 200};
+    long refused = 0, tried = 0;
+    bool reached = true;
+    start((const char *const[]){"--workers", "1", NULL});
+    check_well(&q);
+    for (long nth = 1; reached; nth += 1 + nth / (long_tests() ? 50 : 10), tried++) {
+        fault_order(f, FAULT_MEMORY, nth, false, 0);
+        answer a = ask(&d, q.method, q.path, q.headers, q.body);
+        reached = fault_cancel(f, FAULT_MEMORY) >= nth;
+        check_starved(&q, &a, nth);
+        refused += a.status == 422;
+        answer_clear(&a);
+    }
+    print_message("%ld allocations failed, %ld analyses refused\n", tried, refused);
+    assert_true(refused > 0);
+    check_well(&q);
+    id = submit(&d, example->json);
+    wait_for_status(&d, id, "completed");
     free(id);
     end();
 }
@@ -277,6 +311,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_allocation_may_fail_and_the_next_request_is_served),
+        cmocka_unit_test(libraries_without_memory_end_one_analysis),
         cmocka_unit_test(a_daemon_without_any_memory_recovers),
         cmocka_unit_test(a_socket_that_breaks_ends_its_request_only),
         cmocka_unit_test(a_disk_that_has_room_again_needs_no_hands),

@@ -385,15 +385,22 @@ double json_number_of(const cJSON *object, const char *key) {
 
 /* ---- sockets ---- */
 
-int connect_to(const test_daemon *d) {
+int connect_from(const test_daemon *d, const char *address) {
     int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)d->port)};
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in from = {.sin_family = AF_INET}, at = {.sin_family = AF_INET};
     int small = 64 * 1024; /* a reader that stands still is noticed soon */
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    at.sin_port = htons((uint16_t)d->port);
     assert_true(s >= 0);
     setsockopt(s, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    assert_int_equal(inet_pton(AF_INET, address, &from.sin_addr), 1);
+    assert_int_equal(bind(s, (struct sockaddr *)&from, sizeof from), 0);
     assert_int_equal(connect(s, (struct sockaddr *)&at, sizeof at), 0);
     return s;
+}
+
+int connect_to(const test_daemon *d) {
+    return connect_from(d, "127.0.0.1");
 }
 
 void wait_for_bytes(int s) {

@@ -67,6 +67,7 @@ size_t exchange(const test_daemon *d, const char *bytes, size_t length, const ch
                 bool *closed);
 void wait_for_bytes(int s);           /* until there is something to read from a socket, or its end */
 int connect_to(const test_daemon *d); /* a socket */
+int connect_from(const test_daemon *d, const char *address); /* the same, of another address of loopback: 127.x.x.x */
 
 /* Descriptions: a harmonic oscillator; one that runs for minutes and sends rows all the time. */
 const char *oscillator(char *out, size_t room, const char *name, double stop, double samples);

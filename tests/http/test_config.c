@@ -37,6 +37,7 @@ static void every_option_has_a_default(void **state) {
     assert_true(read_two(NULL, NULL, no_environment));
     assert_true(config.workers >= 1);
     assert_true(config.max_body == 1048576);
+    assert_true(config.connections == 1024 && config.per_address == 512);
     assert_int_equal(config.level, LOG_INFO);
     assert_int_equal(config.address.ss_family, AF_INET);
     assert_non_null(strstr(config.store, "sqlite:"));

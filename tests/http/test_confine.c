@@ -193,6 +193,44 @@ static void a_confined_process_has_what_it_needs_and_no_more(void **state) {
     }
 }
 
+/* ---- a process that computes ---- */
+
+static int its_processor_time(void) {
+    struct rlimit limit = {.rlim_cur = 3600, .rlim_max = RLIM_INFINITY};
+    return verdict(setrlimit(RLIMIT_CPU, &limit));
+}
+
+static int some_memory(void) {
+    return map_as(PROT_READ | PROT_WRITE);
+}
+
+static int run_filtered(confinement how, unsigned keeps, int (*run)(void)) {
+    static confine_filter filter;
+    char message[200];
+    assert_true(confine_filter_make(&filter, how, keeps, message, sizeof message));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(confine_to(&filter) ? run() : NO_FILTER);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Of what the daemon may do: machine code, and none of the rest. */
+static void a_process_that_computes_has_less(void **state) {
+    (void)state;
+    for (size_t k = 0; k < PROBES; k++) {
+        const probe *p = &probes[k];
+        if (p->run == a_connection) continue; /* it needs a socket first */
+        assert_int_equal(run_filtered(CONFINE_OFF, 0, p->run), DONE);
+        assert_int_equal(run_filtered(CONFINE_ON, 0, p->run), REFUSED);
+        assert_int_equal(run_filtered(CONFINE_ON, KEEP_CODE, p->run), p->keeps == KEEP_CODE ? DONE : REFUSED);
+    }
+    assert_int_equal(run_filtered(CONFINE_KILL, 0, its_processor_time), DONE);
+    assert_int_equal(run_filtered(CONFINE_KILL, 0, some_memory), DONE);
+    assert_int_equal(run_filtered(CONFINE_KILL, KEEP_CODE, a_file), 128 + SIGSYS);
+}
+
 static void a_call_too_many_may_end_the_process(void **state) {
     (void)state;
     assert_int_equal(run_confined(CONFINE_KILL, ALL_KEPT, another_user), 128 + SIGSYS);
@@ -252,7 +290,7 @@ static void the_daemon_runs_confined_with_and_without_machine_code(void **state)
 }
 
 int main(void) {
-    struct CMUnitTest tests[PROBES + 2] = {{0}};
+    struct CMUnitTest tests[PROBES + 3] = {{0}};
     for (size_t i = 0; i < PROBES; i++) {
         tests[i] = (struct CMUnitTest){.name = probes[i].name,
                                        .test_func = a_confined_process_has_what_it_needs_and_no_more,
@@ -260,5 +298,6 @@ int main(void) {
     }
     tests[PROBES] = (struct CMUnitTest)cmocka_unit_test(a_call_too_many_may_end_the_process);
     tests[PROBES + 1] = (struct CMUnitTest)cmocka_unit_test(the_daemon_runs_confined_with_and_without_machine_code);
+    tests[PROBES + 2] = (struct CMUnitTest)cmocka_unit_test(a_process_that_computes_has_less);
     return cmocka_run_group_tests_name("confine", tests, NULL, NULL);
 }

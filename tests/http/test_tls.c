@@ -262,18 +262,6 @@ static size_t make_hello(unsigned char out[HELLO_BYTES], unsigned group, size_t 
     return n + share;
 }
 
-static int connect_from(const test_daemon *server, const char *address) {
-    struct sockaddr_in from = {.sin_family = AF_INET}, to = {.sin_family = AF_INET};
-    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(s >= 0);
-    assert_int_equal(inet_pton(AF_INET, address, &from.sin_addr), 1);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    to.sin_port = htons((uint16_t)server->port);
-    assert_int_equal(bind(s, (struct sockaddr *)&from, sizeof from), 0);
-    assert_int_equal(connect(s, (struct sockaddr *)&to, sizeof to), 0);
-    return s;
-}
-
 static int send_hello(const test_daemon *server, const char *address, unsigned group) {
     unsigned char hello[HELLO_BYTES];
     size_t length = make_hello(hello, group, group == FFDHE8192 ? 1024 : 32);

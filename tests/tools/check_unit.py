@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Runs the daemon under the system calls that deploy/hamel.service leaves it, and has it serve a run in machine code.
+"""Runs the daemon under the system calls that deploy/hamel.service leaves it, and has it serve an analysis, by a process
+of its own, and a run in machine code.
 
 What SystemCallFilter= and MemoryDenyWriteExecute= mean is installed here as systemd does, by two filters of libseccomp;
 the groups of calls are asked of systemd-analyze. TAP.
@@ -101,6 +102,12 @@ def start(names, data):
     return pid, os.fdopen(read)
 
 
+def ask(url, body, preferences):
+    asked = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json", **preferences})
+    with urllib.request.urlopen(asked, timeout=120) as answer:
+        return json.load(answer)
+
+
 def run(log, said):
     """The evaluation that a run tells, or nothing."""
     for line in log:
@@ -108,10 +115,9 @@ def run(log, said):
         entry = json.loads(line)
         if entry["event"] != "listening":
             continue
-        asked = urllib.request.Request(entry["url"] + "/v1/jobs", json.dumps(SYSTEM).encode(),
-                                       {"Content-Type": "application/json", "Prefer": "wait=100"})
-        with urllib.request.urlopen(asked, timeout=120) as answer:
-            return json.load(answer)["summary"]["evaluation"]
+        if ask(entry["url"] + "/v1/analyses", {"system": SYSTEM}, {})["degrees_of_freedom"] != 1:
+            return None
+        return ask(entry["url"] + "/v1/jobs", SYSTEM, {"Prefer": "wait=100"})["summary"]["evaluation"]
     return None
 
 

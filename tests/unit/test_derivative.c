@@ -171,6 +171,51 @@ static void partial_derivatives_sum_up_to_the_rate(void **state) {
     }
 }
 
+/* Of a sum of two roots that share a part, each operator with operands that depend on all symbols. */
+static void a_gradient_has_all_partial_derivatives(void **state) {
+    graph_fixture *f = *state;
+    graph *g = f->g;
+    uint64_t seed = 79;
+    graph_node symbols[2 * SYMBOLS], found[2 * SYMBOLS];
+    for (int i = 0; i < SYMBOLS; i++) {
+        symbols[i] = q(f, i);
+        symbols[SYMBOLS + i] = v(f, i);
+    }
+    for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
+        graph_node part = graph_apply(g, (graph_op)op, operand_of(f, (graph_op)op, 0), operand_of(f, (graph_op)op, 1),
+                                      operand_of(f, (graph_op)op, 2));
+        graph_node other = graph_mul(g, graph_unary(g, GRAPH_SIN, part), operand_of(f, (graph_op)op, 1));
+        graph_node roots[] = {part, graph_add(g, other, graph_mul(g, part, q(f, 2))), part};
+        motion_point p;
+        p.t = random_between(&seed, -1, 1);
+        random_fill(&seed, p.q, SYMBOLS, -2, 2);
+        random_fill(&seed, p.v, SYMBOLS, -2, 2);
+        random_fill(&seed, p.a, SYMBOLS, -2, 2);
+        assert_true(graph_gradient(g, roots, 3, symbols, 2 * SYMBOLS, found));
+        for (int i = 0; i < 2 * SYMBOLS; i++) {
+            double sum = 0;
+            for (int k = 0; k < 3; k++) sum += at_point(g, graph_partial(g, roots[k], symbols[i]), &p);
+            assert_near("slope", at_point(g, found[i], &p), sum, 1e-13);
+        }
+    }
+}
+
+/* Σ_i (Σ_{j ≤ i} x_j²)²: each sum contains the one before. By single derivatives the new nodes grow with N². */
+static void a_gradient_costs_as_much_as_its_expression(void **state) {
+    graph_fixture *f = *state;
+    graph *g = f->g;
+    enum { N = 400 };
+    graph_node prefix = graph_number(g, 0), sum = graph_number(g, 0), symbols[N], found[N];
+    for (int i = 0; i < N; i++) {
+        symbols[i] = graph_symbol(g, SYMBOL_COORDINATE, i);
+        prefix = graph_add(g, prefix, graph_mul(g, symbols[i], symbols[i]));
+        sum = graph_add(g, sum, graph_mul(g, prefix, prefix));
+    }
+    size_t before = graph_count(g);
+    assert_true(graph_gradient(g, &sum, 1, symbols, N, found));
+    assert_in_range(graph_count(g) - before, N, 12 * N);
+}
+
 static void second_rates_contain_the_accelerations_once(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -263,6 +308,8 @@ int main(void) {
         TEST(every_operator_has_the_rate_that_differences_show),
         TEST(derivatives_keep_their_digits_next_to_edges),
         TEST(partial_derivatives_sum_up_to_the_rate),
+        TEST(a_gradient_has_all_partial_derivatives),
+        TEST(a_gradient_costs_as_much_as_its_expression),
         TEST(second_rates_contain_the_accelerations_once),
         TEST(what_does_not_contain_the_symbol_has_derivative_zero),
         cmocka_unit_test(shared_parts_are_differentiated_once),

@@ -1,9 +1,11 @@
 /* test_lagrange.c — engine/mechanics/lagrange.c: M, Q and the residuals against equations derived by hand. */
 #include "tests/unit/fixture.h"
+#include "tests/unit/motion.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -87,6 +89,32 @@ static void forces_may_be_linear_in_multipliers(void **state) {
     fixture_close(&f);
 }
 
+/* --- energies that share most of what they contain ------------------------------------------------------------------ */
+
+/* Twenty links in absolute angles, with a moving support and masses that differ: T and V as one sum over sums, which are
+ * differentiated in one sweep, and the same system as particles by Kane's equations, which are not. */
+static void long_energies_are_those_of_their_particles(void **state) {
+    (void)state;
+    static const char links[] = "`parameters`: {`N`: 20}, `coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`,"
+                                "`initial`: `0.4 + 0.1*sin(7*i)`, `velocity`: `cos(3*i)/2`}],";
+    char typed[1200], particles[1200];
+    snprintf(typed, sizeof typed,
+             "%s `kinetic_energy`: `sum(i, 1, N, (1 + i/9)*((cos(t) + sum(j, 1, i, a[j]'*cos(a[j])))^2"
+             " + sum(j, 1, i, a[j]'*sin(a[j]))^2))/2`,"
+             "`potential_energy`: `-9.81*sum(i, 1, N, (1 + i/9)*sum(j, 1, i, cos(a[j])))`",
+             links);
+    snprintf(particles, sizeof particles,
+             "%s `gravity`: [0, -9.81], `particles`: [{`name`: `p[i]`, `for`: `i = 1..N`, `mass`: `1 + i/9`,"
+             "`position`: [`sin(t) + sum(j, 1, i, sin(a[j]))`, `-sum(j, 1, i, cos(a[j]))`]}]",
+             links);
+    motion one = motion_run(typed, "`stop`: 0.5, `samples`: 6, `rtol`: 1e-10, `atol`: 1e-12");
+    motion other =
+        motion_run(particles, "`stop`: 0.5, `samples`: 6, `rtol`: 1e-10, `atol`: 1e-12, `formulation`: `kane`");
+    assert_below("difference", motion_difference(&one, &other), 1e-8); /* a hundred times rtol */
+    motion_free(&one);
+    motion_free(&other);
+}
+
 /* --- the residuals are the same equations ------------------------------------------------------------------------- */
 
 static void expect_same_equations(const char *members) {
@@ -145,6 +173,7 @@ int main(void) {
         cmocka_unit_test(a_rheonomic_bead_feels_the_centrifugal_force),
         cmocka_unit_test(forces_may_be_linear_in_multipliers),
         cmocka_unit_test(residuals_are_the_equations_of_motion),
+        cmocka_unit_test(long_energies_are_those_of_their_particles),
     };
     return cmocka_run_group_tests_name("lagrange", tests, NULL, NULL);
 }

@@ -140,6 +140,7 @@ static bool denied(const char *members, const char *simulation, const char *text
     hamel_summary s;
     hamel_error error = {0};
     hamel_status status = hamel_run(model, NULL, NULL, &s, &error);
+    for (size_t i = 0; i < s.warning_count; i++) assert_null(strstr(s.warnings[i], text));
     bool found = status == HAMEL_INTEGRATION && mentions(&error, text);
     assert_true(found || status == HAMEL_OK);
     assert_int_equal(s.outcome, found ? HAMEL_FAILED : HAMEL_COMPLETED);

@@ -374,6 +374,41 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
     hamel_model_free(model);
 }
 
+/* A description that can be integrated for a while is not at fault (exit 3) when its motion ends (exit 4). */
+static void whatever_fails_after_the_start_is_a_failed_integration(void **state) {
+    (void)state;
+    static const struct {
+        const char *members, *formulation, *said;
+    } cases[] = {
+        /* momenta are largest at |v| = 1 */
+        {"`coordinates`: [{`name`: `x`, `velocity`: 0.5}, {`name`: `y`, `velocity`: 0.2}], `kinetic_energy`: "
+         "`(x'^2+y'^2)/2 - (x'^2+y'^2)^2/12`, `potential_energy`: `-x-0.3*y`",
+         "hamilton", "the momenta do not determine the velocities"},
+        {"`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `(x'^2+y'^2)/2`, `constraints`: "
+         "[{`name`: `c`, `equation`: `y = 0`}, {`name`: `d`, `equation`: `y'' = max(0, t - 0.5)`}]",
+         "lagrange", "the constraints `c` and `d` contradict each other"},
+        {"`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `(x'^2+y'^2)/2`, `constraints`: "
+         "[{`name`: `c`, `equation`: `y' = 0`}, {`name`: `d`, `equation`: `y' = max(0, x - 0.5)`}]",
+         "maggi", "the constraints `c` and `d` contradict each other"},
+        {"`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, `constraints`: "
+         "[{`name`: `c`, `equation`: `x = 0.4`, `active`: false}], "
+         "`events`: [{`name`: `e`, `when`: `x - 0.5`, `activate`: [`c`]}]",
+         "gauss", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char simulation[200];
+        snprintf(simulation, sizeof simulation, "`stop`: 2, `samples`: 21, `formulation`: `%s`", cases[i].formulation);
+        hamel_model *model = fixture_model(cases[i].members, simulation);
+        record r = {0};
+        run_model(&r, model, NULL);
+        if (r.status != HAMEL_INTEGRATION || !strstr(r.error.faults[0].message, cases[i].said))
+            fail_msg("system %zu: status %d: %s", i, (int)r.status, r.error.count ? r.error.faults[0].message : "");
+        if (r.rows < 2) fail_msg("system %zu: %zu rows", i, r.rows);
+        drop(&r);
+        hamel_model_free(model);
+    }
+}
+
 /* Evaluations outside of steps (a projection, a search between steps) end with the time, too. */
 static void the_wall_time_limit_holds_everywhere(void **state) {
     (void)state;
@@ -651,6 +686,7 @@ int main(void) {
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
+        cmocka_unit_test(whatever_fails_after_the_start_is_a_failed_integration),
         cmocka_unit_test(the_wall_time_limit_holds_everywhere),
         cmocka_unit_test(warnings_are_whole_in_utf_8),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_looks_within_one_step),

@@ -1,0 +1,192 @@
+/* analysis_process.c — see analysis_process.h. */
+#include "server/analysis_process.h"
+
+#include "api/analyze.h"
+
+#include <errno.h>
+#include <flint/flint.h>
+#include <gmp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A process that has grown by this much, or served so many, makes room for a new one. Small analyses need 1 to 3 MiB
+ * (structure and equations of api/examples), and a new process costs 1 ms. */
+enum { GROWN_KIB = 32 * 1024, REQUESTS_MAX = 1000 };
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+extern char **environ;
+
+/* ---- setting up ---- */
+
+/* Read once and kept: the list of units, whose file cannot be opened later, and FLINT's tables. */
+static const char warm_up[] =
+    "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
+    "\"kinetic_energy\": \"x'^2/2 + (a'^2 + 2*x'*a'*cos(a))/2\"}, \"analyses\": [\"structure\", \"equations\"]}";
+
+void analysis_process_prepare(void *context) {
+    const analysis_setup *setup = context;
+    api_failure failure = {0};
+    cJSON_Delete(api_analyze_request(warm_up, sizeof warm_up - 1, &setup->limits, NULL, &failure));
+    api_failure_clear(&failure);
+    if (setup->secrets) explicit_bzero(setup->secrets, setup->secret_bytes);
+    for (char **entry = environ; entry && *entry; entry++) explicit_bzero(*entry, strlen(*entry));
+}
+
+static void *or_end(void *block) {
+    if (!block) _exit(ANALYSIS_EXIT_NO_MEMORY);
+    return block;
+}
+
+static void *allocate(size_t size) {
+    return or_end(malloc(size));
+}
+
+static void *allocate_zeroed(size_t count, size_t size) {
+    return or_end(calloc(count, size));
+}
+
+static void *reallocate(void *block, size_t size) {
+    return or_end(realloc(block, size));
+}
+
+static void *reallocate_known(void *block, size_t old_size, size_t size) {
+    (void)old_size;
+    return reallocate(block, size);
+}
+
+static void free_known(void *block, size_t size) {
+    (void)size;
+    free(block);
+}
+
+/* These libraries would write a line to the log and abort. */
+static void end_without_memory(void) {
+    mp_set_memory_functions(allocate, reallocate_known, free_known); /* MPFR's too */
+    __flint_set_memory_functions(allocate, allocate_zeroed, reallocate, free);
+}
+
+/* Bytes of data that this process has now: the sixth number of statm, in pages. */
+static double data_bytes(void) {
+    double pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    if (fscanf(file, "%*s %*s %*s %*s %*s %lf", &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* Lowers a limit to `most`, as far as the system allows more; `finally`: it cannot be raised again. */
+static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) return false;
+    limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || most < (double)limit.rlim_max ? (rlim_t)most : limit.rlim_max;
+    if (finally) limit.rlim_max = limit.rlim_cur;
+    return setrlimit(resource, &limit) == 0;
+}
+
+/* Where memory is short, the kernel ends an analysis before it ends the daemon. */
+static void volunteer(void) {
+    FILE *file = fopen("/proc/self/oom_score_adj", "w");
+    if (!file) return;
+    fputs("500", file);
+    fclose(file);
+}
+
+static bool set_up(const analysis_setup *setup) {
+    double data = data_bytes() + setup->memory;
+    volunteer();
+    end_without_memory();
+    bool limited = limit_to(RLIMIT_CORE, 0, true) && limit_to(RLIMIT_FSIZE, setup->memory, true) &&
+                   (SANITIZED || limit_to(RLIMIT_DATA, data, true));
+    return limited && confine_to(&setup->filter);
+}
+
+/* ---- serving ---- */
+
+static bool receive_all(int channel, void *to, size_t length) {
+    size_t got = 0;
+    while (got < length) {
+        ssize_t n = recv(channel, (char *)to + got, length - got, MSG_WAITALL);
+        if (n == 0 || (n < 0 && errno != EINTR)) return false;
+        if (n > 0) got += (size_t)n;
+    }
+    return true;
+}
+
+static bool send_all(int channel, const void *from, size_t length) {
+    size_t sent = 0;
+    while (sent < length) {
+        ssize_t n = send(channel, (const char *)from + sent, length - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0) sent += (size_t)n;
+    }
+    return true;
+}
+
+static double seconds_of(struct timeval span) {
+    return (double)span.tv_sec + 1e-6 * (double)span.tv_usec;
+}
+
+/* SIGXCPU ends the process; a second more than the daemon's own limit, whose words are better. */
+static bool limit_next_analysis(const analysis_setup *setup) {
+    struct rusage used;
+    if (setup->cpu_seconds <= 0 || getrusage(RUSAGE_SELF, &used) != 0) return true;
+    double until = ceil(seconds_of(used.ru_utime) + seconds_of(used.ru_stime) + setup->cpu_seconds + 1);
+    return limit_to(RLIMIT_CPU, until, false);
+}
+
+static long peak_kib(void) {
+    struct rusage used = {0};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;
+}
+
+/* The text is the caller's, to be freed by cJSON_free. */
+static char *analyze(const analysis_setup *setup, const char *body, size_t length, analysis_answer *answer) {
+    api_failure failure = {0};
+    cJSON *report = api_analyze_request(body, length, &setup->limits, NULL, &failure);
+    const cJSON *shown = report ? report : failure.problem;
+    bool starved = !report && (failure.http == 503 || !failure.problem);
+    char *text = shown && !starved ? cJSON_PrintUnformatted(shown) : NULL;
+    *answer = (analysis_answer){.kind = report ? ANALYSIS_REPORT : ANALYSIS_REFUSED, .http = failure.http};
+    cJSON_Delete(report);
+    api_failure_clear(&failure);
+    if (!text) {
+        answer->kind = ANALYSIS_NO_MEMORY;
+    } else if (strlen(text) > ANALYSIS_TEXT_MAX) {
+        answer->kind = ANALYSIS_TOO_LONG;
+        cJSON_free(text);
+        text = NULL;
+    }
+    answer->length = text ? strlen(text) : 0;
+    return text;
+}
+
+int analysis_process_run(int channel, void *context) {
+    const analysis_setup *setup = context;
+    long first_peak = peak_kib();
+    if (!set_up(setup)) return ANALYSIS_EXIT_SETUP;
+    for (int served = 1;; served++) {
+        analysis_request request;
+        analysis_answer answer;
+        if (!receive_all(channel, &request, sizeof request)) return ANALYSIS_EXIT_END;
+        char *body = allocate(request.length + 1);
+        if (!receive_all(channel, body, request.length) || !limit_next_analysis(setup)) return ANALYSIS_EXIT_SETUP;
+        char *text = analyze(setup, body, request.length, &answer);
+        free(body);
+        answer.leaves = served == REQUESTS_MAX || peak_kib() - first_peak > GROWN_KIB;
+        bool sent = send_all(channel, &answer, sizeof answer) && send_all(channel, text, answer.length);
+        cJSON_free(text);
+        if (!sent || answer.leaves) return ANALYSIS_EXIT_END;
+    }
+}

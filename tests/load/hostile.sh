@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# One token owner who uses all that a token allows, and another who sends small runs. TAP; part of `make test`, and with
+# HAMEL_TEST_LONG a minute of it with bounds on time.
+#
+#   1. analyses, batches and runs that would take minutes end at --time-limit or --derive-limit, and store nothing
+#   2. each small run of the other is answered
+#   3. (long) their p99 is at most 3 times what it is while the same attackers are refused for an unknown token, plus the
+#      turn of a CPU slot and the longest time between two polls
+. "$(dirname "$0")/common.sh"
+long=${HAMEL_TEST_LONG:+yes}
+seconds=${HAMEL_LOAD_SECONDS:-${long:+60}}
+seconds=${seconds:-4}
+limit=3
+
+token() { # NAME: its text in NAME.token, its entry in tokens
+    "$hameld" --new-token "$1" 2>entry >"$1.token"
+    grep '^{' entry >>tokens
+}
+token hostile
+token other
+echo hamel_unknown >unknown.token
+printf '{"tokens": [%s]}' "$(paste -sd, tokens)" >tokens.json
+start_daemon --tokens tokens.json --workers 2 --time-limit $limit --derive-limit 1
+
+# An analysis of 4 kB: the search for equilibria of 22 pursuers from 10,000 starts.
+pursuers() {
+    local k coordinates="" energy=0 potential=0 constraints=""
+    for k in $(seq 22); do
+        coordinates+=",{\"name\":\"x$k\",\"initial\":0.$k},{\"name\":\"y$k\",\"velocity\":2}"
+        energy+="+(x$k'^2+y$k'^2)/2"
+        [ "$k" = 1 ] || potential+="+sin(x$((k - 1))-x$k)^4*cos(y$k)^2"
+        constraints+=",{\"name\":\"c$k\",\"equation\":\"x$k'*(3-y$k)-y$k'*(t-x$k)=0\"}"
+    done
+    printf '{"analyses":["equilibrium"],"options":{"equilibrium":{"starts":10000}},"system":{"hamel":1,"coordinates":[%s],' "${coordinates#,}"
+    printf '"kinetic_energy":"%s","potential_energy":"%s","constraints":[%s],"simulation":{"stop":1,"samples":3}}}' \
+        "$energy" "$potential" "${constraints#,}"
+}
+
+# 3,000 chains of 25 links, each with a gravity of its own.
+chains() {
+    seq 3000 | awk 'BEGIN { printf "[" } END { printf "]" } {
+        printf "%s{\"hamel\":1,\"coordinates\":[{\"name\":\"q[i]\",\"for\":\"i=1..25\",\"initial\":\"0.1*i\"}],", (NR > 1 ? "," : "")
+        printf "\"kinetic_energy\":\"sum(i,1,25,sum(j,1,i,cos(q[j])*q[j]\047)^2+sum(j,1,i,sin(q[j])*q[j]\047)^2)/2\","
+        printf "\"potential_energy\":\"%d*sum(i,1,25,sum(j,1,i,cos(q[j])))\",\"simulation\":{\"stop\":1,\"samples\":3}}", $1 }'
+}
+
+oscillator() { # STOP
+    printf '{"hamel":1,"coordinates":[{"name":"x","initial":1}],"kinetic_energy":"x'"'"'^2/2","potential_energy":"x^2/2",'
+    printf '"simulation":{"stop":%s,"samples":3,"max_steps":1e9}}' "$1"
+}
+pursuers >analyses.json
+chains >batches.json
+oscillator 1e9 >simulations.json
+oscillator 1 >small.json
+
+# send TOKEN ROUTE BODY: "status seconds"
+send() {
+    curl -sS -o /dev/null -m 600 -w '%{http_code} %{time_total}\n' -H "Authorization: Bearer $(cat "$1.token")" \
+        -H 'Content-Type: application/json' --data-binary "@$3" "$url/v1/$2"
+}
+
+# attack TOKEN: until the file `attack` is gone, two senders for each route; what they were answered in TOKEN.ROUTE
+attack() {
+    local route
+    touch attack
+    for route in analyses batches simulations; do
+        for _ in 1 2; do
+            while [ -e attack ]; do
+                send "$1" $route $route.json
+                [ "$1" = hostile ] || sleep 0.2
+            done >>"$1.$route" 2>/dev/null &
+            senders+=($!)
+        done
+    done
+}
+senders=()
+end_attack() {
+    rm attack
+    wait "${senders[@]}"
+    senders=()
+}
+
+# small_runs FILE: of the other token for $seconds
+small_runs() {
+    local end=$((SECONDS + seconds))
+    while [ $SECONDS -lt $end ]; do send other simulations small.json; done >"$1"
+}
+p99() { awk '{ print 1000 * $2 }' "$1" | sort -n | awk '{ all[NR] = $1 } END { print all[int(0.99 * NR + 0.99)] }'; }
+
+attack unknown
+sleep 1
+small_runs beside
+end_attack
+attack hostile
+sleep 1
+small_runs against
+end_attack
+
+for route in analyses batches; do
+    unexpected=$(awk '$1 !~ /^(422|429|503)$/' hostile.$route)
+    verdict "$route end at their budget" "$unexpected"
+    echo "# $(wc -l <hostile.$route) answers, the last after $(sort -n -k2 hostile.$route | tail -n 1 | cut -d' ' -f2) s"
+done
+verdict "runs end at their budget" "$(awk '$1 !~ /^(200|429|503)$/' hostile.simulations)"
+curl -fsS -H "Authorization: Bearer $(cat hostile.token)" "$url/v1/jobs" | grep -q '"items":\[\]'
+outcome $? "nothing of a refused batch is stored"
+verdict "each small run of the other is answered" "$(awk '$1 != 200' against)"
+before=$(p99 beside) now=$(p99 against)
+echo "# $(wc -l <against) small runs, p99 $now ms; $before ms beside refused attackers"
+if [ -n "$long" ]; then
+    holds "n <= 3 * b + 10 + 50" n="$now" b="$before"
+    outcome $? "p99 of small runs against a hostile token"
+fi
+finish
