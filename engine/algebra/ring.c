@@ -1,6 +1,8 @@
 /* ring.c — atoms found, and every needed node brought to a quotient, operands before results. */
 #include "engine/algebra/ring.h"
 
+#include "engine/algebra/decimal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,44 +185,6 @@ void ring_close(ring *r) {
 
 /* --- arithmetic ---------------------------------------------------------------------------------------------------- */
 
-/* The decimal that the number prints as, as mantissa · 10^exponent; the number of its digits. */
-static size_t decimal_of(double value, char *digits, size_t room, long *exponent) {
-    text_buffer text;
-    text_buffer_init(&text, 64);
-    text_buffer_number(&text, value);
-    size_t length = 0;
-    bool fraction = false;
-    *exponent = 0;
-    for (const char *c = text.bytes; c && *c; c++) {
-        if (*c == 'e' || *c == 'E') {
-            *exponent += strtol(c + 1, NULL, 10);
-            break;
-        }
-        if (*c == '.')
-            fraction = true;
-        else if (length + 1 < room) {
-            digits[length++] = *c;
-            *exponent -= fraction;
-        }
-    }
-    digits[length] = '\0';
-    text_buffer_free(&text);
-    return length;
-}
-
-/* 1/3 was computed before it came here: a long decimal that is the double nearest to a simple fraction is that. */
-static bool simple_fraction(double value, fmpq_t number) {
-    enum { DENOMINATORS = 1000 };
-    if (fabs(value) > 1e9) return false;
-    for (int q = 2; q <= DENOMINATORS; q++) {
-        double p = nearbyint(value * q);
-        if (p == 0 || p / q != value) continue;
-        fmpq_set_si(number, (slong)p, (ulong)q);
-        return true;
-    }
-    return false;
-}
-
 static void decimal_fraction(const char *digits, long exponent, fmpq_t number) {
     fmpz_t mantissa, power;
     fmpz_init(mantissa);
@@ -238,15 +202,14 @@ static void decimal_fraction(const char *digits, long exponent, fmpq_t number) {
     fmpz_clear(mantissa);
 }
 
-/* As it was written: 0.1 is 1/10, 0.333… to the last digit is 1/3. */
 static void set_number(ring *r, fmpq_mpoly_t out, double value) {
-    enum { WRITTEN_DIGITS = 14 }; /* nobody types more */
-    char digits[64];
-    long exponent;
+    decimal written = decimal_of(value);
     fmpq_t number;
     fmpq_init(number);
-    bool computed = decimal_of(value, digits, sizeof digits, &exponent) > WRITTEN_DIGITS;
-    if (!computed || !simple_fraction(value, number)) decimal_fraction(digits, exponent, number);
+    if (written.below)
+        fmpq_set_si(number, written.above, (ulong)written.below);
+    else
+        decimal_fraction(written.digits, written.exponent, number);
     fmpq_mpoly_set_fmpq(out, number, r->context);
     fmpq_clear(number);
 }

@@ -8,10 +8,9 @@
  * and d/dt p_c = 0 as the cyclic rows. They are solved as they stand; what is integrated are q and the velocities that
  * are not cyclic (engine/solve/noncyclic.c), and momenta are constant to the last digit.
  *
- * A coordinate must be cyclic beyond doubt. What is not 0 at a random state is not; of what is, it is proved with the
- * relations of sines and cosines (engine/algebra), since a force that begins further away also vanishes here. */
-#include "engine/algebra/arrange.h"
-#include "engine/base/random.h"
+ * A coordinate must be cyclic everywhere: a force that begins further away vanishes at the initial state, too. So what must
+ * vanish is shown to be 0 identically (engine/algebra/identity.h). */
+#include "engine/algebra/identity.h"
 #include "engine/base/text_buffer.h"
 #include "engine/mechanics/cyclic.h"
 #include "engine/mechanics/formulation.h"
@@ -19,48 +18,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { POINTS = 2, NEAREST = 3 };
-static const double RADIUS = 0.1; /* of the random states around the initial values */
+enum { NEAREST = 3 };
 
-/* Values of all symbols at one random state. */
-static void random_point(const hamel_system *s, uint64_t *seed, double *values, graph_point *at) {
-    for (size_t i = 0; i < s->coordinate_count; i++)
-        values[i] = s->coordinates[i].initial + random_uniform(seed, -RADIUS, RADIUS);
-    double *others = values + s->coordinate_count;
-    size_t most = s->coordinate_count > s->constraint_count ? s->coordinate_count : s->constraint_count;
-    for (size_t i = 0; i <= most; i++) others[i] = random_uniform(seed, 0.5, 1.5);
-    *at = (graph_point){{0}, {0}};
-    for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) at->values[kind] = others;
-    at->values[SYMBOL_PARAMETER] = s->parameter_values;
-    at->values[SYMBOL_COORDINATE] = values;
+static hamel_status no_memory(hamel_system *s) {
+    hamel_status status = equations_status(s);
+    return status != HAMEL_OK ? status : hamel_fail(s->error, HAMEL_NO_MEMORY, "", 0, "no memory for the equations");
 }
 
-/* failed[k] for the conditions that do not hold at a random state; where they have no value, nothing is said. */
-static bool test_at_random(const hamel_system *s, const cyclic_conditions *list, bool *failed) {
-    size_t count = graph_count(s->graph), symbols = 2 * s->coordinate_count + s->constraint_count + 1;
-    double *value = malloc((2 * count + symbols + 1) * sizeof *value), *error = value ? value + count : NULL;
-    uint64_t seed = 0x2545f4914f6cdd1du;
-    for (int point = 0; value && point < POINTS; point++) {
-        graph_point at;
-        random_point(s, &seed, error + count, &at);
-        graph_evaluate(s->graph, (graph_node)(count - 1), &at, value, error);
-        for (size_t k = 0; k < list->count; k++)
-            if (fabs(value[list->items[k].node]) > 8 * error[list->items[k].node]) failed[k] = true;
-    }
-    free(value);
-    return value != NULL;
-}
-
-static bool prove(hamel_system *s, const cyclic_conditions *list, bool *failed, const bool *refuted) {
+/* failed[k] for the conditions that are not 0 identically. */
+static bool find_failed(hamel_system *s, const cyclic_conditions *list, bool *failed) {
     arena scratch;
     arena_init(&scratch, s->limits->memory);
-    for (size_t k = 0; k < list->count && !system_interrupted(s); k++) {
-        if (failed[k] || refuted[list->items[k].coordinate]) continue;
-        graph_node node = arrange(s->graph, list->items[k].node, &scratch);
-        failed[k] = node < 0 || !graph_is_zero(s->graph, node);
-    }
+    graph_node *nodes = arena_alloc(&scratch, list->count, sizeof *nodes);
+    for (size_t k = 0; nodes && k < list->count; k++) nodes[k] = list->items[k].node;
+    bool found = nodes && identity_find_zeros(s->graph, nodes, list->count, failed, &scratch);
+    for (size_t k = 0; found && k < list->count; k++) failed[k] = !failed[k];
     arena_free(&scratch);
-    return s->error->status == HAMEL_OK && graph_status(s->graph) == HAMEL_OK;
+    return found && !system_interrupted(s);
 }
 
 /* Which coordinates some failed condition speaks of. */
@@ -138,9 +112,8 @@ static hamel_status refuse(hamel_system *s, const cyclic_conditions *list, const
             if (shown++) text_buffer_printf(&text, "; ");
             describe(s, list, failed, (int32_t)i, &text);
         }
-    hamel_status status = text.bytes && !text.failed && places
-                              ? formulation_refuse(&formulation_routh, s, text.bytes)
-                              : hamel_fail(s->error, HAMEL_NO_MEMORY, "", 0, "no memory for the equations");
+    hamel_status status =
+        text.bytes && !text.failed && places ? formulation_refuse(&formulation_routh, s, text.bytes) : no_memory(s);
     text_buffer_free(&text);
     return status;
 }
@@ -154,10 +127,7 @@ static hamel_status find_cyclic(hamel_equations *e) {
     bool *failed = arena_alloc(s->memory, list.count, sizeof *failed);
     bool *refuted = arena_alloc(s->memory, e->n, sizeof *refuted);
     e->cyclic = arena_alloc(s->memory, e->n, sizeof *e->cyclic);
-    if (!failed || !refuted || !e->cyclic || !test_at_random(s, &list, failed))
-        return hamel_fail(s->error, HAMEL_NO_MEMORY, "", 0, "no memory for the equations");
-    collect(&list, failed, refuted);
-    if (!prove(s, &list, failed, refuted)) return equations_status(s);
+    if (!failed || !refuted || !e->cyclic || !find_failed(s, &list, failed)) return no_memory(s);
     collect(&list, failed, refuted);
     bool any = false;
     for (size_t i = 0; i < e->n; i++) {

@@ -7,6 +7,7 @@
 #include "api/analyze.h"
 #include "server/analysis_process.h"
 
+#include <flint/flint.h>
 #include <stdlib.h>
 
 enum { RETRY_SECONDS = 5 };
@@ -55,6 +56,7 @@ static handled analyze_here(request *r) {
     cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
                                         &b->poll, &failure);
     budget_leave_slot(b);
+    flint_cleanup(); /* what it keeps for this thread */
     return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
 }
 

@@ -1,0 +1,297 @@
+/* identity.c — see identity.h. */
+#include "engine/algebra/identity.h"
+
+#include "engine/algebra/decimal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A root has one of two signs at each point, by chance: √(x²) passes for x at all points once in 2^16. At half of the
+ * points u has no root, so that an expression with several different ones is defined at few points. */
+enum { POINTS = 16, MOST_POINTS = 512 };
+
+enum { MOST_POWER = 1 << 20 };
+
+/* Factors of angles are taken as multiples of 1/720720, the least common multiple of 1 to 16. */
+#define ANGLE_UNITS 720720.0
+
+typedef uint64_t residue;
+static const residue PRIME = ((residue)1 << 61) - 1, UNDEFINED = UINT64_MAX;
+
+/* ---- arithmetic modulo 2^61 − 1 ---- */
+
+static residue plus(residue a, residue b) {
+    residue sum = a + b;
+    return sum >= PRIME ? sum - PRIME : sum;
+}
+
+static residue minus(residue a, residue b) {
+    return plus(a, b ? PRIME - b : 0);
+}
+
+static residue times(residue a, residue b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return plus((residue)(product & PRIME), (residue)(product >> 61));
+}
+
+static residue power(residue a, uint64_t exponent) {
+    residue out = 1;
+    for (; exponent; exponent >>= 1, a = times(a, a))
+        if (exponent & 1) out = times(out, a);
+    return out;
+}
+
+static residue over(residue a, residue b) {
+    return b ? times(a, power(b, PRIME - 2)) : UNDEFINED;
+}
+
+/* Steele, Lea, Flood, OOPSLA 2014: the finalizer of SplitMix64. */
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t z = a + 0x9e3779b97f4a7c15u * (b + 1);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static residue signed_integer(long value) {
+    residue size = (residue)labs(value) % PRIME;
+    return value < 0 ? minus(0, size) : size;
+}
+
+static residue number_value(double value) {
+    decimal written = decimal_of(value);
+    if (written.below) return over(signed_integer(written.above), signed_integer(written.below));
+    bool negative = written.digits[0] == '-';
+    residue digits = 0, scale = power(10, (uint64_t)labs(written.exponent));
+    for (const char *c = written.digits + negative; *c; c++) digits = plus(times(digits, 10), (residue)(*c - '0'));
+    digits = written.exponent < 0 ? over(digits, scale) : times(digits, scale);
+    return negative ? minus(0, digits) : digits;
+}
+
+/* ---- angles ---- */
+
+typedef struct turn {
+    residue cosine, sine;
+} turn;
+
+static turn turn_by(turn a, turn b) {
+    return (turn){minus(times(a.cosine, b.cosine), times(a.sine, b.sine)),
+                  plus(times(a.sine, b.cosine), times(a.cosine, b.sine))};
+}
+
+/* By `units` times the angle whose 1/720720 is a point of the circle that its value decides; that of −x is opposite. */
+static turn turn_of(residue value, double units, uint64_t seed) {
+    turn out = {1, 0};
+    if (value == 0) return out;
+    bool negative = (value > PRIME / 2) != (units < 0);
+    residue t = mix(seed, value > PRIME / 2 ? PRIME - value : value) % PRIME, square = times(t, t);
+    residue below = over(1, plus(1, square)); /* −1 is no square modulo this prime */
+    turn base = {times(minus(1, square), below), times(plus(t, t), below)};
+    for (uint64_t n = (uint64_t)fabs(units); n; n >>= 1, base = turn_by(base, base))
+        if (n & 1) out = turn_by(out, base);
+    if (negative) out.sine = minus(0, out.sine);
+    return out;
+}
+
+typedef struct angle {
+    graph_node *terms;
+    double *factors;
+    size_t count;
+} angle;
+
+typedef struct point {
+    const graph *graph;
+    residue *value; /* by node */
+    uint64_t seed;
+} point;
+
+static turn turn_at(const point *p, const angle *a) {
+    turn out = {1, 0};
+    for (size_t k = 0; k < a->count; k++) {
+        residue value = p->value[a->terms[k]];
+        double units = a->factors[k] * ANGLE_UNITS, nearest = nearbyint(units);
+        uint64_t seed = mix(p->seed, GRAPH_SIN), bits;
+        if (value == UNDEFINED) return (turn){UNDEFINED, UNDEFINED};
+        if (fabs(units - nearest) > 4 * DBL_EPSILON * fabs(units) || fabs(units) > 0x1p53) { /* a circle of its own */
+            units = fabs(units);
+            memcpy(&bits, &units, sizeof bits);
+            seed = mix(seed, bits);
+            nearest = a->factors[k] < 0 ? -1 : 1;
+        }
+        out = turn_by(out, turn_of(value, nearest, seed));
+    }
+    return out;
+}
+
+/* ---- evaluation ---- */
+
+typedef struct plan {
+    graph *graph;
+    arena *memory;
+    graph_node *order; /* operands before results, terms of angles before their sines and cosines */
+    angle *angles;     /* of these, in that order */
+    bool *placed;      /* by node */
+    size_t count, angle_count, room, angle_room, placed_room;
+} plan;
+
+static bool is_angular(const graph *g, graph_node node) {
+    uint8_t op = graph_at(g, node)->op;
+    return op == GRAPH_SIN || op == GRAPH_COS || op == GRAPH_TAN;
+}
+
+/* node = *factor · rest */
+static graph_node split(graph *g, graph_node node, double *factor) {
+    double number;
+    for (*factor = 1;;) {
+        const graph_cell *cell = graph_at(g, node);
+        if (graph_is_number(g, node, &number)) {
+            *factor *= number;
+            return graph_number(g, 1);
+        }
+        if (cell->op == GRAPH_MUL && graph_is_number(g, cell->as.operand[0], &number)) {
+            *factor *= number;
+            node = cell->as.operand[1];
+        } else if (cell->op == GRAPH_DIV && graph_is_number(g, cell->as.operand[1], &number)) {
+            *factor /= number;
+            node = cell->as.operand[0];
+        } else {
+            return node;
+        }
+    }
+}
+
+static bool place(plan *p, graph_node node) {
+    size_t nodes = graph_count(p->graph);
+    bool *placed = arena_grow(p->memory, p->placed, &p->placed_room, nodes, sizeof *placed);
+    graph_node *order = arena_grow(p->memory, p->order, &p->room, p->count + 1, sizeof *order);
+    if (!placed || !order) return false;
+    p->placed = placed;
+    p->order = order;
+    if (!placed[node]) order[p->count++] = node;
+    placed[node] = true;
+    return true;
+}
+
+static bool place_all_below(plan *p, graph_node root) {
+    graph_node *below;
+    size_t count = graph_below(p->graph, &root, 1, p->memory, &below);
+    for (size_t k = 0; k < count; k++)
+        if (!place(p, below[k])) return false;
+    return count > 0;
+}
+
+static bool place_angle(plan *p, graph_node node) {
+    signed char *signs;
+    angle a = {0};
+    a.count = graph_terms(p->graph, graph_at(p->graph, node)->as.operand[0], p->memory, &a.terms, &signs);
+    a.factors = arena_alloc(p->memory, a.count, sizeof *a.factors);
+    angle *angles = arena_grow(p->memory, p->angles, &p->angle_room, p->angle_count + 1, sizeof *angles);
+    if (a.count == 0 || !a.factors || !angles) return false;
+    for (size_t k = 0; k < a.count; k++) {
+        a.terms[k] = split(p->graph, a.terms[k], &a.factors[k]);
+        a.factors[k] *= signs[k];
+        if (!place_all_below(p, a.terms[k])) return false;
+    }
+    p->angles = angles;
+    p->angles[p->angle_count++] = a;
+    return true;
+}
+
+static bool make_plan(plan *p, const graph_node *expressions, size_t count) {
+    graph_node *below;
+    size_t nodes = graph_below(p->graph, expressions, count, p->memory, &below);
+    for (size_t k = 0; k < nodes; k++)
+        if ((is_angular(p->graph, below[k]) && !place_angle(p, below[k])) || !place(p, below[k])) return false;
+    return nodes > 0 && graph_status(p->graph) == HAMEL_OK;
+}
+
+static residue root(residue u, uint64_t seed) {
+    residue r = power(u, (PRIME + 1) / 4);
+    if (times(r, r) != u) return UNDEFINED;
+    return mix(seed, u) & 1 ? minus(0, r) : r;
+}
+
+/* An operator of which nothing is known but that equal operands give equal results. */
+static residue unknown(const point *p, const graph_cell *cell, const residue *x) {
+    uint64_t key = mix(p->seed, cell->op);
+    for (int k = 0; k < 3 && cell->as.operand[k] >= 0; k++) key = mix(key, x[k]);
+    return key % PRIME;
+}
+
+static residue operation(const point *p, const graph_cell *cell, const residue *x) {
+    double exponent;
+    switch (cell->op) {
+    case GRAPH_ADD: return plus(x[0], x[1]);
+    case GRAPH_SUB: return minus(x[0], x[1]);
+    case GRAPH_MUL: return times(x[0], x[1]);
+    case GRAPH_DIV: return over(x[0], x[1]);
+    case GRAPH_NEG: return minus(0, x[0]);
+    case GRAPH_SQRT: return root(x[0], p->seed);
+    case GRAPH_POW:
+        if (!graph_is_number(p->graph, cell->as.operand[1], &exponent) || exponent != floor(exponent) ||
+            fabs(exponent) > MOST_POWER)
+            return unknown(p, cell, x);
+        return exponent < 0 ? over(1, power(x[0], (uint64_t)-exponent)) : power(x[0], (uint64_t)exponent);
+    default: return unknown(p, cell, x);
+    }
+}
+
+static residue angular(graph_op op, turn t) {
+    if (t.cosine == UNDEFINED) return UNDEFINED;
+    return op == GRAPH_SIN ? t.sine : op == GRAPH_COS ? t.cosine : over(t.sine, t.cosine);
+}
+
+static residue node_value(const point *p, graph_node node) {
+    const graph_cell *cell = graph_at(p->graph, node);
+    residue x[3] = {0};
+    if (cell->op == GRAPH_IS_SYMBOL)
+        return mix(mix(p->seed, GRAPH_IS_SYMBOL + cell->kind), (uint64_t)cell->as.index) % PRIME;
+    for (int k = 0; k < 3 && cell->as.operand[k] >= 0; k++) {
+        x[k] = p->value[cell->as.operand[k]];
+        if (x[k] == UNDEFINED) return UNDEFINED;
+    }
+    return operation(p, cell, x);
+}
+
+/* The same at all points. */
+static void set_numbers(const point *p, const plan *all) {
+    double number;
+    for (size_t k = 0; k < all->count; k++)
+        if (graph_is_number(p->graph, all->order[k], &number)) p->value[all->order[k]] = number_value(number);
+}
+
+static void evaluate(const point *p, const plan *all) {
+    const angle *next = all->angles;
+    for (size_t k = 0; k < all->count; k++) {
+        graph_node node = all->order[k];
+        if (graph_is_number(p->graph, node, NULL)) continue;
+        bool turns = is_angular(p->graph, node);
+        p->value[node] = turns ? angular(graph_at(p->graph, node)->op, turn_at(p, next++)) : node_value(p, node);
+    }
+}
+
+bool identity_find_zeros(graph *g, const graph_node *expressions, size_t count, bool *is_zero, arena *memory) {
+    plan all = {.graph = g, .memory = memory};
+    if (count == 0) return true;
+    if (!make_plan(&all, expressions, count)) return false;
+    point p = {.graph = g, .value = arena_alloc(memory, graph_count(g), sizeof *p.value)};
+    int *good = arena_alloc(memory, count, sizeof *good);
+    if (!p.value || !good) return false;
+    size_t open = count;
+    set_numbers(&p, &all);
+    for (size_t k = 0; k < count; k++) is_zero[k] = false;
+    for (int at = 0; at < MOST_POINTS && open > 0 && !graph_refused(g); at++) {
+        p.seed = mix(0, (uint64_t)at);
+        evaluate(&p, &all);
+        for (size_t k = 0; k < count; k++) {
+            residue value = p.value[expressions[k]];
+            if (good[k] < 0 || good[k] == POINTS || value == UNDEFINED) continue;
+            good[k] = value == 0 ? good[k] + 1 : -1;
+            is_zero[k] = good[k] == POINTS;
+            open -= good[k] < 0 || good[k] == POINTS;
+        }
+    }
+    return graph_status(g) == HAMEL_OK;
+}
