@@ -45,7 +45,8 @@ struct access_holder {
     char name[TOKEN_NAME_BYTES];    /* "" for anyone; owner of the jobs */
     uint8_t hash[TOKEN_HASH_BYTES]; /* under the list's lock */
     cpu_share share;
-    size_t analyses; /* processes that it holds; under the lock of analysis_pool.c */
+    size_t analyses;                 /* processes that it holds; under the lock of analysis_pool.c */
+    size_t derivations, model_bytes; /* under way; of models in use; under the lock of model_cache.c */
 
     pthread_mutex_t lock; /* of what follows */
     unsigned scopes;

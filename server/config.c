@@ -64,6 +64,7 @@ static const option options[] = {
     {"analysis-processes", "N",  OPTION_COUNT,  AT(analysis_processes), 0, 2048, "",           "processes for analyses; 0: in the daemon's own (default: twice --workers)"},
     {"analysis-memory", "BYTES", OPTION_COUNT,  AT(analysis_memory), 1e6, 1e15, "1073741824",  "memory that one of these may take"},
     {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "models kept for descriptions that come again; 0: none"},
+    {"models",      "BYTES",     OPTION_COUNT,  AT(models),         0, 1e12, "1073741824",     "models of running requests, above which others get 503; 0: no bound"},
     {"jit",         "WHEN",      OPTION_TEXT,   AT(jit_text),       0, 0,    "auto",           "translate equations to machine code: auto (where a run repays it), on or off"},
     {"seccomp",     "WHEN",      OPTION_TEXT,   AT(seccomp_text),   0, 0,    "off",            "keep only the system calls needed: off, on, or kill (others end the daemon)"},
     {"stall",       "SECONDS",   OPTION_NUMBER, AT(stall),        0.1, 1e6,  "60",             "end a stream whose reader takes nothing for so long"},

@@ -49,6 +49,7 @@ typedef struct server_config {
     double analysis_processes;    /* 0: analyses run in the daemon's own */
     double analysis_memory;       /* bytes that one of these may allocate */
     double cache;                 /* bytes of models kept for equal descriptions */
+    double models;                /* bytes of models in use; 0: any number */
     double stall;                 /* seconds a stream waits for a reader that takes nothing */
     double grace;                 /* seconds from SIGTERM to the end */
     double lease;                 /* seconds of silence after which a shared store gives the jobs to others */

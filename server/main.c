@@ -258,7 +258,10 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     cpu_slots_init(&slots, (size_t)config->workers);
     usage *saved = usage_start(holders, services.store);
     int code = EXIT_SUCCESS;
-    services.models = model_cache_open(&services.limits, &counters, (size_t)config->cache);
+    const model_bounds bounds = {.kept = (size_t)config->cache,
+                                 .used = (size_t)config->models,
+                                 .derivations = 2 * (size_t)config->workers}; /* half of them for one token owner */
+    services.models = model_cache_open(&services.limits, &counters, &bounds);
     const worker_services for_workers = {.store = services.store,
                                          .log = log,
                                          .metrics = &counters,

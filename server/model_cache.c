@@ -26,26 +26,29 @@ struct cache_entry {
     hamel_model *model; /* NULL: being derived */
     bool failed;        /* the derivation ended without a model: out of the list, gone with its last holder */
     size_t bytes, holders;
+    access_holder *user; /* who is charged for it while it is in use; NULL: nobody */
     cache_entry *previous, *next;
 };
 
 struct model_cache {
     api_limits limits;
     metrics *metrics;
-    size_t bytes_max;
+    model_bounds bounds;
 
     pthread_mutex_t lock;
     pthread_cond_t derived;
     cache_entry *first, *last;
     size_t count, bytes; /* of what is in the list */
+    size_t used;         /* bytes of models in use */
+    size_t deriving;
 };
 
-model_cache *model_cache_open(const api_limits *limits, metrics *counters, size_t bytes) {
+model_cache *model_cache_open(const api_limits *limits, metrics *counters, const model_bounds *bounds) {
     model_cache *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->limits = *limits;
     c->metrics = counters;
-    c->bytes_max = bytes;
+    c->bounds = *bounds;
     pthread_mutex_init(&c->lock, NULL);
     stamp_condition_init(&c->derived);
     return c;
@@ -101,7 +104,7 @@ static bool same(const hash *a, const hash *b) {
  * without the lock. */
 static cache_entry *take_surplus(model_cache *c) {
     cache_entry *surplus = NULL;
-    for (cache_entry *e = c->last, *before; e && (c->bytes > c->bytes_max || c->count > ENTRIES_MAX); e = before) {
+    for (cache_entry *e = c->last, *before; e && (c->bytes > c->bounds.kept || c->count > ENTRIES_MAX); e = before) {
         before = e->previous;
         if (e->holders > 0) continue;
         unlink_entry(c, e);
@@ -140,8 +143,25 @@ static void note_body(cache_entry *e, const hash *body) {
     e->bodies[e->body_count++ % BODIES] = *body;
 }
 
-static void use(model_cache *c, cache_entry *e) {
-    e->holders++;
+/* Models in use are charged to the one who took them first. */
+static void charge(model_cache *c, cache_entry *e, access_holder *user) {
+    e->user = user;
+    c->used += e->bytes;
+    if (user) user->model_bytes += e->bytes;
+}
+
+static void uncharge(model_cache *c, cache_entry *e) {
+    c->used -= e->bytes;
+    if (e->user) e->user->model_bytes -= e->bytes;
+}
+
+/* Whoever takes no more than is left to others leaves one part of n + 1 free when n do so. */
+static bool leaves_enough(size_t own, size_t all, size_t most) {
+    return most == 0 || (all < most && (own == 0 || own < most - all));
+}
+
+static void use(model_cache *c, cache_entry *e, access_holder *user) {
+    if (e->holders++ == 0) charge(c, e, user);
     unlink_entry(c, e);
     link_first(c, e);
 }
@@ -160,7 +180,7 @@ static bool wait_for_model(model_cache *c, const cache_entry *e, budget *b) {
 
 /* Lets go of an entry; what is to be destroyed then. */
 static cache_entry *let_go(model_cache *c, cache_entry *e) {
-    e->holders--;
+    if (--e->holders == 0) uncharge(c, e);
     if (!e->failed) return take_surplus(c);
     return e->holders == 0 ? e : NULL;
 }
@@ -178,12 +198,82 @@ static bool canonical_of(const model_cache *c, const char *body, size_t length, 
     return true;
 }
 
+static bool fail(api_failure *failure, hamel_status status) {
+    failure->http = api_status_http(status);
+    failure->exit_code = api_status_exit(status);
+    failure->problem =
+        api_problem_plain(failure->http, hamel_status_slug(status), hamel_status_meaning(status), NULL, NULL);
+    return false;
+}
+
+/* Derivations take turns, so all that have begun hold their memory. Waits for a place; false when the budget has ended. */
+static bool take_place(model_cache *c, budget *b) {
+    bool computes = b->turn.held, wanted = true;
+    access_holder *holder = b->holder;
+    pthread_mutex_lock(&c->lock);
+    while (!leaves_enough(holder ? holder->derivations : 0, c->deriving, c->bounds.derivations)) {
+        budget_leave_slot(b);
+        wanted = hamel_ask(&b->poll) == HAMEL_OK;
+        if (!wanted) break;
+        struct timespec until = stamp_deadline(LOOK_SECONDS);
+        pthread_cond_timedwait(&c->derived, &c->lock, &until);
+    }
+    if (wanted) {
+        c->deriving++;
+        if (holder) holder->derivations++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (computes) budget_take_slot(b);
+    return wanted;
+}
+
+static void leave_place(model_cache *c, budget *b) {
+    pthread_mutex_lock(&c->lock);
+    c->deriving--;
+    if (b->holder) b->holder->derivations--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static bool may_use_more(model_cache *c, const budget *b) {
+    pthread_mutex_lock(&c->lock);
+    bool may = b->is_job || leaves_enough(b->holder ? b->holder->model_bytes : 0, c->used, c->bounds.used);
+    pthread_mutex_unlock(&c->lock);
+    return may;
+}
+
+static void refuse(model_cache *c, api_failure *failure) {
+    static const char detail[] =
+        "the models of other requests use all memory that is allowed for them; retry when some "
+        "have ended";
+    metrics_reject(c->metrics, REJECT_BUSY);
+    *failure = (api_failure){.http = 503, .exit_code = api_status_exit(HAMEL_NO_MEMORY)};
+    failure->problem = api_problem_plain(503, "busy", "Busy", detail, NULL);
+}
+
+/* Within the bounds of all models: NULL with *failure filled. What those who wait for a place will use is not yet known, so
+ * whether there is room is asked once there is one. */
+static hamel_model *prepare(model_cache *c, const char *body, size_t length, budget *b, const char *file,
+                            api_failure *failure) {
+    hamel_model *model = NULL;
+    if (!take_place(c, b)) {
+        fail(failure, HAMEL_CANCELED);
+        return NULL;
+    }
+    if (may_use_more(c, b)) {
+        budget_derive(b, true);
+        model = api_prepare(body, length, NULL, 0, &c->limits, &b->poll, file, failure);
+        budget_derive(b, false);
+    } else {
+        refuse(c, failure);
+    }
+    leave_place(c, b);
+    return model;
+}
+
 /* The caller has made the entry and derives for all who wait for it. */
 static bool derive(model_cache *c, cache_entry *e, const char *body, size_t length, budget *b, const char *file,
                    api_failure *failure) {
-    budget_derive(b, true);
-    hamel_model *model = api_prepare(body, length, NULL, 0, &c->limits, &b->poll, file, failure);
-    budget_derive(b, false);
+    hamel_model *model = prepare(c, body, length, b, file, failure);
     cache_entry *gone = NULL;
     pthread_mutex_lock(&c->lock);
     unlink_entry(c, e);
@@ -191,6 +281,7 @@ static bool derive(model_cache *c, cache_entry *e, const char *body, size_t leng
     e->failed = !model;
     if (model) {
         e->bytes = hamel_model_bytes(model);
+        charge(c, e, b->holder);
         link_first(c, e);
     } else {
         gone = let_go(c, e);
@@ -206,7 +297,7 @@ typedef enum found { FOUND_MODEL, FOUND_FAILURE, FOUND_NOTHING, FOUND_CANCELED }
 /* With the lock held, which is given up while waiting: an entry that is there already. */
 static found take_existing(model_cache *c, cache_entry *e, const hash *body, budget *b, cache_entry **gone) {
     if (!e) return FOUND_NOTHING;
-    use(c, e);
+    use(c, e, b->holder);
     bool wanted = wait_for_model(c, e, b);
     if (wanted && e->model) {
         if (body) note_body(e, body);
@@ -224,14 +315,6 @@ static cache_entry *add_entry(model_cache *c, const hash *canonical, const hash 
     note_body(e, body);
     link_first(c, e);
     return e;
-}
-
-static bool fail(api_failure *failure, hamel_status status) {
-    failure->http = api_status_http(status);
-    failure->exit_code = api_status_exit(status);
-    failure->problem =
-        api_problem_plain(failure->http, hamel_status_slug(status), hamel_status_meaning(status), NULL, NULL);
-    return false;
 }
 
 /* One attempt: FOUND_NOTHING leaves *entry to be derived by the caller, NULL without memory. */
@@ -279,7 +362,7 @@ void model_cache_release(model_cache *c, model_lease *lease) {
 
 cache_size model_cache_size(model_cache *c) {
     pthread_mutex_lock(&c->lock);
-    cache_size size = {.models = c->count, .bytes = c->bytes};
+    cache_size size = {.models = c->count, .bytes = c->bytes, .used_bytes = c->used, .derivations = c->deriving};
     pthread_mutex_unlock(&c->lock);
     return size;
 }

@@ -20,9 +20,16 @@ typedef struct model_lease {
     cache_entry *entry;
 } model_lease;
 
-/* `bytes` 0: nothing is kept, but those that arrive together still share. NULL without memory. The limits are those of
- * all derivations. */
-model_cache *model_cache_open(const api_limits *limits, metrics *counters, size_t bytes);
+/* What all models together may take. A token owner has no more of the last two than is left to others, so that one who
+ * comes later finds some. */
+typedef struct model_bounds {
+    size_t kept; /* bytes of models; 0: none is kept, but those that arrive together still share */
+    size_t used; /* bytes of models in use, above which requests are refused; jobs, which are few, are not. 0: any */
+    size_t derivations; /* at the same time, each with the memory that `limits` allows; others wait. 0: any number */
+} model_bounds;
+
+/* NULL without memory. The limits are those of all derivations. */
+model_cache *model_cache_open(const api_limits *limits, metrics *counters, const model_bounds *bounds);
 void model_cache_close(model_cache *c); /* when there are no leases left */
 
 /* The model of body[length], derived if need be within the budget, whose slot is given up while another derives it. False
@@ -32,7 +39,7 @@ bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b
 void model_cache_release(model_cache *c, model_lease *lease); /* no-op without a model */
 
 typedef struct cache_size {
-    size_t models, bytes;
+    size_t models, bytes, used_bytes, derivations;
 } cache_size;
 cache_size model_cache_size(model_cache *c);
 

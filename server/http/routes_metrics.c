@@ -41,6 +41,8 @@ handled service_metrics(request *r) {
     cache_size kept = model_cache_size(r->services->models);
     metrics_write_value(&out, "hamel_cache_models", "gauge", "Models that are kept.", (double)kept.models);
     metrics_write_value(&out, "hamel_cache_bytes", "gauge", "Memory of these models.", (double)kept.bytes);
+    metrics_write_value(&out, "hamel_models_used_bytes", "gauge", "Memory of models in use.", (double)kept.used_bytes);
+    metrics_write_value(&out, "hamel_derivations", "gauge", "Derivations that have begun.", (double)kept.derivations);
     text_buffer_puts(&out, "# HELP hamel_build_info Version of the daemon.\n# TYPE hamel_build_info gauge\n"
                            "hamel_build_info{version=\"" HAMEL_VERSION "\"} 1\n");
     metrics_write_process(&out);

@@ -52,7 +52,7 @@ static unsigned serve(void) {
     services.limits.engine.max_rows = config.max_rows;
     const store_options options = {.log = &log, .metrics = &counters, .lease_seconds = config.lease};
     services.store = store_open(config.store, &options, message, sizeof message);
-    services.models = model_cache_open(&services.limits, &counters, 1 << 24);
+    services.models = model_cache_open(&services.limits, &counters, &(model_bounds){.kept = 1 << 24});
     require(services.access && services.store && services.models, message);
     const worker_services for_workers = {.store = services.store,
                                          .log = &log,

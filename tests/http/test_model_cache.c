@@ -58,7 +58,7 @@ static int set_up(void **state) {
 static void an_equal_description_gives_the_same_model(void **state) {
     (void)state;
     char one[512], other[512], another[512];
-    model_cache *c = model_cache_open(&limits, &counters, 1 << 24);
+    model_cache *c = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
     model_lease first = taken(c, system_with(one, sizeof one, 2, ""));
     model_lease again = taken(c, one);
     model_lease spaced = taken(c, system_with(other, sizeof other, 2, " \n "));
@@ -78,14 +78,14 @@ static void an_equal_description_gives_the_same_model(void **state) {
 static void memory_is_bounded_and_what_is_held_stays(void **state) {
     (void)state;
     char text[512];
-    model_cache *measure = model_cache_open(&limits, &counters, 1 << 24);
+    model_cache *measure = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
     model_lease lease = taken(measure, system_with(text, sizeof text, 1, ""));
     size_t bytes = model_cache_size(measure).bytes;
     assert_true(bytes > 1000);
     model_cache_release(measure, &lease);
     model_cache_close(measure);
 
-    model_cache *c = model_cache_open(&limits, &counters, 3 * bytes + bytes / 2);
+    model_cache *c = model_cache_open(&limits, &counters, &(model_bounds){.kept = 3 * bytes + bytes / 2});
     model_lease held = taken(c, system_with(text, sizeof text, 1, ""));
     for (int k = 2; k < 20; k++) {
         lease = taken(c, system_with(text, sizeof text, k, ""));
@@ -104,17 +104,94 @@ static void memory_is_bounded_and_what_is_held_stays(void **state) {
     model_cache_release(c, &lease);
     model_cache_close(c);
 
-    c = model_cache_open(&limits, &counters, 0);
+    c = model_cache_open(&limits, &counters, &(model_bounds){.kept = 0});
     lease = taken(c, text);
     model_cache_release(c, &lease);
     assert_int_equal(model_cache_size(c).models, 0);
     model_cache_close(c);
 }
 
+static access_holder ann = {.name = "ann", .lock = PTHREAD_MUTEX_INITIALIZER},
+                     bob = {.name = "bob", .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The status of a refusal; 0: taken. */
+static int take_as(model_cache *c, access_holder *holder, bool is_job, double stiffness, model_lease *lease) {
+    char text[512];
+    api_failure failure = {0};
+    budget b = budget_until(&never);
+    b.holder = holder;
+    b.is_job = is_job;
+    system_with(text, sizeof text, stiffness, "");
+    bool good = model_cache_take(c, text, strlen(text), &b, "test", lease, &failure);
+    budget_close(&b);
+    cJSON_Delete(failure.problem);
+    free(failure.text);
+    return good ? 0 : failure.http;
+}
+
+static void models_in_use_are_bounded_and_some_room_is_left_to_others(void **state) {
+    (void)state;
+    model_cache *measure = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
+    model_lease leases[6], none;
+    assert_int_equal(take_as(measure, &ann, false, 1, &leases[0]), 0);
+    size_t bytes = model_cache_size(measure).used_bytes;
+    assert_int_equal(bytes, ann.model_bytes);
+    model_cache_release(measure, &leases[0]);
+    assert_int_equal(ann.model_bytes, 0);
+    model_cache_close(measure);
+
+    model_cache *c =
+        model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24, .used = 5 * bytes + bytes / 2});
+    for (size_t k = 0; k < 3; k++) assert_int_equal(take_as(c, &ann, false, 1 + (double)k, &leases[k]), 0);
+    assert_int_equal(take_as(c, &ann, false, 4, &none), 503);
+    assert_int_equal(take_as(c, &bob, false, 5, &leases[3]), 0);
+    assert_int_equal(take_as(c, &bob, false, 1, &leases[4]), 0); /* is there already, and ann has been charged */
+    assert_int_equal(take_as(c, &ann, true, 6, &leases[5]), 0);  /* jobs are few, and are not refused */
+    for (size_t k = 0; k < 6; k++) model_cache_release(c, &leases[k]);
+    assert_int_equal(model_cache_size(c).used_bytes + ann.model_bytes + bob.model_bytes, 0);
+    assert_int_equal(take_as(c, &ann, false, 4, &none), 0);
+    model_cache_release(c, &none);
+    model_cache_close(c);
+}
+
+typedef struct line {
+    model_cache *cache;
+    atomic_int started, done;
+} line;
+
+static void *derive_many(void *context) {
+    line *l = context;
+    for (int k = 0; k < 20; k++) {
+        model_lease lease;
+        assert_int_equal(take_as(l->cache, &ann, false, 100 + atomic_fetch_add(&l->started, 1), &lease), 0);
+        model_cache_release(l->cache, &lease);
+    }
+    atomic_fetch_add(&l->done, 1);
+    return NULL;
+}
+
+/* Each holds memory until it is done, although they take turns. */
+static void few_derivations_are_under_way_at_the_same_time(void **state) {
+    (void)state;
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    line all = {.cache = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24, .derivations = 4})};
+    size_t most = 0;
+    for (size_t k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, derive_many, &all), 0);
+    while (atomic_load(&all.done) < THREADS) {
+        size_t now = model_cache_size(all.cache).derivations;
+        if (now > most) most = now;
+    }
+    for (size_t k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
+    assert_true(most >= 1 && most <= 2);
+    assert_int_equal(ann.derivations, 0);
+    model_cache_close(all.cache);
+}
+
 static void faults_are_told_to_each_and_not_kept(void **state) {
     (void)state;
     static const char *const bad[] = {"{", "{\"hamel\":1}", ""};
-    model_cache *c = model_cache_open(&limits, &counters, 1 << 24);
+    model_cache *c = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
     for (size_t k = 0; k < 6; k++) {
         model_lease lease;
         api_failure failure = {0};
@@ -161,7 +238,7 @@ static void *take_many(void *context) {
 
 static void a_crowd_derives_each_system_once(void **state) {
     (void)state;
-    crowd all = {.cache = model_cache_open(&limits, &counters, 1 << 26)};
+    crowd all = {.cache = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 26})};
     pthread_t threads[THREADS];
     for (size_t k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, take_many, &all), 0);
     for (size_t k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
@@ -204,6 +281,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_equal_description_gives_the_same_model),
         cmocka_unit_test(memory_is_bounded_and_what_is_held_stays),
+        cmocka_unit_test(models_in_use_are_bounded_and_some_room_is_left_to_others),
+        cmocka_unit_test(few_derivations_are_under_way_at_the_same_time),
         cmocka_unit_test(faults_are_told_to_each_and_not_kept),
         cmocka_unit_test(a_crowd_derives_each_system_once),
         cmocka_unit_test(the_second_request_does_not_derive),
