@@ -317,17 +317,20 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
     }
 }
 
-/* x1 − x2³/3, the other form has no integral: from every start, also where x2² is small. */
+/* f(x2) dx2 has an integral with x1, the other form has none with anything: from every start, also where f is small. */
 static void a_small_coefficient_is_no_bracket(void **state) {
+    static const char *const functions[] = {"x2^2",      "x2^3",         "0.3*x2^4",    "(1 - cos(x2))",
+                                            "sin(x2)^2", "x2^2*exp(x2)", "(x2 - 0.2)^2"};
+    static const char *const others[] = {"x4' - x3*x2'", "x4' - x2*x3'", "x4' - x3*x2' + x2*x3'"};
     static const double starts[] = {-0.9, -0.6, -0.26, -0.2, -0.1, 0, 1e-9, 0.05, 0.1, 0.3};
     (void)state;
-    for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+    for (size_t k = 0; k < 7 * 3 * 10; k++) {
         char text[600];
         snprintf(text, sizeof text,
                  "`coordinates`: [`x1`, {`name`: `x2`, `initial`: %g}, `x3`, `x4`],"
                  "`kinetic_energy`: `x1'^2 + x2'^2 + x3'^2 + x4'^2`, `constraints`: ["
-                 "{`name`: `a`, `equation`: `x1' - x2^2*x2' = 0`}, {`name`: `b`, `equation`: `x4' - x3*x2' = 0`}]",
-                 starts[k]);
+                 "{`name`: `a`, `equation`: `x1' - %s*x2' = 0`}, {`name`: `b`, `equation`: `%s = 0`}]",
+                 starts[k % 10], functions[k / 30], others[k / 10 % 3]);
         expect(text, (expectation){2, 1, 3, HAMEL_VERDICT_PARTIALLY_HOLONOMIC});
     }
 }
