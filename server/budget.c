@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LOOK_SECONDS 0.004 /* between checks: below the time of a CPU slot, and the tick of the coarse clock */
+#define LOOK_SECONDS 0.003 /* between checks: below the turn of a CPU slot, and a tick of the coarse clock */
 #define BUSY_SECONDS 10    /* after which a request that others have slowed down may be sent again */
 
 static const char *const spent_names[] = {

@@ -4,8 +4,9 @@
 
 #include "server/stamp.h"
 
-/* Long enough that switching costs nothing, short enough that 200 streams on two cores each move once a second. */
-#define TURN_SECONDS 0.01
+/* Long enough that switching costs nothing (tests/load/run.sh), short enough that another token's small run waits for less
+ * than its own time, and 200 streams on two cores each move twice a second. */
+#define TURN_SECONDS 0.004
 
 struct cpu_waiter {
     pthread_cond_t granted_signal;
