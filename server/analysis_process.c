@@ -77,16 +77,19 @@ static void end_without_memory(void) {
 
 /* Bytes of data that this process has now: the sixth number of statm, in pages. */
 static double data_bytes(void) {
+    enum { DATA = 6 };
+    char line[256] = "", *end = line;
     double pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file) return 0;
-    if (fscanf(file, "%*s %*s %*s %*s %*s %lf", &pages) != 1) pages = 0;
+    if (!fgets(line, sizeof line, file)) line[0] = '\0';
     fclose(file);
+    for (int k = 0; k < DATA; k++) pages = strtod(end, &end);
     return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* Lowers a limit to `most`, as far as the system allows more; `finally`: it cannot be raised again. */
-static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
+static bool limit_to(int resource, double most, bool finally) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) return false;
     limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || most < (double)limit.rlim_max ? (rlim_t)most : limit.rlim_max;
