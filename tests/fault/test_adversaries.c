@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -98,8 +100,64 @@ static void costly_bodies_are_answered_within_bounds(void **state) {
     daemon_remove(&d);
 }
 
+/* ---- lists of jobs with large summaries ------------------------------------------------------------------------- */
+
+/* Each redundant constraint has an entry in three lists of the summary. 10,000 of them, in a body of 300 bytes, are 0.77
+ * MB for each job. */
+static cJSON *submit_redundant(int constraints, int jobs) {
+    snprintf(body, sizeof body,
+             "{\"hamel\":1,\"parameters\":{\"k\":1},\"coordinates\":[\"x\",\"y\"],\"kinetic_energy\":\"x'^2+y'^2\","
+             "\"constraints\":[{\"name\":\"c[i]\",\"for\":\"i=1..%d\",\"equation\":\"x = y\"}],"
+             "\"simulation\":{\"stop\":1e-3,\"samples\":2},"
+             "\"sweep\":{\"over\":{\"k\":{\"from\":1,\"to\":2,\"count\":%d}}}}",
+             constraints, jobs);
+    return ask_json(&d, "POST", "/v1/batches", json_type, body, 201);
+}
+
+static void wait_for_batch(const char *id) {
+    char path[80];
+    snprintf(path, sizeof path, "/v1/batches/%s", id);
+    for (bool ended = false; !ended; sleep_seconds(0.1)) {
+        cJSON *batch = ask_json(&d, "GET", path, NULL, NULL, 200);
+        ended = strcmp(json_text_of(batch, "status"), "ended") == 0;
+        cJSON_Delete(batch);
+    }
+}
+
+static void lists_of_jobs_with_large_summaries_are_small(void **state) {
+    (void)state;
+    enum { LISTS = 14, JOB_BYTES = 1000 };
+    int jobs = long_tests() ? 250 : 8, sockets[LISTS], small = 4096;
+    static const char question[] = "GET /v1/jobs?limit=500 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    daemon_start(&d, (const char *const[]){"--cache", "0", NULL});
+    cJSON *made = submit_redundant(long_tests() ? 10000 : 2000, jobs);
+    wait_for_batch(json_text_of(made, "id"));
+    size_t before = daemon_resident_bytes(&d);
+    answer a = ask(&d, "GET", "/v1/jobs?limit=500", NULL, NULL);
+    assert_int_equal(a.status, 200);
+    print_message("a list of %d jobs: %zu bytes\n", jobs, a.length);
+    assert_true(a.length < (size_t)jobs * JOB_BYTES);
+    answer_clear(&a);
+    for (int k = 0; k < LISTS; k++) { /* which are not read */
+        sockets[k] = connect_to(&d);
+        setsockopt(sockets[k], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+        assert_int_equal(write(sockets[k], question, sizeof question - 1), sizeof question - 1);
+    }
+    sleep_seconds(1);
+    double more = (double)daemon_resident_bytes(&d) - (double)before;
+    print_message("%d of them unread: %.1f MiB more\n", LISTS, more / 1048576);
+    if (slowness() <= 1) assert_true(more < 16e6);
+    for (int k = 0; k < LISTS; k++) close(sockets[k]);
+    cJSON_Delete(made);
+    assert_int_equal(daemon_end(&d, SIGTERM), 0);
+    daemon_remove(&d);
+}
+
 int main(void) {
     setenv("HAMEL_TEST_EXCHANGES", "", 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(costly_bodies_are_answered_within_bounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(costly_bodies_are_answered_within_bounds),
+        cmocka_unit_test(lists_of_jobs_with_large_summaries_are_small),
+    };
     return cmocka_run_group_tests_name("adversaries", tests, NULL, NULL);
 }
