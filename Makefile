@@ -226,7 +226,7 @@ tests_build := all $(release_tests) $(call in_rooms,$(debug_tests),unit) $(debug
 tests_run = tests/run.sh tests/tools/check_house.sh tests/tools/check_deploy.sh tests/tools/check_unit.py tests/tools/check_queue_model.sh tests/golden/run.sh tests/cli/run.sh \
     tests/cli/jobs.sh tests/cli/plot.sh tests/cli/sweep.sh tests/cli/documents.sh tests/page/check_page.sh $(wildcard tests/page/test_*.mjs) \
     $(call in_rooms,$(release_tests) $(debug_tests),unit) $(call in_rooms,$(release_tests),reference) $(fuzz_runs) \
-    --alone $(call in_rooms,$(release_tests),http fault) tests/load/hostile.sh tests/http/check_openapi.py
+    --alone $(call in_rooms,$(release_tests),http fault) tests/load/hostile.sh tests/load/mix.sh tests/http/check_openapi.py
 
 test: build/.setup-test $(tests_build)
 	@rm -f $(exchanges)

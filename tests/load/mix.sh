@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# All attacks of hostile.py at once, over HTTPS, by one token owner, while another sends small runs. TAP; part of `make test`
+# for some seconds, and with HAMEL_TEST_LONG for a minute with a bound on time.
+#
+#   1. each small run of the other is answered
+#   2. the daemon and its processes stay within the sum of their budgets (SECURITY.md)
+#   3. (long) the p99 of the small runs is at most 3 times what it is beside the same attackers knocking at a listener that
+#      never answers, plus the turn of a CPU slot
+. "$(dirname "$0")/common.sh"
+hostile() { python3 "$root/tests/load/hostile.py" "$@"; }
+long=${HAMEL_TEST_LONG:+yes}
+seconds=${HAMEL_LOAD_SECONDS:-${long:+60}}
+seconds=${seconds:-5}
+kinds="hello equilibrium batch derive list follow store"
+
+for name in hostile other; do
+    "$hameld" --new-token $name 2>entry >$name.token
+    grep '^{' entry >>tokens
+done
+printf '{"tokens": [%s]}' "$(paste -sd, tokens)" >tokens.json
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem -days 2 \
+    -subj /CN=localhost 2>/dev/null
+mib=1048576
+start_daemon --tokens tokens.json --tls-cert cert.pem --tls-key key.pem --workers 2 --time-limit 5 --derive-limit 2 \
+    --connections 1000 --per-address 900 --streams 64 --followers 256 --answers $((32 * mib)) --cache $((64 * mib)) \
+    --models $((256 * mib)) --analysis-processes 2 --analysis-memory $((256 * mib))
+# Connections with bodies; streams and followers; answers; models kept and in use, of two jobs, of four derivations; analyses.
+budget_kb=$((1000 * 1088 + (64 + 256) * 512 + 1024 * (32 + 64 + 256 + 2 * 1024 + 4 * 1024 + 2 * 256)))
+
+# Resident kB of the daemon and all below it.
+resident() {
+    local pids="$daemon" all="$daemon"
+    while [ -n "$pids" ]; do
+        pids=$(pgrep -d, -P "$pids" | tr '\n' ' ' | tr -d ' ')
+        [ -z "$pids" ] || all+=",$pids"
+    done
+    ps -o rss= -p "$all" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+watch_memory() {
+    while [ -e attacking ]; do
+        resident
+        sleep 0.2
+    done | sort -n | tail -n 1 >most_kb
+}
+
+hostile dummy >port &
+dummy=$!
+while [ ! -s port ]; do sleep 0.05; done
+hostile attack "http://127.0.0.1:$(cat port)" "$(cat hostile.token)" $((seconds + 2)) $kinds &
+attackers=$!
+sleep 1
+read -r runs errors _ beside < <(hostile measure "$url" "$(cat other.token)" "$seconds")
+wait $attackers
+kill $dummy
+
+touch attacking
+watch_memory &
+watcher=$!
+hostile attack "$url" "$(cat hostile.token)" $((seconds + 2)) $kinds &
+attackers=$!
+sleep 1
+read -r runs errors median against < <(hostile measure "$url" "$(cat other.token)" "$seconds" 2>reasons)
+wait $attackers
+rm attacking
+wait $watcher
+
+holds "r > 0 && e == 0" r="$runs" e="$errors"
+outcome $? "each small run of the other is answered" || remarks <reasons
+echo "# $runs small runs, median $median ms, p99 $against ms; $beside ms beside attackers of a listener that never answers"
+most=$(cat most_kb)
+holds "m > 0 && m <= b" m="$most" b="$budget_kb"
+outcome $? "memory within the sum of the budgets"
+echo "# $most kB of $budget_kb"
+if [ -n "$long" ]; then
+    holds "n <= 3 * b + 4" n="$against" b="$beside"
+    outcome $? "p99 of small runs against all attacks"
+fi
+finish
