@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { ROUND_MS = 10 };  /* as long as a turn on a CPU slot */
+enum { ROUND_MS = 2 };   /* between looks at a process that computes: half a turn on a CPU slot */
 #define WAIT_SECONDS 0.1 /* between questions to the budget of an analysis that waits for a process */
 
 typedef struct process {

@@ -51,7 +51,8 @@ static void wait_for_slot(budget *b, void (*wait)(cpu_slots *slots, cpu_turn *tu
 static hamel_status ask(hamel_poll *poll) {
     budget *b = (budget *)poll;
     if (b->end == BUDGET_OPEN && atomic_load_explicit(b->cancel, memory_order_relaxed)) b->end = BUDGET_CANCELED;
-    if (b->end != BUDGET_OPEN || monotonic_coarse() - b->looked < LOOK_SECONDS) return answer(b);
+    bool early = monotonic_coarse() - b->looked < LOOK_SECONDS && !(b->turn.held && cpu_is_owed(b->slots, &b->turn));
+    if (b->end != BUDGET_OPEN || early) return answer(b);
     check(b);
     if (b->end == BUDGET_OPEN) wait_for_slot(b, cpu_pass);
     b->looked = monotonic_coarse();

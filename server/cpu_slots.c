@@ -10,7 +10,7 @@
 
 struct cpu_waiter {
     pthread_cond_t granted_signal;
-    bool granted;
+    bool granted, without;
     cpu_share *share;
     cpu_waiter *next;
 };
@@ -28,11 +28,16 @@ static cpu_share *share_of(cpu_slots *slots, const cpu_turn *turn) {
     return turn->share ? turn->share : &slots->common;
 }
 
-/* Takes the first waiter of the share that has used least out of the line; NULL when nobody waits. */
+static bool goes_before(const cpu_share *a, const cpu_share *b) {
+    bool has = atomic_load(&a->held) > 0, other_has = atomic_load(&b->held) > 0;
+    return has != other_has ? other_has : a->used < b->used;
+}
+
+/* Takes the next waiter out of the line; NULL when nobody waits. */
 static cpu_waiter *next_in_line(cpu_slots *slots) {
     cpu_waiter *before_best = NULL, *best = slots->first;
     for (cpu_waiter *w = slots->first; w && w->next; w = w->next) {
-        if (w->next->share->used >= best->share->used) continue;
+        if (!goes_before(w->next->share, best->share)) continue;
         before_best = w;
         best = w->next;
     }
@@ -49,12 +54,15 @@ static void grant_next(cpu_slots *slots) {
         return;
     }
     if (next->share->used > slots->level) slots->level = next->share->used;
+    if (next->without) atomic_fetch_sub(&slots->without, 1);
+    atomic_fetch_add(&next->share->held, 1);
     next->granted = true;
     pthread_cond_signal(&next->granted_signal);
 }
 
 static void wait_in_line(cpu_slots *slots, cpu_share *share) {
-    cpu_waiter self = {.share = share};
+    cpu_waiter self = {.share = share, .without = atomic_load(&share->held) == 0};
+    if (self.without) atomic_fetch_add(&slots->without, 1);
     pthread_cond_init(&self.granted_signal, NULL);
     /* The waiter is out of the line before this function returns. */
     if (slots->last) {
@@ -77,6 +85,7 @@ void cpu_take(cpu_slots *slots, cpu_turn *turn) {
     enter(slots, share_of(slots, turn));
     if (slots->free > 0) {
         slots->free--;
+        atomic_fetch_add(&share_of(slots, turn)->held, 1);
     } else {
         wait_in_line(slots, share_of(slots, turn));
     }
@@ -91,6 +100,7 @@ void cpu_leave(cpu_slots *slots, cpu_turn *turn) {
     pthread_mutex_lock(&slots->lock);
     share_of(slots, turn)->used += stamp_seconds() - turn->since;
     share_of(slots, turn)->turns--;
+    atomic_fetch_sub(&share_of(slots, turn)->held, 1);
     grant_next(slots);
     pthread_mutex_unlock(&slots->lock);
 }
@@ -102,14 +112,21 @@ bool cpu_is_wanted(cpu_slots *slots) {
     return wanted;
 }
 
+bool cpu_is_owed(cpu_slots *slots, const cpu_turn *turn) {
+    return atomic_load_explicit(&slots->without, memory_order_relaxed) > 0 &&
+           atomic_load_explicit(&share_of(slots, turn)->held, memory_order_relaxed) > 1;
+}
+
 void cpu_pass(cpu_slots *slots, cpu_turn *turn) {
+    cpu_share *share = share_of(slots, turn);
     double now = stamp_seconds();
-    if (!turn->held || now - turn->since < TURN_SECONDS) return;
+    if (!turn->held || (now - turn->since < TURN_SECONDS && !cpu_is_owed(slots, turn))) return;
     pthread_mutex_lock(&slots->lock);
-    share_of(slots, turn)->used += now - turn->since;
+    share->used += now - turn->since;
     if (slots->first) {
+        atomic_fetch_sub(&share->held, 1);
         grant_next(slots);
-        wait_in_line(slots, share_of(slots, turn));
+        wait_in_line(slots, share);
     }
     pthread_mutex_unlock(&slots->lock);
     turn->since = stamp_seconds();

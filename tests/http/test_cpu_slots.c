@@ -1,0 +1,117 @@
+/* test_cpu_slots.c — server/cpu_slots.c: who gets the next slot, without a clock. */
+#include "server/cpu_slots.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+typedef struct visitor {
+    cpu_slots *slots;
+    cpu_turn turn;
+    atomic_bool entered, leaves;
+    pthread_t thread;
+} visitor;
+
+static void *visit(void *context) {
+    visitor *v = context;
+    cpu_take(v->slots, &v->turn);
+    atomic_store(&v->entered, true);
+    while (!atomic_load(&v->leaves)) sched_yield();
+    cpu_leave(v->slots, &v->turn);
+    return NULL;
+}
+
+static void send(visitor *v, cpu_slots *slots, cpu_share *share) {
+    *v = (visitor){.slots = slots, .turn = {.share = share}};
+    assert_int_equal(pthread_create(&v->thread, NULL, visit, v), 0);
+}
+
+static void wait_for_waiters(cpu_slots *slots, size_t without) {
+    while (atomic_load(&slots->without) < without || !cpu_is_wanted(slots)) sched_yield();
+}
+
+/* Turns of four milliseconds that have just begun would not be over. */
+static void a_share_with_several_slots_passes_one_to_a_share_without_at_once(void **state) {
+    (void)state;
+    cpu_slots slots;
+    cpu_share rich = {0}, poor = {.used = 1000};
+    cpu_turn first = {.share = &rich}, second = {.share = &rich};
+    visitor v;
+    cpu_slots_init(&slots, 2);
+    cpu_take(&slots, &first);
+    cpu_take(&slots, &second);
+    assert_false(cpu_is_owed(&slots, &first));
+    send(&v, &slots, &poor);
+    wait_for_waiters(&slots, 1);
+    assert_true(cpu_is_owed(&slots, &first));
+    atomic_store(&v.leaves, true);
+    for (int i = 0; i < 1000 && !atomic_load(&v.entered); i++) cpu_pass(&slots, &first); /* the first call, in fact */
+    assert_true(atomic_load(&v.entered));
+    assert_true(first.held && !cpu_is_owed(&slots, &first));
+    pthread_join(v.thread, NULL);
+    cpu_leave(&slots, &first);
+    cpu_leave(&slots, &second);
+    assert_int_equal(slots.free, 2);
+    assert_int_equal(atomic_load(&slots.without) + atomic_load(&rich.held) + atomic_load(&poor.held), 0);
+    cpu_slots_destroy(&slots);
+}
+
+/* Both shares hold one slot: the second visitor of either is owed nothing. */
+static void shares_with_one_slot_each_keep_their_turns(void **state) {
+    (void)state;
+    cpu_slots slots;
+    cpu_share one = {0}, other = {0};
+    cpu_turn first = {.share = &one}, second = {.share = &other};
+    visitor v;
+    cpu_slots_init(&slots, 2);
+    cpu_take(&slots, &first);
+    cpu_take(&slots, &second);
+    send(&v, &slots, &other);
+    wait_for_waiters(&slots, 0);
+    assert_false(cpu_is_owed(&slots, &first));
+    assert_false(cpu_is_owed(&slots, &second));
+    atomic_store(&v.leaves, true);
+    cpu_leave(&slots, &second);
+    pthread_join(v.thread, NULL);
+    cpu_leave(&slots, &first);
+    assert_int_equal(slots.free, 2);
+    cpu_slots_destroy(&slots);
+}
+
+/* A free slot goes to the share that holds none, though it has computed more and came later. */
+static void a_free_slot_goes_to_a_share_without(void **state) {
+    (void)state;
+    cpu_slots slots;
+    cpu_share rich = {0}, poor = {.used = 1000};
+    cpu_turn first = {.share = &rich}, second = {.share = &rich};
+    visitor early, late;
+    cpu_slots_init(&slots, 2);
+    cpu_take(&slots, &first);
+    cpu_take(&slots, &second);
+    send(&early, &slots, &rich);
+    wait_for_waiters(&slots, 0);
+    send(&late, &slots, &poor);
+    wait_for_waiters(&slots, 1);
+    cpu_leave(&slots, &first);
+    while (!atomic_load(&late.entered)) sched_yield();
+    assert_false(atomic_load(&early.entered));
+    atomic_store(&late.leaves, true);
+    atomic_store(&early.leaves, true);
+    pthread_join(late.thread, NULL);
+    pthread_join(early.thread, NULL);
+    cpu_leave(&slots, &second);
+    assert_int_equal(slots.free, 2);
+    cpu_slots_destroy(&slots);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_share_with_several_slots_passes_one_to_a_share_without_at_once),
+        cmocka_unit_test(shares_with_one_slot_each_keep_their_turns),
+        cmocka_unit_test(a_free_slot_goes_to_a_share_without),
+    };
+    return cmocka_run_group_tests_name("cpu_slots", tests, NULL, NULL);
+}
