@@ -89,7 +89,7 @@ static double data_bytes(void) {
 }
 
 /* Lowers a limit to `most`, as far as the system allows more; `finally`: it cannot be raised again. */
-static bool limit_to(int resource, double most, bool finally) {
+static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) return false;
     limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || most < (double)limit.rlim_max ? (rlim_t)most : limit.rlim_max;
