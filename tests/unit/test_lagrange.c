@@ -115,6 +115,29 @@ static void long_energies_are_those_of_their_particles(void **state) {
     motion_free(&other);
 }
 
+/* A block of mass 2 on a floor: the reaction is 2 g upward however the constraint is written, λ times the gradient of left
+ * minus right. */
+static void multipliers_have_the_sign_of_left_minus_right(void **state) {
+    (void)state;
+    static const struct {
+        const char *equation;
+        double lambda;
+    } cases[] = {{"y = 0", 19.62},  {"0 = y", -19.62},  {"-y = 0", -19.62}, {"2*y = 0", 9.81},
+                 {"y' = 0", 19.62}, {"0 = y'", -19.62}, {"y'' = 0", 19.62}, {"0 = y''", -19.62}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char system[600];
+        snprintf(system, sizeof system,
+                 "`coordinates`: [`x`, `y`], `gravity`: [0, -9.81], `particles`: [{`name`: `block`, `mass`: 2,"
+                 "`position`: [`x`, `y`]}], `constraints`: [{`name`: `floor`, `equation`: `%s`}],"
+                 "`outputs`: {`l`: `lambda(floor)`, `r`: `reaction(floor, y)`}",
+                 cases[k].equation);
+        motion m = motion_run(system, "`stop`: 1, `samples`: 2");
+        assert_near(cases[k].equation, motion_last(&m, "l"), cases[k].lambda, 1e-12);
+        assert_near(cases[k].equation, motion_last(&m, "r"), 19.62, 1e-12);
+        motion_free(&m);
+    }
+}
+
 /* --- the residuals are the same equations ------------------------------------------------------------------------- */
 
 static void expect_same_equations(const char *members) {
@@ -174,6 +197,7 @@ int main(void) {
         cmocka_unit_test(forces_may_be_linear_in_multipliers),
         cmocka_unit_test(residuals_are_the_equations_of_motion),
         cmocka_unit_test(long_energies_are_those_of_their_particles),
+        cmocka_unit_test(multipliers_have_the_sign_of_left_minus_right),
     };
     return cmocka_run_group_tests_name("lagrange", tests, NULL, NULL);
 }
