@@ -217,6 +217,7 @@ static void postpone(job_run *run) {
     int tries = 0;
     run->reported = true;
     note_store(w, true);
+    budget_leave_slot(&run->budget); /* it may wait for long */
     do
         status = full ? kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, NULL)
                       : kind_of(w)->postpone(w->services.store, run->job.number, run->job.attempt);
@@ -268,6 +269,7 @@ static void finish(job_run *run, const job_end *end) {
 static void hand_back(job_run *run) {
     workers *w = run->place->owner;
     run->reported = true;
+    budget_leave_slot(&run->budget);
     store_status status = kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->output);
     if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
     if (!was_refused(status)) log_end(run, status == STORE_OK ? "handed back" : "refused");

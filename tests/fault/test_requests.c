@@ -234,6 +234,9 @@ static void a_disk_that_has_room_again_needs_no_hands(void **state) {
     for (double until = hang_time(); count_in_log(&d, "\"event\":\"store\"") < told_before + 2; sleep_seconds(0.05)) {
         assert_true(now_seconds() < until); /* the run cannot store its rows, nor go back to the queue */
     }
+    live = ask(&d, "POST", "/v1/simulations", json_type, system);
+    assert_int_equal(live.status, 200); /* and does not wait with the only CPU slot */
+    answer_clear(&live);
     fault_cancel(f, FAULT_WRITE);
     wait_for_log(&d, "postponed");
     wait_for_status(&d, running, "running"); /* again */
