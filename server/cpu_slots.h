@@ -47,9 +47,11 @@ void cpu_slots_destroy(cpu_slots *slots);
 void cpu_take(cpu_slots *slots, cpu_turn *turn);  /* waits; no-op when held */
 void cpu_leave(cpu_slots *slots, cpu_turn *turn); /* no-op when not held */
 bool cpu_is_wanted(cpu_slots *slots);             /* someone waits */
-bool cpu_is_owed(cpu_slots *slots,
-                 const cpu_turn *turn); /* this share holds several slots, and another waits without any */
-void cpu_pass(cpu_slots *slots,
-              cpu_turn *turn); /* lets the next one in if someone waits and the turn is over, or it is owed */
+
+/* Whether the share of this turn holds several slots while another share waits without any. */
+bool cpu_is_owed(cpu_slots *slots, const cpu_turn *turn);
+
+/* Passes the slot to the next waiter, and waits for another, if the turn is over or the slot is owed to another share. */
+void cpu_pass(cpu_slots *slots, cpu_turn *turn);
 
 #endif

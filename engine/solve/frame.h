@@ -16,7 +16,7 @@
 #include "engine/model/model.h"
 #include "engine/solve/row_space.h"
 
-/* What frame_choose decides. */
+/* The rows of Ψ that were chosen, and how well-conditioned it was there. */
 typedef struct frame_choice {
     bool chosen;
     size_t freedom, user_count, row_count, listed;
@@ -31,7 +31,7 @@ typedef struct frame {
     size_t *user, *row, *coordinate; /* quasi-velocities, constraints listed, coordinates that complete */
     bool chosen;
     double least, now; /* smallest pivot of Ψ, relative: where it was chosen, and at the state factored last */
-    frame_choice kept; /* frame_remember */
+    frame_choice kept; /* by frame_remember */
     double *A, *C;     /* values factored for */
     bool factored, has_directions;
     double *lu, *lu_scale; /* Ψ */

@@ -11,8 +11,7 @@
 
 typedef struct variables variables;
 
-/* Makes the variables for a run from the consistent state (q, v), where what is free to choose is chosen. `k` is
- * borrowed. NULL with a fault. */
+/* Makes the variables for a run from the consistent state (q, v). `k` is borrowed. NULL with a fault. */
 variables *variables_create(kinetics *k, double t, const double *q, const double *v, hamel_error *error);
 void variables_free(variables *x);
 
