@@ -1,10 +1,13 @@
-/* hamel.h — the public face of the engine: a description in, rows out.
+/* hamel.h — the public interface of the engine, which computes rows of results from a description.
  *
  *     hamel_model_create(&description, ...)   parse, check, derive, compile: once per system
  *     hamel_run(model, ...)                   integrate: any number of times, on any number of threads
  *
- * A model is immutable and may be shared by threads. A run owns all its state. Nothing here knows JSON, HTTP, files or
- * threads; results leave through the callbacks of a sink. */
+ * A model is immutable and may be shared by threads. A run owns all its state. JSON, HTTP, files and threads belong to other
+ * layers; results are passed to the callbacks of a sink.
+ *
+ * Quantities have the units of the description. n is the number of coordinates, m the number of constraints. A function
+ * that fails adds errors to `error`. Every function that returns a status may return HAMEL_NO_MEMORY. */
 #ifndef HAMEL_HAMEL_H
 #define HAMEL_HAMEL_H
 
@@ -18,111 +21,111 @@
 
 typedef struct hamel_model hamel_model;
 
-/* What one description may cost. hamel_limits_default gives generous values for a person's own machine; a server
- * lowers them. 0 means no limit, except of memory and nodes. */
+/* Limits on the cost of one description. hamel_limits_default gives generous values for a personal machine; a server lowers
+ * them. 0 means no limit, except for memory and nodes. */
 typedef struct hamel_limits {
-    size_t memory; /* bytes of one model */
-    size_t nodes;  /* of the expression graph */
+    size_t memory; /* maximum size of one model, in bytes */
+    size_t nodes;  /* maximum number of nodes in the expression graph */
     size_t coordinates, constraints, outputs;
-    double max_steps; /* upper bound on what a description may ask for */
-    double max_rows;  /* rows of one run */
-    double arranging; /* variables of terms that are visited to simplify written equations */
+    double max_steps; /* upper bound on simulation.max_steps */
+    double max_rows;  /* upper bound on the rows of one run */
+    double arranging; /* work budget of hamel_write_equations: variables of terms that simplification may visit */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
 
-/* Checks `d`, derives and compiles its equations of motion. On success *out is owned by the caller (hamel_model_free)
- * and does not refer to `d` any more. On failure *out is NULL and `error` holds every fault that was found. `poll`
- * (may be NULL) is asked at intervals; the result is its answer when that is not HAMEL_OK. */
+/* Checks `d`, derives and compiles its equations of motion. On success the caller owns *out and frees it by
+ * hamel_model_free; the model no longer refers to `d`. On failure *out is NULL and `error` holds all errors found. `poll`
+ * (may be NULL) is polled at intervals; if it does not return HAMEL_OK, its status is returned. */
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
                                 hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
-/* Whether programs are translated to machine code; if not, they are interpreted. The values are the same to the last
- * bit. AUTO: where a run repays it. */
+/* Selects between machine code and an interpreter. Both give bit-identical values. AUTO uses machine code if a typical run
+ * is long enough to repay the translation. */
 typedef enum hamel_jit { HAMEL_JIT_AUTO, HAMEL_JIT_ON, HAMEL_JIT_OFF } hamel_jit;
 
-/* "auto", "on" or "off"; false when it is none of them. */
+/* Parses "auto", "on" or "off". Returns false for other texts. */
 bool hamel_jit_named(const char *name, hamel_jit *out);
 
-/* Translates what runs of a new model evaluate, before anyone else has it. Without such a processor or memory the model
- * stays as it is, and runs that were to have it ON warn. */
+/* Translates the programs of a new model to machine code. Call it before the model is shared. If the processor is not
+ * supported or memory is missing, the model does not change; with HAMEL_JIT_ON its runs then issue a warning. */
 void hamel_model_translate(hamel_model *model, hamel_jit jit);
 
-/* The faults that can be found without deriving anything, in a description of which parts may be missing. */
+/* Reports the errors that can be found without deriving equations. The description may be incomplete. */
 void hamel_description_check(const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error);
 
-/* How to draw a shape: names of the columns that hold its numbers. */
+/* A drawn shape: names of the columns that contain its numbers. */
 typedef struct hamel_shape {
     const char *kind;    /* "point", "line", "spring", "circle", "disk", "box" or "path" */
-    const char *name;    /* of the element it shows, or "" */
-    const char **points; /* point_count places by inertial components, `dimension` columns each */
+    const char *name;    /* name of the element that the shape shows, or "" */
+    const char **points; /* point_count positions in inertial components, `dimension` columns each */
     size_t point_count;
-    const char **axes; /* axis_count own axes by inertial components, `dimension` columns each; the first in the plane,
-                          all three in space; 0: parallel to the inertial ones */
+    const char *
+        *axes; /* axis_count body axes in inertial components, `dimension` columns each: the first one in the plane,
+                          all three in space; 0: parallel to the inertial axes */
     size_t axis_count;
-    const char **sizes; /* radius, or the edges of a box by its axes */
+    const char **sizes; /* radius, or the edges of a box along its axes */
     size_t size_count;
 } hamel_shape;
 
 typedef struct hamel_scene {
-    int dimension; /* 2 or 3; 0 when there is nothing to draw */
+    int dimension; /* 2 or 3; 0 if there are no shapes */
     hamel_shape *shapes;
     size_t count;
 } hamel_scene;
 
-/* What is known before the run. Lives as long as the model. */
+/* Properties of a run that are known before it. Borrowed from the model. */
 typedef struct hamel_header {
-    const char *name; /* of the system, or "" */
+    const char *name; /* system name; "" if the system is unnamed */
     size_t column_count;
-    const char *const *columns; /* "t" first */
-    const char *const *units;   /* "" where none is known */
+    const char *const *columns; /* column names; the first is "t" */
+    const char *const *units;   /* "" if unknown */
     size_t coordinate_count, constraint_count;
-    const char *formulation;  /* taken, never "auto" */
-    int degrees_of_freedom;   /* coordinates minus the rank of A at the start; known once the run starts */
-    const hamel_scene *scene; /* NULL when it was not asked for; its columns are always among those recorded */
+    const char *formulation;  /* formulation in use; never "auto" */
+    int degrees_of_freedom;   /* coordinates minus the rank of A at the initial state; set when the run starts */
+    const hamel_scene *scene; /* NULL if not requested; its columns are always recorded */
 } hamel_header;
 
 typedef struct hamel_progress {
     double t, start, stop;
-    double steps;
+    long steps;
 } hamel_progress;
 
-/* What happened at an event. Values of the columns, as in a row. */
-typedef struct hamel_happening {
-    const char *name; /* of the event */
+/* An event, with the values of all columns before and after it. Valid during the callback. */
+typedef struct hamel_event_record {
+    const char *name; /* name of the event */
     double t;
     const double *before, *after;
     size_t count;
-    const double *impulses; /* multipliers of the impulsive constraints, integrated over the instant */
+    const double *impulses; /* multipliers of the impulsive constraints, integrated over the impact */
     size_t impulse_count;
-} hamel_happening;
+} hamel_event_record;
 
-/* Receives a run. A callback that returns false ends the run as canceled (the client is gone, the disk is full). They
- * are called from hamel_run, on its thread; any may be NULL. `header` is called exactly once, and only when the run
- * has really started: faults found before (initial values, incompatible constraints) come as the status alone. */
+/* Receives the results of a run. A callback that returns false ends the run as canceled (the client is gone, the disk is
+ * full). Callbacks run on the thread of hamel_run; any may be NULL. `header` is called once, after initialization has
+ * succeeded. Earlier errors (initial values, incompatible constraints) are returned by hamel_run only. */
 typedef struct hamel_sink {
     void *context;
     bool (*header)(void *context, const hamel_header *header);
-    bool (*row)(void *context, const double *values, size_t count);  /* finite values, column_count of them */
-    bool (*event)(void *context, const hamel_happening *event);      /* in the order of time, among the rows */
-    bool (*progress)(void *context, const hamel_progress *progress); /* at most every 0.25 s */
+    bool (*row)(void *context, const double *values, size_t count);  /* count = column_count; all values are finite */
+    bool (*event)(void *context, const hamel_event_record *event);   /* called in order of time, between rows */
+    bool (*progress)(void *context, const hamel_progress *progress); /* called at most every 0.25 s */
 } hamel_sink;
 
 typedef enum hamel_outcome {
     HAMEL_COMPLETED,
-    HAMEL_TERMINATED, /* by an event */
-    HAMEL_INCOMPLETE, /* a budget of the run ended it */
-    HAMEL_FAILED      /* see the error */
+    HAMEL_TERMINATED, /* ended by an event */
+    HAMEL_INCOMPLETE, /* ended by a limit on steps or time */
+    HAMEL_FAILED      /* ended by an error */
 } hamel_outcome;
-const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", ... */
+const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", "terminated", "incomplete" or "failed" */
 
 typedef struct hamel_residual {
-    const char *name;          /* of the constraint */
-    double position, velocity; /* largest over all rows, in the equation's units; 0 without such a level */
+    const char *name;          /* name of the constraint */
+    double position, velocity; /* largest over all rows, in the units of the equation; 0 if the level does not exist */
     bool holonomic;
-    double steepest; /* largest length of its row of A; only where A depends on velocities */
 } hamel_residual;
 
 typedef struct hamel_invariant_result {
@@ -133,13 +136,13 @@ typedef struct hamel_invariant_result {
 
 typedef struct hamel_check_result {
     const char *name;
-    double value;         /* for `always`: the value furthest from what is allowed */
-    bool reached, passed; /* not reached: the run ended before its time */
+    double value;         /* for `always`: the value furthest outside the allowed range */
+    bool reached, passed; /* reached: false if the run ended before the time of the check */
 } hamel_check_result;
 
 typedef struct hamel_initial_value {
-    const char *name; /* of the coordinate */
-    bool velocity;    /* its velocity is meant */
+    const char *name; /* name of the coordinate */
+    bool velocity;    /* whether the values are velocities */
     double given, used;
 } hamel_initial_value;
 
@@ -148,133 +151,132 @@ typedef struct hamel_names {
     size_t count;
 } hamel_names;
 
-/* Which constraints depend on which others at one state. */
+/* Dependences between constraints at one state. */
 typedef struct hamel_redundancy {
-    size_t rank;       /* of all constraints */
-    hamel_names *sets; /* smallest dependent sets, one for each redundant constraint, which is its last */
+    size_t rank; /* rank of all constraints */
+    hamel_names
+        *sets; /* for each redundant constraint: a smallest dependent set with that constraint as last element */
     size_t set_count;
     hamel_names not_unique; /* constraints whose multipliers, and so reactions, are not unique */
 } hamel_redundancy;
 
-/* The run's certificate. Arrays and texts belong to the summary: hamel_summary_free. */
+/* The result of a run in addition to its rows. The summary owns its arrays and texts; hamel_summary_free frees them. */
 typedef struct hamel_summary {
     hamel_outcome outcome;
-    double t; /* reached */
-    double steps, rhs_evaluations, jacobian_evaluations, projections, rows, events, switches;
+    double t;                            /* time reached */
+    size_t rows, events, branch_changes; /* numbers of rows output, of events that happened, of changes of branch */
+    long steps, rhs_evaluations, jacobian_evaluations, projections;
     double derive_seconds, wall_seconds;
-    const char *method, *formulation; /* taken */
+    const char *method, *formulation; /* in use; method: "adams, bdf" after a change of method */
     const char *evaluation;           /* "machine code" or "interpreter" */
     double start, stop, rtol;
-    const double *atol; /* per coordinate */
+    const double *atol; /* coordinate_count tolerances, one for each coordinate */
     size_t coordinate_count;
     int degrees_of_freedom;
     hamel_residual *residuals;
     size_t residual_count;
-    double max_work_balance_error; /* |E - E0 - ∫ energy_rate dt|, E the Jacobi integral; largest over all rows */
-    double
-        max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to their
-                                      terms; largest of all states seen */
-    int rank_changes;          /* how often the rank of the constraints changed, for an instant or permanently */
+    double max_work_balance_error; /* largest |E − E0 − ∫ energy_rate dt| of all states evaluated; E: Jacobi integral */
+    double energy_tolerance;       /* first-order effect of rtol and atol on E; largest of all states evaluated */
+    double max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to
+                                      their terms; largest of all states evaluated */
+    double scaled_residual;       /* largest residual of unprojected constraints in all rows, relative to their terms */
+    int rank_changes;             /* number of changes of the constraints' rank, momentary or permanent */
     hamel_invariant_result *invariants;
     size_t invariant_count;
     hamel_check_result *checks;
     size_t check_count;
-    bool passed;                          /* completed or terminated, and every check and toleranced invariant passed */
-    hamel_initial_value *initial_changes; /* values moved onto the constraints */
+    bool passed; /* completed or terminated; all checks and invariants with a tolerance passed */
+    hamel_initial_value *initial_changes; /* values that initialization changed to satisfy the constraints */
     size_t initial_change_count;
     double initial_residual; /* largest scaled residual of the given values */
-    const char **redundant;  /* names of the dependent constraints */
+    const char **redundant;  /* names of the redundant constraints */
     size_t redundant_count;
-    hamel_redundancy *redundancy; /* at the start; NULL when no constraint depends on others */
+    hamel_redundancy *redundancy; /* at the initial state; NULL if no constraint is redundant */
     char **warnings;
     size_t warning_count;
-    double *error_estimate; /* per column, with certify; else NULL */
+    double *error_estimate; /* error of each column if `certify` is set; else NULL */
     size_t column_count;
-    const char *const *columns;   /* of error_estimate; the model's */
-    const char *description_hash; /* the model's, or NULL */
-    double initial_energy;        /* Jacobi integral at the start; NaN before it is known */
-    double energy_tolerance;      /* what rtol and atol amount to in E, to first order; largest of all states seen */
-    double scaled_residual; /* largest of all rows that are not projected, relative to the terms of the constraint */
-    double *gradients;      /* A at the state seen last; NULL where it does not depend on velocities */
-    const char *turned;     /* the constraint whose row turned round near its zero, or NULL, and */
-    double turned_at;       /* when */
-    size_t last_rank, met_rank; /* of A, as it has settled and at the state seen last */
+    const char *const *columns;   /* names of the columns of error_estimate; borrowed from the model */
+    const char *description_hash; /* borrowed from the model, or NULL */
 } hamel_summary;
 
 void hamel_summary_free(hamel_summary *summary);
 
 typedef struct hamel_run_options {
-    hamel_poll *poll; /* asked at each right-hand side; may be NULL. HAMEL_LIMIT: the run is incomplete */
+    hamel_poll
+        *poll; /* polled at each right-hand side; may be NULL. If it returns HAMEL_LIMIT, the run is incomplete */
 } hamel_run_options;
 
-/* Integrates. Returns HAMEL_OK when the run ended regularly (completed, terminated, or incomplete by a budget);
- * otherwise the status with the reason in `error`. `summary` is filled in every case, as far as the run came, and must
- * be freed. The same model gives the same bytes, whoever asks and whatever else runs. */
+/* Integrates the motion. Returns HAMEL_OK if the run is completed, terminated by an event, or ended by a limit; otherwise a
+ * status with the cause in `error`. `summary` is always filled with the results up to the end of the run and must be freed.
+ * `options` and `sink` may be NULL. Every run of a model gives the same bytes, also if other runs are in progress. */
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
 
-/* --- ensembles: one model, other numbers --------------------------------------------------------------------------------
+/* --- sweeps: one model with different values ---------------------------------------------------------------------------
  *
- * What varies are parameters ("m") and given initial values ("x.initial", "x.velocity"). What is made of them follows. */
+ * The targets that vary are parameters ("m") and given initial values ("x.initial", "x.velocity"). Values derived from them
+ * vary with them. */
 typedef struct hamel_variation hamel_variation;
 
-/* On success *out is the caller's (hamel_variation_free) and borrows the model. HAMEL_UNSUPPORTED, with a fault that says
- * why, where a member needs a model of its own: the number of a target is part of what the equations are made of, or
- * was settled with them (times, tolerances, friction). HAMEL_INVALID for what is no target; HAMEL_NO_MEMORY. */
+/* On success the caller owns *out, which borrows the model, and frees it by hamel_variation_free. Returns HAMEL_UNSUPPORTED,
+ * with the reason, if the value of a target is built into the equations or settings (times, tolerances, friction), so that
+ * each member needs its own model. Returns HAMEL_INVALID if a name is not a target. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);
 
-/* How a member ended. Texts are valid during the call. */
+/* How a member ended. Texts are valid during the callback. */
 typedef struct hamel_member_end {
     hamel_status status; /* HAMEL_OK: completed, terminated or incomplete */
     hamel_outcome outcome;
-    double t, steps;
-    const char *reason;       /* of an incomplete run; else NULL */
-    const hamel_error *error; /* of a failed one; else NULL */
+    double t;
+    long steps;
+    const char *reason;       /* the limit that ended an incomplete run; else NULL */
+    const hamel_error *error; /* the error of a failed run; else NULL */
 } hamel_member_end;
 
-/* Receives members, in any order and rows of several in turn, on the thread of hamel_ensemble_run. `begin` comes before a
- * member's rows, and once more when they come anew: those before are void. Any may be NULL; one that returns false ends
- * the ensemble as canceled. */
-typedef struct hamel_ensemble_sink {
+/* Receives members in any order, with interleaved rows, on the thread of hamel_run_members. `begin` is called before a member's
+ * rows, and again if the member is rerun; its earlier rows are then invalid. Any callback may be NULL. A callback that
+ * returns false cancels the sweep. */
+typedef struct hamel_members_sink {
     void *context;
     bool (*begin)(void *context, size_t member);
     bool (*row)(void *context, size_t member, const double *values, size_t count);
     bool (*end)(void *context, size_t member, const hamel_member_end *end);
-} hamel_ensemble_sink;
+} hamel_members_sink;
 
-typedef struct hamel_ensemble_options {
+typedef struct hamel_members_options {
     hamel_poll *poll;
-    bool last_rows; /* only the last row of each member is wanted */
-} hamel_ensemble_options;
+    bool last_rows; /* output the last row of each member only */
+} hamel_members_options;
 
-/* Runs `count` members; values[i * targets + k] is the number of target k of member i. What a member gives does not depend
- * on the others, nor on how many there are. HAMEL_OK when all have ended, however; HAMEL_CANCELED, HAMEL_NO_MEMORY. */
-hamel_status hamel_ensemble_run(const hamel_variation *v, const hamel_ensemble_options *options, size_t count,
-                                const double *values, const hamel_ensemble_sink *sink,
-                                hamel_error *error) HAMEL_CHECKED;
+/* Runs `count` members; values[i * targets + k] is the value of target k in member i. The results of a member do not depend
+ * on the others or on their number. Returns HAMEL_OK once every member has finished, whether or not it succeeded, and
+ * HAMEL_CANCELED if the sweep is canceled. */
+hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_options *options, size_t count,
+                               const double *values, const hamel_members_sink *sink, hamel_error *error) HAMEL_CHECKED;
 
-/* What can be said of a system without running it. All texts and lists belong to the report. */
+/* Properties of a constraint. All texts and lists of a report belong to the report. */
 typedef struct hamel_constraint_facts {
     const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */
-    bool linear;             /* in that derivative; a holonomic constraint is linear in its velocity form */
+    bool linear;             /* linear in that derivative; holonomic constraints are linear in their velocity form */
     bool time_dependent;     /* t occurs in the equation */
     bool rheonomic;          /* t occurs, or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
     bool catastatic;         /* satisfied at rest: the velocity form has no term free of velocities */
     bool homogeneous;        /* the velocity form is homogeneous in the velocities */
-    bool ideal;              /* no prescribed work */
-    bool conservative;       /* ideal and without work in every possible motion (Greenwood 4.7) */
-    bool redundant;          /* depends on the constraints before it */
-    bool unique;             /* its multiplier is, at the initial state */
+    bool ideal;              /* the description prescribes no work for the constraint */
+    bool conservative;       /* ideal, and its reaction does no work in any possible motion (Greenwood 4.7) */
+    bool redundant;          /* linearly dependent on the constraints before it */
+    bool unique;             /* its multiplier is unique at the initial state */
 } hamel_constraint_facts;
 
-#define HAMEL_VERDICT_LIST(X)                                                                 \
-    X(NONE, "none")                               /* no velocity constraint that is linear */ \
-    X(HOLONOMIC, "holonomic")                     /* all combinations can be integrated */    \
-    X(NONHOLONOMIC, "nonholonomic")               /* none can */                              \
-    X(PARTIALLY_HOLONOMIC, "partially holonomic") /* some can */                              \
-    X(UNDETERMINED, "undetermined")               /* too large, or the ranks were not clear */
+#define HAMEL_VERDICT_LIST(X)                                                                    \
+    X(NONE, "none")                               /* there are no linear velocity constraints */ \
+    X(HOLONOMIC, "holonomic")                     /* all combinations can be integrated */       \
+    X(NONHOLONOMIC, "nonholonomic")               /* no combination can be integrated */         \
+    X(PARTIALLY_HOLONOMIC, "partially holonomic") /* some combinations can be integrated */      \
+    X(UNDETERMINED, "undetermined")               /* system too large, or ranks unclear */
 
 typedef enum hamel_verdict {
 #define X(name, text) HAMEL_VERDICT_##name,
@@ -283,8 +285,8 @@ typedef enum hamel_verdict {
 } hamel_verdict;
 const char *hamel_verdict_name(hamel_verdict verdict);
 
-/* Σ factor_c f_c = d integral/dt, where f_c = 0 are the constraints: the integral is a constant of every motion. Both are
- * expressions of the description's language. */
+/* Σ factor_c f_c = d integral/dt, where f_c = 0 are the constraints. The integral is a constant of every motion. Factors and
+ * integral are expressions in the language of descriptions. */
 typedef struct hamel_integral_term {
     const char *constraint, *factor;
 } hamel_integral_term;
@@ -295,133 +297,134 @@ typedef struct hamel_integral {
     size_t term_count;
 } hamel_integral;
 
-/* γ^of_{first second}, antisymmetric in the lower indices: what d/dt δθ_of − δu_of has of u_second δθ_first, and with the
- * opposite sign of u_first δθ_second (Greenwood 4.383, Papastavridis 2.10.1). `second` is "t" for what has δθ_first alone. */
+/* γ^of_{first second}, antisymmetric in the lower indices: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of, and
+ * minus that of u_first δθ_second (Greenwood 4.383, Papastavridis 2.10.1). `second` is "t" for the term with δθ_first alone. */
 typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
 
-/* A quantity that is conserved while all of these conditions hold, as they do at the start. */
+/* A quantity that is conserved as long as all conditions hold; they hold at the initial state. */
 typedef struct hamel_regional {
     const char *name;
     hamel_names conditions;
 } hamel_regional;
 
-/* The verdict on the linear velocity constraints for motions from the start, if it differs from the verdict elsewhere:
- * fewer or other combinations can be integrated there. */
+/* The verdict on the linear velocity constraints for motions that begin at the initial state. It differs from the general
+ * verdict if fewer or other combinations can be integrated there. */
 typedef struct hamel_start_verdict {
     bool differs;
-    size_t velocity_rank, integrable, accessible_dimension; /* the last two 0 where undetermined */
-    hamel_verdict verdict;  /* undetermined: fewer of the constraints are independent there */
-    hamel_names conditions; /* branches of operators that make the difference; empty: the start is singular */
+    size_t velocity_rank, integrable, accessible_dimension; /* the last two are 0 if the verdict is undetermined */
+    hamel_verdict verdict;  /* undetermined: fewer of the constraints are independent at the initial state */
+    hamel_names conditions; /* branches that cause the difference; empty if the initial state is singular */
 } hamel_start_verdict;
 
 typedef struct hamel_report {
-    const char *name;                            /* of the system, or "" */
+    const char *name;                            /* system name; "" if the system is unnamed */
     size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
     hamel_constraint_facts *constraints;
     size_t constraint_count;
-    size_t holonomic_rank;                   /* independent holonomic constraints */
-    size_t index;                            /* of the differential-algebraic equations: 0 to 3 */
-    size_t blocks;                           /* groups of coordinates that move without regard to each other */
+    size_t holonomic_rank;                   /* number of independent holonomic constraints */
+    size_t index;                            /* index of the differential-algebraic equations, 0 to 3 */
+    size_t blocks;                           /* number of independent groups of coordinates */
     size_t mass_entries, constraint_entries; /* structural nonzeros of M and of A */
-    /* Of the linear velocity constraints, the holonomic ones taken as given. Undetermined: integrable and
-     * accessible_dimension are 0. */
+    /* Properties of the linear velocity constraints, given the holonomic constraints. If the verdict is undetermined,
+     * integrable and accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
     hamel_start_verdict at_start;
-    /* Dimensions of the derived systems of all linear constraints' forms, the last one terminal; of the directions that
-     * they allow and of what brackets of increasing depth add. NULL when they are not known. */
-    const size_t *derived, *growth;
-    size_t derived_count, growth_count; /* the latter is the degree of nonholonomy */
-    bool with_time;                     /* time counts as a coordinate in `growth` */
-    bool exact;                         /* the dimensions are certain */
-    const char *flags_decided_by;       /* "expressions" when exact, otherwise "random states"; NULL without them */
-    hamel_integral *integrals; /* independent ones, as far as they were found in closed form: `integrable` at most */
+    /* derived_flag: dimensions of the derived flag of the forms of all linear constraints; the last one is terminal.
+     * growth_vector: dimensions spanned by brackets of the admissible directions up to increasing depth. NULL if unknown. */
+    const size_t *derived_flag, *growth_vector;
+    size_t derived_flag_count, growth_vector_count; /* the latter is the degree of nonholonomy */
+    bool with_time;                                 /* time counts as a coordinate in `growth_vector` */
+    bool exact;                                     /* whether the dimensions are certain */
+    const char *flags_decided_by; /* "expressions" if exact, otherwise "random states"; NULL if unknown */
+    hamel_integral *integrals;    /* independent ones that were found in closed form; `integrable` at most */
     size_t integral_count;
-    /* The quasi-velocities of the description, as far as they are independent, and what completes them: linear constraints,
-     * then the velocities of coordinates. Empty without quasi-velocities, or when they are too many or too long. */
+    /* Velocity basis: the independent quasi-velocities of the description, completed by linear constraints and then by
+     * velocities of coordinates. Empty without quasi-velocities, or if they are too many or too long. */
     hamel_names frame;
-    hamel_coefficient *coefficients; /* of the frame, those that are not 0, each pair of lower indices once */
+    hamel_coefficient *coefficients; /* nonzero coefficients of that basis; each pair of lower indices appears once */
     size_t coefficient_count;
-    hamel_redundancy *redundancy;    /* at the initial state */
-    hamel_names left_out;            /* constraints not linear in the velocities, or on accelerations */
-    hamel_names cyclic;              /* coordinates absent from the Lagrangian, the forces and the constraints */
-    hamel_names conserved;           /* "momentum(x)", as outputs are written; until an event happens */
-    hamel_regional *conserved_while; /* what is conserved on the branches of the start alone */
+    hamel_redundancy *redundancy; /* at the initial state */
+    hamel_names left_out;  /* constraints outside the verdict: on accelerations, or nonlinear in the velocities */
+    hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
+    hamel_names conserved; /* quantities conserved until an event happens, written like outputs: "momentum(x)" */
+    hamel_regional *conserved_while; /* quantities conserved on the branches of the initial state only */
     size_t conserved_while_count;
     hamel_names
-        assumed; /* branches of the start for which no state on another branch was found: the report holds only for them */
-    bool conservative;    /* Greenwood's sufficient test (4.7) */
-    hamel_names warnings; /* about the description, as in the summary of a run */
-    hamel_names
-        unfinished; /* "exactness", "integrals", "transitivity": skipped because algebra would take too much work */
+        assumed; /* branches of the initial state; no state on another branch was found, and the report assumes them */
+    bool conservative;      /* Greenwood's sufficient test (4.7) */
+    hamel_names warnings;   /* warnings about the description, as in the summary of a run */
+    hamel_names unfinished; /* "exactness", "integrals", "transitivity": skipped because of the work budget */
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
- * `poll` and `error` as for hamel_model_create. On success *out is owned by the caller: hamel_report_free.
- * HAMEL_INCOMPATIBLE when no state near the initial values satisfies the constraints. */
+ * `poll` and `error` as for hamel_model_create. On success the caller owns *out and frees it by hamel_report_free.
+ * Returns HAMEL_INCOMPATIBLE if no state near the initial values satisfies the constraints. */
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                            hamel_error *error) HAMEL_CHECKED;
 void hamel_report_free(hamel_report *report);
 
-/* One formulation against the first one that is compared, Lagrange's. */
+/* Difference between a formulation and Lagrange's equations. */
 typedef struct hamel_formulation_difference {
     const char *formulation;
     double accelerations, reactions; /* largest relative differences; see hamel_verify */
-    size_t states;                   /* at which it could be compared */
+    size_t states;                   /* number of states compared */
 } hamel_formulation_difference;
 
 typedef struct hamel_formulation_refusal {
     const char *formulation, *reason;
 } hamel_formulation_refusal;
 
-/* The equations of motion against finite differences of what they were derived from: energies, constraints as written, and
- * the places and velocities along which forces do work. Largest differences, relative to the terms of each equation. */
+/* Comparison of the equations of motion with finite differences of the quantities that they are derived from: energies,
+ * constraints as written, and the positions and velocities along which forces do work. The fields hold the largest
+ * differences, relative to the terms of each equation. */
 typedef struct hamel_difference_check {
-    size_t states;    /* of those of the verification */
-    double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction, against M q'' − Q − F|λ| */
-    double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints, against A */
-    double rates;     /* their rates along a path, against A q'' − b */
+    size_t states;    /* number of the verification's states at which the check was done */
+    double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction compared with M q'' − Q − F|λ| */
+    double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints compared with A */
+    double rates;     /* rates of ∂f along a path compared with A q'' − b */
     double largest, tolerance;
-    const char *worst;         /* the coordinate or constraint of the largest difference; NULL if all are 0 */
-    size_t decided, undecided; /* comparisons; undecided: beside kinks or the edge of the domain */
-    bool agree;                /* largest ≤ tolerance */
+    const char *worst;         /* coordinate or constraint with the largest difference; NULL if all differences are 0 */
+    size_t decided, undecided; /* numbers of comparisons; undecided: too close to a kink or the edge of the domain */
+    bool agree;                /* whether largest ≤ tolerance */
 } hamel_difference_check;
 
 typedef struct hamel_verification {
-    const hamel_formulation_difference *compared; /* those that serve the system */
+    const hamel_formulation_difference *compared; /* formulations that support the system */
     size_t compared_count;
-    const hamel_formulation_refusal *refused; /* those that cannot */
+    const hamel_formulation_refusal *refused; /* formulations that do not support it */
     size_t refused_count;
-    size_t states;   /* at which all of the former were compared: HAMEL_VERIFY_STATES, fewer of a large system */
-    size_t singular; /* states skipped: no unique accelerations in some formulation, or only by a hair */
+    size_t states;   /* number of states compared: HAMEL_VERIFY_STATES, fewer for a large system */
+    size_t singular; /* number of states skipped because accelerations are nearly singular in some formulation */
     double max_relative_difference, tolerance;
     hamel_difference_check differences;
-    bool agree; /* max_relative_difference ≤ tolerance, and the differences agree */
+    bool agree; /* whether max_relative_difference ≤ tolerance and differences.agree */
 } hamel_verification;
 
 enum { HAMEL_VERIFY_STATES = 100 };
 
-/* Do all formulations give the same motion? Compares accelerations q''_i and generalized reactions R_i = Σ λ_c A_ci at
- * random states, the same ones each time, that satisfy the constraints near the initial values, at times within the
- * span of the simulation. A difference is relative to the terms of the coordinate's own equation of motion,
- *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|,   but no less than 1e-4 of the largest S_j
- * nor, where a constraint makes q''_i of larger accelerations, than M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|²,
- * so it is |ΔR_i| / S_i, and |M_ii Δq''_i| / S_i or, without a mass of its own, |Δq''_i| / max |q''_j|; at most 1.
- * All formulations start from the same derivation: Lagrange's equations are also compared with finite differences of the
- * description itself, at some of the states.
- * `limits` are those of each model. On success *out is owned by the caller: hamel_verification_free. HAMEL_INCOMPATIBLE
- * and HAMEL_SINGULAR when there is no state at all to compare at. */
+/* Checks that all formulations give the same motion. Compares accelerations q''_i and generalized reactions R_i = Σ λ_c A_ci
+ * at random states near the initial values that satisfy the constraints, at times between start and stop. The states are
+ * the same in every call. Differences are relative to the terms of the coordinate's equation of motion,
+ *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|.
+ * S_i is at least 1e-4 of the largest S_j. If constraint c determines q''_i from larger accelerations, S_i is also at least
+ * M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|². The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i, or
+ * |Δq''_i| / max |q''_j| if M_ii = 0; they are at most 1.
+ * All formulations use the same derived expressions. Lagrange's equations are therefore also compared with finite
+ * differences of the description at some of the states.
+ * `limits` apply to each model. On success the caller owns *out and frees it by hamel_verification_free. Returns
+ * HAMEL_INCOMPATIBLE or HAMEL_SINGULAR if there is no state at which the formulations can be compared. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
 
-/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). Of a conjugate pair the one with imaginary part > 0. */
+/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). A conjugate pair is one mode, imaginary part > 0. */
 typedef struct hamel_mode {
-    double eigenvalue[2];      /* real, imaginary; per second */
+    double eigenvalue[2];      /* real and imaginary part, per second */
     double frequency, damping; /* |eigenvalue|, and −real/|eigenvalue| (0 for the eigenvalue 0) */
-    const double *shape;       /* 2n: real and imaginary part of each coordinate; the largest is 1 */
+    const double *shape;       /* 2n: real and imaginary part for each coordinate; the largest modulus is 1 */
 } hamel_mode;
 
 /* x' = A x + B p for small changes x of independent coordinates and velocities, p of the inputs. */
@@ -434,47 +437,47 @@ typedef struct hamel_linearization {
     const char *const *inputs;
     size_t state_count, input_count;
     const double *A, *B;       /* row-major, state_count rows */
-    const double *eigenvalues; /* state_count pairs; by imaginary part, then real part */
+    const double *eigenvalues; /* state_count pairs, sorted by imaginary part, then by real part */
     const hamel_mode *modes;
     size_t mode_count;
-    bool at_rest; /* every velocity and acceleration is 0: an equilibrium */
+    bool at_rest; /* whether the state is an equilibrium: every velocity and acceleration is 0 */
     bool
-        steady; /* the same linear system holds along the motion: at rest, or only cyclic coordinates turn, uniformly */
-    bool stable; /* steady, and no eigenvalue with a positive real part beyond rounding */
+        steady; /* whether A and B are constant along the motion: at rest, or only cyclic coordinates change, uniformly */
+    bool stable; /* steady, and no eigenvalue has a positive real part beyond rounding */
 } hamel_linearization;
 
-/* A configuration in which the system can rest, or move with constant cyclic velocities and nothing else. */
+/* A configuration in which the system can be at rest, or in which only cyclic coordinates change, uniformly. */
 typedef struct hamel_equilibrium {
     const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
-    bool isolated;             /* no other one next to it; other phases of cyclic coordinates that turn do not count */
-    size_t family_dimension;   /* 0 when isolated */
-    double accuracy;           /* uncertainty of q, relative for values above 1, if forces are flat; else 0 */
-    bool determined;           /* whether accelerations are determined; if not, there is no linear motion */
-    bool decided, stable;      /* stable: only when decided; of a family: motion nearby stays near the family */
-    const char *decided_by;    /* "eigenvalues", "minimum of the potential", "order 4 of the potential"; NULL */
-    const char *reason;        /* why it is not decided; NULL when it is */
-    const double *eigenvalues; /* eigenvalue_count pairs; none where they change with time */
+    bool isolated;           /* no other equilibrium is close, apart from other phases of rotating cyclic coordinates */
+    size_t family_dimension; /* 0 if isolated */
+    double accuracy;         /* uncertainty of q, relative for values above 1, if forces are flat; else 0 */
+    bool determined;         /* whether accelerations are determined; if not, the motion cannot be linearized */
+    bool decided, stable;    /* stable: valid if decided; for a family: nearby motion stays near the family */
+    const char *decided_by;  /* "eigenvalues", "minimum of the potential", "order 4 of the potential" or NULL */
+    const char *reason;      /* why stability is undecided; else NULL */
+    const double *eigenvalues; /* eigenvalue_count pairs; empty if they change with time */
     size_t eigenvalue_count;
 } hamel_equilibrium;
 
-/* A name that is given beside the description, and where: the place of faults about it ("": nowhere that has a name). */
+/* A name given in addition to the description, and the JSON Pointer used in errors about it ("" if there is no pointer). */
 typedef struct hamel_argument {
     const char *name, *pointer;
 } hamel_argument;
 
-/* Linearizes the motion of `d` on its constraint manifold about the initial state, made consistent, or about `at` (an
- * equilibrium of the same description; NULL for the former); the independent coordinates are those that the constraints
- * determine worst. `inputs`: names of parameters (may be none). HAMEL_LIMIT for more than 600 coordinates and
- * constraints. On success *out is owned by the caller: hamel_linearization_free. */
+/* Linearizes the motion of `d` on its constraint manifold about `at`, an equilibrium of the same description. If `at` is
+ * NULL, linearizes about the consistent initial state. The independent coordinates are those that the constraints determine
+ * least accurately. `inputs` are names of parameters; the list may be empty. Returns HAMEL_LIMIT for more than 600
+ * coordinates and constraints. On success the caller owns *out and frees it by hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_linearization_free(hamel_linearization *linearization);
 
-/* What acts on one coordinate. */
+/* A generalized force on one coordinate. */
 typedef struct hamel_generalized_force {
     const char *coordinate;
-    double value;           /* at the initial state, made consistent */
+    double value;           /* value at the consistent initial state */
     const char *expression; /* in the language of descriptions */
 } hamel_generalized_force;
 
@@ -487,13 +490,12 @@ typedef struct hamel_action {
 } hamel_action;
 
 typedef struct hamel_forces {
-    hamel_action *actions; /* in the order of the description; those that act on nothing are left out */
+    hamel_action *actions; /* in the order of the description; actions without an effect are omitted */
     size_t count;
 } hamel_forces;
 
-/* The reaction of one constraint as the force that keeps it when it is relaxed (Baruh 4.10): on each coordinate that it
- * contains the value λ A_ci, and the expression that is equal to it, made of the inertia, the forces and the reactions
- * of all other constraints. */
+/* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). For each coordinate in the
+ * constraint: the value λ A_ci, and the equal expression in inertia, forces and the reactions of all other constraints. */
 typedef struct hamel_relaxation {
     const char *constraint;
     double multiplier;
@@ -501,15 +503,17 @@ typedef struct hamel_relaxation {
     size_t count;
 } hamel_relaxation;
 
-/* Generalized forces at the initial state, element by element. Arguments as for hamel_analyze; `error` is not NULL. Of
- * Coulomb friction the value is what really acts, also while it sticks; the expression is that of slipping.
- * HAMEL_NOT_FINITE names a force without a value. On success *out is owned by the caller: hamel_forces_free. */
+/* Computes the generalized forces of each element at the initial state. Arguments as for hamel_analyze, except that `error`
+ * must not be NULL. For Coulomb friction the value is the actual force, even if the contact sticks; the expression is the
+ * sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On success the caller owns
+ * *out and frees it by hamel_forces_free. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);
 
-/* The reaction of `constraint` at the initial state; the rest as for hamel_find_forces. HAMEL_INVALID when there is no such
- * constraint, or it does not act at the start. On success *out is owned by the caller: hamel_relaxation_free. */
+/* Computes the reaction of `constraint` at the initial state. Other arguments as for hamel_find_forces. Returns HAMEL_INVALID
+ * if the constraint does not exist or is inactive initially. On success the caller owns *out and frees it by
+ * hamel_relaxation_free. */
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_relaxation_free(hamel_relaxation *relaxation);
@@ -517,45 +521,46 @@ void hamel_relaxation_free(hamel_relaxation *relaxation);
 typedef struct hamel_equilibria {
     const char *const *coordinates, *const *constraints; /* names; n, m */
     size_t coordinate_count, constraint_count;
-    const hamel_equilibrium *items; /* nearest to the initial values first */
-    size_t count, starts;           /* start values tried */
-    size_t unsolved;                /* of these, starts from which no equilibrium was found */
-    bool complete;                  /* no other equilibria exist: the equations of rest are linear */
-    const char *note;               /* why there may be others; NULL when complete */
-    bool steady;                    /* some cyclic coordinate has an initial velocity: relative equilibria */
+    const hamel_equilibrium *items; /* sorted by distance from the initial values */
+    size_t count, starts;           /* numbers of equilibria found and of start values tried */
+    size_t unsolved;                /* number of start values from which no equilibrium was found */
+    bool complete;                  /* no other equilibria exist, because the equations of rest are linear */
+    const char *note;               /* why other equilibria may exist; NULL if complete */
+    bool steady;                    /* relative equilibria, as some cyclic coordinate has an initial velocity */
 } hamel_equilibria;
 
-/* Finds equilibria of `d` from the initial values and from at most `starts` random configurations around them (the work of
- * a large system is bounded). Cyclic coordinates with an initial velocity keep it (steady motions). Of a family the member
- * nearest to the initial values is given. Where the equations contain t, configurations are given that are equilibria at
- * every time; when there are none and a constraint or a force moves, HAMEL_INVALID names it. On success *out is owned by
- * the caller: hamel_equilibria_free; that none is found is otherwise no failure. */
+/* Finds equilibria of `d`, starting from the initial values and from at most `starts` random configurations around them
+ * (fewer for a large system, to bound the work). Cyclic coordinates with an initial velocity keep it (steady motions). For a
+ * family of equilibria, the member nearest to the initial values is returned. If the equations contain t, only equilibria
+ * at all times are returned. Returns HAMEL_INVALID, with the name of the constraint or force, if none exist because a
+ * constraint or a force moves; otherwise an empty list is not a failure. On success the caller owns *out and frees it by
+ * hamel_equilibria_free. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_equilibria_free(hamel_equilibria *equilibria);
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
 
-/* The equations of motion of `d` in the formulation that its simulation asks for, to be read: text in the notation of
- * descriptions, LaTeX (an align environment for each part), or C (a function that computes the rates of the state; it
- * needs nothing but <math.h>). Coefficients are collected, factored and reduced by the identities of sines and cosines,
- * as far as limits->arranging goes: what is left is written as it was derived, *simplified (may be NULL) is false then,
- * and the text says so. `limits`, `poll` and `error` as for hamel_model_create; HAMEL_INVALID when the formulation's
- * equations cannot be written out, with the reason. *text is the caller's: free(). */
+/* Writes the equations of motion of `d`, in the formulation of its simulation, in the notation of descriptions, as LaTeX (an
+ * align environment for each part), or as C (a function that computes the rates of the state and needs only <math.h>).
+ * Coefficients are collected, factored and reduced by identities of sines and cosines, within the work budget
+ * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, *simplified (may be NULL) is
+ * false, and the text contains a note. `limits`, `poll` and `error` as for hamel_model_create. Returns HAMEL_INVALID, with
+ * the reason, if the equations of the formulation cannot be written. The caller frees *text by free(). */
 hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
-/* Facts of a model that need no run. */
-const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom -1: not known yet */
+/* Properties of a model. Texts are valid as long as the model. */
+const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom is −1 before a run */
 size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);
-const char *hamel_model_warning(const hamel_model *model, size_t index); /* about the description; lives as long */
+const char *hamel_model_warning(const hamel_model *model, size_t index); /* a warning about the description */
 
-/* Frees what libraries keep for the calling thread between calls. To be called when the thread has nothing more to do for
- * a while; what it has made stays. */
+/* Frees the memory that libraries cache for the calling thread between calls. Call it when the thread becomes idle. Results
+ * remain valid. */
 void hamel_release_thread(void);
 
-/* The formulations and their one-line descriptions, in a fixed order; NULL past the end. */
+/* Return the name and the one-line description of a formulation, in a fixed order; NULL past the end. */
 const char *hamel_formulation_name(size_t index);
 const char *hamel_formulation_summary(size_t index);
 

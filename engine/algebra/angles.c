@@ -1,13 +1,15 @@
-/* angles.c — arguments of sines and cosines as sums of terms, and which of them are sums of others. */
+/* angles.c — writes arguments of sines and cosines as sums of terms, and pairs angles whose sum or difference is an
+ * angle. */
 #include "engine/algebra/ring.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 enum { TERM_FACTORS = 8 };
 
-/* node = *factor · rest */
-static graph_node split(const ring *r, graph_node node, double *factor) {
+/* Splits the node into *factor · rest; returns the rest. */
+static graph_node split_factor(const ring *r, graph_node node, double *factor) {
     const graph_cell *cell = graph_at(r->graph, node);
     if (graph_is_number(r->graph, node, factor)) return graph_number(r->graph, 1);
     *factor = 1;
@@ -15,7 +17,7 @@ static graph_node split(const ring *r, graph_node node, double *factor) {
     return node;
 }
 
-/* Factors of a product, in the order of their numbers; 0 when there are too many. */
+/* Lists the factors of a product, sorted by node number. Returns 0 if there are too many. */
 static size_t factors_of(const ring *r, graph_node product, graph_node *factors) {
     size_t count = 1;
     factors[0] = product;
@@ -46,7 +48,8 @@ static bool same_product(const ring *r, graph_node x, graph_node y) {
     return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* The same product may be written in another order of its factors: the first that was met stands for all. */
+/* Returns the first form found of a term: other angles may contain the same product with its factors in another
+ * order. */
 static graph_node as_met(const ring *r, const ring_angle *angle, graph_node term) {
     for (size_t i = 0; i < angle->count; i++)
         if (same_product(r, angle->term[i], term)) return angle->term[i];
@@ -77,7 +80,7 @@ static void add_term(ring_angle *angle, graph_node term, double factor) {
     angle->factor[at] = factor;
 }
 
-/* The first factor positive; returns the sign that was taken out. */
+/* Makes the first factor positive; returns the sign removed. */
 static int take_sign(ring_angle *angle) {
     if (angle->count == 0 || angle->factor[0] > 0) return 1;
     for (size_t i = 0; i < angle->count; i++) angle->factor[i] = -angle->factor[i];
@@ -91,15 +94,16 @@ static bool equal(const ring_angle *x, const ring_angle *y) {
     return true;
 }
 
-static int find(const ring *r, const ring_angle *angle) {
+static int find_angle(const ring *r, const ring_angle *angle) {
     for (int i = 0; i < r->angle_count; i++)
         if (equal(&r->angles[i], angle)) return i;
     return -1;
 }
 
 static int find_or_add(ring *r, const ring_angle *angle) {
-    int at = find(r, angle);
-    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* an open ring has all its variables */
+    assert(r->angle_count <= RING_ANGLES);
+    int at = find_angle(r, angle);
+    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* no variables can be added to an open ring */
     r->angles[r->angle_count] = *angle;
     return r->angle_count++;
 }
@@ -111,7 +115,7 @@ int ring_angle_of(ring *r, graph_node argument, int *sign) {
     size_t count = graph_terms(r->graph, argument, r->memory, &terms, &signs);
     for (size_t k = 0; k < count && count <= ANGLE_TERMS; k++) {
         double factor;
-        graph_node term = as_met(r, &angle, split(r, terms[k], &factor));
+        graph_node term = as_met(r, &angle, split_factor(r, terms[k], &factor));
         add_term(&angle, term, signs[k] * factor);
     }
     for (size_t k = 0; k < angle.count; k++) r->failed |= !isfinite(angle.factor[k]);
@@ -144,13 +148,13 @@ graph_node ring_angle_node(ring *r, const ring_angle *angle) {
     return sum;
 }
 
-static ring_angle combine(const ring_angle *a, const ring_angle *b, int sign) {
+static ring_angle combine_angles(const ring_angle *a, const ring_angle *b, int sign) {
     ring_angle sum = *a;
     for (size_t i = 0; i < b->count && sum.count < ANGLE_TERMS; i++) add_term(&sum, b->term[i], sign * b->factor[i]);
     return sum;
 }
 
-/* The angles of single terms behind a written sum. */
+/* Adds each term of a sum as an angle. */
 static void add_parts(ring *r, const ring_angle *angle) {
     for (size_t i = 0; i < angle->count && angle->count > 1; i++) {
         ring_angle part = {.count = 1, .term = {angle->term[i]}, .factor = {fabs(angle->factor[i])}};
@@ -158,24 +162,26 @@ static void add_parts(ring *r, const ring_angle *angle) {
     }
 }
 
-/* The difference or sum z of two written angles is made an angle, too: of single ones, and where it is no longer than
- * they are, as b − c is of a + b and a + c. */
+/* True if the sum or difference z of two angles in the expressions is no longer than either, such as b − c for a + b and
+ * a + c. Such a z becomes an angle. */
 static bool is_worth(const ring_angle *x, const ring_angle *y, const ring_angle *z) {
     return z->count <= x->count && z->count <= y->count;
 }
 
-static void add_pair(ring *r, int a, int b, size_t *capacity) {
+static void add_angle_pair(ring *r, int a, int b, size_t *capacity) {
+    assert(a <= b && b < r->angle_count);
     ring_angle_pair pair = {a, b, -1, -1, 1};
     const ring_angle *x = &r->angles[a], *y = &r->angles[b];
     bool fits = x->count + y->count <= ANGLE_TERMS;
-    ring_angle sum = combine(x, y, 1), difference = combine(x, y, -1);
+    ring_angle sum = combine_angles(x, y, 1), difference = combine_angles(x, y, -1);
     if (a != b && difference.count > 0 && fits) {
         pair.difference_sign = take_sign(&difference);
         bool single = x->count == 1 && y->count == 1;
-        pair.difference = single || is_worth(x, y, &difference) ? find_or_add(r, &difference) : find(r, &difference);
+        pair.difference =
+            single || is_worth(x, y, &difference) ? find_or_add(r, &difference) : find_angle(r, &difference);
     }
     if (sum.count > 0 && fits && take_sign(&sum) > 0)
-        pair.sum = a != b && is_worth(x, y, &sum) ? find_or_add(r, &sum) : find(r, &sum);
+        pair.sum = a != b && is_worth(x, y, &sum) ? find_or_add(r, &sum) : find_angle(r, &sum);
     if (pair.sum < 0 && pair.difference < 0) return;
     ring_angle_pair *pairs = arena_grow(r->memory, r->pairs, capacity, r->pair_count + 1, sizeof *pairs);
     if (!pairs) {
@@ -192,5 +198,5 @@ void ring_angles_finish(ring *r) {
     for (int i = 0; i < written; i++) add_parts(r, &r->angles[i]);
     r->angle_given = r->angle_count;
     for (int a = 0; a < r->angle_given; a++)
-        for (int b = a; b < r->angle_given; b++) add_pair(r, a, b, &capacity);
+        for (int b = a; b < r->angle_given; b++) add_angle_pair(r, a, b, &capacity);
 }

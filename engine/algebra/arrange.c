@@ -1,8 +1,9 @@
-/* arrange.c — polynomials back to expressions: collected, factored, in the order of print. */
+/* arrange.c — converts polynomials to expressions that are collected, factored and in printing order. */
 #include "engine/algebra/arrange.h"
 
 #include "engine/algebra/ring.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ typedef struct writer {
     graph_node sum;
 } writer;
 
-/* x·y with the factors of y in a row: a*(b*c) would print its parentheses. GRAPH_NONE is 1. */
-static graph_node times(graph *g, graph_node x, graph_node y) {
+/* Multiplies x by the factors of y one by one, because a*(b*c) would be printed with parentheses. GRAPH_NONE is 1. */
+static graph_node product_in_row(graph *g, graph_node x, graph_node y) {
     graph_node factors[RING_ATOMS];
     int count = 0;
     if (x < 0 || y < 0) return x < 0 ? y : x;
@@ -37,14 +38,14 @@ static double to_double(const fmpq_t c) {
     return value;
 }
 
-/* Coefficients are exact, and may be beyond what a double can hold: the ring then gives up. */
+/* Makes a number node from an exact coefficient. The ring fails if the coefficient is too large or small for a double. */
 static graph_node number(ring *r, double value) {
     bool held = isfinite(value) && value != 0;
     r->failed |= !held;
     return graph_number(r->graph, held ? value : 1);
 }
 
-/* |c| · body, as `p*body/q` when q is small, with a decimal otherwise. body may be GRAPH_NONE. */
+/* Returns |c| · body, written as `p*body/q` if q is small, otherwise with a decimal. body may be GRAPH_NONE. */
 static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
     graph *g = r->graph;
     fmpq_t size;
@@ -52,16 +53,17 @@ static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
     fmpq_abs(size, c);
     bool fraction = fmpz_cmp_ui(fmpq_denref(size), SMALL_DENOMINATOR) <= 0;
     double above = fraction ? fmpz_get_d(fmpq_numref(size)) : to_double(size);
-    graph_node node = above == 1 && body >= 0 ? body : times(g, number(r, above), body);
+    graph_node node = above == 1 && body >= 0 ? body : product_in_row(g, number(r, above), body);
     if (fraction && !fmpz_is_one(fmpq_denref(size)))
         node = graph_literal(g, GRAPH_DIV, node, graph_number(g, fmpz_get_d(fmpq_denref(size))));
     fmpq_clear(size);
     return node;
 }
 
-/* Π atom^exponent over the variables from..to, GRAPH_NONE when all are 0: what does not move first, then velocities
- * and accelerations. */
+/* Returns Π atom^exponent over the variables from ≤ k < to, or GRAPH_NONE if all exponents are 0. Parameters come first,
+ * then velocities and accelerations. */
 static graph_node monomial(ring *r, const ulong *exponents, slong from, slong to) {
+    assert(from >= 0 && to <= r->atom_count);
     graph *g = r->graph;
     graph_node product = GRAPH_NONE;
     for (slong i = to; i-- > from;) { /* parameters are the last variables */
@@ -69,19 +71,19 @@ static graph_node monomial(ring *r, const ulong *exponents, slong from, slong to
         while (first > from && graph_at(g, r->atoms[first - 1])->op == graph_at(g, r->atoms[i])->op &&
                graph_at(g, r->atoms[first - 1])->kind == graph_at(g, r->atoms[i])->kind)
             first--;
-        for (slong k = first; k <= i; k++) { /* within a kind, as declared */
+        for (slong k = first; k <= i; k++) { /* within a kind, in the order of declaration */
             if (exponents[k] == 0) continue;
             graph_node x = r->atoms[k];
             if (exponents[k] > 1) x = graph_literal(g, GRAPH_POW, x, graph_number(g, (double)exponents[k]));
-            product = times(g, product, x);
+            product = product_in_row(g, product, x);
         }
         i = first;
     }
     return product;
 }
 
-/* sum ± node */
-static void add(writer *w, graph_node node, bool negative) {
+/* Replaces the writer's sum by sum ± node. */
+static void append_term(writer *w, graph_node node, bool negative) {
     graph *g = w->r->graph;
     if (w->sum < 0)
         w->sum = negative ? graph_literal(g, GRAPH_NEG, node, GRAPH_NONE) : node;
@@ -93,16 +95,17 @@ static bool is_monomial(const ring *r, const fmpq_mpoly_t p) {
     return fmpq_mpoly_length(p, r->context) == 1;
 }
 
-/* No variable before `first`. */
+/* True if p contains no variable before `first`. */
 static bool is_free_of(const ring *r, const fmpq_mpoly_t p, slong first) {
     for (slong k = 0; k < first; k++)
         if (fmpq_mpoly_degree_si(p, k, r->context) > 0) return false;
     return true;
 }
 
-/* Terms from `from` on that differ only in variables from `first` on: their sum without the others, whose exponents are
- * given. Returns where they end. */
+/* Reads consecutive terms, beginning at `from`, that differ only in variables from `first` on. Writes their shared
+ * exponents to `exponents` and the sum of the terms without these powers to `sum`. Returns the end of these terms. */
 static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fmpq_mpoly_t sum, ulong *exponents) {
+    assert(first <= r->atom_count);
     ulong at[RING_ATOMS];
     fmpq_t c;
     slong length = fmpq_mpoly_length(p, r->context), i = from;
@@ -121,7 +124,7 @@ static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fm
     return i;
 }
 
-static bool is_sum(const graph *g, graph_node node) {
+static bool is_written_sum(const graph *g, graph_node node) {
     return node >= 0 && (graph_at(g, node)->op == GRAPH_ADD || graph_at(g, node)->op == GRAPH_SUB);
 }
 
@@ -131,8 +134,8 @@ static bool is_unit(const fmpq_t c) {
 
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside);
 
-/* The terms of p, those that differ only in variables from `first` on together: (m1 + m2)*g*l*cos(x). Where the first is
- * negative, positive ones come before it. */
+/* Adds the terms of p and collects terms that differ only in variables from `first` on: (m1 + m2)*g*l*cos(x). If the
+ * first term is negative, all positive terms come first. */
 static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     ring *r = w->r;
     ulong exponents[RING_ATOMS];
@@ -150,27 +153,29 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
             if (begins) turned = negative;
             if (turned && negative != (pass == 1)) continue;
             graph_node varying = monomial(r, exponents, 0, first);
-            if (varying < 0 && is_sum(r->graph, body) && is_unit(c))
-                add_terms(w, run, r->atom_count); /* each on its own */
+            if (varying < 0 && is_written_sum(r->graph, body) && is_unit(c))
+                add_terms(w, run, r->atom_count); /* each term separately */
             else
-                add(w, scaled(r, c, times(r->graph, body, varying)), negative);
+                append_term(w, scaled(r, c, product_in_row(r->graph, body, varying)), negative);
         }
     fmpq_clear(c);
     fmpq_mpoly_clear(run, r->context);
 }
 
-/* A sum of parameters as it is, any other by what varies. */
+/* Returns the `first` of add_terms: a sum of parameters is collected by all variables, another sum by the varying
+ * ones. */
 static slong collected_from(const ring *r, const fmpq_mpoly_t p) {
     return is_free_of(r, p, r->varying) ? r->atom_count : r->varying;
 }
 
-static graph_node sum_of(ring *r, const fmpq_mpoly_t p) {
+static graph_node sum_of_terms(ring *r, const fmpq_mpoly_t p) {
     writer w = {r, GRAPH_NONE};
     add_terms(&w, p, collected_from(r, p));
     return w.sum;
 }
 
-/* Integer coefficients without a common factor, the first positive; what was taken out multiplies `constant`. */
+/* Makes the coefficients integers without a common factor, the first positive, and multiplies `constant` by the factor
+ * removed. */
 static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_t constant) {
     fmpq_t content, first;
     fmpq_init(content);
@@ -197,30 +202,30 @@ static slong negative_terms(const ring *r, const fmpq_mpoly_t p) {
     return negative;
 }
 
-static void turn(ring *r, fmpq_mpoly_factor_t factors, slong i, fmpq_t constant) {
+static void turn_factor(ring *r, fmpq_mpoly_factor_t factors, slong i, fmpq_t constant) {
     fmpq_mpoly_neg(factors->poly + i, factors->poly + i, r->context);
     if (fmpz_is_odd(factors->exp + i)) fmpq_neg(constant, constant);
 }
 
-/* −(C − A) reads better as A − C: one sum, of whose terms half at least are negative. */
+/* Changes the sign of one sum if at least half of its terms are negative: −(C − A) becomes A − C. */
 static void turn_one(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
     for (slong i = 0; i < factors->num; i++) {
         slong negative = negative_terms(r, factors->poly + i);
         bool wanted = negative > 0 && 2 * negative >= fmpq_mpoly_length(factors->poly + i, r->context);
         if (!wanted || !fmpz_is_odd(factors->exp + i)) continue;
-        turn(r, factors, i, constant);
+        turn_factor(r, factors, i, constant);
         return;
     }
 }
 
-/* Of a divisor each sum has the sign that makes most terms positive, so that it looks the same wherever it stands. */
+/* Gives each sum in a divisor the sign that makes most of its terms positive, so that equal divisors look equal. */
 static void turn_divisor(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
     for (slong i = 0; i < factors->num; i++)
         if (2 * negative_terms(r, factors->poly + i) > fmpq_mpoly_length(factors->poly + i, r->context))
-            turn(r, factors, i, constant);
+            turn_factor(r, factors, i, constant);
 }
 
-/* m1 + m2: of parameters alone, a mass more often than not. */
+/* True for sums of parameters such as m1 + m2, usually a mass. */
 static bool is_plain(const ring *r, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
@@ -232,7 +237,7 @@ static bool is_plain(const ring *r, const fmpq_mpoly_t p) {
     return is_free_of(r, p, r->varying);
 }
 
-/* Plain sums in front, then monomials, then other sums: (m1 + m2)*l^2, m*(l^2 + b^2). */
+/* Orders the factors: plain sums, then monomials, then other sums, as in (m1 + m2)*l^2 and m*(l^2 + b^2). */
 static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
     graph *g = r->graph;
     graph_node front = GRAPH_NONE, behind = GRAPH_NONE;
@@ -245,23 +250,23 @@ static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
             for (slong k = 0; k < r->atom_count; k++) gathered[k] += power * exponents[k];
             continue;
         }
-        graph_node sum = sum_of(r, base);
+        graph_node sum = sum_of_terms(r, base);
         if (power > 1) sum = graph_literal(g, GRAPH_POW, sum, graph_number(g, (double)power));
         graph_node *side = is_plain(r, base) ? &front : &behind;
-        *side = times(g, *side, sum);
+        *side = product_in_row(g, *side, sum);
     }
-    return times(g, times(g, front, monomial(r, gathered, 0, r->atom_count)), behind);
+    return product_in_row(g, product_in_row(g, front, monomial(r, gathered, 0, r->atom_count)), behind);
 }
 
-/* Π of the factors, the constant apart; GRAPH_NONE for 1. `outside` is the sign of what it is multiplied with: where the
- * whole is negative a sum is turned. 0: it is a divisor. */
+/* Returns the product of the factors of p without the constant; GRAPH_NONE for 1. `outside` is the sign of the rest of
+ * the term, or 0 if p is a divisor. If constant · outside is negative, the sign of one sum is changed. */
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside) {
     fmpq_mpoly_factor_t factors;
     fmpq_mpoly_factor_init(factors, r->context);
     graph_node product = GRAPH_NONE;
     fmpq_one(constant);
     if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) {
-        product = sum_of(r, p);
+        product = sum_of_terms(r, p);
     } else if (ring_factor(r, factors, p)) {
         fmpq_set(constant, factors->constant);
         for (slong i = 0; i < factors->num; i++) make_primitive(r, factors->poly + i, factors->exp + i, constant);
@@ -273,15 +278,15 @@ static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int o
     return product;
 }
 
-/* c = p/q becomes p, and q a factor of the divisor: x/(2*m), not x/2/m. */
+/* Moves a small denominator of c into the divisor: x/(2*m), not x/2/m. Returns the new divisor. */
 static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
     if (fmpz_is_one(fmpq_denref(c)) || fmpz_cmp_ui(fmpq_denref(c), SMALL_DENOMINATOR) > 0) return under;
-    under = times(g, graph_number(g, fmpz_get_d(fmpq_denref(c))), under);
+    under = product_in_row(g, graph_number(g, fmpz_get_d(fmpq_denref(c))), under);
     fmpz_one(fmpq_denref(c));
     return under;
 }
 
-/* One sum of what varies with nothing but parameters before it: its terms stand on their own. */
+/* True if p is one sum of varying terms, possibly times parameters. The terms of such a sum are added one by one. */
 static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     slong sums = 0, others = 0;
@@ -301,7 +306,7 @@ static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     return alone || (sums == 1 && others == 0);
 }
 
-/* coefficient / below · moving, without common factors, added to the sum. */
+/* Adds (coefficient / below) · moving to the sum; coefficient and below have no common factors. */
 static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_mpoly_t below, graph_node moving) {
     graph *g = w->r->graph;
     if (moving < 0 && fmpq_mpoly_is_one(below, w->r->context) && is_spread(w->r, coefficient)) {
@@ -315,8 +320,8 @@ static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_m
     graph_node body = factored(w->r, coefficient, constant, fmpq_sgn(divisor));
     fmpq_div(constant, constant, divisor);
     if (under >= 0) under = take_divisor(g, constant, under);
-    body = scaled(w->r, constant, times(g, body, moving));
-    add(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
+    body = scaled(w->r, constant, product_in_row(g, body, moving));
+    append_term(w, under < 0 ? body : graph_literal(g, GRAPH_DIV, body, under), fmpq_sgn(constant) < 0);
     fmpq_clear(divisor);
     fmpq_clear(constant);
 }
@@ -335,7 +340,8 @@ static bool same_motion(const ring *r, const ulong *x, const ulong *y) {
     return memcmp(x, y, (size_t)r->moving * sizeof *x) == 0;
 }
 
-/* Terms that move alike follow each other: the moving variables are the most significant. */
+/* Adds one quotient for each product of moving variables. Terms with the same product are consecutive, because these
+ * variables are the most significant. */
 static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly_t denominator) {
     ring *r = w->r;
     ulong first[RING_ATOMS], at[RING_ATOMS];
@@ -360,13 +366,13 @@ static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly
     fmpq_clear(c);
 }
 
-graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, effort *e,
+graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, work_budget *e,
                          arena *memory) {
     ring r = {0};
     writer w = {&r, GRAPH_NONE};
     const quotient *value = NULL;
     graph_node *all = arena_alloc(memory, count + 1, sizeof *all);
-    if (!all || !effort_take(e, 1)) return expression;
+    if (!all || !work_budget_take(e, 1)) return expression;
     all[0] = expression;
     if (count > 0) memcpy(all + 1, zero, count * sizeof *zero);
     if (ring_open(&r, g, all, count + 1, e, memory)) {
@@ -381,7 +387,7 @@ graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero
     return w.sum < 0 ? graph_number(g, 0) : w.sum;
 }
 
-graph_node arrange_within(graph *g, graph_node expression, effort *e, arena *memory) {
+graph_node arrange_within(graph *g, graph_node expression, work_budget *e, arena *memory) {
     return arrange_where(g, expression, NULL, 0, e, memory);
 }
 

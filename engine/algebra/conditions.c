@@ -1,9 +1,12 @@
-/* conditions.c — expressions that are known to be 0, and what they make of others.
+/* conditions.c — remainders of polynomials modulo expressions that are 0.
  *
- * A Gröbner basis of the conditions, of sin² + cos² = 1 for their angles and of (√x)² = x for their roots (Buchberger's
- * algorithm; Cox, Little & O'Shea, Ideals, Varieties, and Algorithms, 2.7) takes polynomials to their remainders. It is
- * cut off when it grows: each of its elements is 0 on the conditions, whether all are there or not. */
+ * Remainders are computed with a Gröbner basis (Buchberger's algorithm; Cox, Little & O'Shea, Ideals, Varieties, and
+ * Algorithms, 2.7). The basis is that of the conditions, of sin² + cos² = 1 for their angles and of (√x)² = x for their
+ * roots. It is truncated if it becomes too large. A truncated basis is still correct, because each element is 0 where
+ * the conditions hold. */
 #include "engine/algebra/ring.h"
+
+#include <assert.h>
 
 enum { BASIS_TERMS = 40, REDUCED_TERMS = 300 };
 
@@ -11,8 +14,9 @@ static void leading(const ring *r, const fmpq_mpoly_t p, ulong *exponents) {
     fmpq_mpoly_get_term_exp_ui(exponents, p, 0, r->context);
 }
 
-/* Keeps p, which is emptied; one that is 0 or too long is no use. */
-static void keep(ring *r, fmpq_mpoly_t p) {
+/* Moves p into the basis unless p is 0 or too long. */
+static void keep_in_basis(ring *r, fmpq_mpoly_t p) {
+    assert(r->basis_count <= RING_BASIS);
     slong length = fmpq_mpoly_length(p, r->context);
     if (length == 0 || length > BASIS_TERMS || r->basis_count == RING_BASIS) return;
     fmpq_mpoly_struct *at = &r->basis[r->basis_count++];
@@ -20,7 +24,7 @@ static void keep(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_swap(at, p, r->context);
 }
 
-/* What is left of p after division by the basis. */
+/* Replaces p by its remainder after division by the basis. */
 static void remainder_of(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_struct quotients[RING_BASIS], *q[RING_BASIS];
     fmpq_mpoly_struct *by[RING_BASIS];
@@ -34,7 +38,7 @@ static void remainder_of(ring *r, fmpq_mpoly_t p) {
     for (size_t i = 0; i < r->basis_count; i++) fmpq_mpoly_clear(q[i], r->context);
 }
 
-/* out = p · Π x^(to − from) / the leading coefficient of p */
+/* Sets out to p · Π x^(to − from), divided by the leading coefficient of p. */
 static void scale_to(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, const ulong *from, const ulong *to) {
     ulong exponents[RING_ATOMS];
     fmpq_t coefficient;
@@ -50,8 +54,8 @@ static void scale_to(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, cons
     fmpq_clear(coefficient);
 }
 
-/* The S-polynomial of two, divided by the basis, is one more, unless it is 0. */
-static void add_pair(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
+/* Adds the remainder of the S-polynomial of x and y, unless it is 0. */
+static void add_s_polynomial(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     ulong left[RING_ATOMS], right[RING_ATOMS], both[RING_ATOMS];
     fmpq_mpoly_t s, t;
     bool coprime = true;
@@ -68,7 +72,7 @@ static void add_pair(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     scale_to(r, t, y, right, both);
     fmpq_mpoly_sub(s, s, t, r->context);
     remainder_of(r, s);
-    keep(r, s);
+    keep_in_basis(r, s);
     fmpq_mpoly_clear(t, r->context);
     fmpq_mpoly_clear(s, r->context);
 }
@@ -90,13 +94,13 @@ static void add_angles(ring *r) {
             fmpq_mpoly_mul(x, x, x, r->context);
             fmpq_mpoly_add(p, p, x, r->context);
         }
-        keep(r, p);
+        keep_in_basis(r, p);
     }
     fmpq_mpoly_clear(x, r->context);
     fmpq_mpoly_clear(p, r->context);
 }
 
-/* (√x)² = x for the roots in the conditions. */
+/* Adds (√x)² − x to the basis for each root in the conditions. */
 static void add_roots(ring *r) {
     fmpq_mpoly_t p;
     size_t given = r->basis_count;
@@ -110,7 +114,7 @@ static void add_roots(ring *r) {
         fmpq_mpoly_gen(p, i, r->context);
         fmpq_mpoly_mul(p, p, p, r->context);
         fmpq_mpoly_sub(p, p, &x->numerator, r->context);
-        keep(r, p);
+        keep_in_basis(r, p);
     }
     fmpq_mpoly_clear(p, r->context);
 }
@@ -122,13 +126,13 @@ void ring_conditions(ring *r, const graph_node *zero, size_t count) {
         const quotient *value = ring_value(r, zero[c]);
         if (!value) break;
         fmpq_mpoly_set(p, &value->numerator, r->context);
-        keep(r, p);
+        keep_in_basis(r, p);
     }
     fmpq_mpoly_clear(p, r->context);
     add_angles(r);
     add_roots(r);
-    for (size_t j = 1; j < r->basis_count; j++) /* new ones are last: they meet all before them */
-        for (size_t i = 0; i < j; i++) add_pair(r, &r->basis[i], &r->basis[j]);
+    for (size_t j = 1; j < r->basis_count; j++) /* new elements are appended and paired with all earlier ones */
+        for (size_t i = 0; i < j; i++) add_s_polynomial(r, &r->basis[i], &r->basis[j]);
 }
 
 bool ring_remainder(ring *r, fmpq_mpoly_t p) {

@@ -1,10 +1,10 @@
-/* decimal.h — numbers as they were written: 0.1 is one tenth, 0.333… to the last digit is one third. */
+/* decimal.h — converts doubles to exact decimals or fractions: 0.1 to one tenth, the double nearest to 1/3 to 1/3. */
 #ifndef HAMEL_ALGEBRA_DECIMAL_H
 #define HAMEL_ALGEBRA_DECIMAL_H
 
 enum { DECIMAL_DIGITS = 64 };
 
-/* digits · 10^exponent; or above/below, where `below` is not 0. */
+/* The value digits · 10^exponent, or above/below if `below` is not 0. */
 typedef struct decimal {
     char digits[DECIMAL_DIGITS]; /* may begin with '-' */
     long exponent;

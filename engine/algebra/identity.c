@@ -3,18 +3,20 @@
 
 #include "engine/algebra/decimal.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A root has one of two signs at each point, by chance: √(x²) passes for x at all points once in 2^16. At half of the
- * points u has no root, so that an expression with several different ones is defined at few points. */
+/* POINTS: defined points tested. A root has a random sign at each point, so √(x²) equals x at all of them with
+ * probability 2^-16. MOST_POINTS: upper bound of all points tried. An expression with several different roots is defined
+ * at few points, because each radicand is a square at half of the points. */
 enum { POINTS = 16, MOST_POINTS = 512 };
 
 enum { MOST_POWER = 1 << 20 };
 
-/* Factors of angles are taken as multiples of 1/720720, the least common multiple of 1 to 16. */
+/* Factors of angles are multiples of 1/720720: 720720 is the least common multiple of 1 to 16. */
 #define ANGLE_UNITS 720720.0
 
 typedef uint64_t residue;
@@ -22,29 +24,31 @@ static const residue PRIME = ((residue)1 << 61) - 1, UNDEFINED = UINT64_MAX;
 
 /* ---- arithmetic modulo 2^61 − 1 ---- */
 
-static residue plus(residue a, residue b) {
+static residue residue_plus(residue a, residue b) {
+    assert(a <= PRIME && b <= PRIME);
     residue sum = a + b;
     return sum >= PRIME ? sum - PRIME : sum;
 }
 
-static residue minus(residue a, residue b) {
-    return plus(a, b ? PRIME - b : 0);
+static residue residue_minus(residue a, residue b) {
+    return residue_plus(a, b ? PRIME - b : 0);
 }
 
-static residue times(residue a, residue b) {
+static residue residue_times(residue a, residue b) {
+    assert(a < PRIME && b < PRIME);
     unsigned __int128 product = (unsigned __int128)a * b;
-    return plus((residue)(product & PRIME), (residue)(product >> 61));
+    return residue_plus((residue)(product & PRIME), (residue)(product >> 61));
 }
 
-static residue power(residue a, uint64_t exponent) {
+static residue residue_power(residue a, uint64_t exponent) {
     residue out = 1;
-    for (; exponent; exponent >>= 1, a = times(a, a))
-        if (exponent & 1) out = times(out, a);
+    for (; exponent; exponent >>= 1, a = residue_times(a, a))
+        if (exponent & 1) out = residue_times(out, a);
     return out;
 }
 
-static residue over(residue a, residue b) {
-    return b ? times(a, power(b, PRIME - 2)) : UNDEFINED;
+static residue residue_over(residue a, residue b) {
+    return b ? residue_times(a, residue_power(b, PRIME - 2)) : UNDEFINED;
 }
 
 /* Steele, Lea, Flood, OOPSLA 2014: the finalizer of SplitMix64. */
@@ -57,17 +61,18 @@ static uint64_t mix(uint64_t a, uint64_t b) {
 
 static residue signed_integer(long value) {
     residue size = (residue)labs(value) % PRIME;
-    return value < 0 ? minus(0, size) : size;
+    return value < 0 ? residue_minus(0, size) : size;
 }
 
 static residue number_value(double value) {
     decimal written = decimal_of(value);
-    if (written.below) return over(signed_integer(written.above), signed_integer(written.below));
+    if (written.below) return residue_over(signed_integer(written.above), signed_integer(written.below));
     bool negative = written.digits[0] == '-';
-    residue digits = 0, scale = power(10, (uint64_t)labs(written.exponent));
-    for (const char *c = written.digits + negative; *c; c++) digits = plus(times(digits, 10), (residue)(*c - '0'));
-    digits = written.exponent < 0 ? over(digits, scale) : times(digits, scale);
-    return negative ? minus(0, digits) : digits;
+    residue digits = 0, scale = residue_power(10, (uint64_t)labs(written.exponent));
+    for (const char *c = written.digits + negative; *c; c++)
+        digits = residue_plus(residue_times(digits, 10), (residue)(*c - '0'));
+    digits = written.exponent < 0 ? residue_over(digits, scale) : residue_times(digits, scale);
+    return negative ? residue_minus(0, digits) : digits;
 }
 
 /* ---- angles ---- */
@@ -77,21 +82,22 @@ typedef struct turn {
 } turn;
 
 static turn turn_by(turn a, turn b) {
-    return (turn){minus(times(a.cosine, b.cosine), times(a.sine, b.sine)),
-                  plus(times(a.sine, b.cosine), times(a.cosine, b.sine))};
+    return (turn){residue_minus(residue_times(a.cosine, b.cosine), residue_times(a.sine, b.sine)),
+                  residue_plus(residue_times(a.sine, b.cosine), residue_times(a.cosine, b.sine))};
 }
 
-/* By `units` times the angle whose 1/720720 is a point of the circle that its value decides; that of −x is opposite. */
+/* Returns the rotation by units/720720 of an angle. `value` selects the point of the circle for 1/720720 of the angle;
+ * −value selects the opposite rotation. */
 static turn turn_of(residue value, double units, uint64_t seed) {
     turn out = {1, 0};
     if (value == 0) return out;
     bool negative = (value > PRIME / 2) != (units < 0);
-    residue t = mix(seed, value > PRIME / 2 ? PRIME - value : value) % PRIME, square = times(t, t);
-    residue below = over(1, plus(1, square)); /* −1 is no square modulo this prime */
-    turn base = {times(minus(1, square), below), times(plus(t, t), below)};
+    residue t = mix(seed, value > PRIME / 2 ? PRIME - value : value) % PRIME, square = residue_times(t, t);
+    residue below = residue_over(1, residue_plus(1, square)); /* −1 is no square modulo this prime */
+    turn base = {residue_times(residue_minus(1, square), below), residue_times(residue_plus(t, t), below)};
     for (uint64_t n = (uint64_t)fabs(units); n; n >>= 1, base = turn_by(base, base))
         if (n & 1) out = turn_by(out, base);
-    if (negative) out.sine = minus(0, out.sine);
+    if (negative) out.sine = residue_minus(0, out.sine);
     return out;
 }
 
@@ -103,7 +109,7 @@ typedef struct angle {
 
 typedef struct point {
     const graph *graph;
-    residue *value; /* by node */
+    residue *value; /* value[node] at this point */
     uint64_t seed;
 } point;
 
@@ -114,7 +120,7 @@ static turn turn_at(const point *p, const angle *a) {
         double units = a->factors[k] * ANGLE_UNITS, nearest = nearbyint(units);
         uint64_t seed = mix(p->seed, GRAPH_SIN), bits;
         if (value == UNDEFINED) return (turn){UNDEFINED, UNDEFINED};
-        if (fabs(units - nearest) > 4 * DBL_EPSILON * fabs(units) || fabs(units) > 0x1p53) { /* a circle of its own */
+        if (fabs(units - nearest) > 4 * DBL_EPSILON * fabs(units) || fabs(units) > 0x1p53) { /* an independent angle */
             units = fabs(units);
             memcpy(&bits, &units, sizeof bits);
             seed = mix(seed, bits);
@@ -130,9 +136,10 @@ static turn turn_at(const point *p, const angle *a) {
 typedef struct plan {
     graph *graph;
     arena *memory;
-    graph_node *order; /* operands before results, terms of angles before their sines and cosines */
-    angle *angles;     /* of these, in that order */
-    bool *placed;      /* by node */
+    graph_node
+        *order;    /* nodes in order of evaluation: operands before results, terms of angles before sines and cosines */
+    angle *angles; /* angles of the sines, cosines and tangents, in the order of those nodes */
+    bool *placed;  /* placed[node]: the node is in `order` */
     size_t count, angle_count, room, angle_room, placed_room;
 } plan;
 
@@ -141,8 +148,8 @@ static bool is_angular(const graph *g, graph_node node) {
     return op == GRAPH_SIN || op == GRAPH_COS || op == GRAPH_TAN;
 }
 
-/* node = *factor · rest */
-static graph_node split(graph *g, graph_node node, double *factor) {
+/* Splits the node into *factor · rest; returns the rest. */
+static graph_node split_term(graph *g, graph_node node, double *factor) {
     double number;
     for (*factor = 1;;) {
         const graph_cell *cell = graph_at(g, node);
@@ -162,7 +169,7 @@ static graph_node split(graph *g, graph_node node, double *factor) {
     }
 }
 
-static bool place(plan *p, graph_node node) {
+static bool place_node(plan *p, graph_node node) {
     size_t nodes = graph_count(p->graph);
     bool *placed = arena_grow(p->memory, p->placed, &p->placed_room, nodes, sizeof *placed);
     graph_node *order = arena_grow(p->memory, p->order, &p->room, p->count + 1, sizeof *order);
@@ -178,7 +185,7 @@ static bool place_all_below(plan *p, graph_node root) {
     graph_node *below;
     size_t count = graph_below(p->graph, &root, 1, p->memory, &below);
     for (size_t k = 0; k < count; k++)
-        if (!place(p, below[k])) return false;
+        if (!place_node(p, below[k])) return false;
     return count > 0;
 }
 
@@ -190,7 +197,7 @@ static bool place_angle(plan *p, graph_node node) {
     angle *angles = arena_grow(p->memory, p->angles, &p->angle_room, p->angle_count + 1, sizeof *angles);
     if (a.count == 0 || !a.factors || !angles) return false;
     for (size_t k = 0; k < a.count; k++) {
-        a.terms[k] = split(p->graph, a.terms[k], &a.factors[k]);
+        a.terms[k] = split_term(p->graph, a.terms[k], &a.factors[k]);
         a.factors[k] *= signs[k];
         if (!place_all_below(p, a.terms[k])) return false;
     }
@@ -203,17 +210,17 @@ static bool make_plan(plan *p, const graph_node *expressions, size_t count) {
     graph_node *below;
     size_t nodes = graph_below(p->graph, expressions, count, p->memory, &below);
     for (size_t k = 0; k < nodes; k++)
-        if ((is_angular(p->graph, below[k]) && !place_angle(p, below[k])) || !place(p, below[k])) return false;
+        if ((is_angular(p->graph, below[k]) && !place_angle(p, below[k])) || !place_node(p, below[k])) return false;
     return nodes > 0 && graph_status(p->graph) == HAMEL_OK;
 }
 
-static residue root(residue u, uint64_t seed) {
-    residue r = power(u, (PRIME + 1) / 4);
-    if (times(r, r) != u) return UNDEFINED;
-    return mix(seed, u) & 1 ? minus(0, r) : r;
+static residue residue_root(residue u, uint64_t seed) {
+    residue r = residue_power(u, (PRIME + 1) / 4);
+    if (residue_times(r, r) != u) return UNDEFINED;
+    return mix(seed, u) & 1 ? residue_minus(0, r) : r;
 }
 
-/* An operator of which nothing is known but that equal operands give equal results. */
+/* Returns the value of an operator about which only one rule is used: equal operands give equal results. */
 static residue unknown(const point *p, const graph_cell *cell, const residue *x) {
     uint64_t key = mix(p->seed, cell->op);
     for (int k = 0; k < 3 && cell->as.operand[k] >= 0; k++) key = mix(key, x[k]);
@@ -223,24 +230,25 @@ static residue unknown(const point *p, const graph_cell *cell, const residue *x)
 static residue operation(const point *p, const graph_cell *cell, const residue *x) {
     double exponent;
     switch (cell->op) {
-    case GRAPH_ADD: return plus(x[0], x[1]);
-    case GRAPH_SUB: return minus(x[0], x[1]);
-    case GRAPH_MUL: return times(x[0], x[1]);
-    case GRAPH_DIV: return over(x[0], x[1]);
-    case GRAPH_NEG: return minus(0, x[0]);
-    case GRAPH_SQRT: return root(x[0], p->seed);
+    case GRAPH_ADD: return residue_plus(x[0], x[1]);
+    case GRAPH_SUB: return residue_minus(x[0], x[1]);
+    case GRAPH_MUL: return residue_times(x[0], x[1]);
+    case GRAPH_DIV: return residue_over(x[0], x[1]);
+    case GRAPH_NEG: return residue_minus(0, x[0]);
+    case GRAPH_SQRT: return residue_root(x[0], p->seed);
     case GRAPH_POW:
         if (!graph_is_number(p->graph, cell->as.operand[1], &exponent) || exponent != floor(exponent) ||
             fabs(exponent) > MOST_POWER)
             return unknown(p, cell, x);
-        return exponent < 0 ? over(1, power(x[0], (uint64_t)-exponent)) : power(x[0], (uint64_t)exponent);
+        return exponent < 0 ? residue_over(1, residue_power(x[0], (uint64_t)-exponent))
+                            : residue_power(x[0], (uint64_t)exponent);
     default: return unknown(p, cell, x);
     }
 }
 
 static residue angular(graph_op op, turn t) {
     if (t.cosine == UNDEFINED) return UNDEFINED;
-    return op == GRAPH_SIN ? t.sine : op == GRAPH_COS ? t.cosine : over(t.sine, t.cosine);
+    return op == GRAPH_SIN ? t.sine : op == GRAPH_COS ? t.cosine : residue_over(t.sine, t.cosine);
 }
 
 static residue node_value(const point *p, graph_node node) {
@@ -255,14 +263,14 @@ static residue node_value(const point *p, graph_node node) {
     return operation(p, cell, x);
 }
 
-/* The same at all points. */
+/* Sets the values of numbers, which do not depend on the point. */
 static void set_numbers(const point *p, const plan *all) {
     double number;
     for (size_t k = 0; k < all->count; k++)
         if (graph_is_number(p->graph, all->order[k], &number)) p->value[all->order[k]] = number_value(number);
 }
 
-static void evaluate(const point *p, const plan *all) {
+static void evaluate_point(const point *p, const plan *all) {
     const angle *next = all->angles;
     for (size_t k = 0; k < all->count; k++) {
         graph_node node = all->order[k];
@@ -284,7 +292,7 @@ bool identity_find_zeros(graph *g, const graph_node *expressions, size_t count, 
     for (size_t k = 0; k < count; k++) is_zero[k] = false;
     for (int at = 0; at < MOST_POINTS && open > 0 && !graph_refused(g); at++) {
         p.seed = mix(0, (uint64_t)at);
-        evaluate(&p, &all);
+        evaluate_point(&p, &all);
         for (size_t k = 0; k < count; k++) {
             residue value = p.value[expressions[k]];
             if (good[k] < 0 || good[k] == POINTS || value == UNDEFINED) continue;

@@ -1,14 +1,14 @@
 /* integrate.c — see integrate.h.
  *
- * A sum is integrated term by term, a term by the substitution rule: in K f(u) ∂u/∂x some factor is f(u), and what is
- * left of the term, divided by ∂u/∂x, must be free of x. Products of sums are multiplied out where that finds nothing.
- * For μ(x_k) of a form Σ a_i dx_i see Ince, Ordinary Differential Equations, 2.5: (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j must be a
- * function of x_k alone, and is d log μ/dx_k. A form that is separable has such a factor once it is divided by one of
- * its coefficients. */
+ * A sum is integrated term by term. A term is integrated by substitution: it must be K f(u) ∂u/∂x with K free of x. If
+ * that fails, products of sums are multiplied out. The integrating factor μ(x_k) of a form Σ a_i dx_i is from Ince,
+ * Ordinary Differential Equations, 2.5: (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j must depend on x_k only, and then equals
+ * d log μ/dx_k. A separable form has such a factor after division by one of its coefficients. */
 #include "engine/algebra/integrate.h"
 
 #include "engine/algebra/arrange.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { FACTORS = 24, EXPANSIONS = 4, TERMS = 64 };
@@ -18,7 +18,7 @@ typedef struct power_factor {
     double power;
 } power_factor;
 
-/* constant · Π base^power */
+/* The product constant · Π base^power. */
 typedef struct product {
     graph_node constant; /* free of the symbol */
     power_factor items[FACTORS];
@@ -40,6 +40,7 @@ static graph_node power_of(graph *g, graph_node base, double power) {
 }
 
 static bool add_factor(graph *g, product *p, graph_node base, double power, graph_node symbol) {
+    assert(p->count <= FACTORS);
     if (is_free_of(g, base, symbol)) {
         p->constant = graph_mul(g, p->constant, power_of(g, base, power));
         return true;
@@ -54,8 +55,8 @@ static bool add_factor(graph *g, product *p, graph_node base, double power, grap
     return true;
 }
 
-/* What a factor is made of: one or two factors at other powers. Returns how many, 0 for one that stays. */
-static int split(graph *g, power_factor f, power_factor parts[2]) {
+/* Splits a factor into one or two simpler factors. Returns their number, or 0 if the factor cannot be split. */
+static int split_base(graph *g, power_factor f, power_factor parts[2]) {
     graph_cell cell = *graph_at(g, f.base);
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
     double number;
@@ -74,7 +75,7 @@ static int split(graph *g, power_factor f, power_factor parts[2]) {
     }
 }
 
-/* False when there are too many factors. */
+/* Splits a term into factors. Returns false if there are too many. */
 static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p) {
     power_factor stack[FACTORS + 2], parts[2];
     size_t depth = 1;
@@ -83,7 +84,7 @@ static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p)
     stack[0] = (power_factor){node, 1};
     while (depth > 0) {
         power_factor f = stack[--depth];
-        int count = is_free_of(g, f.base, symbol) ? 0 : split(g, f, parts);
+        int count = is_free_of(g, f.base, symbol) ? 0 : split_base(g, f, parts);
         if (count == 0 && !add_factor(g, p, f.base, f.power, symbol)) return false;
         if (depth + (size_t)count > FACTORS + 2) return false;
         for (int k = 0; k < count; k++) stack[depth++] = parts[k];
@@ -91,7 +92,7 @@ static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p)
     return true;
 }
 
-/* The product without one factor. */
+/* Returns the product without one factor. */
 static graph_node rest_of(graph *g, const product *p, size_t without) {
     graph_node rest = p->constant;
     for (size_t k = 0; k < p->count; k++)
@@ -99,21 +100,22 @@ static graph_node rest_of(graph *g, const product *p, size_t without) {
     return rest;
 }
 
-/* K, where rest = K ∂u/∂x; GRAPH_NONE where it is not free of x. */
-static graph_node slope_ratio(graph *g, graph_node rest, graph_node u, graph_node symbol, effort *e, arena *memory) {
+/* Returns K with rest = K ∂u/∂x, or GRAPH_NONE if K contains x (the symbol). */
+static graph_node slope_ratio(graph *g, graph_node rest, graph_node u, graph_node symbol, work_budget *e,
+                              arena *memory) {
     graph_node slope = graph_partial(g, u, symbol);
     if (slope < 0 || graph_is_zero(g, slope)) return GRAPH_NONE;
     graph_node ratio = arrange_within(g, graph_div(g, rest, slope), e, memory);
     return ratio >= 0 && is_free_of(g, ratio, symbol) ? ratio : GRAPH_NONE;
 }
 
-/* ∫ u^power du */
+/* Returns ∫ u^power du. */
 static graph_node power_rule(graph *g, graph_node u, double power) {
     if (power == -1) return graph_unary(g, GRAPH_LOG, graph_unary(g, GRAPH_ABS, u));
     return graph_div(g, power_of(g, u, power + 1), graph_number(g, power + 1));
 }
 
-/* ∫ f(u) du for a function f of the language; GRAPH_NONE where there is no rule. */
+/* Returns ∫ f(u) du for a function f of descriptions, or GRAPH_NONE if there is no rule. */
 static graph_node function_rule(graph *g, graph_op op, graph_node u) {
     switch (op) {
     case GRAPH_SIN: return graph_neg(g, graph_unary(g, GRAPH_COS, u));
@@ -126,7 +128,7 @@ static graph_node function_rule(graph *g, graph_op op, graph_node u) {
     }
 }
 
-/* u of sqrt(u), x² + y² of hypot(x, y). */
+/* Returns the radicand: u for sqrt(u), x² + y² for hypot(x, y). */
 static graph_node under_root(graph *g, graph_node root) {
     graph_cell cell = *graph_at(g, root);
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
@@ -134,14 +136,14 @@ static graph_node under_root(graph *g, graph_node root) {
     return cell.op == GRAPH_HYPOT ? graph_add(g, graph_mul(g, x, x), graph_mul(g, y, y)) : GRAPH_NONE;
 }
 
-/* ∫ root^power du with u what is under the root. */
+/* Returns ∫ root^power du, where u is the radicand. */
 static graph_node root_rule(graph *g, graph_node root, double power) {
     if (power == -2) return power_rule(g, under_root(g, root), -1);
     return graph_div(g, power_of(g, root, power + 2), graph_number(g, (power + 2) / 2));
 }
 
-/* c and k of c + k x²; false for anything else. */
-static bool is_quadratic(graph *g, graph_node base, graph_node x, effort *e, arena *memory, graph_node *c,
+/* Finds c and k if the base is c + k x²; returns false otherwise. */
+static bool is_quadratic(graph *g, graph_node base, graph_node x, work_budget *e, arena *memory, graph_node *c,
                          graph_node *k) {
     *k = graph_div(g, graph_partial(g, graph_partial(g, base, x), x), graph_number(g, 2));
     *c = arrange_within(g, graph_sub(g, base, graph_mul(g, *k, graph_mul(g, x, x))), e, memory);
@@ -150,8 +152,8 @@ static bool is_quadratic(graph *g, graph_node base, graph_node x, effort *e, are
            is_free_of(g, *c, x);
 }
 
-/* √|k/c|, and whether the quotient is a negative number. A constant with a name is taken for positive: the root of a negative
- * number is no number, and no check lets it pass. */
+/* Returns √|k/c| and sets *negative if k/c is a negative number. Named constants are assumed to be positive. If they are
+ * not, the root is NaN, and the check of the integral rejects it. */
 static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *negative) {
     graph_node ratio = graph_div(g, k, c);
     double value;
@@ -159,8 +161,9 @@ static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *nega
     return graph_unary(g, GRAPH_SQRT, *negative ? graph_neg(g, ratio) : ratio);
 }
 
-/* ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24): atan(a x)/(a c), or log|(1 + a x)/(1 − a x)|/(2 a c). */
-static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, effort *e, arena *memory) {
+/* Returns ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24): atan(a x)/(a c), or for k/c < 0
+ * log|(1 + a x)/(1 − a x)|/(2 a c). */
+static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, work_budget *e, arena *memory) {
     graph_node c, k, one = graph_number(g, 1);
     bool negative;
     if (!is_quadratic(g, base, x, e, memory, &c, &k)) return GRAPH_NONE;
@@ -170,9 +173,9 @@ static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, effort
     return graph_div(g, power_rule(g, ends, -1), graph_mul(g, graph_number(g, 2), scale));
 }
 
-/* ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44): ∫ dx/√ is asinh(a x)/(a √c), or asin for k < 0, and
- * ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
-static graph_node arc_rule(graph *g, power_factor f, graph_node x, effort *e, arena *memory) {
+/* Returns ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44): ∫ dx/√ is asinh(a x)/(a √c), or
+ * asin(a x)/(a √c) for k < 0, and ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
+static graph_node arc_rule(graph *g, power_factor f, graph_node x, work_budget *e, arena *memory) {
     graph_node c, k, half = graph_number(g, 0.5);
     bool negative;
     if (graph_at(g, f.base)->op != GRAPH_SQRT || fabs(f.power) != 1) return GRAPH_NONE;
@@ -184,7 +187,7 @@ static graph_node arc_rule(graph *g, power_factor f, graph_node x, effort *e, ar
     return graph_mul(g, half, graph_add(g, graph_mul(g, x, f.base), graph_mul(g, c, inverse)));
 }
 
-static graph_node by_substitution(graph *g, const product *p, graph_node symbol, effort *e, arena *memory) {
+static graph_node by_substitution(graph *g, const product *p, graph_node symbol, work_budget *e, arena *memory) {
     if (p->count == 0) return graph_mul(g, p->constant, symbol);
     if (p->count == 1 && p->items[0].power == -1) {
         graph_node angle = quadratic_rule(g, p->items[0].base, symbol, e, memory);
@@ -211,7 +214,7 @@ static graph_node by_substitution(graph *g, const product *p, graph_node symbol,
     return GRAPH_NONE;
 }
 
-/* The product with one of its sums multiplied out, itself where it has none. */
+/* Returns the product with one of its sums multiplied out, or GRAPH_NONE if it has no sum. */
 static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     for (size_t k = 0; k < p->count; k++) {
         graph_node *terms, sum = graph_number(g, 0), rest = rest_of(g, p, k);
@@ -231,8 +234,8 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     return GRAPH_NONE;
 }
 
-/* Terms of one level that no rule integrates are multiplied out and tried on the next. */
-graph_node integrate(graph *g, graph_node node, graph_node symbol, effort *e, arena *memory) {
+/* If no rule integrates a term, it is multiplied out, and the new terms are tried at the next level. */
+graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (int level = 0; level <= EXPANSIONS; level++) {
         graph_node *terms, left = graph_number(g, 0);
@@ -254,8 +257,9 @@ graph_node integrate(graph *g, graph_node node, graph_node symbol, effort *e, ar
     return GRAPH_NONE;
 }
 
-/* F with dF = the form, coordinate after coordinate; each leaves a rest without those before. */
-static graph_node potential(graph *g, const one_form *form, effort *e, arena *memory) {
+/* Returns F with dF = the form. Integrates along one variable after the other; the remainder of the form is free of the
+ * earlier variables. */
+static graph_node potential(graph *g, const one_form *form, work_budget *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < form->count; i++) {
         graph_node rest = graph_sub(g, form->coefficient[i], graph_partial(g, sum, form->variable[i]));
@@ -269,7 +273,7 @@ static graph_node potential(graph *g, const one_form *form, effort *e, arena *me
     return sum;
 }
 
-graph_node arrange_terms(graph *g, graph_node sum, effort *e, arena *memory) {
+graph_node arrange_terms(graph *g, graph_node sum, work_budget *e, arena *memory) {
     graph_node *terms, result = GRAPH_NONE;
     signed char *signs;
     size_t count = graph_terms(g, sum, memory, &terms, &signs);
@@ -283,7 +287,7 @@ graph_node arrange_terms(graph *g, graph_node sum, effort *e, arena *memory) {
     return result;
 }
 
-/* exp(node), with number · log|u| in it as powers of u. */
+/* Returns exp(node), where each term number · log|u| of the node becomes a power of u. */
 static graph_node exponential(graph *g, graph_node node, arena *memory) {
     graph_node *terms, result = graph_number(g, 1);
     signed char *signs;
@@ -302,8 +306,8 @@ static graph_node exponential(graph *g, graph_node node, arena *memory) {
     return count > 0 ? result : GRAPH_NONE;
 }
 
-/* μ(x_k), from the first coefficient other than a_k that is not 0. */
-static graph_node factor_in(graph *g, const one_form *form, size_t k, effort *e, arena *memory) {
+/* Returns μ(x_k), computed with the first nonzero coefficient other than a_k. */
+static graph_node factor_in(graph *g, const one_form *form, size_t k, work_budget *e, arena *memory) {
     size_t j = 0;
     while (j < form->count && (j == k || graph_is_zero(g, form->coefficient[j]))) j++;
     if (j == form->count) return GRAPH_NONE;
@@ -317,15 +321,16 @@ static graph_node factor_in(graph *g, const one_form *form, size_t k, effort *e,
     return logarithm < 0 ? GRAPH_NONE : exponential(g, logarithm, memory);
 }
 
-/* Each factor · coefficient. */
-static void scale(graph *g, graph_node factor, const one_form *form, graph_node *scaled, effort *e, arena *memory) {
+/* Sets scaled[i] to factor · coefficient[i]. */
+static void scale(graph *g, graph_node factor, const one_form *form, graph_node *scaled, work_budget *e,
+                  arena *memory) {
     for (size_t i = 0; i < form->count; i++)
         scaled[i] = arrange_within(g, graph_mul(g, factor, form->coefficient[i]), e, memory);
 }
 
-/* With μ = 1, and else with μ(x_k); `scaled` has room for the coefficients. */
+/* Tries the integrating factors 1, then μ(x_k) for each k. scaled[form->count] is scratch. */
 static bool with_factor(graph *g, const one_form *form, graph_node *scaled, graph_node *factor, graph_node *integral,
-                        effort *e, arena *memory) {
+                        work_budget *e, arena *memory) {
     *factor = graph_number(g, 1);
     *integral = potential(g, form, e, memory);
     for (size_t k = 0; *integral < 0 && k < form->count; k++) {
@@ -337,8 +342,9 @@ static bool with_factor(graph *g, const one_form *form, graph_node *scaled, grap
     return *integral >= 0;
 }
 
-bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, effort *e,
+bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, work_budget *e,
                     arena *memory) {
+    assert(form->count > 0);
     graph_node *scaled = arena_alloc(memory, form->count, sizeof *scaled);
     graph_node *divided = arena_alloc(memory, form->count, sizeof *divided);
     if (!scaled || !divided) return false;

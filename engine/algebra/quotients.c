@@ -1,12 +1,17 @@
-/* quotients.c — what numerator and denominator have in common when sin² + cos² = 1 is known, taken out.
+/* quotients.c — cancels common factors of numerator and denominator modulo sin² + cos² = 1.
  *
- * What is even in the sine of an angle is one polynomial in its cosine, and the other way round: written so, factors
- * show. The shortest form of a product is often not a product any more; so factors are also shortened one by one. */
+ * A polynomial that is even in the sine of an angle can be written as a polynomial in its cosine, and vice versa. In
+ * that form common factors appear. The shortest form of a product is often a sum, so factors are also shortened one by
+ * one. */
 #include "engine/algebra/ring.h"
 
-enum { FACTOR_TERMS = 60 }; /* of polynomials that are factored only to see whether that is shorter */
+#include <assert.h>
 
-/* Takes out what both have in common as they stand; true when that is more than a number. */
+enum {
+    FACTOR_TERMS = 60
+}; /* upper bound of the terms of a polynomial that is factored only to compare lengths; longer ones stay sums */
+
+/* Cancels the greatest common divisor. Returns true if the divisor is not a number. */
 static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     fmpq_mpoly_t common;
     if (fmpq_mpoly_is_fmpq(below, r->context)) return false;
@@ -16,7 +21,7 @@ static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     return found;
 }
 
-/* Each angle of `below` in the function that occurs in odd powers, so that the other one leaves only constants. */
+/* For each angle of `below`, keeps the function (sine or cosine) that occurs in odd powers and eliminates the other. */
 static void write_alike(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     for (int i = 0; i < r->angle_count && !r->failed; i++) {
         slong sine = r->angles[i].sine, cosine = r->angles[i].cosine;
@@ -29,7 +34,7 @@ static void write_alike(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     }
 }
 
-/* Terms between parentheses when it is written as a product. */
+/* Counts the terms in the parentheses of a product. */
 static slong terms_of(const ring *r, const fmpq_mpoly_factor_t factors) {
     slong sum = 0;
     for (slong i = 0; i < factors->num; i++) {
@@ -49,7 +54,7 @@ static slong terms_of_factors(ring *r, const fmpq_mpoly_t p) {
     return sum;
 }
 
-/* Π of the reduced factors; √x² among them becomes x, but (√x + y)² stays. */
+/* Sets p to the product of the reduced factors. A factor √x² becomes x, but (√x + y)² is not expanded. */
 static bool expand_reduced(ring *r, fmpq_mpoly_t p, const fmpq_mpoly_factor_t factors) {
     fmpq_mpoly_t base, power;
     fmpq_mpoly_init(base, r->context);
@@ -69,7 +74,7 @@ static bool expand_reduced(ring *r, fmpq_mpoly_t p, const fmpq_mpoly_factor_t fa
     return !r->failed;
 }
 
-/* p with each of its factors reduced; false when that is all of it. */
+/* Reduces each factor of p. Returns false if p has only one factor. */
 static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     bool done = false;
@@ -81,8 +86,8 @@ static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
     return done;
 }
 
-/* p as a sum or as a product, whichever is shorter; the product when they are alike. */
-static void shorten(ring *r, fmpq_mpoly_t p) {
+/* Writes p as a sum or as a product, whichever is shorter; as a product if they are equally long. */
+static void shorten_polynomial(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t product;
     fmpq_mpoly_init(product, r->context);
     fmpq_mpoly_set(product, p, r->context);
@@ -95,11 +100,13 @@ static void shorten(ring *r, fmpq_mpoly_t p) {
 }
 
 void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
+    assert(r->open);
     fmpq_mpoly_t x, y;
     (void)take_common(r, above, below);
-    if (!r->failed) shorten(r, above);
-    if (!r->failed) shorten(r, below);
-    if (fmpq_mpoly_is_zero(below, r->context)) r->failed = true; /* left as it stands, to be reported when evaluated */
+    if (!r->failed) shorten_polynomial(r, above);
+    if (!r->failed) shorten_polynomial(r, below);
+    if (fmpq_mpoly_is_zero(below, r->context))
+        r->failed = true; /* the expression stays unchanged, so that evaluation reports the division by 0 */
     if (r->failed || fmpq_mpoly_is_zero(above, r->context) || fmpq_mpoly_is_fmpq(below, r->context)) return;
     fmpq_mpoly_init(x, r->context);
     fmpq_mpoly_init(y, r->context);
@@ -109,8 +116,8 @@ void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     if (!r->failed && take_common(r, x, y)) {
         fmpq_mpoly_swap(above, x, r->context);
         fmpq_mpoly_swap(below, y, r->context);
-        shorten(r, above);
-        shorten(r, below);
+        shorten_polynomial(r, above);
+        shorten_polynomial(r, below);
     }
     if (!r->failed) (void)take_common(r, above, below);
     fmpq_mpoly_clear(x, r->context);

@@ -1,25 +1,28 @@
-/* relations.c — polynomials in sines and cosines, made short.
+/* relations.c — shortening of polynomials in sines and cosines.
  *
- * Several ways are tried, each a rewriting that never lengthens: squares of sines into cosines or the other way, angles
- * taken apart into their terms, products of two angles put together. The shortest result stays. */
+ * Tries several rewritings and keeps the shortest result: squares of sines as cosines and vice versa, expansion of angle
+ * sums, products of functions of two angles as sums. No rewriting is kept that lengthens a polynomial. */
 #include "engine/algebra/ring.h"
 
-static slong length_of(const ring *r, const fmpq_mpoly_t p) {
+#include <assert.h>
+
+static slong term_count(const ring *r, const fmpq_mpoly_t p) {
     return fmpq_mpoly_length(p, r->context);
 }
 
-/* In every term, x^a y^b with k = min(a / x_power, b / y_power) becomes x^(a − k x_power) y^(b − k y_power) · by^k.
- * y may be −1: there is none. */
-static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, const fmpq_mpoly_t by) {
+/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k y_power) · by^k with k = min(a / x_power, b / y_power). If
+ * y is −1, there is no second variable. */
+static void replace_products(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, const fmpq_mpoly_t by) {
+    assert(x != y && x_power > 0);
     ulong exponents[RING_ATOMS];
     fmpq_mpoly_t parts[RING_POWER + 1], factor;
     fmpq_t coefficient;
     ulong most = 0;
-    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power || !ring_take(r, length_of(r, p))) return;
+    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power || !ring_take(r, term_count(r, p))) return;
     fmpq_init(coefficient);
     fmpq_mpoly_init(factor, r->context);
     for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_init(parts[k], r->context);
-    for (slong i = 0; i < length_of(r, p); i++) {
+    for (slong i = 0; i < term_count(r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
         ulong k = exponents[x] / x_power;
         if (y >= 0 && exponents[y] < k) k = exponents[y];
@@ -31,11 +34,11 @@ static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, co
         fmpq_mpoly_push_term_fmpq_ui(parts[k], coefficient, exponents, r->context);
     }
     for (ulong k = 0; k <= most; k++) {
-        if (k > 0) fmpq_mpoly_sort_terms(parts[k], r->context); /* what stays is in order */
+        if (k > 0) fmpq_mpoly_sort_terms(parts[k], r->context); /* part 0 is already sorted */
         fmpq_mpoly_combine_like_terms(parts[k], r->context);
     }
     for (ulong k = most; k > 0 && !r->failed; k--) { /* Horner */
-        if (ring_too_long(r, length_of(r, parts[k]), length_of(r, by))) break;
+        if (ring_too_long(r, term_count(r, parts[k]), term_count(r, by))) break;
         fmpq_mpoly_mul(factor, parts[k], by, r->context);
         fmpq_mpoly_add(parts[k - 1], parts[k - 1], factor, r->context);
     }
@@ -45,7 +48,7 @@ static void replace(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, co
     fmpq_clear(coefficient);
 }
 
-/* by = sign1·a·b + sign2·c·d, a factor −1 being none */
+/* Sets by to sign1·a·b + sign2·c·d; a variable −1 is omitted. */
 static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int sign2, slong c, slong d) {
     slong variables[4] = {a, b, c, d};
     fmpq_mpoly_t term[2], x;
@@ -64,20 +67,20 @@ static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int 
     for (int i = 0; i < 2; i++) fmpq_mpoly_clear(term[i], r->context);
 }
 
-/* Whether x^x_power·y divides a term of p. */
+/* True if x^x_power·y divides a term of p. */
 static bool occurs(const ring *r, const fmpq_mpoly_t p, slong x, ulong x_power, slong y) {
     ulong exponents[RING_ATOMS];
     if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power) return false;
     if (y < 0) return true;
     if (fmpq_mpoly_degree_si(p, y, r->context) < 1) return false;
-    for (slong i = 0; i < length_of(r, p); i++) {
+    for (slong i = 0; i < term_count(r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
         if (exponents[x] >= x_power && exponents[y] > 0) return true;
     }
     return false;
 }
 
-/* p with x^x_power·y replaced by sign1·a·b + sign2·c·d, if that has fewer terms; true when it had. */
+/* Replaces x^x_power·y by sign1·a·b + sign2·c·d in p if p then has fewer terms. Returns whether p changed. */
 static bool attempt(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, int sign1, slong a, slong b, int sign2,
                     slong c, slong d) {
     fmpq_mpoly_t trial, by;
@@ -86,8 +89,8 @@ static bool attempt(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, in
     fmpq_mpoly_init(by, r->context);
     products(r, by, sign1, a, b, sign2, c, d);
     fmpq_mpoly_set(trial, p, r->context);
-    replace(r, trial, x, x_power, y, by);
-    bool shorter = !r->failed && length_of(r, trial) < length_of(r, p);
+    replace_products(r, trial, x, x_power, y, by);
+    bool shorter = !r->failed && term_count(r, trial) < term_count(r, p);
     if (shorter) fmpq_mpoly_swap(p, trial, r->context);
     fmpq_mpoly_clear(by, r->context);
     fmpq_mpoly_clear(trial, r->context);
@@ -98,17 +101,17 @@ void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to) {
     fmpq_mpoly_t by;
     fmpq_mpoly_init(by, r->context);
     products(r, by, 1, -1, -1, -1, to, to);
-    replace(r, p, from, 2, -1, by);
+    replace_products(r, p, from, 2, -1, by);
     fmpq_mpoly_clear(by, r->context);
 }
 
-/* The canonical form in single angles: no power of a sine beyond the first. */
+/* Writes p in its canonical form for single angles, which contains no power of a sine above the first. */
 static void only_cosines(ring *r, fmpq_mpoly_t p) {
     for (int i = 0; i < r->angle_count && !r->failed; i++)
         ring_replace_square(r, p, r->angles[i].sine, r->angles[i].cosine);
 }
 
-/* sin and cos of a + b and a − b by those of a and b (A&S 4.3.16, 4.3.17). */
+/* Expands sin and cos of a + b and a − b in those of a and b (A&S 4.3.16, 4.3.17). */
 static void take_apart(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t by;
     fmpq_mpoly_init(by, r->context);
@@ -120,9 +123,9 @@ static void take_apart(ring *r, fmpq_mpoly_t p) {
             if (index < 0 || r->angles[index].count < 2) continue;
             int turn = sign > 0 ? 1 : pair->difference_sign;
             products(r, by, turn, a->sine, b->cosine, turn * sign, a->cosine, b->sine);
-            replace(r, p, r->angles[index].sine, 1, -1, by);
+            replace_products(r, p, r->angles[index].sine, 1, -1, by);
             products(r, by, 1, a->cosine, b->cosine, -sign, a->sine, b->sine);
-            replace(r, p, r->angles[index].cosine, 1, -1, by);
+            replace_products(r, p, r->angles[index].cosine, 1, -1, by);
         }
     }
     fmpq_mpoly_clear(by, r->context);
@@ -148,9 +151,9 @@ static bool shorten_pair(ring *r, fmpq_mpoly_t p, const ring_angle_pair *pair) {
     return shorter;
 }
 
-/* Each step that shortens leaves fewer terms, or fewer factors in them. Done when none does any more, one after the
- * other: each gives the same again for the same polynomial. */
-static void shorten(ring *r, fmpq_mpoly_t p) {
+/* Repeats all steps until none of them shortens p. The loop ends, because each shortening reduces the number of terms or
+ * of factors. */
+static void shorten_by_steps(ring *r, fmpq_mpoly_t p) {
     size_t angles = (size_t)r->angle_count, steps = angles + r->pair_count;
     for (size_t step = 0, vain = 0; vain < steps && !r->failed; step = (step + 1) % steps) {
         bool shorter = step < angles ? ring_collect_squares(r, p, r->angles[step].sine, r->angles[step].cosine)
@@ -163,14 +166,15 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
     for (slong i = 0; i < r->atom_count && !r->failed; i++) {
         const graph_cell *cell = graph_at(r->graph, r->atoms[i]);
         const quotient *x = cell->op == GRAPH_SQRT ? ring_value(r, cell->as.operand[0]) : NULL;
-        if (x && fmpq_mpoly_is_one(&x->denominator, r->context)) replace(r, p, i, 2, -1, &x->numerator);
+        if (x && fmpq_mpoly_is_one(&x->denominator, r->context)) replace_products(r, p, i, 2, -1, &x->numerator);
     }
 }
 
-/* The forms that p is tried in: as given, without squares of sines, that with angles taken apart, on the conditions. */
+/* The forms of p that are tried: the given one; without squares of sines; this with angle sums expanded; the remainder
+ * modulo the conditions. */
 enum { GIVEN, COSINES, APART, REST, FORMS };
 
-/* Whether a form is like an earlier one and would become the same. */
+/* True if a form equals an earlier one. */
 static bool is_repeated(const ring *r, const fmpq_mpoly_struct *forms, int k) {
     for (int i = 0; i < k; i++)
         if (fmpq_mpoly_equal(&forms[i], &forms[k], r->context)) return true;
@@ -193,7 +197,7 @@ void ring_reduce(ring *r, fmpq_mpoly_t p) {
     for (int k = 0; k < FORMS; k++) repeated[k] = is_repeated(r, forms, k);
     for (int k = 0; k < FORMS && !r->failed; k++) {
         if (repeated[k]) continue;
-        shorten(r, &forms[k]);
+        shorten_by_steps(r, &forms[k]);
         if (!r->failed && (k == GIVEN || ring_is_shorter(r, &forms[k], p))) fmpq_mpoly_swap(p, &forms[k], r->context);
     }
     for (int k = 0; k < FORMS; k++) fmpq_mpoly_clear(&forms[k], r->context);

@@ -1,18 +1,20 @@
-/* ring.c — atoms found, and every needed node brought to a quotient, operands before results. */
+/* ring.c — finds the atoms, and converts every needed node to a quotient of polynomials, operands before results. */
 #include "engine/algebra/ring.h"
 
 #include "engine/algebra/decimal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What terms are worth against one that is read and written, as measured over the examples: in a greatest common divisor,
- * in a factorization; and how many products of two are like one. */
+/* Costs relative to reading and writing one term, measured on the examples. GCD_TERM: a term in a greatest common
+ * divisor. FACTOR_TERM: a term in a factorization. PRODUCTS: products of two terms that cost one unit. */
 enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
 
-/* Points of a dense interpolation: below the first number they cost no more than the terms; the most of one common divisor;
- * what a point is worth. */
+/* Points of a dense interpolation. GCD_FREE_POINTS: below this number, the points cost no more than the terms.
+ * GCD_POINTS: upper bound for one common divisor; beyond it the ring fails. GCD_POINT: cost of a point. See
+ * take_points for the measurements. */
 enum { GCD_FREE_POINTS = 10000, GCD_POINTS = 400000, GCD_POINT = 100 };
 
 bool ring_too_long(ring *r, slong x, slong y) {
@@ -21,7 +23,8 @@ bool ring_too_long(ring *r, slong x, slong y) {
 }
 
 bool ring_take(ring *r, slong terms) {
-    if (!r->failed) r->failed = !effort_take(r->effort, (uint64_t)terms * (uint64_t)r->atom_count);
+    assert(terms >= 0);
+    if (!r->failed) r->failed = !work_budget_take(r->work_budget, (uint64_t)terms * (uint64_t)r->atom_count);
     return !r->failed;
 }
 
@@ -36,7 +39,7 @@ static bool integer_power(const ring *r, graph_node node, slong *exponent) {
     return true;
 }
 
-/* What the ring computes with; everything else is an atom. */
+/* True for operations that the ring performs (arithmetic); all other nodes are atoms. */
 static bool is_structure(const ring *r, graph_node node) {
     slong exponent;
     switch (graph_at(r->graph, node)->op) {
@@ -57,7 +60,8 @@ static bool is_angular(const ring *r, graph_node node) {
 
 /* --- atoms --------------------------------------------------------------------------------------------------------- */
 
-/* Order of significance: what moves first, so that terms that share it stand together. */
+/* Rank of an atom in the order of significance. Moving variables are first, so that terms with the same moving variables
+ * are consecutive. */
 static int rank_of(const ring *r, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
     if (cell->op != GRAPH_IS_SYMBOL) return cell->op == GRAPH_COS ? 7 : cell->op == GRAPH_SIN ? 8 : 9;
@@ -75,7 +79,7 @@ static int rank_of(const ring *r, graph_node node) {
 }
 enum { MOVING_RANKS = 4, VARYING_RANKS = 11 };
 
-/* Of the same rank: symbols as declared, angles as the symbols that they are. */
+/* Order within a rank: symbols by declaration, sines and cosines by their arguments. */
 static bool stands_before(const ring *r, graph_node x, graph_node y) {
     const graph_cell *left = graph_at(r->graph, x), *right = graph_at(r->graph, y);
     if (is_angular(r, x) && is_angular(r, y)) {
@@ -89,6 +93,7 @@ static bool stands_before(const ring *r, graph_node x, graph_node y) {
 }
 
 static void add_atom(ring *r, graph_node node) {
+    assert(!r->open && r->atom_count <= RING_ATOMS);
     for (slong i = 0; i < r->atom_count; i++)
         if (r->atoms[i] == node) return;
     if (r->atom_count == RING_ATOMS) {
@@ -97,7 +102,7 @@ static void add_atom(ring *r, graph_node node) {
     }
     int rank = rank_of(r, node);
     slong at = r->atom_count++;
-    for (; at > 0; at--) { /* kept sorted by rank, then as declared */
+    for (; at > 0; at--) { /* insertion sort: by rank, then by stands_before */
         int other = rank_of(r, r->atoms[at - 1]);
         if (other < rank || (other == rank && stands_before(r, r->atoms[at - 1], node))) break;
         r->atoms[at] = r->atoms[at - 1];
@@ -117,12 +122,13 @@ static size_t position_of(const ring *r, graph_node node) {
     return graph_position(r->nodes, r->node_count, node);
 }
 
-/* From the expressions down to the atoms. */
+/* Marks the nodes between the expressions and the atoms. */
 static void mark_needed(ring *r, const graph_node *expressions, size_t count) {
     for (size_t i = 0; i < count; i++) r->needed[position_of(r, expressions[i])] = true;
     for (size_t k = r->node_count; k-- > 0;) {
         graph_node node = r->nodes[k];
-        if (r->needed[k] && graph_at(r->graph, node)->op == GRAPH_SQRT) /* its square will be wanted */
+        if (r->needed[k] &&
+            graph_at(r->graph, node)->op == GRAPH_SQRT) /* the square of the root becomes the radicand */
             r->needed[position_of(r, operand(r, node, 0))] = true;
         if (!r->needed[k] || !is_structure(r, node)) continue;
         r->needed[position_of(r, operand(r, node, 0))] = true;
@@ -155,10 +161,10 @@ static void collect_atoms(ring *r) {
     }
 }
 
-bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, effort *e, arena *memory) {
-    *r = (ring){.graph = g, .memory = memory, .effort = e};
+bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, work_budget *e, arena *memory) {
+    *r = (ring){.graph = g, .memory = memory, .work_budget = e};
     r->node_count = graph_below(g, expressions, count, memory, &r->nodes);
-    if (r->node_count == 0 || !effort_take(e, r->node_count)) return false;
+    if (r->node_count == 0 || !work_budget_take(e, r->node_count)) return false;
     r->needed = arena_alloc(memory, r->node_count, sizeof *r->needed);
     r->known = arena_alloc(memory, r->node_count, sizeof *r->known);
     r->values = arena_alloc(memory, r->node_count, sizeof *r->values);
@@ -214,28 +220,28 @@ static void set_number(ring *r, fmpq_mpoly_t out, double value) {
     fmpq_clear(number);
 }
 
-static slong length_of(const ring *r, const fmpq_mpoly_t p) {
+static slong polynomial_length(const ring *r, const fmpq_mpoly_t p) {
     return fmpq_mpoly_length(p, r->context);
 }
 
 static void multiply(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
-    if (!ring_too_long(r, length_of(r, x), length_of(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
+    if (!ring_too_long(r, polynomial_length(r, x), polynomial_length(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
 }
 
-/* Whether one of two polynomials divides the other; then finding their common divisor costs one division. */
+/* True if one of the polynomials divides the other. Their common divisor then costs one division. */
 static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     fmpq_mpoly_t ratio;
     fmpq_mpoly_init(ratio, r->context);
-    bool longer = length_of(r, x) > length_of(r, y);
+    bool longer = polynomial_length(r, x) > polynomial_length(r, y);
     bool divides = fmpq_mpoly_divides(ratio, longer ? x : y, longer ? y : x, r->context);
     fmpq_mpoly_clear(ratio, r->context);
     return divides;
 }
 
-/* Charges the possible cost of a common divisor of sums beyond their terms. FLINT cannot be interrupted, and
- * interpolates densely at worst (Brown, J. ACM 18 (1971) 478): at as many points as the divisor may have terms.
- * Measured over equations of random systems by Hamilton's formulation, 20000 points take 0.1 s and 10^6 points 3 to 40
- * s. False, with the ring failed, beyond GCD_POINTS. */
+/* Charges the worst-case cost of a common divisor of two sums, in addition to the cost of their terms. FLINT cannot be
+ * interrupted. In the worst case it interpolates densely (Brown, J. ACM 18 (1971) 478), at as many points as the divisor
+ * may have terms. Measured on Hamilton's equations of random systems, 20000 points take 0.1 s and 10^6 points 3 to 40 s.
+ * Above GCD_POINTS points, the ring fails and the function returns false. */
 static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     slong of_x[RING_ATOMS], of_y[RING_ATOMS];
     double points = 1;
@@ -245,7 +251,7 @@ static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     if (points < GCD_FREE_POINTS || one_divides(r, x, y)) return true;
     if (points > GCD_POINTS) {
         r->failed = true;
-        if (r->effort) r->effort->spent = true;
+        if (r->work_budget) r->work_budget->spent = true;
         return false;
     }
     return ring_take(r, (slong)points * GCD_POINT / r->atom_count);
@@ -253,7 +259,8 @@ static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
 
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y) {
-    slong x_terms = length_of(r, x), y_terms = length_of(r, y);
+    assert(r->open);
+    slong x_terms = polynomial_length(r, x), y_terms = polynomial_length(r, y);
     bool sums = x_terms > 1 && y_terms > 1;
     bool begun = ring_take(r, (sums ? GCD_TERM : 1) * (x_terms + y_terms)) && (!sums || take_points(r, x, y));
     if (begun && !fmpq_mpoly_gcd_cofactors(common, x_rest, y_rest, x, y, r->context)) r->failed = true;
@@ -261,12 +268,14 @@ bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_
 }
 
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p) {
-    if (ring_take(r, FACTOR_TERM * length_of(r, p)) && !fmpq_mpoly_factor(factors, p, r->context)) r->failed = true;
+    assert(r->open);
+    if (ring_take(r, FACTOR_TERM * polynomial_length(r, p)) && !fmpq_mpoly_factor(factors, p, r->context))
+        r->failed = true;
     return !r->failed;
 }
 
-/* out = x + sign·y over the least common denominator. */
-static void add(ring *r, quotient *out, const quotient *x, const quotient *y, int sign) {
+/* Sets out to x + sign·y over the least common denominator. */
+static void add_quotients(ring *r, quotient *out, const quotient *x, const quotient *y, int sign) {
     fmpq_mpoly_t common, left, right;
     fmpq_mpoly_init(common, r->context);
     fmpq_mpoly_init(left, r->context);
@@ -290,9 +299,9 @@ static void add(ring *r, quotient *out, const quotient *x, const quotient *y, in
     fmpq_mpoly_clear(right, r->context);
 }
 
-/* out = n1/d1 · n2/d2, common factors taken out crosswise. */
-static void product(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mpoly_t d1, const fmpq_mpoly_t n2,
-                    const fmpq_mpoly_t d2) {
+/* Sets out to n1/d1 · n2/d2; cancels common factors of n1 and d2, and of n2 and d1. */
+static void multiply_quotients(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mpoly_t d1,
+                               const fmpq_mpoly_t n2, const fmpq_mpoly_t d2) {
     fmpq_mpoly_t common, a, b, c, d;
     fmpq_mpoly_struct *all[] = {common, a, b, c, d};
     for (int i = 0; i < 5; i++) fmpq_mpoly_init(all[i], r->context);
@@ -305,15 +314,15 @@ static void product(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mp
 
 static void divide(ring *r, quotient *out, const quotient *x, const quotient *y) {
     if (fmpq_mpoly_is_zero(&y->numerator, r->context))
-        r->failed = true; /* left as it stands, to be reported when it is evaluated */
+        r->failed = true; /* the expression stays unchanged, so that evaluation reports the division by 0 */
     else
-        product(r, out, &x->numerator, &x->denominator, &y->denominator, &y->numerator);
+        multiply_quotients(r, out, &x->numerator, &x->denominator, &y->denominator, &y->numerator);
 }
 
-static void power(ring *r, quotient *out, const quotient *x, slong exponent) {
+static void power_quotient(ring *r, quotient *out, const quotient *x, slong exponent) {
     ulong e = (ulong)labs(exponent);
-    double longest = (double)length_of(r, &x->numerator);
-    longest = fmax(longest, (double)length_of(r, &x->denominator));
+    double longest = (double)polynomial_length(r, &x->numerator);
+    longest = fmax(longest, (double)polynomial_length(r, &x->denominator));
     bool by_zero = exponent < 0 && fmpq_mpoly_is_zero(&x->numerator, r->context);
     if (by_zero || pow(longest, (double)e) > RING_TERMS) {
         r->failed = true;
@@ -333,6 +342,7 @@ static void power(ring *r, quotient *out, const quotient *x, slong exponent) {
 }
 
 static void set_variable(ring *r, fmpq_mpoly_t out, slong variable, int sign) {
+    assert(variable < r->atom_count);
     if (variable < 0) {
         r->failed = true;
         return;
@@ -353,7 +363,7 @@ static void set_angular(ring *r, quotient *out, graph_node node) {
     if (op == GRAPH_TAN) set_variable(r, &out->denominator, angle->cosine, 1);
 }
 
-static void evaluate(ring *r, quotient *out, graph_node node) {
+static void evaluate_nodes(ring *r, quotient *out, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
     double number;
     slong exponent;
@@ -373,12 +383,12 @@ static void evaluate(ring *r, quotient *out, graph_node node) {
     const quotient *x = &r->values[position_of(r, cell->as.operand[0])], *y = x;
     if (cell->as.operand[1] >= 0) y = &r->values[position_of(r, cell->as.operand[1])];
     switch (cell->op) {
-    case GRAPH_ADD: add(r, out, x, y, 1); break;
-    case GRAPH_SUB: add(r, out, x, y, -1); break;
-    case GRAPH_MUL: product(r, out, &x->numerator, &x->denominator, &y->numerator, &y->denominator); break;
+    case GRAPH_ADD: add_quotients(r, out, x, y, 1); break;
+    case GRAPH_SUB: add_quotients(r, out, x, y, -1); break;
+    case GRAPH_MUL: multiply_quotients(r, out, &x->numerator, &x->denominator, &y->numerator, &y->denominator); break;
     case GRAPH_DIV: divide(r, out, x, y); break;
     case GRAPH_POW:
-        if (integer_power(r, node, &exponent)) power(r, out, x, exponent);
+        if (integer_power(r, node, &exponent)) power_quotient(r, out, x, exponent);
         break;
     default:
         fmpq_mpoly_neg(&out->numerator, &x->numerator, r->context);
@@ -387,13 +397,14 @@ static void evaluate(ring *r, quotient *out, graph_node node) {
 }
 
 const quotient *ring_value(ring *r, graph_node expression) {
+    assert(r->open);
     size_t last = position_of(r, expression);
     for (size_t k = 0; k <= last && !r->failed; k++) {
         if (!r->needed[k] || r->known[k]) continue;
         fmpq_mpoly_init(&r->values[k].numerator, r->context);
         fmpq_mpoly_init(&r->values[k].denominator, r->context);
         r->known[k] = true;
-        evaluate(r, &r->values[k], r->nodes[k]);
+        evaluate_nodes(r, &r->values[k], r->nodes[k]);
     }
     return r->failed ? NULL : &r->values[last];
 }

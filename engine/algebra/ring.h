@@ -1,15 +1,15 @@
 /* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
  *
- * The variables of the ring are atoms: symbols, sines and cosines of angles, and whatever else is no sum, product,
- * quotient or integer power. Arithmetic is FLINT's (fmpq_mpoly); numbers are taken as the decimals they were written
- * as, so that 0.1 is one tenth. A ring serves the expressions it was made for.
+ * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum, product,
+ * quotient or integer power. Arithmetic is FLINT's (fmpq_mpoly). Numbers become the decimals of the description, so that
+ * 0.1 is one tenth. A ring contains the expressions for which it was opened.
  *
- * Everything is bounded: beyond RING_TERMS terms, RING_ATOMS atoms or exponents of RING_POWER a ring gives up (`failed`,
- * sticky), and the caller keeps the expression as it was. */
+ * Sizes are bounded. Above RING_TERMS terms, RING_ATOMS atoms or exponents of RING_POWER, the ring fails (`failed`,
+ * sticky), and the caller keeps the expression unchanged. */
 #ifndef HAMEL_ALGEBRA_RING_H
 #define HAMEL_ALGEBRA_RING_H
 
-#include "engine/algebra/effort.h"
+#include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
 
 #include <flint/fmpq_mpoly.h>
@@ -17,18 +17,18 @@
 
 enum { RING_ATOMS = 256, RING_TERMS = 20000, RING_POWER = 16, RING_ANGLES = 24, ANGLE_TERMS = 4, RING_BASIS = 12 };
 
-/* Σ factor·term, the terms increasing, the first factor positive: sin(b − a) is −sin(a − b). */
+/* The angle Σ factor·term. Terms are increasing, and the first factor is positive: sin(b − a) is −sin(a − b). */
 typedef struct ring_angle {
     size_t count;
     graph_node term[ANGLE_TERMS];
     double factor[ANGLE_TERMS];
-    slong sine, cosine; /* variables */
+    slong sine, cosine; /* variables of the ring: the sine and cosine of the angle */
 } ring_angle;
 
-/* sum = a + b, difference = a − b as far as they are angles of this ring; −1 otherwise. */
+/* Indices of the angles a, b, a + b and a − b; −1 for a sum or difference that is not an angle of the ring. */
 typedef struct ring_angle_pair {
     int a, b, sum, difference;
-    int difference_sign; /* of sin(a − b) against the angle's own */
+    int difference_sign; /* sin(a − b) = difference_sign · sin(difference) */
 } ring_angle_pair;
 
 typedef struct quotient {
@@ -38,87 +38,89 @@ typedef struct quotient {
 typedef struct ring {
     graph *graph;
     arena *memory;
-    effort *effort;    /* what all of this may take; NULL: as much as it likes */
-    graph_node *nodes; /* below the expressions, increasing */
+    work_budget *work_budget; /* bound on all work of the ring; NULL: no bound */
+    graph_node *nodes;        /* nodes below the expressions, increasing */
     size_t node_count;
-    bool *needed;     /* one a node: not hidden in an atom */
-    quotient *values; /* one a node, once asked for */
+    bool *needed;     /* needed[k]: nodes[k] is an atom or between an expression and an atom */
+    quotient *values; /* values[k]: quotient of nodes[k], valid if known[k] */
     bool *known;
-    graph_node atoms[RING_ATOMS]; /* the variables: the first are the most significant */
-    slong atom_count, moving;     /* the first `moving` are accelerations, multipliers, velocities */
-    slong varying;                /* the rest after these are time and parameters */
+    graph_node atoms[RING_ATOMS]; /* the variables, most significant first */
+    slong atom_count, moving;     /* the first `moving` atoms are accelerations, multipliers, velocities */
+    slong varying;                /* the atoms from this index on are time and parameters */
     ring_angle angles[RING_ANGLES];
-    int angle_count, angle_given; /* the first are written, the others are made from them */
+    int angle_count, angle_given; /* the first angle_given angles occur in the expressions; the others are derived */
     ring_angle_pair *pairs;
     size_t pair_count;
     fmpq_mpoly_ctx_t context;
-    fmpq_mpoly_struct basis[RING_BASIS]; /* polynomials that are 0 on the conditions */
+    fmpq_mpoly_struct basis[RING_BASIS]; /* polynomials that are 0 where the conditions hold */
     size_t basis_count;
     bool open, failed;
 } ring;
 
-/* The ring of `count` expressions. False without memory or when they do not fit; close it in any case. */
-bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, effort *e, arena *memory);
+/* Opens the ring of `count` expressions. Returns false if out of memory or if they exceed its bounds. Call ring_close in
+ * either case. */
+bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, work_budget *e, arena *memory);
 void ring_close(ring *r);
 
-/* The value of one of the expressions, borrowed from the ring. NULL when it failed. */
+/* Returns the value of one of the expressions, borrowed from the ring, or NULL if the ring failed. */
 const quotient *ring_value(ring *r, graph_node expression);
 
-/* Takes what visiting `terms` terms costs from the ring's effort. False, with the ring failed, when that is spent. */
+/* Charges the cost of visiting `terms` terms to the work budget. If the budget is spent, the ring fails, and false is
+ * returned. */
 bool ring_take(ring *r, slong terms);
 
-/* x = common · x_rest and y = common · y_rest with the greatest common divisor; the factors of p. False, with the
- * ring failed, when that was given up. */
+/* ring_gcd: finds the greatest common divisor, with x = common · x_rest and y = common · y_rest. ring_factor: factors p.
+ * If the work is too large, the ring fails, and false is returned. */
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y);
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
 
-/* True, with the ring failed, when polynomials of these lengths are too long to be multiplied. */
+/* If polynomials of these lengths are too long to be multiplied, the ring fails, and true is returned. */
 bool ring_too_long(ring *r, slong x, slong y);
 
 /* --- angles.c ------------------------------------------------------------------------------------------------------ */
 
-/* The angle of an argument of sine or cosine, found or added; −1 when there are too many. *sign is −1 when the argument
- * is the negative of it. */
+/* Finds or adds the angle for an argument of sine or cosine. Returns its index, or −1 if there are too many. *sign is −1
+ * if the argument is the negative of the angle. */
 int ring_angle_of(ring *r, graph_node argument, int *sign);
 
-/* Adds the angles that the written ones are made of, and the pairs whose sums or differences are angles. */
+/* Adds the terms of the angles in the expressions as angles, and lists the pairs whose sum or difference is an angle. */
 void ring_angles_finish(ring *r);
 
 graph_node ring_angle_node(ring *r, const ring_angle *angle);
 
 /* --- relations.c --------------------------------------------------------------------------------------------------- */
 
-/* Rewrites `p` by sin² + cos² = 1 and the sums of angles (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17) into what has the
- * fewest terms among what it tries; 0 where it is 0. */
+/* Rewrites `p` with sin² + cos² = 1 and angle sums (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17). Of the forms tried, `p`
+ * becomes the one with the fewest terms, and 0 if these relations make it 0. */
 void ring_reduce(ring *r, fmpq_mpoly_t p);
 
-/* √x² → x where x is a polynomial; the first step of ring_reduce. */
+/* Replaces √x² by x if x is a polynomial. This is the first step of ring_reduce. */
 void ring_square_roots(ring *r, fmpq_mpoly_t p);
 
-/* from² → 1 − to², for the sine and cosine of an angle in either order. */
+/* Replaces from² by 1 − to², where `from` and `to` are the sine and cosine of an angle, or vice versa. */
 void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
 
 /* --- conditions.c -------------------------------------------------------------------------------------------------- */
 
-/* Says that expressions, of those the ring was opened for, are 0. What is reduced then is equal where they are. */
+/* Declares that expressions of the ring are 0. Reduced forms are then equal to the given ones only where that holds. */
 void ring_conditions(ring *r, const graph_node *zero, size_t count);
 
-/* p without what the conditions make 0; false when there are none, or p is too long. */
+/* Replaces p by its remainder modulo the conditions. Returns false if there are no conditions or p is too long. */
 bool ring_remainder(ring *r, fmpq_mpoly_t p);
 
 /* --- squares.c ----------------------------------------------------------------------------------------------------- */
 
-/* True when p has fewer terms than q, or as many and fewer factors in them. */
+/* True if p has fewer terms than q, or as many terms and fewer factors. */
 bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q);
 
-/* Even powers of the sine and cosine of one angle in their shortest form; true when p became shorter. */
+/* Writes even powers of the sine and cosine of one angle in their shortest form. Returns true if p became shorter. */
 bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine);
 
 /* --- quotients.c --------------------------------------------------------------------------------------------------- */
 
-/* Takes out what numerator and denominator have in common when sin² + cos² = 1 is known, and reduces both; where the
- * numerator is 0 it becomes 0. */
+/* Cancels common factors of numerator and denominator modulo sin² + cos² = 1, and reduces both. A numerator that is
+ * equal to 0 by these relations becomes 0. */
 void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below);
 
 #endif

@@ -1,25 +1,27 @@
-/* squares.c — polynomials made short by sin² + cos² = 1 (A&S 4.3.10).
+/* squares.c — shortening of polynomials by sin² + cos² = 1 (A&S 4.3.10).
  *
- * The terms of a polynomial that differ by even powers of the sine and cosine of one angle are together a polynomial
- * P(cos²), which has one value and many forms: P itself, P in sin², and these with powers of the other square taken
- * out. Of each such P the cheapest form is written. */
+ * Terms that differ only in even powers of the sine and cosine of one angle form a polynomial P(cos²). It can be written
+ * in terms of cos² or sin², with or without powers of the other square as factors. Each P is written in its cheapest
+ * form. */
 #include "engine/algebra/ring.h"
 
+#include <assert.h>
 #include <flint/fmpq_poly.h>
 #include <math.h>
 #include <string.h>
 
-/* Powers of cos² beyond are left alone; what a term is worth that is sorted, against one that is read and written, as
- * measured over the examples. */
+/* SQUARES_MOST: upper bound of the powers of cos² that are rewritten; p stays unchanged beyond it. SORTED_TERM: cost of
+ * sorting a term relative to reading and writing it, measured on the examples. */
 enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
-/* How long something is to read, the most important first. */
+/* Length of an expression for a reader. Fields are compared in this order. */
 typedef struct cost {
     slong terms, factors; /* a power counts as two, a coefficient as one */
-    double size;          /* of the coefficients, without what they have in common */
+    double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
-/* Roots and other functions are long, sines and cosines as good as symbols. */
+/* Returns the number of factors that a power counts as. Roots and other functions weigh three times as much as symbols,
+ * sines and cosines. */
 static slong weight(const ring *r, slong variable, ulong power) {
     uint8_t op = graph_at(r->graph, r->atoms[variable])->op;
     slong once = op == GRAPH_IS_SYMBOL || op == GRAPH_SIN || op == GRAPH_COS ? 1 : 3;
@@ -31,12 +33,12 @@ static cost cost_of(const ring *r, const fmpq_mpoly_t p) {
     cost c = {fmpq_mpoly_length(p, r->context), 0, 0};
     fmpz_t size;
     fmpz_init(size);
-    for (slong i = 0; i < c.terms; i++) { /* a polynomial over the rationals is content · one over the integers */
+    for (slong i = 0; i < c.terms; i++) { /* FLINT stores a rational polynomial as content · integer polynomial */
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
         fmpz_mpoly_get_term_coeff_fmpz(size, p->zpoly, i, r->context->zctx);
         slong factors = fmpz_is_pm1(size) ? 0 : 1;
         for (slong k = 0; k < r->atom_count; k++) factors += weight(r, k, exponents[k]);
-        c.factors += factors > 0 ? factors : 1; /* the number 1 */
+        c.factors += factors > 0 ? factors : 1; /* a term without variables counts as one factor */
         c.size += fabs(fmpz_get_d(size));
     }
     fmpz_clear(size);
@@ -53,19 +55,20 @@ bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q) 
 
 /* --- one polynomial P(cos²) ------------------------------------------------------------------------------------------ */
 
-/* The terms at hand: rest · sin^s cos^c · P(cos²). */
+/* The terms being rewritten: rest · sin^s cos^c · P(cos²). */
 typedef struct group {
     ring *r;
     slong sine, cosine;
-    ulong exponents[RING_ATOMS]; /* of the rest; s and c are 0 or 1 */
-    bool odd_cosines, odd_sines; /* P stands beside terms of the other parity: 1 + cos is a factor of sin² */
+    ulong exponents[RING_ATOMS]; /* exponents of the rest and of sin^s cos^c; s and c are 0 or 1 */
+    bool odd_cosines, odd_sines; /* even and odd powers of this function occur; then 1 + cos may be a factor */
     fmpq_mpoly_t best;
     cost least;
     bool any;
 } group;
 
-/* rest · taken^(2 power) · P(square of written) as a candidate. */
-static void consider(group *g, const fmpq_poly_t P, slong written, slong taken, ulong power) {
+/* Keeps rest · taken^(2 power) · P(written²) as the best form if it is the cheapest so far. */
+static void consider_form(group *g, const fmpq_poly_t P, slong written, slong taken, ulong power) {
+    assert(written != taken);
     ring *r = g->r;
     ulong exponents[RING_ATOMS];
     fmpq_mpoly_t form;
@@ -94,13 +97,13 @@ static void consider(group *g, const fmpq_poly_t P, slong written, slong taken, 
     fmpq_mpoly_clear(form, r->context);
 }
 
-/* 1 − x: the square of a sine by that of the cosine, and the other way round. */
+/* Sets p to 1 − x, which converts the square of a cosine to the square of the sine and vice versa. */
 static void set_to_other_square(fmpq_poly_t p) {
     fmpq_poly_set_coeff_si(p, 0, 1);
     fmpq_poly_set_coeff_si(p, 1, -1);
 }
 
-/* P in the square of one of the two, and with powers of the other's square, 1 − x, taken out. */
+/* Tries P written in the square x of one function, also with powers of 1 − x, the other square, as factors. */
 static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong taken) {
     fmpq_poly_t left, rest, other, divided;
     fmpq_poly_init(left);
@@ -109,8 +112,8 @@ static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong 
     fmpq_poly_init(divided);
     set_to_other_square(other);
     fmpq_poly_set(divided, P);
-    for (ulong power = 0; fmpq_poly_is_zero(rest); power++) { /* ends: P is not 0 */
-        consider(g, divided, written, taken, power);
+    for (ulong power = 0; fmpq_poly_is_zero(rest); power++) { /* the loop ends because P is not 0 */
+        consider_form(g, divided, written, taken, power);
         fmpq_poly_divrem(left, rest, divided, other);
         fmpq_poly_swap(divided, left);
     }
@@ -135,7 +138,8 @@ static void choose_form(group *g, const fmpq_poly_t in_cosines) {
     fmpq_poly_clear(other);
 }
 
-/* --- all of a polynomial --------------------------------------------------------------------------------------------- */
+/* --- the whole polynomial
+ * --------------------------------------------------------------------------------------------- */
 
 static void swap_exponents(ulong *exponents, slong x, slong y) {
     ulong kept = exponents[x];
@@ -143,7 +147,7 @@ static void swap_exponents(ulong *exponents, slong x, slong y) {
     exponents[y] = kept;
 }
 
-/* p with two variables exchanged. */
+/* Sets out to p with two variables exchanged. */
 static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, slong y) {
     ulong exponents[RING_ATOMS];
     fmpq_t coefficient;
@@ -159,8 +163,8 @@ static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, s
     fmpq_clear(coefficient);
 }
 
-/* Which parities occur, and whether all powers are small. */
-static bool survey(group *g, const fmpq_mpoly_t p) {
+/* Finds the parities of the powers that occur. Returns false if a power is too large. */
+static bool survey_parities(group *g, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     bool cosines[2] = {false, false}, sines[2] = {false, false};
     for (slong i = 0; i < fmpq_mpoly_length(p, g->r->context); i++) {
@@ -173,7 +177,7 @@ static bool survey(group *g, const fmpq_mpoly_t p) {
     return true;
 }
 
-/* One term is short enough; the terms are not in order yet. */
+/* Appends the cheapest form of one P to `out`; the caller sorts the terms later. A single term is copied. */
 static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
     ring *r = g->r;
     ulong exponents[RING_ATOMS];
@@ -201,8 +205,8 @@ static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
     fmpq_clear(coefficient);
 }
 
-/* The terms of `sorted` from `from` on that differ by powers of the last variable, which stands for the cosine: added to
- * `out` in their cheapest forms. Returns where they end. */
+/* Reads consecutive terms of `sorted`, beginning at `from`, that differ only in powers of the last variable, which
+ * represents the cosine. Adds them to `out` in their cheapest forms. Returns the end of these terms. */
 static slong add_run(group *g, const fmpq_mpoly_t sorted, slong from, fmpq_mpoly_t out) {
     ring *r = g->r;
     slong last = r->atom_count - 1, i = from, length = fmpq_mpoly_length(sorted, r->context);
@@ -230,6 +234,7 @@ static slong add_run(group *g, const fmpq_mpoly_t sorted, slong from, fmpq_mpoly
 }
 
 bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine) {
+    assert(sine != cosine);
     group g = {.r = r, .sine = sine, .cosine = cosine};
     fmpq_mpoly_t sorted, result;
     if (fmpq_mpoly_degree_si(p, sine, r->context) < 2 && fmpq_mpoly_degree_si(p, cosine, r->context) < 2) return false;
@@ -239,7 +244,7 @@ bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine) {
     fmpq_mpoly_init(g.best, r->context);
     fmpq_mpoly_set(result, p, r->context);
     ring_replace_square(r, result, sine, cosine);
-    bool collected = !r->failed && survey(&g, result);
+    bool collected = !r->failed && survey_parities(&g, result);
     if (collected) {
         exchange(r, sorted, result, cosine, r->atom_count - 1);
         fmpq_mpoly_zero(result, r->context);

@@ -1,9 +1,9 @@
-/* effort.c — see effort.h. */
-#include "engine/algebra/effort.h"
+/* work_budget.c — see work_budget.h. */
+#include "engine/algebra/work_budget.h"
 
 #include <stddef.h>
 
-bool effort_take(effort *e, uint64_t units) {
+bool work_budget_take(work_budget *e, uint64_t units) {
     if (!e) return true;
     if (e->interrupted && e->interrupted(e->context)) e->left = 0;
     if (units <= e->left) {

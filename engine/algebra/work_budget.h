@@ -1,24 +1,23 @@
-/* effort.h — how much work may go into bringing expressions into order.
+/* work_budget.h — a bound on the work of simplification.
  *
- * It is counted, not timed, so that what becomes of an expression is the same on each machine: a unit is a variable of a
- * term that is read or written. One effort is shared by all that serves one purpose; when it is spent expressions stay as
- * they are. */
-#ifndef HAMEL_ALGEBRA_EFFORT_H
-#define HAMEL_ALGEBRA_EFFORT_H
+ * Work is counted, not timed, so that results are the same on each machine. One unit is the cost of reading or writing
+ * one variable of a term. All simplification for one purpose shares a work budget. Once it is spent, expressions stay
+ * unchanged. */
+#ifndef HAMEL_ALGEBRA_WORK_BUDGET_H
+#define HAMEL_ALGEBRA_WORK_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct effort {
+typedef struct work_budget {
     uint64_t left;
-    bool spent; /* some work was skipped because the budget ran out, or one step would have exceeded it */
-    bool (*interrupted)(
-        void *context); /* polled: true when nobody waits for the outcome any more. NULL: somebody does */
+    bool spent;                         /* some work was skipped because its cost exceeded the rest of the budget */
+    bool (*interrupted)(void *context); /* cancellation callback: true ends the work. NULL: never canceled */
     void *context;
-} effort;
+} work_budget;
 
-/* Takes `units`, or all that are left. False when they do not suffice, or nobody waits: then nothing is left. An effort
- * of NULL has no bounds. */
-bool effort_take(effort *e, uint64_t units);
+/* Subtracts `units` from the budget (NULL: no bound). If they exceed the rest, or if the work is canceled, the rest
+ * becomes 0, and false is returned. */
+bool work_budget_take(work_budget *e, uint64_t units);
 
 #endif

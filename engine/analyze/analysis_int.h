@@ -1,151 +1,180 @@
-/* analysis_int.h — what the files of engine/analyze share and nobody else sees.
+/* analysis_int.h — declarations shared by the files of engine/analyze only.
  *
- * An analysis owns a model that nobody else sees, so it may add nodes to that model's graph: derivatives and tests that
- * no run needs. Every question of the kind "is this identically zero" is answered in the graph where simplification
- * shows it, and otherwise by its values at random states that satisfy the constraints. */
+ * An analysis owns its model, so it may add nodes to that model's graph: derivatives and tests that a run does not
+ * need. An expression is identically zero if simplification in the graph shows it, or if its values vanish at random
+ * states that satisfy the constraints. */
 #ifndef HAMEL_ANALYZE_ANALYSIS_INT_H
 #define HAMEL_ANALYZE_ANALYSIS_INT_H
 
-#include "engine/algebra/effort.h"
+#include "engine/algebra/work_budget.h"
 #include "engine/analyze/groups.h"
-#include "engine/analyze/row_basis.h"
+#include "engine/analyze/rank_rows.h"
 #include "engine/base/random.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 
 enum { SAMPLE_COUNT = 4, REGIONS_MOST = 64 };
 
-/* A random state on the constraints near the initial values, and values for all other symbols. */
+/* A random state near the initial values that satisfies the constraints, with values for all other symbols. */
 typedef struct sample {
-    double t, *q, *v;          /* n; v satisfies the velocity-level constraints */
-    double *free_v, *a;        /* n; any velocities; any accelerations */
-    double *lambda, *nonideal; /* of the model, also of constraints that do not act at the start; n */
-    bool clear;                /* which constraints depend on each other is no matter of tolerances */
+    double t, *q, *v;          /* each n; v satisfies the velocity-level constraints */
+    double *free_v, *a;        /* each n: velocities and accelerations that need not satisfy the constraints */
+    double *lambda, *nonideal; /* one per constraint of the model, active or not; n */
+    bool clear;                /* whether the rank of the constraints is unambiguous here */
 } sample;
 
-/* A state at which some switch of the system takes another branch than at the start. */
+/* A state at which the nonsmooth operator `which` is on another branch than in the initial state. */
 typedef struct region {
     sample at;
     size_t which;
 } region;
 
-/* "node is identically zero": *nonzero is set when some sample shows otherwise, and bit k of *beyond when region k does. */
+/* Tests whether `node` is identically zero. *nonzero is set to true if the node differs from 0 at a sample; bit k of
+ * *beyond is set if it differs from 0 in region k. */
 typedef struct zero_test {
     graph_node node;
     bool *nonzero;
-    uint64_t *beyond; /* NULL: a region counts as a sample */
+    uint64_t *beyond; /* NULL: regions are treated as samples */
 } zero_test;
 
+/* The arguments of hamel_analyze and of the other entry points; limits and error may be NULL. */
+typedef struct analysis_request {
+    const hamel_description *description;
+    const hamel_limits *limits;
+    hamel_poll *poll;
+    hamel_error *error;
+} analysis_request;
+
 typedef struct analysis {
-    arena *memory; /* of everything here; the model has its own */
+    analysis_request request; /* without NULL: analysis_perform inserts the defaults */
+    arena *memory;            /* owns all arrays below; the model has its own arena */
     hamel_model *model;
     hamel_system *system;
     hamel_equations equations;
-    groups groups;              /* of all constraints */
-    double *inputs_q, *seeds_q; /* n; n · PROGRAM_LANES: inputs of one group's program after the other */
+    groups groups;              /* groups of all constraints */
+    double *inputs_q, *seeds_q; /* n; n · PROGRAM_LANES: inputs shared by the programs of all groups */
     size_t n, m;
-    bool *linear;        /* m: holonomic, or a velocity constraint that is linear in the velocities */
-    graph_node *at_rest; /* m: the part of the velocity form free of velocities, a_ct; GRAPH_NONE where there is none */
+    bool *linear;        /* m: whether holonomic, or a velocity constraint linear in the velocities */
+    graph_node *at_rest; /* m: a_ct, the velocity form's part without velocities, or GRAPH_NONE */
     sample samples[SAMPLE_COUNT];
-    sample start;     /* the initial state, made consistent */
-    bool start_known; /* whether that succeeded */
+    sample start;     /* the consistent initial state */
+    bool start_known; /* whether a consistent initial state was found */
     region *others;
     size_t other_count;
-    double *branches; /* of the system's switches at the start */
+    double *branches; /* branch of each nonsmooth operator in the initial state */
     zero_test *tests;
     size_t test_count, test_capacity;
-    effort work; /* work budget of algebra for the current question */
+    work_budget work; /* budget of the algebra in the current part */
     hamel_report *report;
     hamel_error *error;
 } analysis;
 
 /* --- analyze.c ---------------------------------------------------------------------------------------------------- */
 
-/* Checks `d` and fills model, system, equations, groups, n, m and error; `memory` is given. The equations are Lagrange's,
- * whatever formulation a run would take. The caller frees the model in every case. */
-hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
-                           hamel_error *error) HAMEL_CHECKED;
+/* Fills a zeroed result. Arrays and texts of the result are allocated in a->memory; the caller frees a->model. On
+ * failure *result must own nothing outside that arena. */
+typedef hamel_status analysis_body(analysis *a, void *result, void *context);
 
-/* Starts a new work budget for the algebra of one question. */
+/* Runs `body` on a new result of `size` bytes. On success *out is the result; free it with analysis_result_free.
+ * Otherwise *out is NULL, and the error has an entry. */
+hamel_status analysis_perform(const analysis_request *request, size_t size, analysis_body *body, void *context,
+                              void **out) HAMEL_CHECKED;
+void analysis_result_free(void *result); /* NULL is ignored */
+
+/* Creates a->model with the formulation of the description; equations and groups remain empty. */
+hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAMEL_CHECKED;
+
+/* Checks the description and fills model, system, equations, groups, n and m. Requires request, memory and error. The
+ * equations are Lagrange's for every formulation of the description. The caller frees the model, also on failure. */
+hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
+
+/* Starts a new work budget for the algebra of one part of the analysis. */
 void analysis_begin_work(analysis *a);
 
-/* Lists the question in the report's `unfinished` if the work budget or a bound of length cut it short. False without
- * memory. */
+/* Adds `what` to the report's `unfinished`, because a work budget or a length limit ended this part early. Returns
+ * false if out of memory. */
 bool analysis_unfinished(analysis *a, const char *what);
 
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */
 
-/* Fills a->samples. HAMEL_INCOMPATIBLE when no configuration near the initial values satisfies the constraints. */
+/* Fills a->samples. Returns HAMEL_INCOMPATIBLE if no configuration near the initial values satisfies the
+ * constraints. */
 hamel_status samples_draw(analysis *a) HAMEL_CHECKED;
 
-/* One state after the other; times lie within `span` of the start. NULL without memory. */
+/* Creates a source of random states at times within `span` seconds of the start. Returns NULL if out of memory. */
 typedef struct sampler sampler;
 sampler *sampler_create(analysis *a, double span);
 void sampler_free(sampler *p);
 
-/* Memory of the analysis. False without it. */
+/* Allocates the arrays in the analysis's memory. Returns false if out of memory. */
 bool sample_allocate(const analysis *a, sample *s);
 
-/* Moves a state onto the constraints. False when that fails, or something is not finite there. */
+/* Projects a state onto the constraints. Returns false if that fails or a value is not finite there. */
 bool sampler_settle(sampler *p, sample *s);
 
-/* False when none was found, or the analysis was canceled: samples_none tells, and adds the fault. */
+/* Draws the next state. Returns false if no state was found or the analysis was canceled; samples_none then adds the
+ * error and returns its status. */
 bool sampler_draw(sampler *p, sample *s);
 hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 
-/* --- regions.c --------------------------------------------------------------------------------------------------- */
+/* --- regions.c ---------------------------------------------------------------------------------------------------- */
 
-/* Fills a->others. */
+/* Fills a->others with states on other branches of the nonsmooth operators. */
 hamel_status regions_draw(analysis *a) HAMEL_CHECKED;
 
-/* The branch of a switch at the start, as a condition of the description's language. False without memory. */
+/* Writes the initial branch of a nonsmooth operator as a condition in the description language. Returns false if out of
+ * memory. */
 bool region_condition(analysis *a, size_t which, const char **text);
 
-/* Adds the conditions of the regions in `beyond`, each once. False without memory. */
+/* Adds the conditions of the regions in `beyond` to `names`, each condition once. Returns false if out of memory. */
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a test; a node that is zero by its form needs none. False without memory. */
+/* Adds a test, unless the node is a number. Returns false if out of memory. */
 bool zero_test_add(analysis *a, graph_node node, bool *nonzero);
 
-/* The same, with regions in *beyond instead. */
+/* Like zero_test_add, but regions set bits of *beyond. */
 bool zero_test_add_regional(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
 
-/* Judges all tests at all samples. */
+/* Runs all tests at all samples and regions, then removes the tests. */
 hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;
 
-/* Values of `count` nodes at a sample, at its free velocities when `free_velocities`. */
+/* Returns the values of all symbols at a sample, with bounds of their errors. The velocities are free_v if
+ * `free_velocities`, else v. The arrays belong to the sample. */
+graph_point sample_point(const analysis *a, const sample *at, bool free_velocities);
+
+/* Evaluates `count` nodes at the point that sample_point returns. */
 hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, const graph_node *nodes, size_t count,
                          double *values) HAMEL_CHECKED;
 
-/* --- structure.c, dependence.c, holonomy.c -------------------------------------------------------------------------------------- */
+/* --- structure.c, dependence.c, holonomy.c ------------------------------------------------------------------------ */
 
-/* Kinds and flags of the constraints, cyclic coordinates, conserved quantities. */
+/* Reports kinds and properties of the constraints, cyclic coordinates and conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 
-/* coupling.c: index, blocks, entries of M and A. */
+/* coupling.c: reports index, blocks, and entries of M and A. */
 hamel_status coupling_derive(analysis *a) HAMEL_CHECKED;
 
-/* Rank of A and redundant constraints. */
+/* Reports the rank of A and the redundant constraints. */
 hamel_status structure_rank(analysis *a) HAMEL_CHECKED;
 
-/* Dependent sets at the initial state. */
+/* Reports the sets of redundant constraints in the initial state. */
 hamel_status dependence_derive(analysis *a) HAMEL_CHECKED;
 
 hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
 
-/* integrals.c: of groups of linear constraints, of which `integrable` combinations each can be integrated, those for
- * which that is done in closed form. */
+/* integrals.c: reports integrals in closed form of groups of linear constraints. Group k has integrable[k] integrable
+ * combinations. */
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
 
-/* transitivity.c: Hamel's coefficients of the quasi-velocities. */
+/* transitivity.c: reports Hamel's coefficients of the quasi-velocities. */
 hamel_status transitivity_derive(analysis *a) HAMEL_CHECKED;
 
-/* `node` in the language of descriptions, in the analysis's memory. False without memory. */
+/* Prints `node` in the description language; the text is in a->memory. Returns false if out of memory. */
 bool analysis_text(analysis *a, graph_node node, const char **text);
 
-/* HAMEL_NO_MEMORY with a fault. */
+/* Adds HAMEL_NO_MEMORY to the error if it has no entry yet; returns its status. */
 hamel_status analysis_no_memory(analysis *a);
 
 #endif

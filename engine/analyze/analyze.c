@@ -1,18 +1,50 @@
-/* analyze.c — a description in, a report out: the order of the questions, and who owns the memory. */
+/* analyze.c — hamel_analyze: sequence of its parts, and memory of all results of this module. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/formulation.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNFINISHED_MOST = 3 }; /* questions that have a work budget */
+enum { UNFINISHED_MOST = 3 }; /* number of parts that have a work budget */
 
-/* What the caller holds is the report inside. */
-typedef struct owned_report {
-    hamel_report report; /* first: a pointer to it is a pointer to the whole */
+/* A result together with the arena of its arrays and texts. */
+typedef struct owned_result {
     arena memory;
-} owned_report;
+    max_align_t result[];
+} owned_result;
+
+hamel_status analysis_perform(const analysis_request *request, size_t size, analysis_body *body, void *context,
+                              void **out) {
+    hamel_limits limits = request->limits ? *request->limits : hamel_limits_default();
+    hamel_error own = {0}, *error = request->error ? request->error : &own;
+    owned_result *owned = calloc(1, sizeof *owned + size);
+    analysis a = {.request = {request->description, &limits, request->poll, error}, .error = error};
+    hamel_status status = HAMEL_NO_MEMORY;
+    *out = NULL;
+    if (owned) {
+        arena_init(&owned->memory, limits.memory);
+        a.memory = &owned->memory;
+        status = body(&a, owned->result, context);
+    } else
+        (void)hamel_out_of_memory(error);
+    hamel_model_free(a.model);
+    if (status == HAMEL_OK)
+        *out = owned->result;
+    else if (owned)
+        analysis_result_free(owned->result);
+    hamel_error_clear(&own);
+    return status;
+}
+
+void analysis_result_free(void *result) {
+    if (!result) return;
+    owned_result *owned = (owned_result *)(void *)((char *)result - offsetof(owned_result, result));
+    arena_free(&owned->memory);
+    free(owned);
+}
 
 const char *hamel_verdict_name(hamel_verdict verdict) {
     static const char *const names[] = {
@@ -24,7 +56,7 @@ const char *hamel_verdict_name(hamel_verdict verdict) {
 }
 
 hamel_status analysis_no_memory(analysis *a) {
-    if (a->error->status == HAMEL_OK) (void)hamel_fail(a->error, HAMEL_NO_MEMORY, "", 0, "no memory for the analysis");
+    if (a->error->status == HAMEL_OK) (void)hamel_out_of_memory(a->error);
     return a->error->status;
 }
 
@@ -33,8 +65,9 @@ static bool nobody_waits(void *system) {
 }
 
 void analysis_begin_work(analysis *a) {
-    const uint64_t most = 60000000; /* at most two seconds over the examples and random Pfaffian systems */
-    a->work = (effort){.left = most, .interrupted = nobody_waits, .context = a->system};
+    const uint64_t most =
+        60000000; /* upper bound; two seconds at most, measured on the examples and on random Pfaffian systems */
+    a->work = (work_budget){.left = most, .interrupted = nobody_waits, .context = a->system};
 }
 
 bool analysis_unfinished(analysis *a, const char *what) {
@@ -54,19 +87,11 @@ bool analysis_text(analysis *a, graph_node node, const char **text) {
     return *text != NULL;
 }
 
-/* The model's equations once more, from its own graph: every node is there already. */
-static hamel_status derive_again(analysis *a, hamel_poll *poll) {
-    hamel_system *s = a->system;
-    s->error = a->error;
-    s->poll = poll;
-    a->equations = (hamel_equations){.system = s, .n = a->n, .m = a->m};
-    return lagrange_derive(&a->equations);
-}
-
 static const char *const kinds[] = {"holonomic", "velocity", "acceleration"};
 
-/* Names outlive the model, so they are copied. */
+/* Copies the names, because the report outlives the model. */
 static bool begin_report(analysis *a) {
+    assert(a->m == a->system->standing_count && a->m <= a->model->m);
     hamel_report *r = a->report;
     const char *name = a->model->header.name;
     r->name = arena_text(a->memory, name, strlen(name));
@@ -89,36 +114,47 @@ static bool begin_report(analysis *a) {
     return true;
 }
 
-/* Ranks are found by dense eliminations, a group at a time. */
+/* Creates the groups; rejects those too large for dense rank elimination. */
 static hamel_status make_groups(analysis *a) {
-    const double most_entries = 1e7, most_work = 1e11; /* of one elimination; multiplications at worst */
+    assert(a->equations.n == a->n && a->equations.m == a->m);
+    const double most_entries = 1e7; /* upper bound of one matrix: 80 MB */
+    const double most_work = 1e11;   /* upper bound of the multiplications of one elimination: a minute */
     if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < a->groups.count; k++) {
         double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);
         if (rows * columns <= most_entries && rows * rows * columns <= most_work) continue;
         return hamel_fail(a->error, HAMEL_LIMIT, "/constraints", 0,
-                          "%.0f constraints on %.0f coordinates hang together: too many for an analysis", rows,
+                          "a coupled group of %.0f constraints on %.0f coordinates exceeds the analysis limit", rows,
                           columns);
     }
     return HAMEL_OK;
 }
 
-hamel_status analysis_open(analysis *a, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
-                           hamel_error *error) {
-    hamel_description taken = *d;
-    a->error = error;
-    if (formulation_named(d->simulation.formulation)) /* otherwise it is a fault like any other */
-        taken.simulation.formulation = formulation_lagrange.name;
-    hamel_status status = hamel_model_create(&a->model, &taken, limits, poll, error);
+hamel_status analysis_create_model(analysis *a, const hamel_description *d) {
+    const analysis_request *r = &a->request;
+    hamel_status status = model_derive(&a->model, d, r->limits, r->poll, a->error);
     if (status != HAMEL_OK) return status;
     a->system = a->model->system;
     a->n = a->model->n;
-    a->m = a->system->standing_count; /* what acts at the start; the other rows come after */
-    status = derive_again(a, poll);
+    a->m = a->system->standing_count; /* constraints that act initially; the others follow them */
+    a->system->error = a->error;
+    a->system->poll = r->poll;
+    return HAMEL_OK;
+}
+
+hamel_status analysis_open(analysis *a) {
+    hamel_description taken = *a->request.description;
+    if (formulation_named(taken.simulation.formulation)) /* an unknown name is reported with the other errors */
+        taken.simulation.formulation = formulation_lagrange.name;
+    hamel_status status = analysis_create_model(a, &taken);
+    if (status != HAMEL_OK) return status;
+    /* Derive the model's equations again, which costs little: every node is already in its graph. */
+    a->equations = (hamel_equations){.system = a->system, .n = a->n, .m = a->m};
+    status = lagrange_derive(&a->equations);
     return status == HAMEL_OK ? make_groups(a) : status;
 }
 
-static hamel_status analyze(analysis *a) {
+static hamel_status derive_report(analysis *a) {
     if (!begin_report(a)) return analysis_no_memory(a);
     hamel_status status = samples_draw(a);
     if (status == HAMEL_OK) status = regions_draw(a);
@@ -130,44 +166,25 @@ static hamel_status analyze(analysis *a) {
     return status == HAMEL_OK ? transitivity_derive(a) : status;
 }
 
-static owned_report *create_empty(size_t limit, hamel_error *error) {
-    owned_report *owned = calloc(1, sizeof *owned);
-    if (!owned) {
-        (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the analysis");
-        return NULL;
-    }
-    arena_init(&owned->memory, limit);
-    return owned;
+static hamel_status analyze(analysis *a, void *result, void *context) {
+    (void)context;
+    a->report = result;
+    hamel_status status = analysis_open(a);
+    if (status == HAMEL_OK) status = derive_report(a);
+    if (status != HAMEL_OK) free(a->report->redundancy);
+    return status;
 }
 
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                            hamel_error *error) {
-    hamel_limits taken = limits ? *limits : hamel_limits_default();
-    hamel_error own = {0};
-    if (!error) error = &own;
-    *out = NULL;
-    owned_report *owned = create_empty(taken.memory, error);
-    analysis a = {0};
-    hamel_status status = HAMEL_NO_MEMORY;
-    if (owned) {
-        a.memory = &owned->memory;
-        a.report = &owned->report;
-        status = analysis_open(&a, d, &taken, poll, error);
-    }
-    if (status == HAMEL_OK) status = analyze(&a);
-    hamel_model_free(a.model);
-    if (status == HAMEL_OK)
-        *out = &owned->report;
-    else
-        hamel_report_free(owned ? &owned->report : NULL);
-    hamel_error_clear(&own);
+    void *result;
+    hamel_status status =
+        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, analyze, NULL, &result);
+    *out = result;
     return status;
 }
 
 void hamel_report_free(hamel_report *report) {
-    owned_report *owned = (owned_report *)report;
-    if (!owned) return;
-    arena_free(&owned->memory);
-    free(report->redundancy);
-    free(owned);
+    if (report) free(report->redundancy);
+    analysis_result_free(report);
 }

@@ -1,32 +1,34 @@
-/* brackets.c — the first step from a distribution to its closure, by exterior derivatives.
+/* brackets.c — first step from a distribution D to its closure under brackets, by exterior derivatives.
  *
  * For forms ω_r that annihilate the fields X, Y (Cartan's formula)
  *     ω_r([X, Y]) = −dω_r(X, Y) = −(X(ω_r)(Y) − Y(ω_r)(X)),
- * which needs the derivatives of the coefficients of ω along D and no field at all. The rank of these vectors of R^k over
- * all pairs of a basis of D is the number of directions that brackets add. None: D is involutive, and the forms are
- * integrable jointly (Frobenius; Papastavridis 2.12.5). */
+ * which needs only the derivatives of the coefficients of ω along D. For k forms each pair of fields gives a vector in
+ * R^k. The rank of these vectors over all pairs of a basis of D is the number of directions that brackets add. If it is
+ * 0, D is involutive and the forms are jointly integrable (Frobenius; Papastavridis 2.12.5). */
 #include "engine/analyze/forms.h"
+#include "engine/base/tolerances.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-static const double DEPENDENT = 1e-9;
-
 typedef struct brackets {
     forms *f;
-    row_basis all; /* the chosen forms, then an orthonormal basis of D */
-    row_basis added;
-    size_t k, d;    /* forms; dimension of D */
-    double *scale;  /* k: 1 / length of the form */
+    rank_rows all; /* the chosen forms, then an orthonormal basis of D */
+    rank_rows added;
+    size_t k, d;    /* number of forms; dimension of D */
+    double *scale;  /* k: reciprocal norm of each form */
     double *slopes; /* d × k × width: derivatives of the forms along each basis vector, scaled */
-    double *row;    /* width or k */
+    double *row;    /* scratch: width or k entries */
 } brackets;
 
 static const double *direction(const brackets *b, size_t i) {
+    assert(b->k + i < b->all.rank);
     return b->all.Q + (b->k + i) * b->all.width;
 }
 
-/* D is what random vectors leave when the forms' span is taken away. */
+/* Appends random vectors to the forms until the rows span R^width. The parts orthogonal to the forms are a basis of
+ * D. */
 static void complete(brackets *b) {
     uint64_t seed = 0x5851f42d4c957f2du;
     size_t width = b->all.width;
@@ -35,21 +37,21 @@ static void complete(brackets *b) {
         forms_row(b->f, b->f->chosen[r], b->row);
         for (size_t i = 0; i < width; i++) length += b->row[i] * b->row[i];
         b->scale[r] = 1 / sqrt(length);
-        (void)row_basis_add(&b->all, b->row);
+        (void)rank_rows_add(&b->all, b->row);
     }
     for (size_t tries = 0; b->all.rank < width && tries < 4 * width + 8; tries++) {
         for (size_t i = 0; i < width; i++) b->row[i] = random_uniform(&seed, -1, 1);
-        (void)row_basis_add(&b->all, b->row);
+        (void)rank_rows_add(&b->all, b->row);
     }
 }
 
-/* Position of a row among the chosen ones, k when it is not. */
+/* Sets position[r] to the position of row r among the chosen rows, or to k if it is not chosen. */
 static void chosen_positions(const brackets *b, size_t *position) {
     for (size_t r = 0; r < b->f->row_count; r++) position[r] = b->k;
     for (size_t r = 0; r < b->k; r++) position[b->f->chosen[r]] = r;
 }
 
-static bool differentiate(brackets *b, const double *x, size_t *position) {
+static bool differentiate_forms(brackets *b, const double *x, size_t *position) {
     forms *f = b->f;
     size_t width = b->all.width;
     chosen_positions(b, position);
@@ -73,48 +75,48 @@ static double along(size_t n, const double *x, const double *y) {
     return sum;
 }
 
-/* Pairs until brackets leave no direction that the holonomic constraints allow. */
+/* Adds brackets of pairs of fields until they span all directions that the holonomic constraints allow. */
 static void add_pairs(brackets *b) {
+    assert(b->k >= b->f->holonomic_rank);
     size_t width = b->all.width, most = b->k - b->f->holonomic_rank;
     double largest = 0;
     for (size_t i = 0; i < b->d * b->k * width; i++) largest = fmax(largest, fabs(b->slopes[i]));
-    b->added.floor = DEPENDENT * largest;
+    b->added.floor = SAMPLED_RANK_TOLERANCE * largest;
     for (size_t i = 0; i < b->d; i++)
         for (size_t j = 0; j < i && b->added.rank < most; j++) {
             for (size_t r = 0; r < b->k; r++)
                 b->row[r] = along(width, b->slopes + (i * b->k + r) * width, direction(b, j)) -
                             along(width, b->slopes + (j * b->k + r) * width, direction(b, i));
-            (void)row_basis_add(&b->added, b->row);
+            (void)rank_rows_add(&b->added, b->row);
         }
+}
+
+/* Fills b->added at x. Returns HAMEL_NOT_FINITE if the forms are not finite or no basis of D is found. */
+static hamel_status find_brackets(brackets *b, const double *x, arena *memory) {
+    const forms *f = b->f;
+    size_t *position = arena_alloc(memory, f->row_count, sizeof *position);
+    b->scale = arena_alloc(memory, b->k, sizeof *b->scale);
+    b->row = arena_alloc(memory, f->width, sizeof *b->row);
+    b->slopes = arena_alloc(memory, b->d * b->k * f->width, sizeof *b->slopes);
+    if (!position || !b->scale || !b->row || !b->slopes ||
+        !rank_rows_init(&b->all, f->width, f->width, SAMPLED_RANK_TOLERANCE) ||
+        !rank_rows_init(&b->added, b->k, b->k, SAMPLED_RANK_TOLERANCE))
+        return analysis_no_memory(f->a);
+    if (!forms_evaluate(b->f, x)) return HAMEL_NOT_FINITE;
+    complete(b);
+    if (b->all.rank < f->width || !differentiate_forms(b, x, position)) return HAMEL_NOT_FINITE;
+    add_pairs(b);
+    return HAMEL_OK;
 }
 
 hamel_status brackets_dimension(forms *f, const double *x, size_t *dimension) {
     brackets b = {.f = f, .k = f->rank, .d = f->width - f->rank};
-    hamel_status status = HAMEL_OK;
-    size_t *position = calloc(f->row_count + 1, sizeof *position);
-    b.scale = calloc(b.k + 1, sizeof *b.scale);
-    b.row = calloc(f->width + 1, sizeof *b.row);
-    b.slopes = calloc(b.d * b.k * f->width + 1, sizeof *b.slopes);
-    bool good = position && b.scale && b.row && b.slopes;
-    if (!row_basis_init(&b.all, f->width, f->width, DEPENDENT)) good = false;
-    if (!row_basis_init(&b.added, b.k, b.k, DEPENDENT)) good = false;
-    if (!good) {
-        status = analysis_no_memory(f->a);
-    } else if (!forms_evaluate(f, x)) {
-        status = HAMEL_NOT_FINITE;
-    } else {
-        complete(&b);
-        if (b.all.rank < f->width || !differentiate(&b, x, position))
-            status = HAMEL_NOT_FINITE;
-        else
-            add_pairs(&b);
-    }
+    arena memory;
+    arena_init(&memory, 0);
+    hamel_status status = find_brackets(&b, x, &memory);
     *dimension = b.d + b.added.rank;
-    free(position);
-    free(b.scale);
-    free(b.row);
-    free(b.slopes);
-    row_basis_free(&b.all);
-    row_basis_free(&b.added);
+    arena_free(&memory);
+    rank_rows_free(&b.all);
+    rank_rows_free(&b.added);
     return status;
 }

@@ -1,58 +1,51 @@
-/* closure.c — the smallest involutive distribution that contains D, from Taylor series along one curve.
+/* closure.c — smallest involutive distribution that contains D (its closure), from Taylor series along one curve.
  *
  * The forms, solved for as many differentials p as there are independent ones, leave the fields
- *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns, time among them
+ *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns, which include time
  * and all their brackets are vertical: V = Σ_r V^r ∂_p(r). Along a curve x' = X_u = Σ u_j(s) X_j(x) let, with A the
  * matrix of forms and H^r_l = Σ_m (∂A_rm/∂x_l) x'_m,
  *     P_l = A_p⁻¹ H_l
  *     V_j = [X_u, X_j] = P_j − Σ_q P_p(q) b_qj − b_j'
  *     [X_u, V]^r = V^r' + Σ_q P^r_p(q) V^q
- * The span of D and of all these brackets at one point of a curve that is general enough is the closure (Sussmann,
- * Trans. AMS 180 (1973) 171; Sontag, J. Differential Equations 78 (1989) 105); a curve of random u(s) is. If one more
- * bracket adds nothing at a random point of the curve, no further bracket does. So the rank of forms bounds the length
- * of the series.
- */
+ * At a point of a generic curve, D and all these brackets span the closure (Sussmann, Trans. AMS 180 (1973) 171;
+ * Sontag, J. Differential Equations 78 (1989) 105). A curve with random u(s) is generic. If one more bracket adds
+ * nothing at a random point of the curve, no further bracket does. So the rank of the forms bounds the length of the
+ * series. */
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
-/* The path from a singular start: the error of steps of WAY times the length that the series allow. */
+/* Path away from a singular initial state. A step is WAY times the estimated radius of convergence. WAY_NOISE is an
+ * upper bound of its truncation error, about WAY^(WAY_ORDER + 1) = 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-static const double WORK_MOST = 3e7;        /* products of numbers for one order; some seconds */
-static const size_t NUMBERS_MOST = 1000000; /* of one system; 80 MB */
+static const double WORK_MOST = 3e7; /* upper bound of the products of long numbers for one order; a few seconds */
+static const size_t NUMBERS_MOST = 1000000; /* upper bound of the long numbers for one copy of the system; 80 MB */
 
-/* --- one system ---------------------------------------------------------------------------------------------------- */
+/* --- one system --------------------------------------------------------------------------------------------------- */
 
-/* Of one system. */
+/* Returns how many long numbers the series of one copy need. */
 static size_t numbers_of(const long_forms *c) {
     return (c->plan.count + c->rank * (2 * c->others + c->width)) * (c->order + 1);
 }
 
-static void series_free(const long_forms *c, copy *y) {
-    size_t each = c->order + 1, k = c->rank;
-    taylor_numbers_free(y->velocity, c->width * each);
-    taylor_numbers_free(y->b, k * c->others * each);
-    taylor_numbers_free(y->P, k * c->width * each);
-    taylor_numbers_free(y->V, k * c->others * each);
-    copy_free(c, y);
-}
-
-/* System n. False without memory. MPFR does not check its allocations; a number takes the space of ten doubles. */
-static bool series_create(const long_forms *c, copy *y, size_t n, uint64_t seed) {
+/* Creates copy n of the system. Returns false if out of memory. MPFR aborts if an allocation fails, so memory is
+ * checked first; a long number needs the space of ten doubles. */
+static bool series_create(const long_forms *c, copy *y, size_t n, uint64_t seed, number_pool *pool) {
     size_t each = c->order + 1, k = c->rank;
     if (!memory_left(10, numbers_of(c))) return false;
-    bool good = copy_create(c, y, copy_change(n), seed + n);
-    y->velocity = taylor_numbers(c->width * each);
-    y->b = taylor_numbers(k * c->others * each);
-    y->P = taylor_numbers(k * c->width * each);
-    y->V = taylor_numbers(k * c->others * each);
+    bool good = copy_create(c, y, copy_change(n), seed + n, pool);
+    y->velocity = number_pool_take(pool, c->width * each);
+    y->b = number_pool_take(pool, k * c->others * each);
+    y->P = number_pool_take(pool, k * c->width * each);
+    y->V = number_pool_take(pool, k * c->others * each);
     return good && y->velocity && y->b && y->P && y->V;
 }
 
-/* Series of x and x' along the curve, and of all nodes. False where something is not finite. */
-static bool follow(const long_forms *c, copy *y) {
+/* Computes the series of x, x' and all nodes along the curve. Returns false if a value is not finite. */
+static bool follow_curve(const long_forms *c, copy *y) {
     if (!copy_settle(c, y)) return false;
     for (size_t k = 0; k <= c->order; k++) {
         if (k > 0) taylor_step(&y->t, k);
@@ -67,7 +60,7 @@ static bool follow(const long_forms *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* the rows of V hold the velocities of the pivots until copy_solve has read the lower orders */
+        /* V temporarily holds the velocities of the pivots, because copy_solve reads their lower orders */
         copy_solve(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);
@@ -93,7 +86,7 @@ static void solve_coefficients(const long_forms *c, copy *y) {
         }
 }
 
-/* P_l = A_p⁻¹ H_l. Slopes are listed by entries, so each column looks for its own. */
+/* Computes P_l = A_p⁻¹ H_l. Slopes are listed by entry, so the list is searched for each column. */
 static void solve_slopes(const long_forms *c, copy *y) {
     for (size_t l = 0; l < c->width; l++) {
         bool any = false;
@@ -112,7 +105,7 @@ static void solve_slopes(const long_forms *c, copy *y) {
     }
 }
 
-/* V_j, and the size of its terms at the start. */
+/* Computes V_j and the size of its terms at the first point of the curve. */
 static void first_brackets(const long_forms *c, copy *y) {
     size_t order = c->order;
     for (size_t r = 0; r < c->rank; r++) {
@@ -138,9 +131,10 @@ static void first_brackets(const long_forms *c, copy *y) {
     }
 }
 
-/* V := [X_u, V], whose series is one term shorter: `order` terms are left. In place, as coefficient k needs V up to k + 1
- * of all rows of a column: the column is copied first. */
+/* Replaces V by [X_u, V], whose series is one term shorter: `left` terms remain. Coefficient k depends on coefficients
+ * up to k + 1 of all rows of a column of V, so the column is copied first. */
 static void next_brackets(const long_forms *c, copy *y, size_t left, mpfr_t *column) {
+    assert(left > 0 && left <= c->order);
     for (size_t j = 0; j < c->others; j++) {
         for (size_t r = 0; r < c->rank; r++)
             for (size_t k = 0; k <= left; k++)
@@ -161,9 +155,9 @@ static void next_brackets(const long_forms *c, copy *y, size_t left, mpfr_t *col
     }
 }
 
-/* --- brackets at the start of the curve ------------------------------------------------------------------------------ */
+/* --- brackets at the first point of the curve --------------------------------------------------------------------- */
 
-/* [X_i, X_j] without the factor A_p⁻¹: Σ (∂A_rm/∂x_l) (X_i^m X_j^l − X_j^m X_i^l). */
+/* Computes [X_i, X_j] without the factor A_p⁻¹: Σ (∂A_rm/∂x_l) (X_i^m X_j^l − X_j^m X_i^l). */
 static void pair(const long_forms *c, copy *y, size_t i, size_t j, mpfr_t *to, mpfr_t *field_i, mpfr_t *field_j) {
     mpfr_t *const fields[] = {field_i, field_j};
     const size_t which[] = {i, j};
@@ -188,11 +182,12 @@ static void pair(const long_forms *c, copy *y, size_t i, size_t j, mpfr_t *to, m
     }
 }
 
-/* Directions that one step of all brackets adds. */
-static bool count_pairs(const long_forms *c, copy *copies, size_t most, size_t *first) {
+/* Counts the directions that one step of brackets adds. */
+static bool count_pairs(long_forms *c, copy *copies, size_t most, size_t *first, number_pool *pool) {
+    assert(most <= c->rank);
     directions d;
-    mpfr_t *fields = taylor_numbers(2 * c->width);
-    bool good = directions_create(&d, c->rank, c->noise) && fields;
+    mpfr_t *fields = number_pool_take(pool, 2 * c->width);
+    bool good = directions_create(&d, c, pool) && fields;
     for (size_t n = 0; good && n < COPIES; n++)
         for (size_t r = 0; r < c->rank; r++) {
             mpfr_set_zero(copies[n].scale[r], 1);
@@ -206,16 +201,14 @@ static bool count_pairs(const long_forms *c, copy *copies, size_t most, size_t *
             (void)directions_add(&d, copies);
         }
     *first = d.count;
-    directions_free(&d);
-    taylor_numbers_free(fields, 2 * c->width);
     return good;
 }
 
-/* Directions of all brackets along the curve. *closed: no more brackets add anything. */
-static bool count_all(const long_forms *c, copy *copies, size_t most, size_t *all, bool *closed) {
+/* Counts the directions of all brackets along the curve. Sets *closed to true if further brackets add no direction. */
+static bool count_all(long_forms *c, copy *copies, size_t most, size_t *all, bool *closed, number_pool *pool) {
     directions d;
-    mpfr_t *column = taylor_numbers(c->rank * (c->order + 1) + 1);
-    bool good = directions_create(&d, c->rank, c->noise) && column;
+    mpfr_t *column = number_pool_take(pool, c->rank * (c->order + 1) + 1);
+    bool good = directions_create(&d, c, pool) && column;
     *closed = false;
     for (size_t n = 0; good && n < COPIES; n++) first_brackets(c, &copies[n]);
     for (size_t left = c->order; good && left-- > 0 && !*closed;) {
@@ -230,12 +223,10 @@ static bool count_all(const long_forms *c, copy *copies, size_t most, size_t *al
         for (size_t n = 0; !*closed && left > 0 && n < COPIES; n++) next_brackets(c, &copies[n], left, column);
     }
     *all = d.count;
-    directions_free(&d);
-    taylor_numbers_free(column, c->rank * (c->order + 1) + 1);
     return good;
 }
 
-/* Products of numbers that one system takes. */
+/* Returns the estimated products of long numbers for one copy of the system. */
 static double work_of(const long_forms *c) {
     double each = 0.5 * (double)(c->order + 1) * (double)(c->order + 2), rank = (double)c->rank;
     double solved =
@@ -248,33 +239,35 @@ static void draw_control(long_forms *c, uint64_t seed) {
     for (size_t i = 0; i < c->width * (c->order + 1); i++) c->control[i] = random_uniform(&seed, -1, 1);
 }
 
-/* With series of c->order. */
-static hamel_status measure(long_forms *c, uint64_t seed, size_t most, size_t *first, size_t *all, bool *closed) {
+/* Counts the directions of first and of all brackets with series of order c->order. */
+static hamel_status measure_closure(long_forms *c, uint64_t seed, size_t most, size_t *first, size_t *all,
+                                    bool *closed) {
     copy copies[COPIES] = {{.x = NULL}};
+    number_pool pool = {NULL};
     hamel_status status = HAMEL_OK;
     bool good = true, finite = true;
     c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
     if (!c->control) return analysis_no_memory(c->f->a);
     draw_control(c, seed);
-    for (size_t n = 0; n < COPIES && good; n++) good = series_create(c, &copies[n], n, seed);
+    for (size_t n = 0; n < COPIES && good; n++) good = series_create(c, &copies[n], n, seed, &pool);
     for (size_t n = 0; n < COPIES && good && finite; n++) {
         for (size_t l = 0; l < c->width; l++) mpfr_set(copies[n].x[l], c->start[n][l], MPFR_RNDN);
-        finite = follow(c, &copies[n]);
+        finite = follow_curve(c, &copies[n]);
         if (!finite || system_interrupted(c->f->a->system)) break;
         solve_coefficients(c, &copies[n]);
         solve_slopes(c, &copies[n]);
     }
     if (good && finite && c->f->a->error->status == HAMEL_OK)
-        good = count_pairs(c, copies, most, first) && count_all(c, copies, most, all, closed);
+        good = count_pairs(c, copies, most, first, &pool) && count_all(c, copies, most, all, closed, &pool);
     if (!good) status = analysis_no_memory(c->f->a);
     if (good && !finite) status = HAMEL_NOT_FINITE;
     if (c->f->a->error->status != HAMEL_OK) status = c->f->a->error->status;
-    for (size_t n = 0; n < COPIES; n++) series_free(c, &copies[n]);
+    number_pool_free(&pool);
     return status;
 }
 
-/* Moves the start of system n's curve to x(s) by the series that a copy has, s as long as they are good for. */
-static void advance(long_forms *c, size_t n, copy *y) {
+/* Moves the first point of copy n's curve along its series, by WAY times the estimated radius of convergence. */
+static void advance_start(long_forms *c, size_t n, copy *y) {
     double fastest = 1;
     for (size_t l = 0; l < c->width; l++)
         for (size_t k = 1; k <= c->order; k++) {
@@ -292,8 +285,9 @@ static void advance(long_forms *c, size_t n, copy *y) {
     }
 }
 
-/* Takes some steps along curves from the start, in each system; their starts differ by as much as the coefficients, so a leaf is
- * found to double precision. *good is false if a value is not finite or the work is too large. */
+/* Moves each copy WAY_STEPS steps along curves away from its initial point. The initial points differ by as much as the
+ * coefficients, so a singular leaf is recognized to double precision. Sets *good to false if a value is not finite or
+ * the work is too large. */
 static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = work_of(c) <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
@@ -303,23 +297,24 @@ static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     for (size_t i = 0; i < (size_t)WAY_STEPS * COPIES && *good; i++) {
         size_t n = i % COPIES;
         copy y = {.x = NULL};
+        number_pool pool = {NULL};
         for (size_t l = 0; n == 0 && l < c->width; l++)
             for (size_t k = 0; k < 2; k++) c->control[l * (c->order + 1) + k] = random_uniform(&seed, -1, 1);
-        bool made = series_create(c, &y, n, seed);
+        bool made = series_create(c, &y, n, seed, &pool);
         for (size_t l = 0; made && l < c->width; l++) mpfr_set(y.x[l], c->start[n][l], MPFR_RNDN);
-        *good = made && follow(c, &y);
-        if (*good) advance(c, n, &y);
-        series_free(c, &y);
+        *good = made && follow_curve(c, &y);
+        if (*good) advance_start(c, n, &y);
+        number_pool_free(&pool);
         if (!made) return analysis_no_memory(c->f->a);
         if (system_interrupted(c->f->a->system)) return c->f->a->error->status;
     }
     return HAMEL_OK;
 }
 
-/* The configuration x, for all systems; with changes of it when they are to leave it. */
-static bool set_start(long_forms *c, const double *x, uint64_t seed, bool changed) {
+/* Sets the initial point of all copies to x. If `changed`, perturbs it in all copies but the first. */
+static bool set_start(long_forms *c, const double *x, uint64_t seed, bool changed, number_pool *pool) {
     for (size_t n = 0; n < COPIES; n++) {
-        c->start[n] = taylor_numbers(c->width);
+        c->start[n] = number_pool_take(pool, c->width);
         if (!c->start[n]) return false;
         for (size_t l = 0; l < c->width; l++) {
             double by = random_uniform(&seed, -copy_change(1), copy_change(1)) * fmax(1, fabs(x[l]));
@@ -330,23 +325,25 @@ static bool set_start(long_forms *c, const double *x, uint64_t seed, bool change
     return true;
 }
 
-static hamel_status run(long_forms *c, const double *x, uint64_t seed, bool reached, size_t most, size_t *first,
-                        size_t *all, bool *clear) {
+static hamel_status find_closure(long_forms *c, const double *x, uint64_t seed, bool reached, size_t most,
+                                 size_t *first, size_t *all, bool *clear) {
+    assert(most <= c->rank);
     *clear = false;
     if (!long_forms_plan(c, true))
         return equations_status(c->f->a->system) != HAMEL_OK ? c->f->a->error->status : analysis_no_memory(c->f->a);
     if (!forms_evaluate(c->f, x) || !long_forms_pivots(c)) return HAMEL_NOT_FINITE;
-    hamel_status status = set_start(c, x, seed, reached) ? HAMEL_OK : analysis_no_memory(c->f->a);
+    number_pool pool = {NULL};
+    hamel_status status = set_start(c, x, seed, reached, &pool) ? HAMEL_OK : analysis_no_memory(c->f->a);
     bool good = status == HAMEL_OK;
     size_t longest = most + 2;
     if (good && reached) status = leave_start(c, seed, &good);
     for (c->order = FIRST_ORDER < longest ? FIRST_ORDER : longest;; c->order = 2 * c->order) {
         if (c->order > longest) c->order = longest;
         if (status != HAMEL_OK || !good || work_of(c) > WORK_MOST || numbers_of(c) > NUMBERS_MOST) break;
-        status = measure(c, seed, most, first, all, clear);
+        status = measure_closure(c, seed, most, first, all, clear);
         if (status != HAMEL_OK || *clear || c->order == longest) break;
     }
-    for (size_t n = 0; n < COPIES; n++) taylor_numbers_free(c->start[n], c->width);
+    number_pool_free(&pool);
     mpfr_free_cache();
     return status;
 }
@@ -363,7 +360,7 @@ hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool re
     *first = *dimension = c.others;
     if (c.others == 0) return HAMEL_OK;
     arena_init(&c.memory, f->a->model->limits.memory);
-    hamel_status status = run(&c, x, seed, reached, f->rank - f->holonomic_rank, &added, &all, clear);
+    hamel_status status = find_closure(&c, x, seed, reached, f->rank - f->holonomic_rank, &added, &all, clear);
     arena_free(&c.memory);
     *first = c.others + added;
     *dimension = c.others + (all > added ? all : added);

@@ -1,27 +1,28 @@
-/* dependence.c — which constraints depend on which others at the initial state, and whose multipliers are unique.
+/* dependence.c — sets of redundant constraints in the initial state, and uniqueness of the multipliers.
  *
- * Unlike the flag `redundant`, which asks what holds at every state, this is asked where a run begins: a mechanism may
- * start in a singular position. */
+ * `redundant` in the report holds at every state. The sets found here hold in the initial state, which may be
+ * singular. */
 #include "engine/analyze/analysis_int.h"
 
-#include "engine/solve/initial_values.h"
-#include "engine/solve/redundancy.h"
+#include "engine/base/tolerances.h"
+#include "engine/dynamics/initial_values.h"
+#include "engine/dynamics/redundancy_report.h"
 
 #include <string.h>
 
-static hamel_status report(analysis *a, const kinetics *k) {
+static hamel_status report_dependence(analysis *a, const dynamics *k) {
     redundancy found;
-    hamel_status status =
-        redundancy_find(&found, a->model, k->values, k->mode.active, k->survey.usual, REDUNDANCY_TOLERANCE);
+    hamel_status status = redundancy_find(&found, &a->model->dynamics.A, k->values, k->discrete_state.active,
+                                          k->survey.usual, RANK_TOLERANCE);
     if (status == HAMEL_OK && !(a->report->redundancy = redundancy_report(&found, a->model))) status = HAMEL_NO_MEMORY;
     for (size_t c = 0; status == HAMEL_OK && c < a->m; c++) a->report->constraints[c].unique = !found.involved[c];
     redundancy_free(&found);
     return status == HAMEL_OK ? status : analysis_no_memory(a);
 }
 
-/* Evaluates `k` at the start, made consistent. No velocities near the given ones may be: where a nonlinear velocity
- * constraint has no gradient, as at rest, there is no way to it. Then a state that the samples have found serves. */
-static hamel_status evaluate_start(analysis *a, kinetics *k, double *q, double *v) {
+/* Evaluates `k` at the consistent initial state. If no consistent velocities are found near the given ones, evaluates
+ * the first sample instead: the gradient of a nonlinear velocity constraint may vanish, for example at rest. */
+static hamel_status evaluate_start(analysis *a, dynamics *k, double *q, double *v) {
     const hamel_model *model = a->model;
     double start = model->settings.start, residual;
     memcpy(q, model->q0, a->n * sizeof *q);
@@ -31,15 +32,15 @@ static hamel_status evaluate_start(analysis *a, kinetics *k, double *q, double *
         status = initial_values_make_consistent(k, start, q, v, HAMEL_INITIALIZATION_PROJECT, &residual, a->error);
     if (status != HAMEL_INCOMPATIBLE) return status;
     hamel_error_clear(a->error);
-    return kinetics_evaluate(k, a->samples[0].t, a->samples[0].q, a->samples[0].v, a->error);
+    return dynamics_evaluate(k, a->samples[0].t, a->samples[0].q, a->samples[0].v, a->error);
 }
 
 hamel_status dependence_derive(analysis *a) {
     double *q = arena_alloc(a->memory, 2 * a->n, sizeof *q), *v = q + a->n;
-    kinetics *k = q ? kinetics_create(a->model) : NULL;
+    dynamics *k = q ? dynamics_create(a->model) : NULL;
     if (!k) return analysis_no_memory(a);
     hamel_status status = evaluate_start(a, k, q, v);
-    if (status == HAMEL_OK) status = report(a, k);
-    kinetics_free(k);
+    if (status == HAMEL_OK) status = report_dependence(a, k);
+    dynamics_free(k);
     return status;
 }

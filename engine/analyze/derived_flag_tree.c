@@ -1,39 +1,43 @@
-/* tree_flag.c — the steps of a flag at one configuration, in long numbers.
+/* derived_flag_tree.c — steps of a derived flag at one configuration, computed in long numbers.
  *
- * The fields X_j and their brackets are trees. A tree is evaluated at points x + Σ e_i y_i + ... whose variables e_i have
- * e_i² = 0 (taylor.h): with one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x), so
+ * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... whose variables
+ * e_i have e_i² = 0 (taylor.h): with one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x), so
  *     [A, B](x) = (DB A)(x) − (DA B)(x)
- * follows from values of A and B alone, and a bracket of depth k from values of X_j with k variables. This is exact, whatever
- * the number of coordinates.
+ * follows from values of A and B alone. A bracket of depth k follows from values of X_j with k variables. The result is
+ * exact for any number of coordinates.
  *
- * A flag has constant rank near a general configuration. So fields that are independent there span it nearby, and
- * brackets of them suffice for the next step. Whether a bracket is independent is decided as for the closure (long_forms.h):
- * by the difference between systems whose coefficients differ slightly. */
-#include "engine/analyze/flag.h"
+ * A flag has constant rank near a generic configuration. Fields that are independent there span the flag nearby, so
+ * their brackets suffice for the next step. Independence is decided as for the closure (long_forms.h): by the
+ * difference between copies of the system whose coefficients differ slightly. */
+#include "engine/analyze/derived_flag.h"
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
-enum { DEPTH_MOST = 9 };             /* 512 coefficients a number */
-static const double WORK_MOST = 1e8; /* products of numbers for one flag; a few seconds */
+#include <assert.h>
 
-/* X_j for j < others; brackets of two earlier fields after those. */
+enum {
+    DEPTH_MOST = 9
+}; /* upper bound of the depth of brackets: 512 coefficients per number; deeper flags are not found */
+static const double WORK_MOST = 1e8; /* upper bound of the products of long numbers for one flag; a few seconds */
+
+/* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
 typedef struct tree {
     size_t left, right, depth;
-    double work; /* products of numbers that its value takes */
+    double work; /* products of long numbers per evaluation */
 } tree;
 
-/* What the evaluation of a bracket needs: values of its fields, and with one variable more. Brackets of a depth share it: a
- * bracket's fields have less depth. */
+/* Scratch for the evaluation of a bracket: values of its fields, without and with one more variable. Brackets of the
+ * same depth can share it, because the fields of a bracket have smaller depth. */
 typedef struct level {
-    size_t variables;      /* at most, in left and right */
     mpfr_t *left, *right;  /* width × 2^variables */
     mpfr_t *point, *value; /* width × 2^(variables + 1) */
 } level;
 
 typedef struct trees {
     long_forms l;
+    number_pool pool;
     copy copies[COPIES];
-    level levels[DEPTH_MOST]; /* of brackets of depth 1, 2, ... */
+    level levels[DEPTH_MOST]; /* levels[d]: scratch for brackets of depth d + 1 */
     mpfr_t *solution;         /* rank × (order + 1) */
     mpfr_t *row;              /* width */
     tree *fields;             /* others + most */
@@ -42,9 +46,9 @@ typedef struct trees {
     double work;
 } trees;
 
-/* --- values --------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
-/* Values with one variable more have two parts, without and with it. */
+/* A value with one more variable e has two parts: the terms without e (0) and those with e (1). Sets one part. */
 static void set_part(const trees *t, mpfr_t *to, size_t part, mpfr_t *const from, size_t count) {
     for (size_t l = 0; l < t->l.width; l++)
         for (size_t k = 0; k < count; k++)
@@ -57,13 +61,13 @@ static void take_part(const trees *t, mpfr_t *from, size_t part, size_t count, m
             mpfr_set(to[l * count + k], from[l * 2 * count + part * count + k], MPFR_RNDN);
 }
 
-/* Terms of a bracket count in the scales of its components. */
+/* Raises the scales of the components to the sizes of the given terms of a bracket. */
 static void enlarge_scales(const trees *t, copy *y, mpfr_t *terms) {
     for (size_t q = 0; q < t->l.rank; q++) enlarge(y->scale[q], terms[t->l.pivot[q]]);
 }
 
-/* X_j at a point with `count` coefficients a coordinate. */
-static void value_of_free(trees *t, copy *y, size_t j, size_t count, mpfr_t *const x, mpfr_t *to) {
+/* Evaluates X_j at a point with `count` coefficients per coordinate. */
+static void free_field_value(trees *t, copy *y, size_t j, size_t count, mpfr_t *const x, mpfr_t *to) {
     const long_forms *l = &t->l;
     for (size_t i = 0; i < l->width; i++)
         for (size_t k = 0; k < count; k++) {
@@ -84,122 +88,108 @@ static void value_of_free(trees *t, copy *y, size_t j, size_t count, mpfr_t *con
     }
 }
 
-/* A field at a point with `depth` variables. The recursion is as deep as the tree, DEPTH_MOST at most. */
-static void value_of(trees *t, copy *y, size_t field, size_t depth, mpfr_t *const x, mpfr_t *to) {
+/* Evaluates a field at a point with `depth` variables. The recursion is as deep as the tree, at most DEPTH_MOST. */
+static void tree_value(trees *t, copy *y, size_t field, size_t depth, mpfr_t *const x, mpfr_t *to) {
+    assert(field <= t->count && depth + t->fields[field].depth <= t->depth_most);
     const tree *f = &t->fields[field];
     size_t count = (size_t)1 << depth;
     if (field < t->l.others) {
-        value_of_free(t, y, field, count, x, to);
+        free_field_value(t, y, field, count, x, to);
         return;
     }
     level *here = &t->levels[f->depth - 1];
-    value_of(t, y, f->left, depth, x, here->left);
+    tree_value(t, y, f->left, depth, x, here->left);
     set_part(t, here->point, 0, x, count);
     set_part(t, here->point, 1, here->left, count);
-    value_of(t, y, f->right, depth + 1, here->point, here->value); /* B + e DB A */
+    tree_value(t, y, f->right, depth + 1, here->point, here->value); /* B + e DB A */
     take_part(t, here->value, 0, count, here->right);
     take_part(t, here->value, 1, count, to);
     if (depth == 0) enlarge_scales(t, y, to);
     set_part(t, here->point, 1, here->right, count);
-    value_of(t, y, f->left, depth + 1, here->point, here->value);
+    tree_value(t, y, f->left, depth + 1, here->point, here->value);
     take_part(t, here->value, 1, count, here->right); /* DA B */
     if (depth == 0) enlarge_scales(t, y, here->right);
     for (size_t i = 0; i < t->l.width * count; i++) mpfr_sub(to[i], to[i], here->right[i], MPFR_RNDN);
 }
 
-/* --- the flag -------------------------------------------------------------------------------------------------------- */
+/* --- the flag ----------------------------------------------------------------------------------------------------- */
 
-/* Adds [left, right] if it is independent of the fields before it. False when that is more than can be computed. */
-static bool offer(trees *t, size_t left, size_t right) {
+/* Adds [left, right] if it is independent of the fields so far. Returns false if the work is too large. */
+static bool offer_tree(trees *t, size_t left, size_t right) {
+    assert(left < t->count && right < t->count);
     const tree *a = &t->fields[left], *b = &t->fields[right];
     tree bracket = {.left = left, .right = right, .depth = 1 + (a->depth > b->depth ? a->depth : b->depth)};
-    bracket.work = 4 * a->work + 3 * b->work; /* with one variable more: three times the work */
+    bracket.work = 4 * a->work + 3 * b->work; /* one more variable triples the work */
     t->work += COPIES * bracket.work;
     if (bracket.depth > t->depth_most || t->work > WORK_MOST || system_interrupted(t->l.f->a->system)) return false;
     t->fields[t->count] = bracket;
     for (size_t n = 0; n < COPIES; n++) {
-        value_of(t, &t->copies[n], t->count, 0, t->copies[n].x, t->row);
+        tree_value(t, &t->copies[n], t->count, 0, t->copies[n].x, t->row);
         for (size_t q = 0; q < t->l.rank; q++) mpfr_set(t->found.next[n][q], t->row[t->l.pivot[q]], MPFR_RNDN);
     }
     if (directions_add(&t->found, t->copies)) t->count++;
     return true;
 }
 
-/* Brackets of [before, t->count) with the X_j, and with all vertical fields so far when `derived`. */
-static bool next_step(trees *t, size_t before, bool derived, size_t most) {
+/* Adds the brackets of fields [before, t->count) with the X_j; if `derived`, with all fields before them as well. */
+static bool add_tree_brackets(trees *t, size_t before, bool derived, size_t most) {
     size_t others = t->l.others, count = t->count;
     for (size_t k = before; k < count; k++)
         for (size_t i = 0; i < (derived || before == 0 ? k : others) && t->found.count < most; i++)
-            if (!offer(t, i, k)) return false;
+            if (!offer_tree(t, i, k)) return false;
     return true;
 }
 
-static bool climb(trees *t, bool derived, size_t most, flag_growth *growth) {
+static bool find_tree_flag(trees *t, bool derived, size_t most, flag_dimensions *flag) {
     size_t others = t->l.others, before = 0;
-    *growth = (flag_growth){.steps = 1, .dimension = {others}};
-    while (growth->steps < FLAG_STEPS) {
+    *flag = (flag_dimensions){.steps = 1, .dimension = {others}};
+    while (flag->steps < DERIVED_FLAG_STEPS) {
         size_t count = t->count;
-        if (!next_step(t, before, derived, most)) return false;
+        if (!add_tree_brackets(t, before, derived, most)) return false;
         if (t->count == count) return true;
         before = count;
-        growth->dimension[growth->steps++] = t->count;
+        flag->dimension[flag->steps++] = t->count;
         if (t->found.count == most) return true;
     }
     return false;
 }
 
-/* The largest coefficient of each row, 1 of the pivot among them, as the size of its terms. */
+/* Sets the scale of each row to its largest coefficient; the pivot's coefficient is 1. */
 static void measure_rows(trees *t) {
     for (size_t n = 0; n < COPIES; n++) {
         copy *y = &t->copies[n];
         for (size_t q = 0; q < t->l.rank; q++) mpfr_set_ui(y->scale[q], 1, MPFR_RNDN);
         for (size_t j = 0; j < t->l.others; j++) {
-            value_of(t, y, j, 0, y->x, t->row);
+            tree_value(t, y, j, 0, y->x, t->row);
             enlarge_scales(t, y, t->row);
         }
     }
 }
 
-static bool allocate(trees *t, size_t most) {
+static bool allocate_trees(trees *t, size_t most) {
     size_t width = t->l.width;
     t->fields = arena_alloc(&t->l.memory, t->l.others + most + 1, sizeof *t->fields);
-    t->solution = taylor_numbers(t->l.rank * (t->l.order + 1));
-    t->row = taylor_numbers(width);
-    bool good = t->fields && t->solution && t->row && directions_create(&t->found, t->l.rank, LONG_NOISE);
+    t->solution = number_pool_take(&t->pool, t->l.rank * (t->l.order + 1));
+    t->row = number_pool_take(&t->pool, width);
+    bool good = t->fields && t->solution && t->row && directions_create(&t->found, &t->l, &t->pool);
     for (size_t d = 0; d < t->depth_most; d++) {
         level *to = &t->levels[d];
-        to->variables = t->depth_most - 1 - d;
-        to->left = taylor_numbers(width << to->variables);
-        to->right = taylor_numbers(width << to->variables);
-        to->point = taylor_numbers(width << (to->variables + 1));
-        to->value = taylor_numbers(width << (to->variables + 1));
+        size_t variables = t->depth_most - 1 - d; /* upper bound for left and right */
+        to->left = number_pool_take(&t->pool, width << variables);
+        to->right = number_pool_take(&t->pool, width << variables);
+        to->point = number_pool_take(&t->pool, width << (variables + 1));
+        to->value = number_pool_take(&t->pool, width << (variables + 1));
         good = good && to->left && to->right && to->point && to->value;
     }
     for (size_t n = 0; n < COPIES && good; n++) {
-        good = copy_create(&t->l, &t->copies[n], copy_change(n), n);
+        good = copy_create(&t->l, &t->copies[n], copy_change(n), n, &t->pool);
         t->copies[n].t.multilinear = true;
     }
     return good;
 }
 
-static void release(trees *t) {
-    size_t width = t->l.width;
-    for (size_t d = 0; d < t->depth_most; d++) {
-        const level *old = &t->levels[d];
-        taylor_numbers_free(old->left, width << old->variables);
-        taylor_numbers_free(old->right, width << old->variables);
-        taylor_numbers_free(old->point, width << (old->variables + 1));
-        taylor_numbers_free(old->value, width << (old->variables + 1));
-    }
-    for (size_t n = 0; n < COPIES; n++) copy_free(&t->l, &t->copies[n]);
-    taylor_numbers_free(t->solution, t->l.rank * (t->l.order + 1));
-    taylor_numbers_free(t->row, width);
-    directions_free(&t->found);
-    mpfr_free_cache();
-}
-
-/* The configuration in all systems, on their holonomic constraints. */
-static bool settle(trees *t, const double *x) {
+/* Sets the configuration of all copies and projects it onto their holonomic constraints. */
+static bool settle_copies(trees *t, const double *x) {
     for (size_t n = 0; n < COPIES; n++) {
         for (size_t l = 0; l < t->l.width; l++) mpfr_set_d(t->copies[n].x[l], x[l], MPFR_RNDN);
         if (!copy_settle(&t->l, &t->copies[n])) return false;
@@ -211,28 +201,30 @@ static size_t numbers_of(const trees *t) {
     return COPIES * (t->l.plan.count + t->l.rank) * (t->l.order + 1) + (t->l.width << (t->depth_most + 2));
 }
 
-static hamel_status run(trees *t, const double *x, bool derived, size_t most, flag_growth *growth, bool *good) {
+static hamel_status find_flag(trees *t, const double *x, bool derived, size_t most, flag_dimensions *flag, bool *good) {
     forms *f = t->l.f;
     if (!long_forms_plan(&t->l, false))
         return equations_status(f->a->system) != HAMEL_OK ? f->a->error->status : analysis_no_memory(f->a);
     if (!forms_evaluate(f, x) || !long_forms_pivots(&t->l)) return HAMEL_OK;
     t->depth_most = most < DEPTH_MOST ? most : DEPTH_MOST;
     t->l.order = ((size_t)1 << t->depth_most) - 1;
-    if (!memory_left(10, numbers_of(t)) || !allocate(t, most)) return analysis_no_memory(f->a);
+    if (!memory_left(10, numbers_of(t)) || !allocate_trees(t, most)) return analysis_no_memory(f->a);
     double each = (double)(t->l.plan.count + f->entry_count + t->l.rank * t->l.rank);
     for (; t->count < t->l.others; t->count++) t->fields[t->count] = (tree){.work = each};
-    if (!settle(t, x)) return HAMEL_OK;
+    if (!settle_copies(t, x)) return HAMEL_OK;
     measure_rows(t);
-    *good = climb(t, derived, most, growth);
+    *good = find_tree_flag(t, derived, most, flag);
     return f->a->error->status;
 }
 
-hamel_status flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_growth *growth, bool *good) {
-    trees t = {.l = {.f = f, .width = f->width, .rank = f->rank, .others = f->width - f->rank}};
+hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_dimensions *flag,
+                                   bool *good) {
+    trees t = {.l = {.f = f, .width = f->width, .rank = f->rank, .others = f->width - f->rank, .noise = LONG_NOISE}};
     *good = false;
     arena_init(&t.l.memory, f->a->model->limits.memory);
-    hamel_status status = run(&t, x, derived, most, growth, good);
-    release(&t);
+    hamel_status status = find_flag(&t, x, derived, most, flag, good);
+    number_pool_free(&t.pool);
+    mpfr_free_cache();
     arena_free(&t.l.memory);
     return status;
 }

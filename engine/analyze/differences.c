@@ -1,35 +1,41 @@
-/* differences.c — see the header.
+/* differences.c — comparison of the equations of motion with finite differences; see differences.h.
  *
- * At a state (t, q, q') with any accelerations q'' and multipliers λ, for each coordinate i
+ * At a state (t, q, q') with arbitrary accelerations q'' and multipliers λ, the left sides below are compared with the
+ * right sides, for each coordinate i
  *
- *     d/dt ∂L/∂q'_i − ∂L/∂q_i + ∂S/∂q''_i + ∂D/∂q'_i − Σ F·∂x/∂q_i − Σ F·∂u/∂q'_i     against     (M q'' − Q − F|λ|)_i
- *     ∂f/∂q_i, ∂f/∂q'_i or ∂f/∂q''_i of a constraint f                    against     A_ci
+ *     d/dt ∂L/∂q'_i − ∂L/∂q_i + ∂S/∂q''_i + ∂D/∂q'_i − Σ F·∂x/∂q_i − Σ F·∂u/∂q'_i   and   (M q'' − Q − F|λ|)_i
+ *     ∂f/∂q_i, ∂f/∂q'_i or ∂f/∂q''_i of a constraint f                   and   A_ci
  *
- * and for each constraint its second or first derivative along the path with these accelerations against A q'' − b. S is a
- * Gibbs–Appell function that the description gives, x is a place or distance along which a given force F acts, u a velocity. The rate of the momentum is a mixed second
- * derivative, found from two pure ones: D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4.
+ * For each constraint, its second or first derivative along the path with these accelerations is compared with A q'' −
+ * b. S is the Gibbs–Appell function of the description. x is a position or distance, and u a velocity, along which a
+ * given force F acts. The rate of the momentum is a mixed second derivative, computed from two pure ones: D²L[a, b] =
+ * (D²L[a + b, a + b] − D²L[a − b, a − b])/4.
  *
- * Derivatives are Ridders' extrapolations of central differences, with their estimates of error (Adv. Eng. Software 4 (1982)
- * 75). A comparison whose error estimate exceeds a part of the terms counts as undecided, never as a difference. */
+ * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
+ * A comparison is undecided if its error estimate exceeds the part OPEN of the terms. */
 #include "engine/analyze/differences.h"
 
-#include "engine/solve/mode.h"
+#include "engine/dynamics/discrete_state.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+/* Steps from 0.2 to 2e-4. They are not relative to the coordinate, because it may be a large angle. */
 enum { LEVELS = 11 };
-static const double FIRST_STEP = 0.2,
-                    RATIO = 2; /* steps from 0.2 to 2e-4: a coordinate may be an angle, however large */
-/* Estimates of error are trusted within this factor; beyond that part of the terms they decide nothing. */
+static const double FIRST_STEP = 0.2, RATIO = 2;
+/* Error estimates are multiplied by the safety factor TRUST. If the result exceeds the part OPEN of the terms, the
+ * comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
-/* Ridders' extrapolations of smooth functions keep ten digits of first and eight of second derivatives; a wrong term is off
- * by a part of itself. */
+/* Largest difference that counts as agreement, relative to the terms. Extrapolations of smooth functions have ten
+ * correct digits of first and eight of second derivatives (test_differences.c), and an error in the equations changes a
+ * term by a large part. */
 static const double TOLERANCE = 1e-6;
-static const double WORK = 3e8; /* instructions of programs, for each state */
+/* Upper bound of program instructions per state, about a third of a second; coordinates are skipped to stay below. */
+static const double STATE_WORK = 3e8;
 
-/* Where the outputs of the program begin. */
+/* First index of each kind of output of the program. */
 typedef struct places {
     size_t energy, acceleration_energy, dissipation, constraints, works, forces, frictions, count;
 } places;
@@ -43,27 +49,29 @@ typedef struct comparison {
     hamel_difference_check *out;
     program *program;
     places at;
-    motion_mode mode;
-    double *workspace, *model_workspace, *values; /* of the model's dynamics program */
-    double *t, *q, *v, *acc;                      /* the state beside; n each, and t */
-    double *sides[2];                             /* LEVELS × outputs: the values at +h and −h */
-    double *here;                                 /* outputs at the state itself */
-    double *row_size, *column;                    /* m: the largest entry of each row of A; one column of A */
+    discrete_state discrete_state;
+    double *workspace, *model_workspace, *values; /* workspaces; outputs of the model's dynamics program */
+    double *t, *q, *v, *acc;                      /* the displaced state: t, and n each */
+    double *sides[2];                             /* LEVELS × outputs: values at +h and at −h */
+    double *here;                                 /* outputs at the undisplaced state */
+    double *row_size, *column;                    /* m of the model: largest entry of each row of A; one column of A */
     const sample *state;
 } comparison;
 
-/* A line through the state: what changes with the parameter h of the stencil. NULL for nothing. */
+/* A line through the state, given by the derivatives of t, q, q' and q'' with respect to the parameter h of the
+ * stencil. NULL means zeros. */
 typedef struct line {
     double t;
     const double *q, *v, *acc;
-    double curve;  /* of q'': q moves by h² curve q'', too */
-    size_t single; /* of one coordinate: its index, and how much its q, q' or q'' moves */
+    double curve;  /* q also changes by h² · curve · q'' */
+    size_t single; /* index of a coordinate that changes in addition, by the rates below; n: none */
     double single_q, single_v, single_acc;
 } line;
 
-/* --- values beside a state ------------------------------------------------------------------------------------------------ */
+/* --- values near a state ------------------------------------------------------------------------------------------ */
 
 static void evaluate_at(comparison *w, const line *l, double h, double *out) {
+    assert(l->single <= w->a->n);
     const sample *s = w->state;
     *w->t = s->t + h * l->t;
     for (size_t i = 0; i < w->a->n; i++) {
@@ -77,11 +85,11 @@ static void evaluate_at(comparison *w, const line *l, double h, double *out) {
         w->acc[l->single] += h * l->single_acc;
     }
     program_inputs in = model_inputs(w->a->model, w->t, w->q, w->v, w->acc, s->lambda, NULL);
-    in.values[SYMBOL_BRANCH] = w->mode.branches;
+    in.values[SYMBOL_BRANCH] = w->discrete_state.branches;
     program_evaluate(w->program, &in, w->workspace, out);
 }
 
-static void walk(comparison *w, const line *l) {
+static void sample_line(comparison *w, const line *l) {
     double h = FIRST_STEP;
     for (size_t k = 0; k < LEVELS; k++, h /= RATIO) {
         evaluate_at(w, l, h, w->sides[0] + k * w->at.count);
@@ -94,16 +102,18 @@ static double difference(const comparison *w, size_t output, size_t level, doubl
     return order == 1 ? (above - below) / (2 * h) : (above - 2 * w->here[output] + below) / (h * h);
 }
 
-/* The rounding error of such a difference. */
+/* Returns a bound of the rounding error of this difference. */
 static double rounding(const comparison *w, size_t output, size_t level, double h, int order) {
     double above = w->sides[0][level * w->at.count + output], below = w->sides[1][level * w->at.count + output];
     double size = fmax(fabs(above), fmax(fabs(below), fabs(w->here[output])));
     return DBL_EPSILON * size / (order == 1 ? h : h * h);
 }
 
-/* The derivative of an output along the line walked last: the entry of Neville's tableau in h² that differs least from its
- * neighbours, by no less than rounding. Values that are not finite (the domain ends beside the state) leave the smaller steps. */
+/* Returns the derivative of an output along the line sampled last: the entry of Neville's tableau in h² that differs
+ * least from its neighbours. The error estimate is at least the rounding error. If values are not finite because the
+ * domain ends near the state, only smaller steps are used. */
 static estimate derivative(const comparison *w, size_t output, int order) {
+    assert(order == 1 || order == 2);
     double row[LEVELS], before[LEVELS], h = FIRST_STEP;
     estimate best = {0, INFINITY};
     size_t used = 0;
@@ -126,10 +136,12 @@ static estimate derivative(const comparison *w, size_t output, int order) {
     return best;
 }
 
-/* --- judgement ---------------------------------------------------------------------------------------------------------------- */
+/* --- comparison --------------------------------------------------------------------------------------------------- */
 
-/* Notes |found − expected| relative to `size`, the terms that both are made of. */
-static void judge(comparison *w, double *worst, const char *name, double expected, estimate found, double size) {
+/* Records |found − expected| relative to `size`, the size of the terms. */
+static void compare_estimate(comparison *w, double *worst, const char *name, double expected, estimate found,
+                             double size) {
+    assert(!(size < 0));
     if (size == 0 && expected == 0) return;
     if (!(TRUST * found.error <= OPEN * size)) {
         w->out->undecided++;
@@ -140,71 +152,74 @@ static void judge(comparison *w, double *worst, const char *name, double expecte
     *worst = fmax(*worst, fmin(off, 1));
     if (off > w->out->largest) {
         w->out->largest = fmin(off, 1);
-        w->out->worst = name; /* the system's; differences_compare copies it */
+        w->out->worst = name; /* owned by the system; differences_compare copies it */
     }
 }
 
-/* --- constraints -------------------------------------------------------------------------------------------------------------- */
+/* --- constraints -------------------------------------------------------------------------------------------------- */
 
 static void read_column(comparison *w, size_t i) {
     const hamel_model *model = w->a->model;
-    for (size_t c = 0; c < w->a->m; c++) w->column[c] = 0;
-    for (size_t e = 0; e < model->A.count; e++)
-        if ((size_t)model->A.column[e] == i) w->column[model->A.row[e]] += w->values[model->at_A + e];
+    for (size_t c = 0; c < model->m; c++) w->column[c] = 0;
+    for (size_t e = 0; e < model->dynamics.A.count; e++)
+        if ((size_t)model->dynamics.A.column[e] == i)
+            w->column[model->dynamics.A.row[e]] += w->values[model->dynamics.A.at + e];
 }
 
-static void judge_gradients(comparison *w, constraint_order order) {
+static void compare_gradients(comparison *w, constraint_order order) {
     for (size_t c = 0; c < w->a->m; c++) {
         if (w->a->model->order[c] != order) continue;
         estimate slope = derivative(w, w->at.constraints + c, 1);
         double size = fmax(w->row_size[c], fabs(slope.value));
-        judge(w, &w->out->gradients, w->a->system->constraints[c].name, w->column[c], slope, size);
+        compare_estimate(w, &w->out->gradients, w->a->system->constraints[c].name, w->column[c], slope, size);
     }
 }
 
-/* f'' of holonomic, f' of velocity constraints along the path, f of those on accelerations, against A q'' − b. */
-static void judge_rates(comparison *w, const line *path) {
+/* Compares f'' of holonomic constraints, f' of velocity constraints and f of acceleration constraints along the path
+ * with A q'' − b. */
+static void compare_rates(comparison *w, const line *path) {
     const hamel_model *model = w->a->model;
-    walk(w, path);
+    sample_line(w, path);
     for (size_t c = 0; c < w->a->m; c++) {
         size_t output = w->at.constraints + c;
-        double b = w->values[model->at_b + c], expected = -b, size = fabs(b);
-        for (size_t e = 0; e < model->A.count; e++) {
-            if ((size_t)model->A.row[e] != c) continue;
-            double term = w->values[model->at_A + e] * w->state->a[model->A.column[e]];
+        double b = w->values[model->dynamics.at_b + c], expected = -b, size = fabs(b);
+        for (size_t e = 0; e < model->dynamics.A.count; e++) {
+            if ((size_t)model->dynamics.A.row[e] != c) continue;
+            double term = w->values[model->dynamics.A.at + e] * w->state->a[model->dynamics.A.column[e]];
             expected += term;
             size += fabs(term);
         }
         estimate rate = {w->here[output], 1e-14 * size};
         if (model->order[c] != CONSTRAINT_ACCELERATION)
             rate = derivative(w, output, model->order[c] == CONSTRAINT_HOLONOMIC ? 2 : 1);
-        judge(w, &w->out->rates, w->a->system->constraints[c].name, expected, rate, fmax(size, fabs(rate.value)));
+        compare_estimate(w, &w->out->rates, w->a->system->constraints[c].name, expected, rate,
+                         fmax(size, fabs(rate.value)));
     }
 }
 
-/* --- equations of motion ------------------------------------------------------------------------------------------------------- */
+/* --- equations of motion ------------------------------------------------------------------------------------------ */
 
 typedef struct balance {
     double sum, error, size;
 } balance;
 
-static void add(balance *b, double factor, estimate e) {
+static void add_term(balance *b, double factor, estimate e) {
     if (factor == 0) return;
     b->sum += factor * e.value;
     b->error += fabs(factor) * e.error;
     b->size += fabs(factor * e.value);
 }
 
-/* −Σ F·∂x/∂s over the works of a kind of symbol, along the line walked last. */
+/* Adds −Σ F·∂x/∂s along the line sampled last, over the given forces whose x depends on this kind of symbol. */
 static void add_works(comparison *w, balance *b, graph_symbol_kind kind) {
     const hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->work_count; k++)
-        if (s->works[k].kind == kind) add(b, -w->here[w->at.forces + k], derivative(w, w->at.works + k, 1));
+        if (s->works[k].kind == kind) add_term(b, -w->here[w->at.forces + k], derivative(w, w->at.works + k, 1));
 }
 
-/* μ |g| |λ| s_t·∂s/∂q'_i / √(|s_t|² + ε²), s_t the part of the slip s along the surface (Udwadia 2000, eq. 36-39). Seven
- * outputs a friction: s, g, μ. */
-static void add_friction(comparison *w, balance *b) {
+/* Adds μ |g| |λ| s_t·∂s/∂q'_i / √(|s_t|² + ε²), where s_t is the part of the slip s tangential to the surface (Udwadia
+ * 2000, eq. 36-39). Each friction element has seven outputs: s, g, μ. */
+static void subtract_friction(comparison *w, balance *b) {
     const hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->friction_count; k++) {
         const system_friction *f = &s->frictions[k];
@@ -217,67 +232,69 @@ static void add_friction(comparison *w, balance *b) {
         speed = sqrt(speed + f->regularization * f->regularization);
         if (speed == 0 || (f->regularization == 0 && f->along_count == 0)) continue;
         double force = w->here[at + 6] * sqrt(square) * fabs(w->state->lambda[f->constraint]) / speed;
-        for (int j = 0; j < 3; j++) add(b, force * along[j], derivative(w, at + (size_t)j, 1));
+        for (int j = 0; j < 3; j++) add_term(b, force * along[j], derivative(w, at + (size_t)j, 1));
     }
 }
 
-/* (M q'' − Q − F|λ|)_i of the model, and the size of its terms into *size. */
+/* Returns (M q'' − Q − F|λ|)_i of the model and sets *size to the size of its terms. */
 static double model_side(const comparison *w, size_t i, double *size) {
     const hamel_model *model = w->a->model;
     const double *a = w->state->a, *lambda = w->state->lambda;
-    double sum = -w->values[model->at_Q + i];
+    double sum = -w->values[model->dynamics.at_Q + i];
     *size = fabs(sum);
-    for (size_t e = 0; e < model->M.count; e++) {
-        size_t r = (size_t)model->M.row[e], c = (size_t)model->M.column[e];
+    for (size_t e = 0; e < model->dynamics.M.count; e++) {
+        size_t r = (size_t)model->dynamics.M.row[e], c = (size_t)model->dynamics.M.column[e];
         double term = r == i ? a[c] : c == i ? a[r] : 0;
-        sum += term *= w->values[model->at_M + e];
+        sum += term *= w->values[model->dynamics.M.at + e];
         *size += fabs(term);
     }
-    for (size_t e = 0; e < model->F.count; e++) {
-        if ((size_t)model->F.row[e] != i) continue;
-        double term = w->values[model->at_F + e] * fabs(lambda[model->friction_constraint[model->F.column[e]]]);
+    for (size_t e = 0; e < model->dynamics.F.count; e++) {
+        if ((size_t)model->dynamics.F.row[e] != i) continue;
+        double term =
+            w->values[model->dynamics.F.at + e] * fabs(lambda[model->friction.constraint[model->dynamics.F.column[e]]]);
         sum -= term;
         *size += fabs(term);
     }
     return sum;
 }
 
-/* D²L[(1, q', q''), e_i of q'] */
+/* Adds D²L[x, y], where x = (1, q', q'') in (t, q, q') and y is the unit vector of q'_i. */
 static void add_momentum_rate(comparison *w, balance *b, size_t i) {
     line forth = {.t = 1, .q = w->state->v, .v = w->state->a, .single = i, .single_v = 1}, back = forth;
     back.single_v = -1;
-    walk(w, &forth);
-    add(b, 0.25, derivative(w, w->at.energy, 2));
-    walk(w, &back);
-    add(b, -0.25, derivative(w, w->at.energy, 2));
+    sample_line(w, &forth);
+    add_term(b, 0.25, derivative(w, w->at.energy, 2));
+    sample_line(w, &back);
+    add_term(b, -0.25, derivative(w, w->at.energy, 2));
 }
 
-static void judge_coordinate(comparison *w, size_t i) {
+static void compare_coordinate(comparison *w, size_t i) {
+    assert(i < w->a->n);
     double size, expected = model_side(w, i, &size);
     balance b = {0};
     line along_q = {.single = i, .single_q = 1}, along_v = {.single = i, .single_v = 1},
          along_a = {.single = i, .single_acc = 1};
     read_column(w, i);
-    walk(w, &along_q);
-    judge_gradients(w, CONSTRAINT_HOLONOMIC);
+    sample_line(w, &along_q);
+    compare_gradients(w, CONSTRAINT_HOLONOMIC);
     add_works(w, &b, SYMBOL_COORDINATE);
-    add(&b, -1, derivative(w, w->at.energy, 1));
-    walk(w, &along_v);
-    judge_gradients(w, CONSTRAINT_VELOCITY);
+    add_term(&b, -1, derivative(w, w->at.energy, 1));
+    sample_line(w, &along_v);
+    compare_gradients(w, CONSTRAINT_VELOCITY);
     add_works(w, &b, SYMBOL_VELOCITY);
-    add(&b, 1, derivative(w, w->at.dissipation, 1));
-    add_friction(w, &b);
-    walk(w, &along_a);
-    judge_gradients(w, CONSTRAINT_ACCELERATION);
-    add(&b, 1, derivative(w, w->at.acceleration_energy, 1));
+    add_term(&b, 1, derivative(w, w->at.dissipation, 1));
+    subtract_friction(w, &b);
+    sample_line(w, &along_a);
+    compare_gradients(w, CONSTRAINT_ACCELERATION);
+    add_term(&b, 1, derivative(w, w->at.acceleration_energy, 1));
     add_momentum_rate(w, &b, i);
     estimate found = {b.sum, b.error};
-    judge(w, &w->out->motion, w->a->system->coordinates[i].name, expected, found, fmax(size, b.size));
+    compare_estimate(w, &w->out->motion, w->a->system->coordinates[i].name, expected, found, fmax(size, b.size));
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------------------ */
+/* --- all comparisons ---------------------------------------------------------------------------------------------- */
 
-static graph_node sum_of(graph *g, const graph_node *nodes, size_t count) {
+static graph_node sum_nodes(graph *g, const graph_node *nodes, size_t count) {
     graph_node sum = graph_number(g, 0);
     for (size_t k = 0; k < count; k++) sum = graph_add(g, sum, nodes[k]);
     return sum;
@@ -296,7 +313,7 @@ static graph_node *list_nodes(comparison *w) {
     const graph_node *terms = energies_lagrangian_terms(s, &terms_count);
     if (!nodes || !terms) return NULL;
     bool by_accelerations = s->acceleration_energy >= 0;
-    nodes[at->energy] = sum_of(s->graph, terms, terms_count);
+    nodes[at->energy] = sum_nodes(s->graph, terms, terms_count);
     nodes[at->acceleration_energy] = by_accelerations ? s->acceleration_energy : graph_number(s->graph, 0);
     nodes[at->dissipation] = s->dissipation;
     for (size_t c = 0; c < w->a->m; c++) nodes[at->constraints + c] = s->constraints[c].equation;
@@ -313,45 +330,41 @@ static graph_node *list_nodes(comparison *w) {
     return nodes;
 }
 
-static bool allocate(comparison *w) {
+static bool allocate_comparison(comparison *w) {
     analysis *a = w->a;
-    size_t n = a->n, model_doubles = program_workspace_doubles(a->model->dynamics) + a->model->dynamics_count;
+    size_t n = a->n, model_doubles = program_workspace_doubles(a->model->dynamics.program) + a->model->dynamics.count;
     w->workspace = arena_alloc(a->memory, program_workspace_doubles(w->program) + 1, sizeof *w->workspace);
     w->model_workspace = arena_alloc(a->memory, model_doubles + 1, sizeof *w->model_workspace);
-    w->t = arena_alloc(a->memory, 1 + 3 * n + 2 * a->m, sizeof *w->t);
+    w->t = arena_alloc(a->memory, 1 + 3 * n + 2 * a->model->m, sizeof *w->t);
     w->sides[0] = arena_alloc(a->memory, (2 * LEVELS + 1) * w->at.count, sizeof *w->here);
     if (!w->workspace || !w->model_workspace || !w->t || !w->sides[0]) return false;
-    w->values = w->model_workspace + program_workspace_doubles(a->model->dynamics);
+    w->values = w->model_workspace + program_workspace_doubles(a->model->dynamics.program);
     w->q = w->t + 1;
     w->v = w->q + n;
     w->acc = w->v + n;
     w->row_size = w->acc + n;
-    w->column = w->row_size + a->m;
+    w->column = w->row_size + a->model->m;
     w->sides[1] = w->sides[0] + LEVELS * w->at.count;
     w->here = w->sides[1] + LEVELS * w->at.count;
     return true;
 }
 
-/* The model's M, Q, A, b, F at the state, and the largest entry of each row of A. */
+/* Evaluates the model's M, Q, A, b, F and the largest entry of each row of A at the state. */
 static void evaluate_model(comparison *w) {
     const hamel_model *model = w->a->model;
     const sample *s = w->state;
-    mode_choose_branches(&w->mode, s->t, s->q, s->v);
+    discrete_state_choose_branches(&w->discrete_state, s->t, s->q, s->v);
     program_inputs in = model_inputs(model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
-    in.values[SYMBOL_BRANCH] = w->mode.branches;
-    program_evaluate(model->dynamics, &in, w->model_workspace, w->values);
-    for (size_t c = 0; c < w->a->m; c++) w->row_size[c] = 0;
-    for (size_t e = 0; e < model->A.count; e++) {
-        double *size = &w->row_size[model->A.row[e]];
-        *size = fmax(*size, fabs(w->values[model->at_A + e]));
-    }
+    in.values[SYMBOL_BRANCH] = w->discrete_state.branches;
+    program_evaluate(model->dynamics.program, &in, w->model_workspace, w->values);
+    sparse_block_row_sizes(&model->dynamics.A, w->values, w->row_size);
 }
 
-/* Each coordinate takes some 220 evaluations, so only every second, third, ... coordinate of a large system is
- * compared. */
+/* Returns k if every k-th coordinate is compared. Each coordinate needs about 220 evaluations, so k exceeds 1 in large
+ * systems. */
 static size_t stride(const comparison *w) {
     double each = 10.0 * LEVELS * ((double)program_instruction_count(w->program) + 4.0 * (double)w->at.count);
-    return (size_t)fmax(1, ceil((double)w->a->n * each / WORK));
+    return (size_t)fmax(1, ceil((double)w->a->n * each / STATE_WORK));
 }
 
 static void compare_at(comparison *w) {
@@ -359,9 +372,9 @@ static void compare_at(comparison *w) {
                still = {.single = w->a->n};
     evaluate_model(w);
     evaluate_at(w, &still, 0, w->here);
-    judge_rates(w, &path);
+    compare_rates(w, &path);
     for (size_t i = 0, step = stride(w); i < w->a->n && !system_interrupted(w->a->system); i += step)
-        judge_coordinate(w, i);
+        compare_coordinate(w, i);
 }
 
 hamel_status differences_compare(analysis *a, const sample *const *states, size_t count, hamel_difference_check *out) {
@@ -371,15 +384,16 @@ hamel_status differences_compare(analysis *a, const sample *const *states, size_
     hamel_status status = nodes ? graph_status(a->system->graph) : HAMEL_NO_MEMORY;
     if (status == HAMEL_OK)
         status = program_compile(&w.program, a->memory, a->system->graph, nodes, w.at.count, a->error);
-    if (status != HAMEL_OK || !allocate(&w) || !mode_create(&w.mode, a->model)) return analysis_no_memory(a);
+    if (status != HAMEL_OK || !allocate_comparison(&w) ||
+        !discrete_state_create(&w.discrete_state, a->model, a->memory))
+        return analysis_no_memory(a);
     program_inputs in = model_inputs(a->model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(w.program, &in, w.workspace);
-    program_prepare(a->model->dynamics, &in, w.model_workspace);
+    program_prepare(a->model->dynamics.program, &in, w.model_workspace);
     for (size_t k = 0; k < count; k++) {
         w.state = states[k];
         compare_at(&w);
     }
-    mode_free(&w.mode);
     out->agree = out->largest <= TOLERANCE;
     if (out->worst && !(out->worst = arena_text(a->memory, out->worst, strlen(out->worst))))
         return analysis_no_memory(a);

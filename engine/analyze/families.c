@@ -1,23 +1,28 @@
-/* families.c — see families.h. */
+/* families.c — detection of families of equilibria and movement along them; see families.h. */
 #include "engine/analyze/families.h"
 
 #include "engine/base/random.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double FARTHEST = 0.05;               /* of a coordinate or of 1: the first distance */
-static const double SHRINK = 5;                    /* from one distance to the next */
-static const double APART = 0.05;                  /* a singular value of unit directions: another dimension */
-static const double STRIDE = 0.25, ARRIVED = 1e-9; /* steps along a family, relative to values above 1 */
-static const double FREELY = 1e3;                  /* a multiplier may change by so much more than a coordinate */
-static const double BESIDE = 5e-2;                 /* where an iteration begins that shows how accurate its end is */
-static const double BEARABLE = 10;                 /* times its multipliers: no member of a family is taken beyond */
-static const double ALIGNED = 0.98; /* cosine of the angle by which a curved family may differ from its tangent */
+static const double FARTHEST = 0.05; /* first distance of the search, relative to values above 1 */
+static const double SHRINK = 5;      /* ratio of successive distances */
+static const double APART = 0.05;    /* a singular value of unit directions above this is a further dimension */
+/* Largest step along a family, and distance at which the target is reached, relative to values above 1. */
+static const double STRIDE = 0.25, ARRIVED = 1e-9;
+static const double FREELY = 1e3; /* factor by which multipliers may change more than coordinates */
+/* Distance from the solution at which an iteration is repeated to measure its accuracy. */
+static const double BESIDE = 5e-2;
+static const double BEARABLE = 10;  /* factor by which multipliers may grow along a family */
+static const double ALIGNED = 0.98; /* cosine of the largest angle between a curved family and its tangent */
+/* Random combinations of directions tried, distances at which equilibria are searched, and largest number of steps
+ * along a family. */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
-/* --- is it a family? -------------------------------------------------------------------------------------------------- */
+/* --- detection of a family ---------------------------------------------------------------------------------------- */
 
 typedef struct exploration {
     statics *s;
@@ -27,14 +32,16 @@ typedef struct exploration {
     double *member;
 } exploration;
 
-static double length_of(const double *x, size_t count) {
+static double vector_length(const double *x, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum = hypot(sum, x[i]);
     return sum;
 }
 
-/* A random direction of the kernel, or one of its first vector's two; its largest component relative to z is 1. */
+/* Chooses a random direction of the null space, or ± its only vector. Scales it so that its largest component, relative
+ * to z, is 1. */
 static void choose_direction(exploration *e, const double *z, size_t trial, uint64_t *seed) {
+    assert(e->flat > 0);
     double largest = 0;
     memset(e->direction, 0, e->width * sizeof *e->direction);
     for (size_t k = 0; k < e->flat; k++) {
@@ -46,8 +53,8 @@ static void choose_direction(exploration *e, const double *z, size_t trial, uint
     for (size_t j = 0; j < e->width && largest > 0; j++) e->direction[j] /= largest;
 }
 
-/* Whether there are equilibria at every distance from z, sought from the direction on; the way to the nearest is added to
- * the moves. */
+/* Searches equilibria at every distance from z, beginning along the direction. If all are found, adds the unit vector
+ * to the nearest one to the moves and returns true. */
 static bool explore(exploration *e, const double *z) {
     statics *s = e->s;
     double distance = FARTHEST, *kernel = e->kernel + e->flat * e->width;
@@ -59,7 +66,7 @@ static bool explore(exploration *e, const double *z) {
         bool found = statics_converge(s, e->z) && statics_is_rounding(s, e->z);
         statics_stay_at(s, NULL, 0);
         if (!found) return false;
-        /* The next equilibrium is sought along the direction to this one. */
+        /* search the next equilibrium along the direction to this one */
         for (size_t j = 0; j < e->width; j++) {
             size_t at = statics_place(s, j);
             e->direction[j] = (e->z[at] - z[at]) / distance;
@@ -71,14 +78,14 @@ static bool explore(exploration *e, const double *z) {
             memcpy(e->member, e->z, s->unknowns * sizeof *z);
         }
     }
-    double *move = e->moves + e->move_count * e->width, length = length_of(e->direction, e->width);
+    double *move = e->moves + e->move_count * e->width, length = vector_length(e->direction, e->width);
     for (size_t j = 0; j < e->width; j++) move[j] = e->direction[j] / length;
     e->move_count++;
     return true;
 }
 
-/* Of the moves as many directions as differ, but no more than the kernel has where it is least: where there are more, families
- * meet at z. */
+/* Finds the independent directions among the moves. The dimension of the smallest null space found is an upper bound of
+ * the family's dimension. If there are more directions, families meet at z. */
 static void take_directions(exploration *e, family *f) {
     size_t count = 0;
     memcpy(e->s->work, e->moves, e->move_count * e->width * sizeof *e->moves);
@@ -89,21 +96,21 @@ static void take_directions(exploration *e, family *f) {
     f->dimension = f->meet ? e->least_flat : count;
 }
 
-/* Where families cross, equilibria are found along each, but not between them: a direction between those that were found
- * leads back to one of them. */
+/* Returns true if combinations of the directions of f also lead to equilibria. If families cross at z, a combination
+ * leads to one of the families instead. */
 static bool fill_their_span(exploration *e, const double *z, const family *f) {
     uint64_t seed = 41;
     statics *s = e->s;
     for (int trial = 0; trial < COMBINATIONS && f->dimension > 1; trial++) {
         double dot = 0, distance = FARTHEST / (SHRINK * SHRINK), length;
-        double *between = e->kernel; /* not needed any more */
+        double *between = e->kernel; /* no longer needed */
         memset(between, 0, e->width * sizeof *between);
         for (size_t k = 0; k < f->dimension; k++) {
             double part = random_uniform(&seed, -1, 1);
             for (size_t j = 0; j < e->width; j++) between[j] += part * f->directions[k * e->width + j];
         }
         for (size_t j = 0; j < e->width; j++) e->direction[j] = between[j] / fmax(1, fabs(z[statics_place(s, j)]));
-        length = length_of(e->direction, e->width); /* as the distance is measured */
+        length = vector_length(e->direction, e->width); /* norm in which distances are measured */
         memcpy(e->z, z, s->unknowns * sizeof *z);
         for (size_t j = 0; j < e->width; j++) e->z[statics_place(s, j)] += distance * between[j] / length;
         statics_stay_at(s, z, distance);
@@ -115,12 +122,13 @@ static bool fill_their_span(exploration *e, const double *z, const family *f) {
             dot += x * between[j];
             moved = hypot(moved, x);
         }
-        if (!found || dot < ALIGNED * moved * length_of(between, e->width)) return false;
+        if (!found || dot < ALIGNED * moved * vector_length(between, e->width)) return false;
     }
     return true;
 }
 
 void family_find(statics *s, const double *z, family *f) {
+    assert(!s->centre);
     exploration e = {.s = s, .width = statics_width(s), .member = f->member};
     uint64_t seed = 17;
     size_t most = e.width;
@@ -149,10 +157,10 @@ void family_find(statics *s, const double *z, family *f) {
     free(room);
 }
 
-/* --- moving along a family -------------------------------------------------------------------------------------------- */
+/* --- moving along a family ---------------------------------------------------------------------------------------- */
 
-/* Of all directions that J takes to 0, at the point evaluated last, that whose coordinates are nearest to those of `toward`,
- * which has no multipliers: these follow at little cost. */
+/* Projects `toward` onto the null space of J at the point evaluated last. Multipliers, which are 0 in `toward`, have
+ * the weight 1/FREELY, so they may change much more than coordinates. */
 static bool project_on_kernel(statics *s, double *toward) {
     size_t columns = s->unknowns;
     for (size_t i = 0; i < s->rows; i++) {
@@ -174,7 +182,8 @@ static double distance_to(const statics *s, const double *z, const double *targe
     return sum;
 }
 
-/* Families end where constraints lose their directions and multipliers grow without bound. */
+/* Returns the largest multiplier, at least 1. At the end of a family, constraints become singular and multipliers grow
+ * without bound. */
 static double largest_multiplier(const statics *s, const double *z) {
     double largest = 1;
     for (size_t c = s->n; c < s->n + s->instants * s->m; c++) largest = fmax(largest, fabs(z[c]));
@@ -204,9 +213,9 @@ void family_approach(statics *s, double *z, const double *target) {
     free(way);
 }
 
-/* --- accuracy --------------------------------------------------------------------------------------------------------- */
+/* --- accuracy ----------------------------------------------------------------------------------------------------- */
 
-/* The distance along ±direction at which F leaves its rounding; `weight` bounds that at z. */
+/* Returns the distance along ±direction at which F exceeds its rounding error at z, given in s->weight. */
 static double edge(statics *s, const double *z, const double *direction, double sign, double *moved) {
     double distance = 1e-14;
     for (; distance < 1e-2; distance *= 2) {
@@ -219,8 +228,9 @@ static double edge(statics *s, const double *z, const double *direction, double 
     return distance;
 }
 
-/* The distance from z at which an iteration ends that begins near z. */
-static double spread(statics *s, const double *z, const double *direction, double sign, double *moved) {
+/* Starts Newton's method near z. Returns the distance from z at which it ends, or 0 if it does
+ * not return to z. */
+static double iteration_spread(statics *s, const double *z, const double *direction, double sign, double *moved) {
     memcpy(moved, z, s->unknowns * sizeof *z);
     for (size_t j = 0; j < s->n; j++) moved[j] += sign * BESIDE * direction[j];
     double distance = statics_converge(s, moved) ? statics_distance(s, moved, z) : 0;
@@ -235,7 +245,7 @@ double family_uncertainty(statics *s, double *z) {
     }
     double *moved = kernel + s->n * s->n;
     size_t flat = statics_kernel(s, z, kernel);
-    (void)statics_is_rounding(s, z); /* for its bounds */
+    (void)statics_is_rounding(s, z); /* sets the bounds in s->weight */
     for (size_t k = 0; k < flat; k++) {
         const double *direction = kernel + k * s->n;
         double up = edge(s, z, direction, 1, moved), down = edge(s, z, direction, -1, moved), largest = 0;
@@ -244,7 +254,8 @@ double family_uncertainty(statics *s, double *z) {
             largest = fmax(largest, fabs(direction[j]) / fmax(1, fabs(z[j])));
         }
         worst = fmax(worst, (up + down) / 2 * largest);
-        worst = fmax(worst, fmax(spread(s, z, direction, 1, moved), spread(s, z, direction, -1, moved)));
+        worst = fmax(worst,
+                     fmax(iteration_spread(s, z, direction, 1, moved), iteration_spread(s, z, direction, -1, moved)));
         (void)statics_is_rounding(s, z);
     }
     free(kernel);

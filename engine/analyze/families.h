@@ -1,28 +1,28 @@
-/* families.h — is an equilibrium one of a continuum?
+/* families.h — families of equilibria: connected sets of dimension 1 or more.
  *
- * A kernel of J is not enough: V = x⁴ is flat at 0 and has one equilibrium. A family requires equilibria at finite
- * distances, each a fraction of the previous one. */
+ * A null space of J does not prove that there is a family: V = x⁴ is flat at 0 but has one equilibrium. A family is
+ * accepted if equilibria are found at several finite distances, each a fraction of the previous one. */
 #ifndef HAMEL_ANALYZE_FAMILIES_H
 #define HAMEL_ANALYZE_FAMILIES_H
 
 #include "engine/analyze/statics.h"
 
 typedef struct family {
-    size_t dimension;   /* 0: isolated. Cyclic coordinates that turn do not count */
-    size_t flat;        /* the dimension of J's kernel */
-    bool inexact;       /* F is flat, and larger than its rounding: z is near an equilibrium, but may not be one */
-    bool meet;          /* several families meet at this point, which then has no tangent */
-    double *directions; /* given room for width × width: orthonormal, directions[k][width] */
-    double *member;     /* given room for unknowns: another equilibrium of the family, where its tangent is least */
+    size_t dimension;   /* 0: isolated; without cyclic coordinates that move */
+    size_t flat;        /* dimension of J's null space */
+    bool inexact;       /* whether F is flat but above its rounding error, so z may only be near an equilibrium */
+    bool meet;          /* whether several families meet at this point, so there is no tangent space */
+    double *directions; /* caller's array, width × width: orthonormal tangent vectors, directions[k][width] */
+    double *member;     /* caller's array, unknowns: the member found with the smallest null space of J */
 } family;
 
-void family_find(statics *s, const double *z, family *f);
+/* Examines the equilibrium z and fills *f. */ void family_find(statics *s, const double *z, family *f);
 
-/* Moves z along its family, as near to `target` (n coordinates) as it goes. */
+/* Moves z along its family to the point nearest to `target` (n coordinates). */
 void family_approach(statics *s, double *z, const double *target);
 
-/* The uncertainty of z along directions in which F is flat, relative for values above 1. z is moved to the middle of
- * the interval in which F vanishes to rounding. */
+/* Returns the uncertainty of z along directions in which F is flat, relative to values above 1. If there is one such
+ * direction, moves z to the middle of the interval in which F vanishes to rounding. */
 double family_uncertainty(statics *s, double *z);
 
 #endif

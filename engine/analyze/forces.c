@@ -1,58 +1,48 @@
-/* forces.c — what acts at the initial state, element by element, and what a constraint exerts when it is relaxed.
+/* forces.c — generalized forces of each element and the reaction of a relaxed constraint, in the initial state.
  *
- *   Q_i = −∂V/∂q_i, or F·∂r/∂q_i               the coefficient of δq_i in the virtual work of an element (Baruh 4.5)
+ *   Q_i = −∂V/∂q_i, or F·∂r/∂q_i               coefficient of δq_i in the virtual work of an element (Baruh 4.5)
  *   E_i − Σ λ_k A_ki = λ_c A_ci, k ≠ c         E_i: Lagrange's left side minus forces (Baruh 4.10)
  *
- * The second are the equations of the system in which constraint c is not kept, with its reaction as an unknown force. */
+ * The second line is the equations of the system without constraint c; its reaction is an unknown force. */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/analysis_int.h"
+#include "engine/dynamics/initial_values.h"
+#include "engine/dynamics/stick_slip.h"
 #include "engine/mechanics/generalized_forces.h"
-#include "engine/solve/initial_values.h"
-#include "engine/solve/sticking.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* What the caller holds are the forces or the relaxation inside. */
-typedef struct owned_forces {
-    union {
-        hamel_forces forces;
-        hamel_relaxation relaxation;
-    } as; /* first */
-    arena memory;
-} owned_forces;
 
 typedef struct state {
     double t, *q, *v, *a, *lambda;
-    double *ideal, *nonideal,
-        *ideal_lambda; /* reactions, where not all constraints are ideal; and multipliers of the ideal part */
-    double *values;    /* of the dynamics program */
+    double *ideal, *nonideal, *ideal_lambda; /* ideal and nonideal reactions; multipliers of the ideal reactions */
+    double *values;                          /* outputs of the dynamics program */
 } state;
 
-/* What sticks and what slips is decided as at the start of a run; then everything else once more. */
-static hamel_status decide(analysis *a, kinetics *k, state *s) {
-    if (a->model->slip_count == 0) return HAMEL_OK;
-    sticking *slips = sticking_create(k);
-    mode_choose_branches(&k->mode, s->t, s->q, s->v);
+/* Decides which contacts stick, like the start of a run, and evaluates the state again. */
+static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
+    if (a->model->friction.slip_count == 0) return HAMEL_OK;
+    stick_slip *slips = stick_slip_create(k);
+    discrete_state_choose_branches(&k->discrete_state, s->t, s->q, s->v);
     k->held = true;
-    hamel_status status = slips ? sticking_decide(slips, s->t, s->q, s->v, a->error) : HAMEL_NO_MEMORY;
-    sticking_free(slips);
-    if (status == HAMEL_OK) status = kinetics_evaluate(k, s->t, s->q, s->v, a->error);
-    return status == HAMEL_OK ? kinetics_accelerations(k, 0, 0, s->a, s->lambda, a->error) : status;
+    hamel_status status = slips ? stick_slip_decide(slips, s->t, s->q, s->v, a->error) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK) status = dynamics_evaluate(k, s->t, s->q, s->v, a->error);
+    return status == HAMEL_OK ? dynamics_accelerations(k, 0, 0, s->a, s->lambda, a->error) : status;
 }
 
-/* Multipliers of ideal constraints alone; they are those that act where nothing else does. */
-static hamel_status note_reactions(analysis *a, kinetics *k, state *s) {
+/* Stores the reactions and the multipliers of the ideal constraints. If all constraints are ideal, these are the
+ * multipliers of the motion. */
+static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
     const hamel_model *model = a->model;
-    memcpy(s->values, k->values, model->dynamics_count * sizeof *s->values);
+    memcpy(s->values, k->values, model->dynamics.count * sizeof *s->values);
     memcpy(s->ideal, k->ideal, a->n * sizeof *s->ideal);
     memcpy(s->nonideal, k->nonideal, a->n * sizeof *s->nonideal);
     memcpy(s->ideal_lambda, s->lambda, model->m * sizeof *s->lambda);
-    if (!model->nonideal) return HAMEL_OK;
+    if (!model->dynamics.nonideal) return HAMEL_OK;
     double *unused = arena_alloc(a->memory, a->n, sizeof *unused);
     if (!unused) return HAMEL_NO_MEMORY;
-    return motion_solve(&k->motion, k->values + model->at_Q, k->b, INFINITY, unused, s->ideal_lambda);
+    return motion_solve(&k->motion, k->values + model->dynamics.at_Q, k->b, INFINITY, unused, s->ideal_lambda);
 }
 
 static hamel_status make_state(analysis *a, state *s) {
@@ -66,38 +56,39 @@ static hamel_status make_state(analysis *a, state *s) {
     s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
     s->lambda = arena_alloc(a->memory, model->m, sizeof *s->lambda);
     s->ideal_lambda = arena_alloc(a->memory, model->m, sizeof *s->ideal_lambda);
-    s->values = arena_alloc(a->memory, model->dynamics_count, sizeof *s->values);
-    kinetics *k = kinetics_create(model);
+    s->values = arena_alloc(a->memory, model->dynamics.count, sizeof *s->values);
+    dynamics *k = dynamics_create(model);
     if (k && s->q && s->v && s->a && s->lambda && s->ideal && s->nonideal && s->ideal_lambda && s->values) {
         status = initial_state(k, s->q, s->v, s->a, s->lambda, a->error);
-        if (status == HAMEL_OK) status = decide(a, k, s);
+        if (status == HAMEL_OK) status = decide_sticking(a, k, s);
         if (status == HAMEL_OK) status = note_reactions(a, k, s);
-        if (status != HAMEL_OK && a->error->status == HAMEL_OK) status = kinetics_explain(k, status, a->error);
+        if (status != HAMEL_OK && a->error->status == HAMEL_OK) status = dynamics_explain(k, status, a->error);
     }
-    kinetics_free(k);
+    dynamics_free(k);
     return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
 }
 
-/* Values of all nodes up to the last one. NULL without memory; free() it. */
-static double *evaluate(const analysis *a, const state *s, const double *lambda, graph_node last) {
+/* Evaluates nodes[count] at the state; the array is in a->memory. Returns NULL if out of memory. */
+static double *values_at(const analysis *a, const state *s, const double *lambda, const graph_node *nodes,
+                         size_t count) {
     program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, lambda, s->a);
     graph_point point = {{0}, {0}};
-    double *value = malloc(2 * ((size_t)last + 1) * sizeof *value);
+    double *values = arena_alloc(a->memory, count, sizeof *values);
     in.values[SYMBOL_IDEAL] = s->ideal;
     in.values[SYMBOL_NONIDEAL] = s->nonideal;
     memcpy(point.values, in.values, sizeof point.values);
-    if (value) graph_evaluate(a->system->graph, last, &point, value, value + last + 1);
-    return value;
+    return values && graph_values(a->system->graph, nodes, count, &point, values, NULL) ? values : NULL;
 }
 
-static bool describe(analysis *a, hamel_generalized_force *to, int32_t coordinate, graph_node shown, double value) {
+static bool describe_force(analysis *a, hamel_generalized_force *to, int32_t coordinate, graph_node shown,
+                           double value) {
     const char *name = a->system->coordinates[coordinate].name;
     text_buffer out;
     text_buffer_init(&out, 1 << 20);
     graph_print(a->system->graph, arrange(a->system->graph, shown, a->memory), system_name_symbol, a->system, &out);
     to->coordinate = arena_text(a->memory, name, strlen(name));
     to->expression = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
-    to->value = value == 0 ? 0 : value; /* not −0 */
+    to->value = value == 0 ? 0 : value; /* replaces −0 by 0 */
     text_buffer_free(&out);
     return to->coordinate && to->expression;
 }
@@ -107,19 +98,20 @@ static hamel_status not_finite(analysis *a, const char *what, int32_t coordinate
                       a->system->coordinates[coordinate].name);
 }
 
-/* --- forces ------------------------------------------------------------------------------------------------------------ */
+/* --- forces ------------------------------------------------------------------------------------------------------- */
 
-/* What friction exerts is known by number only: it depends on whether the point sticks. */
+/* Returns the friction force. It has no expression, because it depends on whether the contact sticks. */
 static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
-    const model_pattern *F = &a->model->F, *A = &a->model->A;
+    assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
+    const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;
     const system_friction *by = &a->system->frictions[f->friction];
     double sum = 0;
     for (size_t e = 0; e < F->count; e++)
         if (F->row[e] == f->coordinate && F->column[e] == f->friction)
-            sum += s->values[a->model->at_F + e] * fabs(s->lambda[by->constraint]);
+            sum += s->values[a->model->dynamics.F.at + e] * fabs(s->lambda[by->constraint]);
     for (size_t e = 0; e < A->count && by->row >= 0; e++)
         if (A->row[e] == by->row && A->column[e] == f->coordinate)
-            sum += s->values[a->model->at_A + e] * s->lambda[by->row];
+            sum += s->values[a->model->dynamics.A.at + e] * s->lambda[by->row];
     return sum;
 }
 
@@ -127,16 +119,20 @@ static hamel_status add_force(analysis *a, hamel_action *action, const state *s,
                               double value) {
     if (f->friction >= 0) value = friction_value(a, s, f);
     if (!isfinite(value)) return not_finite(a, action->origin, f->coordinate);
-    return describe(a, &action->on[action->count++], f->coordinate, f->node, value) ? HAMEL_OK : analysis_no_memory(a);
+    return describe_force(a, &action->on[action->count++], f->coordinate, f->node, value) ? HAMEL_OK
+                                                                                          : analysis_no_memory(a);
 }
 
-/* Values of all, in two passes over the graph: prescribed forces are made of the ideal reactions. */
+/* Lists all forces with their values. Prescribed forces depend on the ideal reactions, so they are evaluated with the
+ * multipliers of these. */
 static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
-    graph_node last = 0;
     hamel_status status = HAMEL_OK;
-    for (size_t k = 0; k < count; k++) last = all[k].node > last ? all[k].node : last;
-    double *value = evaluate(a, s, s->lambda, last), *ideal = evaluate(a, s, s->ideal_lambda, last);
-    if (!value || !ideal) status = analysis_no_memory(a);
+    graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
+    if (!nodes) return analysis_no_memory(a);
+    for (size_t k = 0; k < count; k++) nodes[k] = all[k].node;
+    const double *value = values_at(a, s, s->lambda, nodes, count),
+                 *ideal = values_at(a, s, s->ideal_lambda, nodes, count);
+    if (!value || !ideal) return analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         const generalized_force *f = &all[k];
         if (k == 0 || f->origin != all[k - 1].origin) {
@@ -147,18 +143,19 @@ static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_for
         }
         if (system_interrupted(a->system)) status = a->error->status;
         if (status == HAMEL_OK)
-            status = add_force(a, &to->actions[to->count - 1], s, f, (f->prescribed ? ideal : value)[f->node]);
+            status = add_force(a, &to->actions[to->count - 1], s, f, (f->prescribed ? ideal : value)[k]);
     }
-    free(value);
-    free(ideal);
     return status;
 }
 
-static hamel_status find_forces(analysis *a, hamel_forces *to) {
+static hamel_status find_forces(analysis *a, void *result, void *context) {
+    hamel_forces *to = result;
     generalized_force *all;
     size_t count;
     state start;
-    hamel_status status = make_state(a, &start);
+    (void)context;
+    hamel_status status = analysis_open(a);
+    if (status == HAMEL_OK) status = make_state(a, &start);
     if (status != HAMEL_OK) return status;
     status = generalized_forces_list(&a->equations, a->memory, &all, &count);
     if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
@@ -182,82 +179,61 @@ static hamel_status find_constraint(analysis *a, hamel_argument asked, size_t *i
     return HAMEL_OK;
 }
 
-static hamel_status relax(analysis *a, hamel_relaxation *to, hamel_argument asked) {
-    graph *g = a->system->graph;
+static hamel_status relax(analysis *a, void *result, void *context) {
+    hamel_relaxation *to = result;
+    const hamel_argument *constraint = context;
     size_t c = 0, first;
     state start;
-    hamel_status status = find_constraint(a, asked, &c);
+    hamel_status status = analysis_open(a);
+    if (status == HAMEL_OK) status = find_constraint(a, *constraint, &c);
     if (status == HAMEL_OK) status = make_state(a, &start);
     if (status != HAMEL_OK) return status;
+    graph *g = a->system->graph;
     size_t count = pattern_row(&a->equations.A, (int32_t)c, &first);
     const matrix_entry *row = a->equations.A.entries + first;
-    graph_node last = 0, lambda = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
-    for (size_t k = 0; k < count; k++) last = row[k].node > last ? row[k].node : last;
-    to->constraint = arena_text(a->memory, asked.name, strlen(asked.name));
+    graph_node lambda = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
+    graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
+    if (!nodes) return analysis_no_memory(a);
+    for (size_t k = 0; k < count; k++) nodes[k] = row[k].node;
+    to->constraint = arena_text(a->memory, constraint->name, strlen(constraint->name));
     to->multiplier = start.lambda[c];
     to->reactions = arena_alloc(a->memory, count, sizeof *to->reactions);
-    double *value = evaluate(a, &start, start.lambda, last);
+    const double *value = values_at(a, &start, start.lambda, nodes, count);
     if (!to->constraint || !to->reactions || !value) status = analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         int32_t i = row[k].column;
-        double reaction = start.lambda[c] * value[row[k].node];
+        double reaction = start.lambda[c] * value[k];
         graph_node relaxed = graph_add(g, a->equations.residual[i], graph_mul(g, lambda, row[k].node));
         if (!isfinite(reaction))
             status = not_finite(a, "the reaction", i);
-        else if (!describe(a, &to->reactions[to->count++], i, relaxed, reaction))
+        else if (!describe_force(a, &to->reactions[to->count++], i, relaxed, reaction))
             status = analysis_no_memory(a);
     }
-    free(value);
     return status;
-}
-
-static owned_forces *open_owned(analysis *a, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
-                                hamel_error *error, hamel_status *status) {
-    hamel_limits taken = limits ? *limits : hamel_limits_default();
-    owned_forces *owned = calloc(1, sizeof *owned);
-    a->error = error;
-    *status = owned ? HAMEL_OK : analysis_no_memory(a);
-    if (!owned) return NULL;
-    arena_init(&owned->memory, taken.memory);
-    a->memory = &owned->memory;
-    *status = analysis_open(a, d, &taken, poll, error);
-    return owned;
-}
-
-static void free_owned(owned_forces *owned) {
-    if (!owned) return;
-    arena_free(&owned->memory);
-    free(owned);
 }
 
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) {
-    analysis a = {0};
-    hamel_status status;
-    owned_forces *owned = open_owned(&a, d, limits, poll, error, &status);
-    if (status == HAMEL_OK) status = find_forces(&a, &owned->as.forces);
-    hamel_model_free(a.model);
-    *out = status == HAMEL_OK ? &owned->as.forces : NULL;
-    if (status != HAMEL_OK) free_owned(owned);
+    void *result;
+    hamel_status status =
+        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_forces, NULL, &result);
+    *out = result;
     return status;
 }
 
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    analysis a = {0};
-    hamel_status status;
-    owned_forces *owned = open_owned(&a, d, limits, poll, error, &status);
-    if (status == HAMEL_OK) status = relax(&a, &owned->as.relaxation, constraint);
-    hamel_model_free(a.model);
-    *out = status == HAMEL_OK ? &owned->as.relaxation : NULL;
-    if (status != HAMEL_OK) free_owned(owned);
+    void *result;
+    hamel_status status =
+        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, relax, &constraint, &result);
+    *out = result;
     return status;
 }
 
 void hamel_forces_free(hamel_forces *forces) {
-    free_owned((owned_forces *)forces);
+    analysis_result_free(forces);
 }
 
 void hamel_relaxation_free(hamel_relaxation *relaxation) {
-    free_owned((owned_forces *)relaxation);
+    analysis_result_free(relaxation);
 }

@@ -1,12 +1,16 @@
-/* forms.c — see forms.h. */
+/* forms.c — evaluation of one-forms and choice of independent rows; see forms.h. */
 #include "engine/analyze/forms.h"
 
 #include "engine/base/finite.h"
+#include "engine/base/tolerances.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEPENDENT = 1e-9, CONTRADICTING = 1e-7;
+/* A redundant row contradicts the chosen rows if more than this part of it, dt included, is independent of them: 1000
+ * times the 1e-10 to which samples satisfy the constraints (samples.c). */
+static const double CONTRADICTING = 1e-7;
 
 static bool by_order(forms *f, const size_t *constraints, size_t count) {
     f->rows = arena_alloc(&f->memory, count, sizeof *f->rows);
@@ -34,8 +38,8 @@ static size_t local_index(const forms *f, int32_t coordinate) {
     return low;
 }
 
-/* The entries of all rows: A, then the part of dt. */
-static graph_node *list_entries(forms *f) {
+/* Lists the entries of each row: those of A, then the coefficient of dt. */
+static graph_node *list_form_entries(forms *f) {
     const matrix_pattern *A = &f->a->equations.A;
     size_t first, capacity = f->row_count;
     for (size_t r = 0; r < f->row_count; r++) capacity += pattern_row(A, (int32_t)f->rows[r], &first);
@@ -85,7 +89,7 @@ hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size
     memcpy(f->coordinates, coordinates, coordinate_count * sizeof *coordinates);
     f->timed = contains_time(f);
     f->width = coordinate_count + f->timed;
-    f->nodes = list_entries(f);
+    f->nodes = list_form_entries(f);
     if (!f->nodes) return analysis_no_memory(a);
     hamel_status status =
         program_compile(&f->program, &f->memory, a->system->graph, f->nodes, f->entry_count, a->error);
@@ -101,6 +105,7 @@ void forms_free(forms *f) {
 }
 
 graph_node forms_symbol(const forms *f, size_t column) {
+    assert(column < f->width);
     graph *g = f->a->system->graph;
     return column < f->coordinate_count ? graph_symbol(g, SYMBOL_COORDINATE, f->coordinates[column])
                                         : graph_symbol(g, SYMBOL_TIME, 0);
@@ -111,7 +116,7 @@ void forms_configuration(const forms *f, const sample *s, double *x) {
     if (f->timed) x[f->coordinate_count] = s->t;
 }
 
-/* The program's inputs at x; *t must live as long. */
+/* Returns the program's inputs at x; they point to *t. */
 static program_inputs inputs_at(forms *f, const double *x, double *t) {
     *t = f->timed ? x[f->coordinate_count] : 0;
     for (size_t i = 0; i < f->coordinate_count; i++) f->q[f->coordinates[i]] = x[i];
@@ -126,6 +131,7 @@ bool forms_evaluate(forms *f, const double *x) {
 }
 
 bool forms_differentiate(forms *f, const double *x, const double *d, size_t count) {
+    assert(count <= PROGRAM_LANES);
     double t, seed_t[PROGRAM_LANES] = {0};
     program_inputs in = inputs_at(f, x, &t), seeds = {{0}};
     for (size_t k = 0; k < PROGRAM_LANES; k++) {
@@ -141,8 +147,9 @@ bool forms_differentiate(forms *f, const double *x, const double *d, size_t coun
 }
 
 void forms_row(const forms *f, size_t r, double *row) {
+    assert(r < f->row_count);
     memset(row, 0, f->width * sizeof *row);
-    size_t low = 0, high = f->entry_count; /* entries are in the order of rows */
+    size_t low = 0, high = f->entry_count; /* entries are sorted by row */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (f->entry_row[middle] < r)
@@ -159,13 +166,14 @@ static hamel_status contradiction(forms *f, size_t r) {
                       "the constraint `%s` contradicts the constraints before it", c->name);
 }
 
-/* Rows are chosen by what multiplies the velocities; with the part of dt the others must depend on them, too. */
-static hamel_status choose(forms *f, row_basis *spatial, row_basis *whole, double *row) {
+/* Chooses rows whose velocity coefficients are independent. The other rows must depend on them with the coefficient of
+ * dt included. */
+static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_rows *whole, double *row) {
     f->rank = f->holonomic_rank = 0;
     for (size_t r = 0; r < f->row_count; r++) {
         forms_row(f, r, row);
-        if (!row_basis_add(spatial, row)) continue;
-        (void)row_basis_add(whole, row);
+        if (!rank_rows_add(spatial, row)) continue;
+        (void)rank_rows_add(whole, row);
         f->chosen[f->rank++] = r;
         if (r < f->holonomic_count) f->holonomic_rank++;
     }
@@ -175,24 +183,24 @@ static hamel_status choose(forms *f, row_basis *spatial, row_basis *whole, doubl
             continue;
         }
         forms_row(f, r, row);
-        if (row_basis_add(whole, row)) return contradiction(f, r);
+        if (rank_rows_add(whole, row)) return contradiction(f, r);
     }
     return HAMEL_OK;
 }
 
 hamel_status forms_choose(forms *f, const double *x) {
-    row_basis spatial = {0}, whole = {0};
+    rank_rows spatial = {0}, whole = {0};
     double *row = calloc(f->width + 1, sizeof *row);
     hamel_status status = HAMEL_OK;
     if (!forms_evaluate(f, x))
         status = HAMEL_NOT_FINITE;
-    else if (!row || !row_basis_init(&spatial, f->row_count, f->coordinate_count, DEPENDENT) ||
-             !row_basis_init(&whole, f->row_count, f->width, CONTRADICTING))
+    else if (!row || !rank_rows_init(&spatial, f->row_count, f->coordinate_count, SAMPLED_RANK_TOLERANCE) ||
+             !rank_rows_init(&whole, f->row_count, f->width, CONTRADICTING))
         status = analysis_no_memory(f->a);
     else
-        status = choose(f, &spatial, &whole, row);
-    row_basis_free(&spatial);
-    row_basis_free(&whole);
+        status = choose_independent_rows(f, &spatial, &whole, row);
+    rank_rows_free(&spatial);
+    rank_rows_free(&whole);
     free(row);
     return status;
 }

@@ -1,31 +1,37 @@
-/* groups.h — constraints that share coordinates, directly or through others: what can be judged apart from the rest. */
+/* groups.h — groups of constraints connected by shared coordinates. Each group is analyzed separately. */
 #ifndef HAMEL_ANALYZE_GROUPS_H
 #define HAMEL_ANALYZE_GROUPS_H
 
 #include "engine/base/arena.h"
 #include "engine/mechanics/equations.h"
 
-/* Coordinates and constraints sorted by group; those of group k are at first_*[k] to first_*[k + 1]. Coordinates that no
- * constraint contains belong to no group. */
+#include <assert.h>
+
+/* Coordinates and constraints sorted by group. Group k has the entries first_*[k] to first_*[k + 1] − 1. A coordinate
+ * that occurs in no constraint belongs to no group. */
 typedef struct groups {
     size_t count;
     size_t *first_constraint, *first_coordinate; /* count + 1 */
     size_t *constraints;
     int32_t *coordinates;                      /* increasing within a group */
-    size_t *local;                             /* n: position of a coordinate within its group */
-    size_t most_constraints, most_coordinates; /* of one group */
+    size_t *local;                             /* n: position of each coordinate in its group */
+    size_t most_constraints, most_coordinates; /* sizes of the largest group */
 } groups;
 
-/* Groups of the constraints that act at the start and for which taken[c] (NULL: of all). Memory is the arena's. False without memory. */
+/* Groups the constraints that act initially and have taken[c] (NULL: all of them). Arrays are allocated in `memory`.
+ * Returns false if out of memory. */
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken);
 
-/* The entries of row c of A among `values`, which follow A's pattern, in the columns of its group. */
+/* Writes row c of A as a dense row over the coordinates of its group. `values` has the entries of A in the order of its
+ * pattern. */
 void groups_row(const groups *g, size_t group, const matrix_pattern *A, const double *values, size_t c, double *row);
 
 static inline size_t groups_constraints(const groups *g, size_t k) {
+    assert(k < g->count);
     return g->first_constraint[k + 1] - g->first_constraint[k];
 }
 static inline size_t groups_coordinates(const groups *g, size_t k) {
+    assert(k < g->count);
     return g->first_coordinate[k + 1] - g->first_coordinate[k];
 }
 

@@ -1,40 +1,43 @@
-/* growth.c — the flags of a system, group by group.
+/* growth_vector.c — derived flag and growth vector of a system, computed group by group.
  *
- * A distribution D grows by brackets, D1 = D, D_k+1 = D_k + [D, D_k], until nothing is added (Vershik and Gershkovich,
- * Dynamical Systems VII, Springer 1994). The derived systems of its forms, I0 > I1 > ..., annihilate D, D + [D, D], and so
- * on with all brackets of what stands (Bryant et al., Exterior Differential Systems, Springer 1991, ch. II.4). Both grow
- * at each step until they stop, and stop at the same: so the first step and the end, which are known, mostly leave only one
- * way between them. The two differ from the fourth dimension on at the earliest. */
-#include "engine/analyze/growth.h"
+ * The growth vector has the dimensions of D1 = D, D_k+1 = D_k + [D, D_k], until a step adds nothing (Vershik and
+ * Gershkovich, Dynamical Systems VII, Springer 1994). The derived systems of its forms, I0 > I1 > ..., annihilate D, D
+ * + [D, D], and so on with the brackets of all fields so far (Bryant et al., Exterior Differential Systems, Springer
+ * 1991, ch. II.4). Both sequences end with the same distribution. Their first step and their end are known, and usually
+ * determine the steps between them. They differ at the third step at the earliest. */
+#include "engine/analyze/growth_vector.h"
 
+#include <assert.h>
 #include <string.h>
 
-enum { STATES = 2 }; /* at which the steps are found: a state where fewer are independent is met by chance, once */
+enum { STATES = 2 }; /* states at which steps are computed; two, because one may happen to be singular */
 
-/* What lies between, when there is only one way. */
-static bool only_way(const group_rank *g, flag_growth *growth) {
+/* Fills the first step and the last. Returns true if they determine the steps between them. */
+static bool only_way(const group_rank *g, flag_dimensions *flag) {
+    assert(g->integrable <= g->velocity && g->holonomic + g->velocity <= g->width);
     size_t start = g->width - g->holonomic - g->velocity, end = start + g->velocity - g->integrable;
-    *growth = (flag_growth){.steps = 1, .dimension = {start}};
-    if (g->first > 0 && start + g->first < end) growth->dimension[growth->steps++] = start + g->first;
-    if (end > start) growth->dimension[growth->steps++] = end;
+    *flag = (flag_dimensions){.steps = 1, .dimension = {start}};
+    if (g->first > 0 && start + g->first < end) flag->dimension[flag->steps++] = start + g->first;
+    if (end > start) flag->dimension[flag->steps++] = end;
     return end - start <= g->first + 1;
 }
 
-static bool is_greater(const flag_growth *x, const flag_growth *y) {
+static bool is_greater(const flag_dimensions *x, const flag_dimensions *y) {
     for (size_t k = 0; k < x->steps && k < y->steps; k++)
         if (x->dimension[k] != y->dimension[k]) return x->dimension[k] > y->dimension[k];
     return false;
 }
 
-static bool is_equal(const flag_growth *x, const flag_growth *y) {
+static bool is_equal(const flag_dimensions *x, const flag_dimensions *y) {
     return x->steps == y->steps && memcmp(x->dimension, y->dimension, x->steps * sizeof *x->dimension) == 0;
 }
 
-/* At generic configurations the flag grows fastest. `growth` holds the first step and the end, as other ways found them: they
- * must be met. */
-static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_growth *growth, bool *known) {
-    flag_growth best = {0}, here;
-    size_t last = growth->dimension[growth->steps - 1], start = growth->dimension[0];
+/* Finds the flag at samples and keeps the fastest-growing one, which belongs to generic configurations. On entry `flag`
+ * holds the first step and the end. *known becomes true if the flag found agrees with both. */
+static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_dimensions *flag, bool *known) {
+    assert(flag->steps > 0);
+    flag_dimensions best = {0}, here;
+    size_t last = flag->dimension[flag->steps - 1], start = flag->dimension[0];
     double *x = arena_alloc(&f->memory, f->width, sizeof *x);
     if (!x) return analysis_no_memory(f->a);
     bool good = true;
@@ -44,62 +47,65 @@ static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_g
         forms_configuration(f, at, x);
         hamel_status status = forms_choose(f, x);
         if (status == HAMEL_NOT_FINITE || (status == HAMEL_OK && f->rank != g->holonomic + g->velocity)) continue;
-        if (status == HAMEL_OK) status = flag_by_trees(f, x, derived, last - start, &here, &good);
+        if (status == HAMEL_OK) status = derived_flag_by_trees(f, x, derived, last - start, &here, &good);
         if (status != HAMEL_OK) return status;
         if (good && (best.steps == 0 || is_greater(&here, &best))) best = here;
         found++;
     }
     *known = best.steps > 1 && best.dimension[1] == start + g->first && best.dimension[best.steps - 1] == last;
-    if (*known) *growth = best;
+    if (*known) *flag = best;
     return HAMEL_OK;
 }
 
-/* What is found at a configuration is never too large, what expressions say never too small. */
-static hamel_status confirm(forms *f, const group_rank *g, bool derived, const flag_growth *growth, bool *exact) {
-    flag_growth other = {0};
-    hamel_status status = flag_by_expressions(f, g->at, derived, g->velocity, &other, exact);
-    *exact = *exact && is_equal(growth, &other);
+/* Sets *exact to true if expressions give the same dimensions. Dimensions found at a configuration are never too large,
+ * and those from expressions never too small, so equal dimensions are exact. */
+static hamel_status confirm(forms *f, const group_rank *g, bool derived, const flag_dimensions *flag, bool *exact) {
+    flag_dimensions other = {0};
+    hamel_status status = derived_flag_by_expressions(f, g->at, derived, g->velocity, &other, exact);
+    *exact = *exact && is_equal(flag, &other);
     return status;
 }
 
-static hamel_status find(forms *f, const group_rank *g, group_growth *found) {
+static hamel_status find_growth(forms *f, const group_rank *g, group_flags *found) {
     hamel_status status = HAMEL_OK;
-    found->known = only_way(g, &found->growth);
-    if (!found->known) status = by_trees(f, g, false, &found->growth, &found->known);
-    found->derived = found->growth;
-    if (status != HAMEL_OK || !found->known || found->growth.steps <= 3) return status;
-    return by_trees(f, g, true, &found->derived, &found->known);
+    found->known = only_way(g, &found->growth_vector);
+    if (!found->known) status = by_trees(f, g, false, &found->growth_vector, &found->known);
+    found->derived_flag = found->growth_vector;
+    if (status != HAMEL_OK || !found->known || found->growth_vector.steps <= 3) return status;
+    return by_trees(f, g, true, &found->derived_flag, &found->known);
 }
 
-hamel_status growth_of_group(forms *f, const group_rank *g, group_growth *found) {
+hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) {
     size_t rank = g->holonomic + g->velocity;
-    hamel_status status = find(f, g, found);
-    found->exact = rank == f->row_count && found->growth.steps <= 2 && g->integrable == 0;
+    hamel_status status = find_growth(f, g, found);
+    found->exact = rank == f->row_count && found->growth_vector.steps <= 2 && g->integrable == 0;
     if (status != HAMEL_OK || !found->known || found->exact) return status;
     f->rank = rank;
-    status = confirm(f, g, false, &found->growth, &found->exact);
-    if (status != HAMEL_OK || !found->exact || found->growth.steps <= 3) return status;
-    return confirm(f, g, true, &found->derived, &found->exact);
+    status = confirm(f, g, false, &found->growth_vector, &found->exact);
+    if (status != HAMEL_OK || !found->exact || found->growth_vector.steps <= 3) return status;
+    return confirm(f, g, true, &found->derived_flag, &found->exact);
 }
 
-/* What a group has added after k steps. */
-static size_t added(const flag_growth *growth, size_t k) {
-    return growth->dimension[k < growth->steps ? k : growth->steps - 1] - growth->dimension[0];
+/* Returns how many directions k steps add in a group. */
+static size_t added(const flag_dimensions *flag, size_t k) {
+    assert(flag->steps > 0 && flag->steps <= DERIVED_FLAG_STEPS);
+    return flag->dimension[k < flag->steps ? k : flag->steps - 1] - flag->dimension[0];
 }
 
-static size_t *add_up(arena *memory, const group_growth *parts, size_t count, bool derived, size_t *steps) {
+static size_t *add_up(arena *memory, const group_flags *parts, size_t count, bool derived, size_t *steps) {
     *steps = 1;
     for (size_t g = 0; g < count; g++) {
-        size_t own = derived ? parts[g].derived.steps : parts[g].growth.steps;
+        size_t own = derived ? parts[g].derived_flag.steps : parts[g].growth_vector.steps;
         if (own > *steps) *steps = own;
     }
     size_t *sum = arena_alloc(memory, *steps, sizeof *sum);
     for (size_t k = 0; sum && k < *steps; k++)
-        for (size_t g = 0; g < count; g++) sum[k] += added(derived ? &parts[g].derived : &parts[g].growth, k);
+        for (size_t g = 0; g < count; g++)
+            sum[k] += added(derived ? &parts[g].derived_flag : &parts[g].growth_vector, k);
     return sum;
 }
 
-hamel_status growth_report(analysis *a, const group_growth *parts, size_t count) {
+hamel_status flags_report(analysis *a, const group_flags *parts, size_t count) {
     hamel_report *r = a->report;
     size_t rank = r->holonomic_rank + r->velocity_rank;
     for (size_t g = 0; g < count; g++) {
@@ -109,12 +115,12 @@ hamel_status growth_report(analysis *a, const group_growth *parts, size_t count)
     r->exact = true;
     for (size_t g = 0; g < count; g++) r->exact = r->exact && parts[g].exact;
     r->flags_decided_by = r->exact ? "expressions" : "random states";
-    size_t *growth = add_up(a->memory, parts, count, false, &r->growth_count);
-    size_t *derived = add_up(a->memory, parts, count, true, &r->derived_count);
-    if (!growth || !derived) return analysis_no_memory(a);
-    for (size_t k = 0; k < r->growth_count; k++) growth[k] += a->n + r->with_time - rank;
-    for (size_t k = 0; k < r->derived_count; k++) derived[k] = rank - derived[k];
-    r->growth = growth;
-    r->derived = derived;
+    size_t *flag = add_up(a->memory, parts, count, false, &r->growth_vector_count);
+    size_t *derived = add_up(a->memory, parts, count, true, &r->derived_flag_count);
+    if (!flag || !derived) return analysis_no_memory(a);
+    for (size_t k = 0; k < r->growth_vector_count; k++) flag[k] += a->n + r->with_time - rank;
+    for (size_t k = 0; k < r->derived_flag_count; k++) derived[k] = rank - derived[k];
+    r->growth_vector = flag;
+    r->derived_flag = derived;
     return HAMEL_OK;
 }

@@ -1,26 +1,26 @@
-/* growth.h — growth vector and derived flag of a group of constraints, and of the system that the groups make up. */
-#ifndef HAMEL_ANALYZE_GROWTH_H
-#define HAMEL_ANALYZE_GROWTH_H
+/* growth_vector.h — growth vector and derived flag of a group of constraints and of the whole system. */
+#ifndef HAMEL_ANALYZE_GROWTH_VECTOR_H
+#define HAMEL_ANALYZE_GROWTH_VECTOR_H
 
-#include "engine/analyze/flag.h"
+#include "engine/analyze/derived_flag.h"
 
-/* What is known of a group from ranks alone. */
+/* Ranks of the constraints of a group. */
 typedef struct group_rank {
-    size_t width, holonomic, velocity; /* of a configuration; independent constraints */
-    size_t integrable;                 /* combinations of the latter */
-    size_t first;                      /* directions that one step of brackets adds */
-    const sample *at;                  /* where the ranks are these */
-    bool regional;                     /* there alone, as far as is known: on another branch than the start's */
+    size_t width, holonomic, velocity; /* length of a configuration; independent holonomic and velocity constraints */
+    size_t integrable;                 /* integrable combinations of the velocity constraints */
+    size_t first;                      /* number of directions that the first step of brackets adds */
+    const sample *at;                  /* a state with these ranks */
+    bool regional;                     /* whether `at` is on another branch than the initial state */
 } group_rank;
 
-typedef struct group_growth {
-    flag_growth growth, derived; /* dimensions of distributions, of both flags */
+typedef struct group_flags {
+    flag_dimensions growth_vector, derived_flag; /* both as dimensions of distributions, not of forms */
     bool known, exact, timed;
-} group_growth;
+} group_flags;
 
-hamel_status growth_of_group(forms *f, const group_rank *g, group_growth *found) HAMEL_CHECKED;
+hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) HAMEL_CHECKED;
 
-/* Adds the groups' up in the report; leaves it without flags when one is not known. */
-hamel_status growth_report(analysis *a, const group_growth *parts, size_t count) HAMEL_CHECKED;
+/* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports no flags. */
+hamel_status flags_report(analysis *a, const group_flags *parts, size_t count) HAMEL_CHECKED;
 
 #endif

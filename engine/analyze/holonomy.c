@@ -1,34 +1,42 @@
-/* holonomy.c — how many combinations of the linear velocity constraints can be integrated.
+/* holonomy.c — number of integrable combinations of the linear velocity constraints.
  *
- * The constraints' one-forms in (q, t), the holonomic constraints' dΦ among them, annihilate a distribution D. The
- * combinations that can be integrated, the last of the derived flag I0 > I1 > ... (Papastavridis 2.8, 2.12), are those that
- * annihilate also the smallest involutive distribution that contains D (Frobenius):
+ * The constraints' one-forms in (q, t), which include dΦ of holonomic constraints, annihilate a distribution D. A
+ * combination is integrable if it also annihilates closure(D), the smallest involutive distribution that contains D
+ * (Frobenius). These combinations are the last member of the derived flag I0 > I1 > ... (Papastavridis 2.8, 2.12):
  *
  *     integrable = dim (q, t) − rank dΦ − dim closure(D)
  *
- * It falls apart into groups of constraints that share coordinates; time is common to all, but binds none: no form is
- * dt alone. A group is judged at several random configurations, by closure.c; a group too wide for that is decided where one
- * step of brackets finds either nothing new (all integrable) or everything (none).
+ * Each group of constraints that share coordinates is decided independently. Time occurs in several groups but does not
+ * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. A
+ * group too wide for closure.c is decided only if one step of brackets adds nothing (all combinations are integrable)
+ * or all directions (no combination is).
  *
- * Constraints that are not linear in the velocities, and those on accelerations, have no such forms and are left out. */
-#include "engine/analyze/growth.h"
+ * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms; they are
+ * omitted. */
+#include "engine/analyze/growth_vector.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
+/* Upper bounds of the coordinates of a group for brackets and for closures; wider groups are undetermined. */ enum {
+    WIDTH_MAX = 1000,
+    CLOSURE_WIDTH_MAX = 96
+};
 
-/* What one group adds to the report. */
+/* Contribution of one group to the report. */
 typedef struct group_result {
-    group_rank ranks; /* of the system: of the branch where the fewest combinations are integrable */
+    group_rank ranks; /* ranks on the branch with the fewest integrable combinations */
     bool undetermined;
-    size_t near;             /* integrable on the branches of the start */
-    uint64_t beyond;         /* regions where fewer are, or others */
-    size_t start_rank, left; /* at the start itself: independent velocity constraints; integrable ones */
+    size_t near;             /* integrable combinations on the initial branches */
+    uint64_t beyond;         /* regions with fewer or different integrable combinations */
+    size_t start_rank, left; /* in the initial state: independent velocity constraints; integrable combinations */
 } group_result;
 
-/* Dimension of D + [D, D] and of the closure of D at one configuration; `most` is what the holonomic constraints leave. */
+/* Finds the dimensions of D + [D, D] and of the closure of D at one configuration. `most` is the dimension that the
+ * holonomic constraints allow. */
 static hamel_status closure_at(forms *f, const double *x, bool reached, size_t most, size_t *first, size_t *dimension,
                                bool *clear) {
+    assert(f->rank <= f->width && f->holonomic_rank <= f->rank);
     const uint64_t seed = 0x2545f4914f6cdd1du;
     hamel_status status = HAMEL_OK;
     *clear = false;
@@ -40,7 +48,7 @@ static hamel_status closure_at(forms *f, const double *x, bool reached, size_t m
     return status;
 }
 
-/* Whether what was found at one configuration is nearer to the generic than what was found at another. */
+/* True if the configuration of x is more generic than that of y. */
 static bool is_better(const group_result *x, const group_result *y) {
     size_t rank = x->ranks.holonomic + x->ranks.velocity, known = y->ranks.holonomic + y->ranks.velocity;
     if (rank != known) return rank > known;
@@ -49,7 +57,7 @@ static bool is_better(const group_result *x, const group_result *y) {
     return x->ranks.first > y->ranks.first;
 }
 
-static hamel_status judge_at(forms *f, const sample *at, bool reached, double *x, group_result *best) {
+static hamel_status ranks_at(forms *f, const sample *at, bool reached, double *x, group_result *best) {
     forms_configuration(f, at, x);
     hamel_status status = forms_choose(f, x);
     if (status != HAMEL_OK) return status;
@@ -68,7 +76,8 @@ static hamel_status judge_at(forms *f, const sample *at, bool reached, double *x
     return HAMEL_OK;
 }
 
-/* Whether z is the switch argument of an operation with these operands, in the form that switches.c gives it. */
+/* Returns true if z is the argument, as nonsmooth.c writes it, whose sign or interval selects the branch of this
+ * operation. */
 static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
     switch (cell->op) {
@@ -90,8 +99,8 @@ static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
     }
 }
 
-/* Whether the forms change where a switch does. */
-static bool has_switch(forms *f, graph_node written) {
+/* True if the forms contain the nonsmooth operator with this argument. */
+static bool has_nonsmooth(forms *f, graph_node written) {
     graph *g = f->a->system->graph;
     graph_node *below;
     size_t count = graph_below(g, f->nodes, f->entry_count, &f->memory, &below);
@@ -102,14 +111,14 @@ static bool has_switch(forms *f, graph_node written) {
     return false;
 }
 
-/* Counts the combinations that can be integrated on the other branches, too, if as many constraints are independent
- * there. They have different integrals on each branch, so the branches are named as well. */
-static hamel_status judge_regions(forms *f, double *x, group_result *best) {
+/* Reduces the count to the combinations that are integrable on all branches with the same ranks. If any are integrable
+ * on the initial branches, marks the other branches, because their integrals differ. */
+static hamel_status ranks_in_regions(forms *f, double *x, group_result *best) {
     const analysis *a = f->a;
     for (size_t k = 0; k < a->other_count; k++) {
         group_result there = {.undetermined = true};
-        if (!has_switch(f, a->system->switches[a->others[k].which].written)) continue;
-        hamel_status status = judge_at(f, &a->others[k].at, false, x, &there);
+        if (!has_nonsmooth(f, a->system->nonsmooth[a->others[k].which].written)) continue;
+        hamel_status status = ranks_at(f, &a->others[k].at, false, x, &there);
         if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
             hamel_error_clear(a->error);
             continue;
@@ -126,13 +135,13 @@ static hamel_status judge_regions(forms *f, double *x, group_result *best) {
     return HAMEL_OK;
 }
 
-/* At the start itself, which may be singular. */
-static hamel_status judge_start(forms *f, double *x, group_result *best) {
+/* Repeats the count in the initial state, which may be singular. */
+static hamel_status ranks_at_start(forms *f, double *x, group_result *best) {
     group_result there = {.undetermined = true};
     best->start_rank = best->ranks.velocity;
     best->left = best->near;
     if (!f->a->start_known) return HAMEL_OK;
-    hamel_status status = judge_at(f, &f->a->start, true, x, &there);
+    hamel_status status = ranks_at(f, &f->a->start, true, x, &there);
     if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
         hamel_error_clear(f->a->error);
         return HAMEL_OK;
@@ -141,29 +150,30 @@ static hamel_status judge_start(forms *f, double *x, group_result *best) {
     if (there.ranks.width > 0) best->start_rank = there.ranks.velocity;
     if (!there.undetermined && best->start_rank == best->ranks.velocity) best->left = there.ranks.integrable;
     if (best->left == best->ranks.integrable) return HAMEL_OK;
-    for (size_t k = 0; k < f->a->other_count; k++) /* samples near the start may be on other branches than the start */
-        if (has_switch(f, f->a->system->switches[f->a->others[k].which].written)) best->beyond |= UINT64_C(1) << k;
+    for (size_t k = 0; k < f->a->other_count; k++) /* samples near the initial state may be on other branches */
+        if (has_nonsmooth(f, f->a->system->nonsmooth[f->a->others[k].which].written)) best->beyond |= UINT64_C(1) << k;
     return HAMEL_OK;
 }
 
-/* At a generic configuration ranks are largest and the fewest combinations are integrable. */
-static hamel_status judge_group(forms *f, group_result *best) {
+/* Finds the ranks of a group at the samples and keeps those of the most generic one, where ranks are largest and the
+ * fewest combinations are integrable. */
+static hamel_status ranks_of_group(forms *f, group_result *best) {
     *best = (group_result){.undetermined = true};
     if (f->width > WIDTH_MAX) return HAMEL_OK;
     double *x = arena_alloc(&f->memory, f->width, sizeof *x);
     if (!x) return analysis_no_memory(f->a);
     for (size_t k = 0; k < SAMPLE_COUNT; k++) {
-        hamel_status status = judge_at(f, &f->a->samples[k], false, x, best);
+        hamel_status status = ranks_at(f, &f->a->samples[k], false, x, best);
         if (status != HAMEL_OK && status != HAMEL_NOT_FINITE) return status;
         if (system_interrupted(f->a->system)) return f->a->error->status;
     }
     if (best->undetermined) return HAMEL_OK;
     best->near = best->ranks.integrable;
-    hamel_status status = judge_start(f, x, best);
-    return status == HAMEL_OK ? judge_regions(f, x, best) : status;
+    hamel_status status = ranks_at_start(f, x, best);
+    return status == HAMEL_OK ? ranks_in_regions(f, x, best) : status;
 }
 
-static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, group_growth *growth,
+static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, group_flags *growth,
                               uint64_t *beyond) {
     const size_t *constraints = g->constraints + g->first_constraint[k];
     const int32_t *coordinates = g->coordinates + g->first_coordinate[k];
@@ -171,8 +181,8 @@ static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *in
     group_result result = {.undetermined = true};
     hamel_status status =
         forms_create(&f, a, constraints, groups_constraints(g, k), coordinates, groups_coordinates(g, k));
-    if (status == HAMEL_OK) status = judge_group(&f, &result);
-    if (status == HAMEL_OK && !result.undetermined) status = growth_of_group(&f, &result.ranks, growth);
+    if (status == HAMEL_OK) status = ranks_of_group(&f, &result);
+    if (status == HAMEL_OK && !result.undetermined) status = flags_of_group(&f, &result.ranks, growth);
     growth->timed = f.timed;
     forms_free(&f);
     if (status != HAMEL_OK) return status;
@@ -188,12 +198,13 @@ static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *in
 }
 
 static hamel_verdict verdict(size_t velocity_rank, size_t integrable) {
+    assert(integrable <= velocity_rank);
     if (velocity_rank == 0) return HAMEL_VERDICT_NONE;
     if (integrable == velocity_rank) return HAMEL_VERDICT_HOLONOMIC;
     return integrable == 0 ? HAMEL_VERDICT_NONHOLONOMIC : HAMEL_VERDICT_PARTIALLY_HOLONOMIC;
 }
 
-/* Reports the verdict from the start in addition to that of the system. */
+/* Reports the verdict for motions from the initial state if it differs from the verdict for generic states. */
 static hamel_status report_start(analysis *a, uint64_t beyond) {
     hamel_report *r = a->report;
     hamel_start_verdict *s = &r->at_start;
@@ -220,7 +231,7 @@ hamel_status holonomy_derive(analysis *a) {
     if (!a->inputs_q || !a->seeds_q || !groups_create(&g, a->memory, a->system, a->linear))
         return analysis_no_memory(a);
     size_t *integrable = arena_alloc(a->memory, g.count, sizeof *integrable);
-    group_growth *growth = arena_alloc(a->memory, g.count, sizeof *growth);
+    group_flags *growth = arena_alloc(a->memory, g.count, sizeof *growth);
     if (!integrable || !growth) return analysis_no_memory(a);
     for (size_t k = 0; k < g.count; k++) {
         hamel_status status = add_group(a, &g, k, &integrable[k], &growth[k], &beyond);
@@ -232,7 +243,7 @@ hamel_status holonomy_derive(analysis *a) {
         r->verdict = verdict(r->velocity_rank, r->integrable);
         r->accessible_dimension = a->n - r->integrable - r->holonomic_rank;
     }
-    hamel_status status = growth_report(a, growth, g.count);
+    hamel_status status = flags_report(a, growth, g.count);
     if (status == HAMEL_OK) status = report_start(a, beyond);
     if (status == HAMEL_OK && a->work.spent && !analysis_unfinished(a, "exactness")) return analysis_no_memory(a);
     return status == HAMEL_OK ? integrals_derive(a, &g, integrable) : status;

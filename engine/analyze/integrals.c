@@ -1,40 +1,42 @@
-/* integrals.c — combinations of velocity constraints that can be integrated, integrated.
+/* integrals.c — closed-form integrals of velocity constraints.
  *
- * Candidates are the constraints one by one, and the rows of their elimination, each a combination Σ μ_c f_c: there
- * what depends on fewest velocities comes out. Others are free of all velocities whose coefficients vary, as the
- * difference of the rates of a cart's wheels is. engine/algebra finds F and a factor with μ Σ μ_c f_c = dF/dt where its
- * rules suffice. Where integrals or holonomic constraints F = C are known, a coordinate is solved from them and put into
- * what is left: an integral G(q, C) of that is one of the whole, G(q, F). What is found is differentiated: only where ∂F/∂q_i and ∂F/∂t are those of the combination at all
- * samples is it reported, and only as far as it says something that the holonomic constraints and the other integrals
- * do not say. */
+ * Combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few velocities.
+ * Further combinations contain no velocity whose coefficient varies, such as the difference of the rates of a cart's
+ * wheels. engine/algebra finds F and a factor μ with μ Σ μ_c f_c = dF/dt if its rules suffice. A known integral or
+ * holonomic constraint F = C is solved for a coordinate, which is substituted in the remaining forms. An integral G(q,
+ * C) of these forms is the integral G(q, F) of the system. Each candidate F is checked by differentiation: it is
+ * reported if ∂F/∂q_i and ∂F/∂t equal the coefficients of the combination at all samples, and if it is independent of
+ * the holonomic constraints and the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"
 #include "engine/analyze/analysis_int.h"
+#include "engine/base/tolerances.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* A group's coordinates and constraints, variables of one form, and the nodes of the expressions in a form or in all of a
- * group that is eliminated. Beyond, algebra takes longer than all else in an analysis. */
+/* Upper bounds of a group's coordinates and constraints, the variables of a form, the nodes of a form, and the nodes of
+ * all forms eliminated together. Larger ones are not tried, because algebra would take longer than the rest of an
+ * analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
-
-static const double DEPENDENT = 1e-9;
 
 typedef struct candidate {
     size_t group;
     graph_node integral;
-    graph_node *factor;   /* one a constraint of the group */
-    graph_node *gradient; /* ∂F by the group's coordinates and t */
-    bool wrong;
+    graph_node *factor;   /* rows: factor of each constraint of the group */
+    graph_node *gradient; /* derivatives of F with respect to the group's coordinates, then t */
+    bool wrong;           /* whether the check by differentiation failed */
 } candidate;
 
-/* What is known to be constant, F = C, solved for one coordinate: C is 0 for a holonomic constraint, else a symbol. */
+/* An equation F = C, solved for one coordinate. C is 0 for a holonomic constraint and a symbol for an integral. */
 typedef struct level {
     size_t column;
-    graph_node value;                  /* of that coordinate, by the others and C */
-    graph_node integral;               /* F, which C stands for in the end */
-    graph_node *slope, *factor, *from; /* dF and its factors, with the levels before put in; its factors as found */
+    graph_node value;    /* the coordinate in terms of the others and C */
+    graph_node integral; /* F, which replaces C in the results */
+    graph_node *slope, *factor,
+        *from; /* dF and its factors after substitution of the earlier levels; its factors before */
 } level;
 
 typedef struct finder {
@@ -42,18 +44,19 @@ typedef struct finder {
     const groups *g;
     candidate *items;
     size_t count, capacity;
-    /* Of the group at hand: */
+    /* Current group: */
     size_t group, rows, columns;
     const size_t *constraints;
     const int32_t *coordinates;
-    graph_node *form; /* columns + 1: a combination, dt last */
+    graph_node *form; /* columns + 1: coefficients of the current combination, dt last */
     graph_node *factor;
     level levels[GROUP_MOST];
     size_t level_count;
-    graph_node *replacement; /* n: of coordinates, GRAPH_NONE otherwise */
+    graph_node *replacement; /* n: expression substituted for each coordinate, or GRAPH_NONE */
 } finder;
 
-/* The one-form of constraint c in the group's coordinates and t; false for one that has none. */
+/* Fills the one-form of constraint c in the group's coordinates and t. Returns false if c is not a linear velocity
+ * constraint. */
 static bool form_of(const finder *f, size_t c, graph_node *form) {
     const analysis *a = f->a;
     size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
@@ -69,8 +72,9 @@ static graph_node variable(const finder *f, size_t j) {
     return j < f->columns ? graph_symbol(g, SYMBOL_COORDINATE, f->coordinates[j]) : graph_symbol(g, SYMBOL_TIME, 0);
 }
 
-/* The variables that the form contains, in coefficients or differentials. False when there are too many. */
-static bool gather(const finder *f, graph_node *coefficients, graph_node *variables, one_form *form) {
+/* Lists the variables in the coefficients and differentials of the current form. Returns false if there are none or too
+ * many. */
+static bool gather_variables(const finder *f, graph_node *coefficients, graph_node *variables, one_form *form) {
     graph *g = f->a->system->graph;
     graph_node *below;
     form->count = 0;
@@ -88,8 +92,8 @@ static bool gather(const finder *f, graph_node *coefficients, graph_node *variab
     return form->count > 0;
 }
 
-/* Keeps F of factor · form, with tests that its gradient is that of Σ factor_c f_c. */
-static bool keep(finder *f, graph_node factor, graph_node integral) {
+/* Adds the candidate F with dF = factor · (current form), its factors and its gradient. */
+static bool keep_candidate(finder *f, graph_node factor, graph_node integral) {
     analysis *a = f->a;
     graph *g = a->system->graph;
     candidate *items = arena_grow(a->memory, f->items, &f->capacity, f->count + 1, sizeof *items);
@@ -106,7 +110,8 @@ static bool keep(finder *f, graph_node factor, graph_node integral) {
     return true;
 }
 
-/* x − y is 0: as it stands, so that rounding of the coefficients is known for what it is. */
+/* Adds a test of x − y = 0. The difference is not simplified, so that its error bound includes the rounding errors of
+ * both terms. */
 static bool test_equal(analysis *a, graph_node x, graph_node y, bool *wrong) {
     static const double ROUNDING = 1e-13;
     graph *g = a->system->graph;
@@ -118,15 +123,17 @@ static bool test_equal(analysis *a, graph_node x, graph_node y, bool *wrong) {
     return x == y || zero_test_add(a, graph_literal(g, GRAPH_SUB, x, y), wrong);
 }
 
-/* Tests point into the list of candidates, so they are added when it is complete. */
-static bool add_tests(finder *f, candidate *c) {
+/* Adds the tests that a candidate's gradient is that of Σ factor_c f_c. Tests point into the list of candidates, so the
+ * list must be complete. */
+static bool add_candidate_tests(finder *f, candidate *c) {
+    assert(f->rows <= GROUP_MOST && f->columns <= GROUP_MOST);
     analysis *a = f->a;
     graph *g = a->system->graph;
     graph_node form[GROUP_MOST + 1], sum[GROUP_MOST + 1];
     for (size_t j = 0; j <= f->columns; j++) sum[j] = graph_number(g, 0);
     for (size_t r = 0; r < f->rows; r++) {
         if (graph_is_zero(g, c->factor[r])) continue;
-        (void)form_of(f, f->constraints[r], form); /* of holonomic ones, too */
+        (void)form_of(f, f->constraints[r], form); /* form_of also fills the forms of holonomic constraints */
         for (size_t j = 0; j <= f->columns; j++) sum[j] = graph_add(g, sum[j], graph_mul(g, c->factor[r], form[j]));
     }
     for (size_t j = 0; j <= f->columns; j++)
@@ -134,13 +141,13 @@ static bool add_tests(finder *f, candidate *c) {
     return true;
 }
 
-/* The form at hand. False without memory. */
+/* Tries to integrate the current form. Returns false if out of memory. */
 static bool try_form(finder *f) {
     graph_node coefficients[FORM_MOST], variables[FORM_MOST], factor, integral;
     one_form form = {coefficients, variables, 0};
-    if (f->a->work.spent || !gather(f, coefficients, variables, &form)) return true;
+    if (f->a->work.spent || !gather_variables(f, coefficients, variables, &form)) return true;
     if (!integrate_form(f->a->system->graph, &form, &factor, &integral, &f->a->work, f->a->memory)) return true;
-    return keep(f, factor, integral);
+    return keep_candidate(f, factor, integral);
 }
 
 static bool try_constraints(finder *f) {
@@ -153,7 +160,7 @@ static bool try_constraints(finder *f) {
     return true;
 }
 
-/* The forms of all constraints, a row each; zeros for one that has none. */
+/* Writes the forms of all constraints, one per row; the rows of constraints without a form are zero. */
 static bool fill_forms(const finder *f, graph_node *forms) {
     graph *g = f->a->system->graph;
     for (size_t r = 0; r < f->rows; r++) {
@@ -164,8 +171,8 @@ static bool fill_forms(const finder *f, graph_node *forms) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Velocities to be eliminated: all of them, or those with a coefficient that varies. */
-static size_t choose_columns(const finder *f, const graph_node *forms, bool varying, size_t *columns) {
+/* Chooses the velocities to eliminate: all, or if `varying` those with a coefficient that varies. */
+static size_t choose_eliminated(const finder *f, const graph_node *forms, bool varying, size_t *columns) {
     const unsigned constant = GRAPH_DEPENDS(SYMBOL_PARAMETER);
     size_t count = 0;
     for (size_t j = 0; j < f->columns; j++) {
@@ -177,7 +184,8 @@ static size_t choose_columns(const finder *f, const graph_node *forms, bool vary
     return count;
 }
 
-/* Σ form_j q'_j = λ_c over these columns: the multipliers mark what each constraint contributes to a row. */
+/* Fills in Σ form_j q'_j = λ_c over these columns. After elimination, the symbols λ_c mark the contribution of each
+ * constraint to a row. */
 static void fill_table(const finder *f, const graph_node *forms, const size_t *columns, size_t count,
                        graph_node *table) {
     for (size_t r = 0; r < f->rows; r++) {
@@ -187,8 +195,8 @@ static void fill_table(const finder *f, const graph_node *forms, const size_t *c
     }
 }
 
-/* What each constraint contributes by the marks, as a multiple of what the first does where all are numbers: quotients of
- * decimals have no short form. */
+/* Reads the factor of each constraint from the marks λ_c. If all factors are numbers, divides them by the first,
+ * because quotients of decimals have no short form. */
 static void read_factors(finder *f, graph_node marks) {
     graph *g = f->a->system->graph;
     double number, first = 0;
@@ -203,8 +211,8 @@ static void read_factors(finder *f, graph_node marks) {
         if (graph_is_number(g, f->factor[r], &number) && number != 0) f->factor[r] = graph_number(g, number / first);
 }
 
-/* The form at hand becomes the combination of forms that the marks tell. */
-static void combine(finder *f, const graph_node *forms, graph_node marks) {
+/* Sets the current form to the combination of forms that the marks λ_c describe. */
+static void combine_forms(finder *f, const graph_node *forms, graph_node marks) {
     analysis *a = f->a;
     graph *g = a->system->graph;
     read_factors(f, marks);
@@ -216,7 +224,8 @@ static void combine(finder *f, const graph_node *forms, graph_node marks) {
     }
 }
 
-/* Rows with a pivot are combinations in few velocities, those without one are free of what was eliminated. */
+/* Tries the rows of an elimination. Rows with a pivot contain few velocities; rows without a pivot do not contain the
+ * eliminated velocities. */
 static bool try_combinations(finder *f, bool varying) {
     analysis *a = f->a;
     graph *g = a->system->graph;
@@ -226,31 +235,29 @@ static bool try_combinations(finder *f, bool varying) {
     int *pivots = arena_alloc(a->memory, f->rows, sizeof *pivots);
     if (!forms || !table || !pivots || !fill_forms(f, forms)) return false;
     if (graph_below(g, forms, entries, a->memory, &below) > GROUP_NODES) return true;
-    size_t count = choose_columns(f, forms, varying, columns);
+    size_t count = choose_eliminated(f, forms, varying, columns);
     fill_table(f, forms, columns, count, table);
-    const sample *at = &a->samples[0];
-    graph_point near = {{0}, {0}};
-    program_inputs in = model_inputs(a->model, &at->t, at->q, at->v, at->a, at->lambda, NULL);
-    memcpy(near.values, in.values, sizeof near.values);
+    const graph_point near = sample_point(a, &a->samples[0], false);
     if (!eliminate_within(g, table, f->rows, count, &near, pivots, f->rows, &a->work, a->memory)) return false;
     for (size_t r = 0; r < f->rows; r++) {
         if ((pivots[r] < 0) != varying) continue;
-        combine(f, forms, table[r * (count + 1) + count]);
+        combine_forms(f, forms, table[r * (count + 1) + count]);
         if (!try_form(f)) return false;
     }
     return graph_status(g) == HAMEL_OK;
 }
 
-/* --- what is constant, put into the rest ----------------------------------------------------------------------------- */
+/* --- substitution of constants ------------------------------------------------------------------------------------ */
 
 static graph_node put_in(finder *f, const level *l, graph_node node) {
+    assert(l->column < f->columns);
     f->replacement[f->coordinates[l->column]] = l->value;
     node = graph_substitute(f->a->system->graph, node, SYMBOL_COORDINATE, f->replacement, f->a->n);
     f->replacement[f->coordinates[l->column]] = GRAPH_NONE;
     return node;
 }
 
-/* The form at hand without the coordinate that F = C determines, and without its differential. */
+/* Eliminates the coordinate that F = C determines, and its differential, from the current form. */
 static void apply(finder *f, const level *l) {
     graph *g = f->a->system->graph;
     arena *m = f->a->memory;
@@ -267,7 +274,7 @@ static void apply(finder *f, const level *l) {
         f->factor[r] = graph_sub(g, put_in(f, l, f->factor[r]), graph_mul(g, ratio, put_in(f, l, l->factor[r])));
 }
 
-/* A coordinate by which F is linear, best with a number as coefficient; `columns` where there is none. */
+/* Returns a coordinate in which F is linear, preferably with a number as coefficient, or `columns` if there is none. */
 static size_t solvable_column(const finder *f) {
     graph *g = f->a->system->graph;
     size_t found = f->columns;
@@ -280,7 +287,7 @@ static size_t solvable_column(const finder *f) {
     return found;
 }
 
-/* The only coordinate that F contains; `columns` where there are several. */
+/* Returns the only coordinate that F contains, or `columns` if it contains several or t. */
 static size_t only_column(const finder *f) {
     size_t found = f->columns;
     for (size_t j = 0; j <= f->columns; j++) {
@@ -304,7 +311,7 @@ static bool solve_level(finder *f, level *l, graph_node F, bool holonomic) {
     }
     l->column = only_column(f);
     if (holonomic || l->column == f->columns) return false;
-    graph_node slope = f->form[l->column]; /* F(q) = C says that q is constant */
+    graph_node slope = f->form[l->column]; /* F(q) = C means that q is constant */
     for (size_t r = 0; r < f->rows; r++) {
         l->from[r] = graph_div(g, l->from[r], slope);
         f->factor[r] = graph_div(g, f->factor[r], slope);
@@ -315,8 +322,9 @@ static bool solve_level(finder *f, level *l, graph_node F, bool holonomic) {
     return true;
 }
 
-/* False without memory; a level that cannot be solved for is left out. */
+/* Adds a level if it can be solved for a coordinate. Returns false if out of memory. */
 static bool add_level(finder *f, graph_node F, const graph_node *factor, bool holonomic) {
+    assert(f->level_count <= GROUP_MOST);
     graph *g = f->a->system->graph;
     arena *m = f->a->memory;
     level *l = &f->levels[f->level_count];
@@ -341,7 +349,8 @@ static bool add_level(finder *f, graph_node F, const graph_node *factor, bool ho
     return true;
 }
 
-/* dG at constant C is λ times the form at hand; with each C the F that it stands for, dG has the factors of these, too. */
+/* Adds the candidate G(q, F). At constant C, dG is λ times the current form. If each C is replaced by its F, dG also
+ * contains ∂G/∂C · dF. */
 static bool keep_with_levels(finder *f, graph_node lambda, graph_node G) {
     graph *g = f->a->system->graph;
     graph_node constants[GROUP_MOST];
@@ -356,10 +365,10 @@ static bool keep_with_levels(finder *f, graph_node lambda, graph_node G) {
     }
     graph_node whole = graph_substitute(g, G, SYMBOL_FREE, constants, f->level_count);
     if (whole != G) whole = arrange_terms(g, whole, &f->a->work, f->a->memory);
-    return whole >= 0 && keep(f, graph_number(g, 1), whole);
+    return whole >= 0 && keep_candidate(f, graph_number(g, 1), whole);
 }
 
-/* The first constraint that can be integrated with all levels put in and says something new. */
+/* Finds the first constraint that is integrable after substitution of all levels. */
 static bool try_with_levels(finder *f, bool *done, bool *found) {
     graph *g = f->a->system->graph;
     graph_node coefficients[FORM_MOST], variables[FORM_MOST], factor, integral;
@@ -370,7 +379,7 @@ static bool try_with_levels(finder *f, bool *done, bool *found) {
         for (size_t k = 0; k < f->rows; k++) f->factor[k] = graph_number(g, k == r);
         for (size_t k = 0; k < f->level_count; k++) apply(f, &f->levels[k]);
         if (graph_status(g) != HAMEL_OK) return false;
-        if (!gather(f, coefficients, variables, &form)) continue;
+        if (!gather_variables(f, coefficients, variables, &form)) continue;
         if (!integrate_form(g, &form, &factor, &integral, &f->a->work, f->a->memory)) continue;
         done[r] = *found = true;
         return keep_with_levels(f, factor, integral);
@@ -378,7 +387,8 @@ static bool try_with_levels(finder *f, bool *done, bool *found) {
     return true;
 }
 
-/* Levels are the holonomic constraints and what was integrated so far; each integral found is another one. */
+/* Searches integrals by substitution of levels: the holonomic constraints and the integrals found so far. Each new
+ * integral becomes a level. */
 static bool try_levels(finder *f, size_t before) {
     analysis *a = f->a;
     graph *g = a->system->graph;
@@ -402,7 +412,8 @@ static bool try_levels(finder *f, size_t before) {
     return true;
 }
 
-static void enter(finder *f, size_t group) {
+static void select_group(finder *f, size_t group) {
+    assert(group < f->g->count);
     f->group = group;
     f->rows = groups_constraints(f->g, group);
     f->columns = groups_coordinates(f->g, group);
@@ -410,22 +421,22 @@ static void enter(finder *f, size_t group) {
     f->coordinates = f->g->coordinates + f->g->first_coordinate[group];
 }
 
-/* How many of the candidates from `before` on say something new, at one sample. */
+/* Returns the rank of the gradients of the candidates with index ≥ `before`, at one sample. */
 static size_t independent(const finder *f, size_t before) {
-    row_basis basis = {0};
+    rank_rows basis = {0};
     double row[GROUP_MOST + 1];
-    if (row_basis_init(&basis, f->count - before, f->columns + 1, DEPENDENT))
+    if (rank_rows_init(&basis, f->count - before, f->columns + 1, SAMPLED_RANK_TOLERANCE))
         for (size_t k = before; k < f->count; k++)
             if (zero_values(f->a, &f->a->samples[0], false, f->items[k].gradient, f->columns + 1, row) == HAMEL_OK)
-                (void)row_basis_add(&basis, row);
+                (void)rank_rows_add(&basis, row);
     size_t rank = basis.rank;
-    row_basis_free(&basis);
+    rank_rows_free(&basis);
     return rank;
 }
 
 static bool search(finder *f, size_t group, size_t integrable) {
     size_t before = f->count;
-    enter(f, group);
+    select_group(f, group);
     if (integrable == 0 || f->rows > GROUP_MOST || f->columns > GROUP_MOST) return true;
     f->form = arena_alloc(f->a->memory, f->columns + 1, sizeof *f->form);
     f->factor = arena_alloc(f->a->memory, f->rows, sizeof *f->factor);
@@ -435,7 +446,7 @@ static bool search(finder *f, size_t group, size_t integrable) {
     return independent(f, before) >= integrable || try_levels(f, before);
 }
 
-static bool report(finder *f, const candidate *c) {
+static bool report_integral(finder *f, const candidate *c) {
     analysis *a = f->a;
     hamel_report *r = a->report;
     hamel_integral *to = &r->integrals[r->integral_count];
@@ -451,50 +462,53 @@ static bool report(finder *f, const candidate *c) {
     return true;
 }
 
-static hamel_status add_row(finder *f, row_basis *basis, const graph_node *nodes, double *row, bool *new) {
+static hamel_status add_gradient(finder *f, rank_rows *basis, const graph_node *nodes, double *row, bool *new) {
     hamel_status status = zero_values(f->a, &f->a->samples[0], false, nodes, f->columns + 1, row);
-    *new = status == HAMEL_OK &&row_basis_add(basis, row);
+    *new = status == HAMEL_OK &&rank_rows_add(basis, row);
     return status;
 }
 
-/* Of a group's candidates those that say something new, the holonomic constraints first. */
-static hamel_status choose(finder *f, candidate *first, size_t count) {
+/* Reports a group's candidates that are independent of the holonomic constraints and of earlier candidates. */
+static hamel_status report_independent(finder *f, candidate *first, size_t count) {
     analysis *a = f->a;
-    row_basis basis = {0};
+    rank_rows basis = {0};
     graph_node form[GROUP_MOST + 1];
     double row[GROUP_MOST + 1];
     bool new;
     hamel_status status = HAMEL_OK;
-    enter(f, first->group);
-    if (!row_basis_init(&basis, f->rows + count, f->columns + 1, DEPENDENT)) status = analysis_no_memory(a);
+    select_group(f, first->group);
+    if (!rank_rows_init(&basis, f->rows + count, f->columns + 1, SAMPLED_RANK_TOLERANCE))
+        status = analysis_no_memory(a);
     for (size_t r = 0; r < f->rows && status == HAMEL_OK; r++) {
         (void)form_of(f, f->constraints[r], form);
-        if (a->model->order[f->constraints[r]] == CONSTRAINT_HOLONOMIC) status = add_row(f, &basis, form, row, &new);
+        if (a->model->order[f->constraints[r]] == CONSTRAINT_HOLONOMIC)
+            status = add_gradient(f, &basis, form, row, &new);
     }
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         if (first[k].wrong) continue;
-        status = add_row(f, &basis, first[k].gradient, row, &new);
-        if (status == HAMEL_OK && new && !report(f, &first[k])) a->work.spent = true; /* too long to be read */
+        status = add_gradient(f, &basis, first[k].gradient, row, &new);
+        if (status == HAMEL_OK && new && !report_integral(f, &first[k]))
+            a->work.spent = true; /* its text is too long */
     }
-    row_basis_free(&basis);
+    rank_rows_free(&basis);
     return status;
 }
 
-static hamel_status judge(finder *f) {
+static hamel_status check_candidates(finder *f) {
     analysis *a = f->a;
     hamel_status status = HAMEL_OK;
     a->report->integrals = arena_alloc(a->memory, f->count, sizeof *a->report->integrals);
     if (!a->report->integrals) return analysis_no_memory(a);
     for (size_t k = 0; k < f->count; k++) {
-        enter(f, f->items[k].group);
-        if (!add_tests(f, &f->items[k])) return analysis_no_memory(a);
+        select_group(f, f->items[k].group);
+        if (!add_candidate_tests(f, &f->items[k])) return analysis_no_memory(a);
     }
     if (graph_status(a->system->graph) != HAMEL_OK) return equations_status(a->system);
     status = zero_tests_run(a);
     for (size_t k = 0, end; k < f->count && status == HAMEL_OK; k = end) {
         end = k;
         while (end < f->count && f->items[end].group == f->items[k].group) end++;
-        status = choose(f, &f->items[k], end - k);
+        status = report_independent(f, &f->items[k], end - k);
     }
     return status;
 }
@@ -508,7 +522,7 @@ hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integr
         hamel_status status = equations_status(a->system);
         return status != HAMEL_OK ? status : analysis_no_memory(a);
     }
-    hamel_status status = f.count > 0 ? judge(&f) : HAMEL_OK;
+    hamel_status status = f.count > 0 ? check_candidates(&f) : HAMEL_OK;
     if (status == HAMEL_OK && a->work.spent && !analysis_unfinished(a, "integrals")) return analysis_no_memory(a);
     return status;
 }

@@ -1,22 +1,27 @@
-/* linear.c — linear motion on the constraint manifold.
+/* linear.c — linearized motion on the constraint manifold.
  *
- * Small changes satisfy  Φ_q δq + Φ_p δp = 0  and  ψ_q δq + ψ_v δv + ψ_p δp = 0.  Solved for the dependent ones, they
- * are a chart of the manifold; in it the motion x' = f(x, p) is linearized exactly, at any state:
+ * Small changes satisfy Φ_q δq + Φ_p δp = 0 and ψ_q δq + ψ_v δv + ψ_p δp = 0. Solved for some of the changes, these
+ * equations define a chart of the manifold. In the chart the motion x' = f(x, p) is linearized exactly, at any state:
  *     δq = T_q z_q + S_q δp,     δv = T_v z_v + U_v z_q + S_v δp,
- *     z_q' = δv,  z_v' = δa  (rows of the independent ones), with δa from
+ *     z_q' = δv, z_v' = δa (rows of the independent entries), with δa from
  *     R_a δa + R_λ δλ = −(R_q δq + R_v δv + R_p δp)      (implicit function theorem)
- * Eigenvalues by LAPACK's dgeev, δa by its dgelsy: with redundant constraints λ is not unique, a is. */
+ * LAPACK's dgeev computes the eigenvalues. Its dgelsy computes δa, because λ is not unique if constraints are
+ * redundant. */
 #include "engine/analyze/linear.h"
 
+#include <assert.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEPENDENT = 1e-10; /* of the largest entry: a pivot that is none */
-static const double UNSTABLE = 1e-6; /* of the largest eigenvalue: double ones are known to √ε, with some to spare */
+/* Smallest pivot accepted, relative to the largest entry; above rounding errors of some hundred rows. */
+static const double PIVOT_ZERO = 1e-10;
+/* Smallest real part that counts as unstable, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
+ * = 1.5e-8; the rest is a safety factor. */
+static const double UNSTABLE = 1e-6;
 
-/* C x + E y = 0 solved for dependent entries of x: x = T z + S y, z the entries independent[]. */
+/* Solution x = T z + S y of C x + E y = 0; z are the entries independent[] of x. */
 typedef struct chart {
     size_t n, free_count;
     size_t *independent; /* free_count, increasing */
@@ -31,8 +36,10 @@ static void swap_rows(double *x, size_t width, size_t i, size_t j) {
     }
 }
 
-/* Gauss–Jordan with complete pivoting on the first n columns; column[r] of each pivot. Returns the rank. */
+/* Reduces the first n columns by Gauss–Jordan elimination with complete pivoting. Sets column[r] to the column of pivot
+ * r and returns the rank. */
 static size_t reduce_rows(double *x, size_t rows, size_t n, size_t width, size_t *column) {
+    assert(n <= width);
     double largest = 0;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < n; j++) largest = fmax(largest, fabs(x[i * width + j]));
@@ -43,7 +50,7 @@ static size_t reduce_rows(double *x, size_t rows, size_t n, size_t width, size_t
         for (size_t i = rank; i < rows; i++)
             for (size_t j = 0; j < n; j++)
                 if (fabs(x[i * width + j]) > best) best = fabs(x[i * width + j]), row = i, at = j;
-        if (!(best > DEPENDENT * largest)) break;
+        if (!(best > PIVOT_ZERO * largest)) break;
         swap_rows(x, width, rank, row);
         double *pivot = x + rank * width, value = pivot[at];
         for (size_t k = 0; k < width; k++) pivot[k] /= value;
@@ -85,7 +92,7 @@ static bool chart_make(chart *c, arena *memory, const double *C, const double *E
     return true;
 }
 
-/* out (rows × columns) += X (rows × inner) · Y (inner × columns) */
+/* Adds X (rows × inner) · Y (inner × columns) to out (rows × columns). */
 static void multiply_add(double *out, const double *X, const double *Y, size_t rows, size_t inner, size_t columns) {
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < inner; k++) {
@@ -94,7 +101,7 @@ static void multiply_add(double *out, const double *X, const double *Y, size_t r
         }
 }
 
-/* The state z = (z_q, z_v) and the inputs, side by side: δq, δv and δa as matrices over them. */
+/* δq, δv and δa as linear functions of the state z = (z_q, z_v) and the inputs. */
 typedef struct reduction {
     chart position, velocity;
     size_t states, columns; /* columns = states + inputs */
@@ -105,7 +112,7 @@ static bool make_positions(reduction *r, const local_equations *l, arena *memory
     return chart_make(&r->position, memory, l->phi_q, l->phi_p, l->m, l->n, l->inputs);
 }
 
-/* E of the velocities: ψ_q δq + ψ_p δp over (z_q, p). */
+/* Creates the chart of velocities; its E is ψ_q δq + ψ_p δp as a function of (z_q, p). */
 static bool make_velocities(reduction *r, const local_equations *l, arena *memory) {
     size_t nq = r->position.free_count, others = nq + l->inputs;
     double *E = arena_alloc(memory, l->m * others, sizeof *E), *dq = arena_alloc(memory, l->n * others, sizeof *dq);
@@ -120,7 +127,7 @@ static bool make_velocities(reduction *r, const local_equations *l, arena *memor
     return chart_make(&r->velocity, memory, l->psi_v, E, l->m, l->n, others);
 }
 
-static bool spread(reduction *r, const local_equations *l, arena *memory) {
+static bool spread_state(reduction *r, const local_equations *l, arena *memory) {
     size_t nq = r->position.free_count, nv = r->velocity.free_count, k = l->inputs, others = nq + k;
     r->states = nq + nv;
     r->columns = r->states + k;
@@ -138,12 +145,13 @@ static bool spread(reduction *r, const local_equations *l, arena *memory) {
     return true;
 }
 
-/* Accelerations are unique where K = [R_a R_λ] takes to 0 nothing but what R_λ takes to 0: multipliers of dependent
- * constraints. */
+/* Checks that accelerations are unique: the null space of K = [R_a R_λ] must be that of R_λ, the multipliers of
+ * redundant constraints. */
 static hamel_status check_rank(const local_equations *l, size_t rank, arena *memory, hamel_error *error) {
+    assert(rank <= l->rows);
     double *reactions = arena_alloc(memory, l->rows * l->m, sizeof *reactions);
     size_t *column = arena_alloc(memory, l->rows, sizeof *column);
-    if (!reactions || !column) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    if (!reactions || !column) return hamel_out_of_memory(error);
     if (l->m > 0) memcpy(reactions, l->R_l, l->rows * l->m * sizeof *reactions);
     if (rank >= l->n + reduce_rows(reactions, l->rows, l->m, l->m, column)) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
@@ -152,13 +160,13 @@ static hamel_status check_rank(const local_equations *l, size_t rank, arena *mem
     return HAMEL_SINGULAR;
 }
 
-/* δa over (z, p): least squares with complete orthogonal factorization. */
+/* Computes δa as a function of (z, p) by least squares with complete orthogonal factorization. */
 static hamel_status accelerations(reduction *r, const local_equations *l, arena *memory, hamel_error *error) {
     size_t rows = l->rows, columns = r->columns;
     double *K = arena_alloc(memory, rows * rows, sizeof *K),
            *right = arena_alloc(memory, rows * columns, sizeof *right);
     lapack_int *pivot = arena_alloc(memory, rows, sizeof *pivot), rank;
-    if (!K || !right || !pivot) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    if (!K || !right || !pivot) return hamel_out_of_memory(error);
     for (size_t i = 0; i < rows; i++) {
         memcpy(K + i * rows, l->R_a + i * l->n, l->n * sizeof *K);
         if (l->m > 0) memcpy(K + i * rows + l->n, l->R_l + i * l->m, l->m * sizeof *K);
@@ -171,8 +179,8 @@ static hamel_status accelerations(reduction *r, const local_equations *l, arena 
     if (rows == 0 || columns == 0) return HAMEL_OK;
     int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)rows, (lapack_int)columns, K,
                               (lapack_int)rows, right, (lapack_int)columns, pivot, 1e-12, &rank);
-    if (lapacke_starved(info)) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
-    if (info != 0) return hamel_fail(error, HAMEL_INTERNAL, "", 0, "accelerations were not solved for");
+    if (lapacke_starved(info)) return hamel_out_of_memory(error);
+    if (info != 0) return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the accelerations could not be computed");
     return check_rank(l, (size_t)rank, memory, error);
 }
 
@@ -190,7 +198,7 @@ static bool name_states(hamel_linearization *out, const reduction *r, const hame
     return true;
 }
 
-/* Rows of the independent ones. */
+/* Copies the rows of the independent coordinates and velocities to A and B. */
 static bool assemble(hamel_linearization *out, const reduction *r, size_t inputs, arena *memory) {
     size_t states = r->states, nq = r->position.free_count;
     double *A = arena_alloc(memory, states * states, sizeof *A), *B = arena_alloc(memory, states * inputs, sizeof *B);
@@ -208,11 +216,11 @@ static bool assemble(hamel_linearization *out, const reduction *r, size_t inputs
     return true;
 }
 
-/* --- eigenvalues and modes ------------------------------------------------------------------------------------------- */
+/* --- eigenvalues and modes ---------------------------------------------------------------------------------------- */
 
 typedef struct eigen {
     double re, im;
-    size_t column; /* of the eigenvector's real part */
+    size_t column; /* column of the eigenvector's real part */
 } eigen;
 
 static int by_frequency(const void *x, const void *y) {
@@ -222,7 +230,7 @@ static int by_frequency(const void *x, const void *y) {
     return (a->im < b->im) - (a->im > b->im);
 }
 
-/* δq = T_q z_q of an eigenvector, scaled so that the largest coordinate is 1. */
+/* Returns δq = T_q z_q of an eigenvector, scaled so that the largest coordinate is 1. */
 static double *shape_of(const reduction *r, const double *vectors, const eigen *e, size_t n, arena *memory) {
     double *shape = arena_alloc(memory, 2 * n, sizeof *shape), largest = 0, by_re = 1, by_im = 0;
     if (!shape) return NULL;
@@ -258,7 +266,7 @@ static bool list_modes(hamel_linearization *out, const reduction *r, const eigen
         hamel_mode *mode = &modes[out->mode_count++];
         *mode = (hamel_mode){.eigenvalue = {e[k].re, e[k].im},
                              .frequency = size,
-                             .damping = size > 0 ? (0 - e[k].re) / size : 0, /* no -0 */
+                             .damping = size > 0 ? (0 - e[k].re) / size : 0, /* avoids −0 */
                              .shape = shape_of(r, vectors, &e[k], n, memory)};
         if (!mode->shape) return false;
     }
@@ -275,22 +283,19 @@ static hamel_status find_modes(hamel_linearization *out, const reduction *r, siz
            *vectors = arena_alloc(memory, states * states, sizeof *A);
     double *re = arena_alloc(memory, states, sizeof *re), *im = arena_alloc(memory, states, sizeof *im);
     eigen *list = arena_alloc(memory, states, sizeof *list);
-    if (!A || !vectors || !re || !im || !list)
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
+    if (!A || !vectors || !re || !im || !list) return hamel_out_of_memory(error);
     memcpy(A, out->A, states * states * sizeof *A);
     lapack_int size = (lapack_int)states;
     int info = 0;
     if (states > 0) info = LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'V', size, A, size, re, im, NULL, size, vectors, size);
-    if (lapacke_starved(info)) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
-    if (info != 0) return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues were not found");
+    if (lapacke_starved(info)) return hamel_out_of_memory(error);
+    if (info != 0) return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues did not converge");
     for (size_t k = 0; k < states; k++) {
         bool second = im[k] < 0;
         list[k] = (eigen){re[k], im[k], second ? k - 1 : k};
     }
     if (states > 0) qsort(list, states, sizeof *list, by_frequency);
-    return list_modes(out, r, list, vectors, n, memory)
-               ? HAMEL_OK
-               : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the modes");
+    return list_modes(out, r, list, vectors, n, memory) ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
 static bool is_zero(const double *x, size_t count, double bound) {
@@ -302,12 +307,12 @@ static bool is_zero(const double *x, size_t count, double bound) {
 hamel_status linear_reduce(hamel_linearization *out, const local_equations *l, const double *v, const double *a,
                            arena *memory, hamel_error *error) {
     reduction r = {0};
-    if (!make_positions(&r, l, memory) || !make_velocities(&r, l, memory) || !spread(&r, l, memory))
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+    if (!make_positions(&r, l, memory) || !make_velocities(&r, l, memory) || !spread_state(&r, l, memory))
+        return hamel_out_of_memory(error);
     hamel_status status = accelerations(&r, l, memory, error);
     if (status != HAMEL_OK) return status;
     if (!name_states(out, &r, l->model->system, memory) || !assemble(out, &r, l->inputs, memory))
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
+        return hamel_out_of_memory(error);
     out->at_rest = is_zero(v, l->n, 0) && is_zero(a, l->n, 1e-9);
     return find_modes(out, &r, l->n, memory, error);
 }

@@ -1,26 +1,24 @@
-/* linearize.c — the linear system about the initial state of a description. */
+/* linearize.c — linear system about the initial state of a description or about an equilibrium. */
+#include "engine/analyze/analysis_int.h"
 #include "engine/analyze/linear.h"
-#include "engine/solve/initial_values.h"
+#include "engine/dynamics/initial_values.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double STILL = 1e-9;   /* an acceleration, as for at_rest */
-static const double CHANGES = 1e-7; /* an entry of A against the largest, beyond rounding of trigonometric functions */
-
-/* What the caller holds is the linearization inside. */
-typedef struct owned_linearization {
-    hamel_linearization linearization; /* first */
-    arena memory;
-} owned_linearization;
+static const double STILL = 1e-9; /* upper bound of accelerations in a steady motion */
+/* Largest relative change of an entry of A in a steady motion; above rounding errors of trigonometric functions. */
+static const double CHANGES = 1e-7;
 
 typedef struct linearizer {
-    owned_linearization *owned;
-    hamel_model *model;
-    kinetics *kinetics;
+    analysis *a;
+    const hamel_equilibrium *at; /* NULL: the initial state */
+    const hamel_argument *inputs;
+    size_t input_count;
+    hamel_linearization *result;
+    dynamics *dynamics;
     local_equations local;
-    hamel_error *error;
 } linearizer;
 
 static double *copied(arena *memory, const double *x, size_t count) {
@@ -36,14 +34,10 @@ static const char *const *names(arena *memory, const char *const *given, size_t 
     return list;
 }
 
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the linearization");
-}
-
-/* The equilibrium, or the initial state on its constraints; with accelerations and multipliers. */
-static hamel_status make_state(linearizer *z, const hamel_equilibrium *at, double *q, double *v, double *a,
-                               double *lambda) {
-    const hamel_model *model = z->model;
+/* Fills in the equilibrium, or the consistent initial state with its accelerations and multipliers. */
+static hamel_status make_state(linearizer *z, double *q, double *v, double *a, double *lambda) {
+    const hamel_model *model = z->a->model;
+    const hamel_equilibrium *at = z->at;
     if (at) {
         memcpy(q, at->q, model->n * sizeof *q);
         memcpy(v, at->v, model->n * sizeof *v);
@@ -51,15 +45,15 @@ static hamel_status make_state(linearizer *z, const hamel_equilibrium *at, doubl
         memcpy(lambda, at->lambda, model->m * sizeof *lambda);
         return HAMEL_OK;
     }
-    return initial_state(z->kinetics, q, v, a, lambda, z->error);
+    return initial_state(z->dynamics, q, v, a, lambda, z->a->error);
 }
 
-/* Whether A is the same some time later along a motion with the velocities v. */
+/* Returns true if A is constant along a motion with constant velocities v. */
 static bool is_steady(linearizer *z, const local_state *now, const hamel_linearization *here, hamel_status *status) {
-    const hamel_model *model = z->model;
+    const hamel_model *model = z->a->model;
     size_t count = here->state_count * here->state_count;
-    double *q = arena_alloc(&z->owned->memory, model->n, sizeof *q), largest = 0, worst = 0;
-    if (!q) *status = no_memory(z->error);
+    double *q = arena_alloc(z->a->memory, model->n, sizeof *q), largest = 0, worst = 0;
+    if (!q) *status = hamel_out_of_memory(z->a->error);
     for (size_t i = 0; i < model->n && q; i++)
         if (fabs(now->a[i]) > STILL) return false;
     for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(here->A[k]));
@@ -77,24 +71,26 @@ static bool is_steady(linearizer *z, const local_state *now, const hamel_lineari
         for (size_t k = 0; k < count && same; k++) worst = fmax(worst, fabs(there.A[k] - here->A[k]));
         arena_free(&memory);
         hamel_error_clear(&quiet);
-        if (own == HAMEL_NO_MEMORY) *status = no_memory(z->error);
+        if (own == HAMEL_NO_MEMORY) *status = hamel_out_of_memory(z->a->error);
         if (!same) return false;
     }
     return worst <= CHANGES * largest;
 }
 
-static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const hamel_argument *inputs,
-                              size_t input_count) {
-    const hamel_model *model = z->model;
-    arena *memory = &z->owned->memory;
-    hamel_linearization *out = &z->owned->linearization;
+static hamel_status linearize(linearizer *z) {
+    const hamel_model *model = z->a->model;
+    const hamel_argument *inputs = z->inputs;
+    size_t input_count = z->input_count;
+    arena *memory = z->a->memory;
+    hamel_linearization *out = z->result;
     const char **coordinates = arena_alloc(memory, model->n, sizeof *coordinates),
                **asked = arena_alloc(memory, input_count, sizeof *asked);
     double *q = copied(memory, model->q0, model->n), *v = copied(memory, model->q0, model->n);
     double *a = copied(memory, model->q0, model->n), *lambda = arena_alloc(memory, model->m, sizeof *lambda);
-    if (!coordinates || !asked || !q || !v || !a || !lambda) return no_memory(z->error);
-    hamel_status status = make_state(z, at, q, v, a, lambda);
-    if (status != HAMEL_OK && z->error->status == HAMEL_OK) return kinetics_explain(z->kinetics, status, z->error);
+    if (!coordinates || !asked || !q || !v || !a || !lambda) return hamel_out_of_memory(z->a->error);
+    hamel_status status = make_state(z, q, v, a, lambda);
+    if (status != HAMEL_OK && z->a->error->status == HAMEL_OK)
+        return dynamics_explain(z->dynamics, status, z->a->error);
     if (status != HAMEL_OK) return status;
     for (size_t i = 0; i < model->n; i++) coordinates[i] = model->system->coordinates[i].name;
     *out = (hamel_linearization){
@@ -102,46 +98,44 @@ static hamel_status linearize(linearizer *z, const hamel_equilibrium *at, const 
     out->coordinates = names(memory, coordinates, model->n);
     for (size_t k = 0; k < input_count; k++) asked[k] = inputs[k].name;
     out->inputs = names(memory, asked, input_count);
-    if (!out->coordinates || !out->inputs) return no_memory(z->error);
+    if (!out->coordinates || !out->inputs) return hamel_out_of_memory(z->a->error);
     local_state state = {out->t, q, v, a, lambda};
-    status = local_create(&z->local, z->model, inputs, input_count, z->error);
-    if (status == HAMEL_OK) status = local_evaluate(&z->local, &state, z->error);
-    if (status == HAMEL_OK) status = linear_reduce(out, &z->local, v, a, memory, z->error);
+    status = local_create(&z->local, z->a->model, inputs, input_count, z->a->error);
+    if (status == HAMEL_OK) status = local_evaluate(&z->local, &state, z->a->error);
+    if (status == HAMEL_OK) status = linear_reduce(out, &z->local, v, a, memory, z->a->error);
     if (status == HAMEL_OK) out->steady = is_steady(z, &state, out, &status);
     out->stable = out->stable && out->steady;
     local_free(&z->local);
     return status;
 }
 
+static hamel_status linearize_description(analysis *a, void *result, void *context) {
+    linearizer *z = context;
+    z->a = a;
+    z->result = result;
+    hamel_status status = analysis_create_model(a, a->request.description);
+    if (status != HAMEL_OK) return status;
+    z->dynamics = dynamics_create(a->model);
+    if (z->dynamics) {
+        dynamics_limit(z->dynamics, a->request.poll, 0);
+        status = linearize(z);
+    } else
+        status = analysis_no_memory(a);
+    dynamics_free(z->dynamics);
+    return status;
+}
+
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) {
-    hamel_limits taken = limits ? *limits : hamel_limits_default();
-    hamel_error own = {0};
-    if (!error) error = &own;
-    *out = NULL;
-    linearizer z = {.owned = calloc(1, sizeof(owned_linearization)), .error = error};
-    if (z.owned) arena_init(&z.owned->memory, taken.memory);
-    hamel_status status = z.owned ? hamel_model_create(&z.model, d, &taken, poll, error) : no_memory(error);
-    if (status == HAMEL_OK && !(z.kinetics = kinetics_create(z.model))) status = no_memory(error);
-    if (status == HAMEL_OK) {
-        z.model->system->poll = poll;
-        kinetics_limit(z.kinetics, poll, 0);
-        status = linearize(&z, at, inputs, input_count);
-    }
-    kinetics_free(z.kinetics);
-    hamel_model_free(z.model);
-    if (status == HAMEL_OK)
-        *out = &z.owned->linearization;
-    else
-        hamel_linearization_free(z.owned ? &z.owned->linearization : NULL);
-    hamel_error_clear(&own);
+    linearizer z = {.at = at, .inputs = inputs, .input_count = input_count};
+    void *result;
+    hamel_status status =
+        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, linearize_description, &z, &result);
+    *out = result;
     return status;
 }
 
 void hamel_linearization_free(hamel_linearization *linearization) {
-    owned_linearization *owned = (owned_linearization *)linearization;
-    if (!owned) return;
-    arena_free(&owned->memory);
-    free(owned);
+    analysis_result_free(linearization);
 }

@@ -1,20 +1,17 @@
-/* local.c — see local.h. */
+/* local.c — evaluation of the equations and their first derivatives as dense matrices; see local.h. */
 #include "engine/analyze/local.h"
 
 #include "engine/base/finite.h"
 #include "engine/model/inputs.h"
 
+#include <assert.h>
 #include <string.h>
-
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the local equations");
-}
 
 /* --- inputs ------------------------------------------------------------------------------------------------------- */
 
 static hamel_status no_parameter(const hamel_system *s, hamel_argument input, hamel_error *error) {
     const char *name = input.name;
-    (void)hamel_fail(error, HAMEL_INVALID, input.pointer, 0, "the input `%s` is no parameter of the system", name);
+    (void)hamel_fail(error, HAMEL_INVALID, input.pointer, 0, "the input `%s` is not a parameter of the system", name);
     const char *nearest = nearest_name(s->parameter_names, s->parameter_count, name, strlen(name));
     if (nearest) hamel_suggest(error, "did you mean `%s`?", nearest);
     return HAMEL_INVALID;
@@ -26,7 +23,7 @@ static hamel_status compile_inputs(local_equations *l, const hamel_argument *inp
     size_t each = l->rows + 2 * l->m, count = l->inputs * each;
     graph_node *nodes = arena_alloc(&l->memory, count, sizeof *nodes), *at = nodes;
     graph_node *rates = arena_alloc(&l->memory, s->parameter_count, sizeof *rates);
-    if (!nodes || !rates) return no_memory(error);
+    if (!nodes || !rates) return hamel_out_of_memory(error);
     if (lagrange_derive(&e) != HAMEL_OK) return error->status;
     for (size_t k = 0; k < l->inputs; k++) {
         int32_t input = inputs_find_parameter(s, inputs[k].name);
@@ -41,35 +38,47 @@ static hamel_status compile_inputs(local_equations *l, const hamel_argument *inp
     if (status != HAMEL_OK) return status;
     l->input_work = arena_alloc(&l->memory, program_workspace_doubles(l->by_inputs), sizeof *l->input_work);
     l->input_values = arena_alloc(&l->memory, count, sizeof *l->input_values);
-    return l->input_work && l->input_values ? HAMEL_OK : no_memory(error);
+    return l->input_work && l->input_values ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-/* --- memory -------------------------------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
-static double *numbers(local_equations *l, size_t rows, size_t columns) {
+static double *local_numbers(local_equations *l, size_t rows, size_t columns) {
     return arena_alloc(&l->memory, rows * columns, sizeof(double));
 }
 
-static size_t largest(size_t x, size_t y) {
+static size_t larger_size(size_t x, size_t y) {
     return x > y ? x : y;
 }
 
-static bool allocate(local_equations *l) {
-    const hamel_model *model = l->model;
+void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]) {
+    assert(l->rows == l->n + l->m);
     size_t n = l->n, m = l->m, rows = l->rows, k = l->inputs;
-    double **const matrices[] = {&l->R,   &l->phi,   &l->psi,   &l->R_q,   &l->R_v,   &l->R_a,  &l->R_l,
-                                 &l->R_p, &l->phi_q, &l->phi_p, &l->psi_q, &l->psi_v, &l->psi_p};
-    const size_t sizes[][2] = {{rows, 1}, {m, 1}, {m, 1}, {rows, n}, {rows, n}, {rows, n}, {rows, m},
-                               {rows, k}, {m, n}, {m, k}, {m, n},    {m, n},    {m, k}};
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
-        if (!(*matrices[i] = numbers(l, sizes[i][0], sizes[i][1]))) return false;
-    l->dynamics = numbers(l, model->dynamics_count, 1);
-    l->work =
-        numbers(l, largest(program_workspace_doubles(model->dynamics), program_workspace_doubles(model->residual)), 1);
-    l->tangent_work =
-        numbers(l, largest(program_tangent_doubles(model->dynamics), program_tangent_doubles(model->residual)), 1);
-    l->dots = numbers(l, largest(model->dynamics_count, rows), PROGRAM_LANES);
-    l->seeds = numbers(l, largest(n, m), PROGRAM_LANES);
+    const local_matrix all[LOCAL_MATRICES] = {
+        {&l->R, rows, 1},   {&l->R_q, rows, n}, {&l->R_v, rows, n}, {&l->R_a, rows, n}, {&l->R_l, rows, m},
+        {&l->phi, m, 1},    {&l->psi, m, 1},    {&l->phi_q, m, n},  {&l->psi_q, m, n},  {&l->psi_v, m, n},
+        {&l->R_p, rows, k}, {&l->phi_p, m, k},  {&l->psi_p, m, k}};
+    memcpy(list, all, sizeof all);
+}
+
+static bool allocate_local(local_equations *l) {
+    const hamel_model *model = l->model;
+    size_t n = l->n, m = l->m, rows = l->rows;
+    local_matrix list[LOCAL_MATRICES];
+    local_list(l, list);
+    for (size_t i = 0; i < LOCAL_MATRICES; i++)
+        if (!(*list[i].values = local_numbers(l, list[i].rows, list[i].columns))) return false;
+    l->dynamics = local_numbers(l, model->dynamics.count, 1);
+    l->work = local_numbers(l,
+                            larger_size(program_workspace_doubles(model->dynamics.program),
+                                        program_workspace_doubles(model->dynamics.residual)),
+                            1);
+    l->tangent_work = local_numbers(l,
+                                    larger_size(program_tangent_doubles(model->dynamics.program),
+                                                program_tangent_doubles(model->dynamics.residual)),
+                                    1);
+    l->dots = local_numbers(l, larger_size(model->dynamics.count, rows), PROGRAM_LANES);
+    l->seeds = local_numbers(l, larger_size(n, m), PROGRAM_LANES);
     return l->dynamics && l->work && l->tangent_work && l->dots && l->seeds;
 }
 
@@ -84,33 +93,33 @@ hamel_status local_create(local_equations *l, hamel_model *model, const hamel_ar
             "%zu coordinates and constraints are too many for this analysis: its matrices are dense and it "
             "takes %d at most",
             l->rows, (int)LOCAL_MOST);
-    if (model->friction_count > 0)
+    if (model->friction.count > 0)
         return hamel_fail(error, HAMEL_INVALID, "/constraints", 0,
                           "dry friction has no linear form: take the friction out of the description first");
     unsigned reactions = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
-    if (model->nonideal && (program_depends(model->nonideal) & reactions))
+    if (model->dynamics.nonideal && (program_depends(model->dynamics.nonideal) & reactions))
         return hamel_fail(error, HAMEL_INVALID, "/constraints", 0,
                           "prescribed work that depends on reactions has no linear form here");
-    if (!mode_create(&l->mode, model) || !allocate(l)) return no_memory(error);
+    if (!discrete_state_create(&l->discrete_state, model, &l->memory) || !allocate_local(l))
+        return hamel_out_of_memory(error);
     model->system->error = error;
     return input_count > 0 ? compile_inputs(l, inputs, error) : HAMEL_OK;
 }
 
 void local_free(local_equations *l) {
-    mode_free(&l->mode);
     arena_free(&l->memory);
 }
 
-/* --- evaluation ---------------------------------------------------------------------------------------------------- */
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-/* Where a derivative goes: rows [first, first + count) of the program's outputs into a row-major matrix. */
+/* A row-major matrix that receives outputs [first, first + count) of the program. */
 typedef struct target {
     size_t first, count;
     double *matrix;
 } target;
 
-static void differentiate(local_equations *l, const program *p, const program_inputs *in, graph_symbol_kind kind,
-                          size_t columns, const target *targets, size_t target_count) {
+static void fill_derivatives(local_equations *l, const program *p, const program_inputs *in, graph_symbol_kind kind,
+                             size_t columns, const target *targets, size_t target_count) {
     program_inputs seeds = {{0}};
     seeds.values[kind] = l->seeds;
     for (size_t base = 0; base < columns; base += PROGRAM_LANES) {
@@ -126,27 +135,28 @@ static void differentiate(local_equations *l, const program *p, const program_in
 
 static void evaluate_levels(local_equations *l, const program_inputs *in) {
     const hamel_model *model = l->model;
-    const target by_q[] = {{model->at_position, l->m, l->phi_q}, {model->at_velocity, l->m, l->psi_q}};
-    const target by_v[] = {{model->at_velocity, l->m, l->psi_v}};
-    program_prepare(model->dynamics, in, l->work);
-    program_evaluate(model->dynamics, in, l->work, l->dynamics);
-    memcpy(l->phi, l->dynamics + model->at_position, l->m * sizeof *l->phi);
-    memcpy(l->psi, l->dynamics + model->at_velocity, l->m * sizeof *l->psi);
+    const target by_q[] = {{model->dynamics.at_position, l->m, l->phi_q},
+                           {model->dynamics.at_velocity, l->m, l->psi_q}};
+    const target by_v[] = {{model->dynamics.at_velocity, l->m, l->psi_v}};
+    program_prepare(model->dynamics.program, in, l->work);
+    program_evaluate(model->dynamics.program, in, l->work, l->dynamics);
+    memcpy(l->phi, l->dynamics + model->dynamics.at_position, l->m * sizeof *l->phi);
+    memcpy(l->psi, l->dynamics + model->dynamics.at_velocity, l->m * sizeof *l->psi);
     if (l->m == 0) return;
-    differentiate(l, model->dynamics, in, SYMBOL_COORDINATE, l->n, by_q, 2);
-    differentiate(l, model->dynamics, in, SYMBOL_VELOCITY, l->n, by_v, 1);
+    fill_derivatives(l, model->dynamics.program, in, SYMBOL_COORDINATE, l->n, by_q, 2);
+    fill_derivatives(l, model->dynamics.program, in, SYMBOL_VELOCITY, l->n, by_v, 1);
 }
 
 static void evaluate_residual(local_equations *l, const program_inputs *in) {
-    const program *p = l->model->residual;
+    const program *p = l->model->dynamics.residual;
     const target by_q = {0, l->rows, l->R_q}, by_v = {0, l->rows, l->R_v}, by_a = {0, l->rows, l->R_a},
                  by_l = {0, l->rows, l->R_l};
     program_prepare(p, in, l->work);
     program_evaluate(p, in, l->work, l->R);
-    differentiate(l, p, in, SYMBOL_COORDINATE, l->n, &by_q, 1);
-    differentiate(l, p, in, SYMBOL_VELOCITY, l->n, &by_v, 1);
-    differentiate(l, p, in, SYMBOL_ACCELERATION, l->n, &by_a, 1);
-    if (l->m > 0) differentiate(l, p, in, SYMBOL_MULTIPLIER, l->m, &by_l, 1);
+    fill_derivatives(l, p, in, SYMBOL_COORDINATE, l->n, &by_q, 1);
+    fill_derivatives(l, p, in, SYMBOL_VELOCITY, l->n, &by_v, 1);
+    fill_derivatives(l, p, in, SYMBOL_ACCELERATION, l->n, &by_a, 1);
+    if (l->m > 0) fill_derivatives(l, p, in, SYMBOL_MULTIPLIER, l->m, &by_l, 1);
 }
 
 static void evaluate_inputs(local_equations *l, const program_inputs *in) {
@@ -162,42 +172,35 @@ static void evaluate_inputs(local_equations *l, const program_inputs *in) {
     }
 }
 
-/* λ_c = 0 in place of a constraint that does not act. */
-static void rest_constraints(local_equations *l, const double *lambda) {
+/* Replaces inactive constraints by λ_c = 0. */
+static void rest_constraints(local_equations *l, const local_matrix *list, const double *lambda) {
     for (size_t c = 0; c < l->m; c++) {
-        size_t row = l->n + c;
         if (l->model->active[c]) continue;
-        l->R[row] = lambda[c];
-        l->phi[c] = l->psi[c] = 0;
-        memset(l->R_q + row * l->n, 0, l->n * sizeof(double));
-        memset(l->R_v + row * l->n, 0, l->n * sizeof(double));
-        memset(l->R_a + row * l->n, 0, l->n * sizeof(double));
-        memset(l->R_l + row * l->m, 0, l->m * sizeof(double));
-        memset(l->phi_q + c * l->n, 0, l->n * sizeof(double));
-        memset(l->psi_q + c * l->n, 0, l->n * sizeof(double));
-        memset(l->psi_v + c * l->n, 0, l->n * sizeof(double));
-        memset(l->R_p + row * l->inputs, 0, l->inputs * sizeof(double));
-        memset(l->phi_p + c * l->inputs, 0, l->inputs * sizeof(double));
-        memset(l->psi_p + c * l->inputs, 0, l->inputs * sizeof(double));
-        l->R_l[row * l->m + c] = 1;
+        for (size_t i = 0; i < LOCAL_MATRICES; i++) {
+            size_t row = list[i].rows - l->m + c;
+            memset(*list[i].values + row * list[i].columns, 0, list[i].columns * sizeof **list[i].values);
+        }
+        l->R[l->n + c] = lambda[c];
+        l->R_l[(l->n + c) * l->m + c] = 1;
     }
 }
 
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) {
+    assert(l->rows == l->n + l->m);
+    local_matrix list[LOCAL_MATRICES];
     hamel_status asked = hamel_ask(l->model->system->poll);
     if (asked != HAMEL_OK) return asked;
     program_inputs in = model_inputs(l->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
-    mode_choose_branches(&l->mode, s->t, s->q, s->v);
-    in.values[SYMBOL_BRANCH] = l->mode.branches;
+    discrete_state_choose_branches(&l->discrete_state, s->t, s->q, s->v);
+    in.values[SYMBOL_BRANCH] = l->discrete_state.branches;
     evaluate_levels(l, &in);
     evaluate_residual(l, &in);
     evaluate_inputs(l, &in);
-    rest_constraints(l, s->lambda);
-    bool good = all_finite(l->R, l->rows) && all_finite(l->R_q, l->rows * l->n) && all_finite(l->R_v, l->rows * l->n) &&
-                all_finite(l->R_a, l->rows * l->n) && all_finite(l->R_l, l->rows * l->m) &&
-                all_finite(l->phi_q, l->m * l->n) && all_finite(l->psi_q, l->m * l->n) &&
-                all_finite(l->psi_v, l->m * l->n) && all_finite(l->R_p, l->rows * l->inputs) &&
-                all_finite(l->phi_p, l->m * l->inputs) && all_finite(l->psi_p, l->m * l->inputs);
+    local_list(l, list);
+    rest_constraints(l, list, s->lambda);
+    bool good = true;
+    for (size_t i = 0; i < LOCAL_MATRICES && good; i++)
+        good = all_finite(*list[i].values, list[i].rows * list[i].columns);
     if (good) return HAMEL_OK;
     return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.9g the equations or their derivatives are not finite",
                       s->t);

@@ -1,25 +1,25 @@
-/* local.h — the equations of motion and their first derivatives at one state, as dense matrices.
+/* local.h — equations of motion and their first derivatives at one state, as dense matrices.
  *
  *     R(t, q, q', q'', λ, p) = 0     n + m rows: motion, then constraints at the level of accelerations
- *     Φ(t, q, p) = 0                 m rows; 0 where a constraint has no position level
- *     ψ(t, q, q', p) = 0             m rows; 0 where it has no velocity level
+ *     Φ(t, q, p) = 0                 m rows; 0 for constraints without a position level
+ *     ψ(t, q, q', p) = 0             m rows; 0 for constraints without a velocity level
  *
- * Derivatives by the state come from the programs by forward mode, those by parameters p from the graph. Rows of
- * constraints that do not act are λ_c = 0. Matrices are row-major. */
+ * Derivatives with respect to the state are computed by the programs in tangent mode, and those with respect to
+ * parameters p by expressions of the graph. Rows of inactive constraints are λ_c = 0. Matrices are row-major. */
 #ifndef HAMEL_ANALYZE_LOCAL_H
 #define HAMEL_ANALYZE_LOCAL_H
 
-#include "engine/solve/mode.h"
+#include "engine/dynamics/discrete_state.h"
 
-enum { LOCAL_MOST = 600 }; /* coordinates and constraints together */
+enum { LOCAL_MOST = 600 }; /* upper bound of n + m; larger systems are refused, because matrices are dense */
 
 typedef struct local_equations {
     arena memory;
     hamel_model *model; /* borrowed; its graph is extended */
     size_t n, m, rows;  /* rows = n + m */
     size_t inputs;
-    motion_mode mode;   /* for the branches at the state */
-    program *by_inputs; /* ∂(R, Φ, ψ)/∂p, one input after the other; NULL without inputs */
+    discrete_state discrete_state; /* branches of nonsmooth operators at the state */
+    program *by_inputs;            /* ∂(R, Φ, ψ)/∂p, input by input; NULL if there are no inputs */
 
     double *R, *phi, *psi;                         /* rows, m, m */
     double *R_q, *R_v, *R_a, *R_l, *R_p;           /* rows × n, n, n, m, inputs */
@@ -32,15 +32,25 @@ typedef struct local_state {
     const double *q, *v, *a, *lambda; /* n, n, n, m */
 } local_state;
 
-/* `inputs`: names of parameters; parameters made of them move along. HAMEL_INVALID names one that does not exist;
- * HAMEL_LIMIT when the system is larger than LOCAL_MOST; HAMEL_INVALID where forces depend on reactions in a way that has
- * no derivative here (friction, prescribed work that asks for reactions). local_free in any case. */
+/* An entry of the list of all values and derivatives. The last m rows of each matrix belong to the constraints. */
+enum { LOCAL_MATRICES = 13 };
+typedef struct local_matrix {
+    double **values; /* rows × columns */
+    size_t rows, columns;
+} local_matrix;
+void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]);
+
+/* Creates the equations. `inputs` are names of parameters; parameters that depend on them change with them. Returns
+ * HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that has no derivative here
+ * (friction, prescribed work that contains reactions). Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST. Call local_free
+ * also on failure. */
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);
 
-/* Fills the matrices. HAMEL_NOT_FINITE, with a fault, when a value or a derivative is not finite. First asks the poll of the
- * model's system: if the answer is not HAMEL_OK, it is returned without a fault, so that every loop over this ends. */
+/* Fills the matrices. Returns HAMEL_NOT_FINITE with an error if a value or a derivative is not finite. First calls the
+ * poll of the model's system. If that does not return HAMEL_OK, its status is returned without an error, so that every
+ * loop over this function ends. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
 
 #endif

@@ -1,23 +1,25 @@
-/* long_forms.c — see long_forms.h. */
+/* long_forms.c — evaluation of forms in long numbers, and rank decisions; see long_forms.h. */
 #include "engine/analyze/long_forms.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
-enum { NEWTON_STEPS = 6 };
-static const double CHANGE = 0x1p-46; /* a hundred times the rounding of a double */
-static const double SIGNAL = 1e3;
+enum { NEWTON_STEPS = 6 }; /* three steps lead from the 1e-10 of samples to 256 bits; the others are a margin */
+static const double CHANGE = 0x1p-46; /* relative change of coefficients: 64 times the rounding unit of doubles */
+static const double SIGNAL = 1e3;     /* safety factor on the difference between the copies */
 const double LONG_NOISE = 0x1p-200;
 
-/* --- the plan ------------------------------------------------------------------------------------------------------ */
+/* --- the plan ----------------------------------------------------------------------------------------------------- */
 
 static size_t chosen_row(const forms *f, size_t row) {
+    assert(row < f->row_count);
     for (size_t k = 0; k < f->rank; k++)
         if (f->chosen[k] == row) return k;
     return f->rank;
 }
 
-/* The derivatives of the chosen rows' entries, and all roots. NULL without memory, or when the graph failed. */
+/* Lists the derivatives of the chosen rows' entries, and all roots of the plan. Returns NULL if memory or the graph
+ * failed. */
 static graph_node *list_roots(long_forms *c, bool slopes, size_t *count) {
     forms *f = c->f;
     graph *g = f->a->system->graph;
@@ -77,7 +79,7 @@ bool long_forms_plan(long_forms *c, bool slopes) {
     return true;
 }
 
-/* Columns to solve for, by elimination with the entry that is largest in its row, time excepted. False at a singular point. */
+/* Chooses the columns to solve for by elimination. The pivot is the largest entry of each row, time excluded. */
 bool long_forms_pivots(long_forms *c) {
     size_t n = c->f->coordinate_count, count = 0;
     double *a = c->matrix;
@@ -105,7 +107,7 @@ bool long_forms_pivots(long_forms *c) {
     return count == c->others;
 }
 
-/* --- one system ---------------------------------------------------------------------------------------------------- */
+/* --- one copy of the system --------------------------------------------------------------------------------------- */
 
 void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratch) {
     if (mpfr_zero_p(x) || mpfr_zero_p(y)) return;
@@ -116,40 +118,30 @@ void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratc
         mpfr_sub(to, to, scratch, MPFR_RNDN);
 }
 
-void copy_free(const long_forms *c, copy *y) {
-    size_t k = c->rank;
-    taylor_free(&y->t);
-    taylor_numbers_free(y->x, c->width);
-    taylor_numbers_free(y->inverse, k * k);
-    taylor_numbers_free(y->right, k + 1);
-    taylor_numbers_free(y->work, 2 * k * k);
-    taylor_numbers_free(y->scale, k);
-    *y = (copy){0};
-}
-
 double copy_change(size_t n) {
     return n > 0 ? CHANGE : 0;
 }
 
-bool copy_create(const long_forms *c, copy *y, double change, uint64_t seed) {
+bool copy_create(const long_forms *c, copy *y, double change, uint64_t seed, number_pool *pool) {
     size_t k = c->rank;
     const double *parameters =
         model_inputs(c->f->a->model, NULL, NULL, NULL, NULL, NULL, NULL).values[SYMBOL_PARAMETER];
-    bool good = taylor_init(&y->t, &c->plan, c->order, parameters, change, seed);
-    y->x = taylor_numbers(c->width);
-    y->inverse = taylor_numbers(k * k);
-    y->right = taylor_numbers(k + 1);
-    y->work = taylor_numbers(2 * k * k);
-    y->scale = taylor_numbers(k);
+    bool good = taylor_init(&y->t, &c->plan, c->order, parameters, change, seed, pool);
+    y->x = number_pool_take(pool, c->width);
+    y->inverse = number_pool_take(pool, k * k);
+    y->right = number_pool_take(pool, k + 1);
+    y->work = number_pool_take(pool, 2 * k * k);
+    y->scale = number_pool_take(pool, k);
     return good && y->x && y->inverse && y->right && y->work && y->scale;
 }
 
 void copy_set(const long_forms *c, copy *y, size_t column, size_t k, mpfr_srcptr value) {
+    assert(column < c->width && k <= c->order);
     if (c->variable[column] < c->plan.count)
         mpfr_set(taylor_coefficient(&y->t, c->variable[column], k), value, MPFR_RNDN);
 }
 
-/* Gauss–Jordan with the largest pivot of a column, on A_p | 1. False where A_p is singular or not finite. */
+/* Inverts A_p by Gauss–Jordan elimination with partial pivoting. Returns false if A_p is singular or not finite. */
 static bool invert(const long_forms *c, copy *y) {
     size_t k = c->rank, wide = 2 * k;
     for (size_t i = 0; i < k * wide; i++) mpfr_set_zero(y->work[i], 1);
@@ -183,6 +175,7 @@ static bool invert(const long_forms *c, copy *y) {
 }
 
 void copy_solve(const long_forms *c, copy *y, mpfr_t *S, size_t first, size_t stride, size_t k) {
+    assert(k <= c->order);
     size_t rank = c->rank;
     for (size_t e = 0; k > 0 && e < c->f->entry_count; e++) {
         size_t q = c->solved[c->f->entry_column[e]];
@@ -202,7 +195,7 @@ void copy_clear_right(const long_forms *c, copy *y) {
     for (size_t r = 0; r < c->rank; r++) mpfr_set_zero(y->right[r], 1);
 }
 
-/* Onto the chosen holonomic constraints, by Newton's method in the pivots: the sample satisfies them to rounding of doubles. */
+/* Newton's method in the pivot coordinates. The sample nearly satisfies the constraints already. */
 bool copy_settle(const long_forms *c, copy *y) {
     bool holonomic = false;
     for (size_t l = 0; l < c->width; l++) copy_set(c, y, l, 0, y->x[l]);
@@ -228,28 +221,22 @@ void enlarge(mpfr_ptr scale, mpfr_srcptr value) {
     if (mpfr_cmpabs(value, scale) > 0) mpfr_abs(scale, value, MPFR_RNDN);
 }
 
-/* --- the rank ------------------------------------------------------------------------------------------------------- */
+/* --- the rank ----------------------------------------------------------------------------------------------------- */
 
-void directions_free(directions *d) {
-    for (size_t n = 0; n < COPIES; n++) {
-        taylor_numbers_free(d->rows[n], d->rank * d->rank);
-        taylor_numbers_free(d->next[n], d->rank);
-    }
-    free(d->pivot);
-}
-
-bool directions_create(directions *d, size_t rank, double noise) {
-    *d = (directions){.rank = rank, .noise = noise, .pivot = calloc(rank + 1, sizeof *d->pivot)};
+bool directions_create(directions *d, long_forms *c, number_pool *pool) {
+    size_t rank = c->rank;
+    *d = (directions){.rank = rank, .noise = c->noise, .pivot = arena_alloc(&c->memory, rank, sizeof *d->pivot)};
     bool good = d->pivot != NULL;
     for (size_t n = 0; n < COPIES; n++) {
-        d->rows[n] = taylor_numbers(rank * rank);
-        d->next[n] = taylor_numbers(rank);
+        d->rows[n] = number_pool_take(pool, rank * rank);
+        d->next[n] = number_pool_take(pool, rank);
         good = good && d->rows[n] && d->next[n];
     }
     return good;
 }
 
-/* Ratio of component r of the next row to the rounding of the coefficients and of the computation. */
+/* Returns the ratio of component r of the next row to its error bound, which covers rounded coefficients and rounding
+ * errors of the computation. */
 static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_ptr scratch) {
     double noise = 0, value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)),
            size = mpfr_get_d(copies->scale[r], MPFR_RNDN);
@@ -262,6 +249,7 @@ static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_
 }
 
 bool directions_add(directions *d, copy *copies) {
+    assert(d->count <= d->rank);
     mpfr_ptr scratch = copies->t.scratch[0], factor = copies->t.scratch[1];
     size_t rank = d->rank, best = rank;
     for (size_t i = 0; i < d->count; i++)

@@ -1,9 +1,10 @@
-/* long_forms.h — the forms of a group in numbers of TAYLOR_BITS bits, in three systems whose coefficients differ slightly.
+/* long_forms.h — forms of a group in numbers of TAYLOR_BITS bits, for three copies of the system with slightly
+ * different coefficients.
  *
- * Rounding of a computation with so many bits cannot be mistaken for a bracket. Coefficients given as decimals are still
- * rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed for two more systems, whose coefficients
- * differ by CHANGE, and a direction counts if it is larger than SIGNAL times the difference between the systems. No
- * threshold for the size of a bracket is needed. */
+ * With so many bits, rounding errors of the computation cannot be mistaken for a bracket. Coefficients given as
+ * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed for two more copies,
+ * whose coefficients differ by CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the difference
+ * between the copies. No threshold for the size of a bracket is needed. */
 #ifndef HAMEL_ANALYZE_LONG_FORMS_H
 #define HAMEL_ANALYZE_LONG_FORMS_H
 
@@ -12,7 +13,7 @@
 
 enum { COPIES = 3 };
 
-/* ∂(entry)/∂(column) */
+/* The derivative of an entry with respect to a column's variable, at position `place` of the plan. */
 typedef struct slope {
     size_t entry, column, place;
 } slope;
@@ -22,85 +23,89 @@ typedef struct long_forms {
     arena memory;
     taylor_plan plan;
     size_t width, rank, others, order;
-    size_t *row;           /* entry → position among the chosen rows; rank for others */
-    size_t *place;         /* entry → place of its node */
-    size_t *variable;      /* column → place of its symbol; plan.count where no expression contains it */
-    size_t *residual;      /* row → place of Φ of a holonomic constraint; plan.count for others */
-    size_t *pivot, *other; /* columns: rank; width − rank */
-    size_t *solved;        /* column → position in pivot; rank for others */
+    size_t *row;           /* row[entry]: position among the chosen rows; rank if not chosen */
+    size_t *place;         /* place[entry]: position of its node in the plan */
+    size_t *variable;      /* variable[column]: position of its symbol in the plan; plan.count if unused */
+    size_t *residual;      /* residual[row]: position of Φ in the plan; plan.count if not holonomic */
+    size_t *pivot, *other; /* columns solved for (rank), and the others (width − rank) */
+    size_t *solved;        /* solved[column]: position in pivot; rank if not solved for */
     slope *slopes;
     size_t slope_count;
-    double *control;       /* width × (order + 1): u */
-    double *matrix;        /* rank × width */
-    double noise;          /* of a bracket, in units of its terms */
-    mpfr_t *start[COPIES]; /* width: of each system's curve */
+    double *control;       /* width × (order + 1): series of u */
+    double *matrix;        /* rank × width: scratch for the choice of pivots */
+    double noise;          /* bound of the rounding error of a bracket, relative to its terms */
+    mpfr_t *start[COPIES]; /* width: first point of each copy's curve */
 } long_forms;
 
-/* One of the systems. The series of a curve are closure.c's. Series are one after another, each of order + 1 coefficients. */
+/* A copy of the system. Each series has order + 1 consecutive coefficients; closure.c fills the series along a
+ * curve. */
 typedef struct copy {
     taylor t;
-    mpfr_t *x;            /* width */
-    mpfr_t *velocity;     /* width */
-    mpfr_t *inverse;      /* rank × rank numbers: of A_p at the start */
+    mpfr_t *x;            /* width: configuration */
+    mpfr_t *velocity;     /* width: series of x' */
+    mpfr_t *inverse;      /* rank × rank numbers: inverse of A_p at x */
     mpfr_t *b;            /* rank × others */
     mpfr_t *P;            /* rank × width */
     mpfr_t *V;            /* rank × others */
-    mpfr_t *right, *work; /* rank; rank × 2 rank numbers */
-    mpfr_t *scale;        /* rank: the largest coefficient or term of a component */
+    mpfr_t *right, *work; /* scratch: rank + 1; rank × 2 rank numbers */
+    mpfr_t *scale;        /* rank: largest coefficient or term of each component */
 } copy;
 
-/* The rows kept so far, for all copies, each reduced by the previous rows. */
+/* The independent rows so far, for all copies, each reduced by the previous rows. */
 typedef struct directions {
     size_t rank, count;
-    double noise;         /* of a bracket, in units of its terms */
-    size_t *pivot;        /* component that is 1 */
-    mpfr_t *rows[COPIES]; /* rank × rank */
-    mpfr_t *next[COPIES]; /* rank */
+    double noise;         /* bound of the rounding error of a bracket, relative to its terms */
+    size_t *pivot;        /* pivot[k]: component of row k that is 1 */
+    mpfr_t *rows[COPIES]; /* rank × rank: rows kept */
+    mpfr_t *next[COPIES]; /* rank: row to be tested; set by the caller */
 } directions;
 
-/* Fills `l`, whose forms, width, rank, others and memory are given. With `slopes` the derivatives of entries, too. False
- * when memory or the graph failed. */
+/* Fills `l`, whose f, width, rank, others and memory must be set; if `slopes`, also the derivatives of entries. Returns
+ * false if memory or the graph failed. */
 bool long_forms_plan(long_forms *l, bool slopes);
 
-/* Columns to solve for, at the values of the forms that were evaluated last. False at a singular point. */
+/* Chooses the columns to solve for, from the values of the forms evaluated last. Returns false at a singular point. */
 bool long_forms_pivots(long_forms *l);
 
-/* A system with coefficients changed by up to `change`: its numbers without the series of a curve. False without memory;
- * copy_free in both cases. */
-bool copy_create(const long_forms *l, copy *y, double change, uint64_t seed);
-void copy_free(const long_forms *l, copy *y);
+/* Creates a copy with coefficients changed by up to `change`, without the series of a curve. Returns false if out of
+ * memory. The pool owns the numbers. */
+bool copy_create(const long_forms *l, copy *y, double change, uint64_t seed, number_pool *pool);
 
-/* The coefficients of system n are changed by so much. */
+/* Returns the relative change of the coefficients of copy n. */
 double copy_change(size_t n);
 
-/* y->x moved onto the chosen holonomic constraints, and the inverse there. False where A_p is singular or not finite. */
+/* Projects y->x onto the chosen holonomic constraints and computes the inverse of A_p there. Returns false if A_p is
+ * singular or not finite. */
 bool copy_settle(const long_forms *l, copy *y);
 
-/* Coefficient k of a column's series of x. */
+/* Sets coefficient k of a column's series of x. */
 void copy_set(const long_forms *l, copy *y, size_t column, size_t k, mpfr_srcptr value);
 
-/* Coefficient k of S in A_p S = R, of which right[] holds that of R; S has `stride` series from one row to the next. */
+/* Computes coefficient k of S in A_p S = R from that of R in right[], which is overwritten. Rows of S are `stride`
+ * series apart, beginning at `first`. */
 void copy_solve(const long_forms *l, copy *y, mpfr_t *S, size_t first, size_t stride, size_t k);
 void copy_clear_right(const long_forms *l, copy *y);
 
-/* Makes scale[r] at least as large as a term of component r. */
+/* Raises `scale` to |value| if it is smaller. */
 void enlarge(mpfr_ptr scale, mpfr_srcptr value);
 
-/* to += or −= x y */
+/* Adds sign · x y to `to`. */
 void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratch);
 
-/* Coefficient k of a series among others of that order. */
+/* Returns coefficient k of series number `which`. */
 static inline mpfr_ptr term(mpfr_t *series, size_t which, size_t order, size_t k) {
     return series[which * (order + 1) + k];
 }
 
-bool directions_create(directions *d, size_t rank, double noise);
-void directions_free(directions *d);
+/* Creates an empty set of rows with l->rank components and l->noise. Returns false if out of memory. The pool owns the
+ * numbers. */
+bool directions_create(directions *d, long_forms *l, number_pool *pool);
 
-/* Keeps the next row if it is independent of the previous rows; the scales are those of the copies. */
+/* Adds the row in `next` if it is independent of the previous rows, with the scales of the copies. Returns whether it
+ * was added. */
 bool directions_add(directions *d, copy *copies);
 
-/* `noise` of directions: a bracket's terms and the coefficients; TAYLOR_BITS less what cancels. */
+/* Default `noise` of directions: 2^-TAYLOR_BITS, with 56 bits for cancellation. */
 extern const double LONG_NOISE;
 
 #endif

@@ -1,16 +1,18 @@
-/* moving.c — see moving.h. */
+/* moving.c — detection of constraints and forces that exclude rest; see moving.h. */
 #include "engine/analyze/moving.h"
 
 #include "engine/base/random.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
-static const double STILL = 1e-12;  /* a velocity or a force against the sizes of its terms */
-static const double CHANGES = 1e-9; /* a force, the same */
-enum { TRIALS = 6 };
+/* Largest value treated as zero, relative to the coefficients: some thousand units of rounding. */
+static const double STILL = 1e-12;
+static const double CHANGES = 1e-9; /* smallest change of a force with time that is reported, relative to its terms */
+enum { TRIALS = 6 };                /* random configurations */
 
-/* At rest ψ is Φ_t of a holonomic constraint and B of one on velocities; a constraint on accelerations has its residual. */
+/* Returns true if constraint c is violated at rest, by *value. At rest, ψ is Φ_t of a holonomic constraint and B of a
+ * velocity constraint. For an acceleration constraint the residual is used. */
 static bool demands_motion(const statics *s, size_t c, double *value) {
     const local_equations *l = &s->local;
     bool accelerates = s->model->order[c] == CONSTRAINT_ACCELERATION;
@@ -22,23 +24,23 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
     return fabs(*value) > STILL * size;
 }
 
-/* A random configuration, without multipliers. */
-static void draw(statics *s, double *q) {
+/* Draws a random configuration; multipliers remain 0. */
+static void draw_rest(statics *s, double *q) {
     for (size_t i = 0; i < s->n; i++)
         q[i] = s->model->q0[i] + random_uniform(&s->seed, -1, 1) * 1.5 * fmax(1, fabs(s->model->q0[i]));
 }
 
-/* How often, and with which signs, each constraint demands motion; which forces on coordinates change between instants. */
+/* Constraints that are violated at rest, and forces that change between instants. */
 typedef struct findings {
-    size_t evaluated;
-    size_t *moves, *positive; /* m */
+    size_t evaluated;         /* number of states at which the equations were evaluated */
+    size_t *moves, *positive; /* m: how often the constraint was violated at rest, and with a positive value */
     double *q, *lambda, *before;
-    bool *changes; /* n */
+    bool *changes; /* n: whether the force changes with time */
 } findings;
 
 static void look(statics *s, findings *f) {
     for (size_t trial = 0; trial < TRIALS; trial++) {
-        draw(s, f->q);
+        draw_rest(s, f->q);
         for (size_t k = 0; k < s->instants; k++) {
             hamel_error quiet = {0};
             local_state state = {s->t[k], f->q, s->zero_a, s->zero_a, f->lambda};
@@ -62,13 +64,15 @@ static void look(statics *s, findings *f) {
     }
 }
 
-/* A continuous B(q) that changes its sign vanishes somewhere. */
+/* Returns true if constraint c excludes rest. A continuous B(q) that changes sign vanishes at some configuration, so it
+ * does not exclude rest at one instant. */
 static bool forbids(const statics *s, const findings *f, size_t c) {
+    assert(f->positive[c] <= f->moves[c] && f->moves[c] <= f->evaluated);
     if (f->evaluated == 0 || f->moves[c] < f->evaluated) return false;
     return s->instants > 1 || f->positive[c] == 0 || f->positive[c] == f->evaluated;
 }
 
-static hamel_status report(const statics *s, const findings *f, hamel_error *error) {
+static hamel_status report_motion(const statics *s, const findings *f, hamel_error *error) {
     const hamel_system *system = s->model->system;
     hamel_status status = HAMEL_OK;
     for (size_t c = 0; c < s->m; c++) {
@@ -95,21 +99,13 @@ static hamel_status report(const statics *s, const findings *f, hamel_error *err
 
 hamel_status moving_refuse(statics *s, hamel_error *error) {
     size_t n = s->n, m = s->m;
-    findings f = {0};
-    f.moves = calloc(2 * m + 1, sizeof *f.moves);
-    f.q = calloc(2 * n + m + 1, sizeof *f.q);
-    f.changes = calloc(n + 1, sizeof *f.changes);
-    hamel_status status = HAMEL_OK;
-    if (f.moves && f.q && f.changes) {
-        f.positive = f.moves + m;
-        f.before = f.q + n;
-        f.lambda = f.before + n;
-        look(s, &f);
-        status = report(s, &f, error);
-    } else
-        status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
-    free(f.moves);
-    free(f.q);
-    free(f.changes);
-    return status;
+    findings f = {.moves = arena_alloc(&s->memory, 2 * m, sizeof *f.moves),
+                  .q = arena_alloc(&s->memory, 2 * n + m, sizeof *f.q),
+                  .changes = arena_alloc(&s->memory, n, sizeof *f.changes)};
+    if (!f.moves || !f.q || !f.changes) return hamel_out_of_memory(error);
+    f.positive = f.moves + m;
+    f.before = f.q + n;
+    f.lambda = f.before + n;
+    look(s, &f);
+    return report_motion(s, &f, error);
 }

@@ -4,8 +4,9 @@
 
 #include "engine/analyze/statics.h"
 
-/* When no equilibrium was found: HAMEL_INVALID with a fault for each constraint with Φ_t or B and each force with ∂Q/∂t that
- * does not vanish at random configurations (Papastavridis, example 3.2.5); HAMEL_OK when nothing forbids rest. */
+/* Call it if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
+ * configurations (Papastavridis, example 3.2.5), and for each force that changes with time there. Returns HAMEL_INVALID
+ * if there is such an error, else HAMEL_OK. */
 hamel_status moving_refuse(statics *s, hamel_error *error) HAMEL_CHECKED;
 
 #endif

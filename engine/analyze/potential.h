@@ -1,11 +1,11 @@
-/* potential.h — is an equilibrium a minimum of the potential?
+/* potential.h — test whether an equilibrium is a minimum of the potential.
  *
- * U is the Jacobi integral h at rest: V, with the centrifugal potential of prescribed rotations; with cyclic velocities
- * the amended potential at constant momenta (Routh). Where U has a strict minimum on the configurations that holonomic
- * constraints allow, h, which damping can only reduce, confines the motion: the equilibrium is stable (Lagrange,
- * Dirichlet). If the terms of lowest order show that U has no minimum, and no gyroscopic force acts, it is unstable
- * (Chetaev; Kozlov, J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math.
- * Dokl. 25 (1982) 277). */
+ * U is the Jacobi integral h at rest: V plus the centrifugal potential of prescribed rotations. With cyclic velocities,
+ * U is the amended potential at constant momenta (Routh). If U has a strict minimum on the configurations that
+ * holonomic constraints allow, the equilibrium is stable, because damping can only reduce h (Lagrange, Dirichlet). If
+ * the terms of lowest order show that U has no minimum, and no gyroscopic force acts, it is unstable (Chetaev; Kozlov,
+ * J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math. Dokl. 25 (1982)
+ * 277). */
 #ifndef HAMEL_ANALYZE_POTENTIAL_H
 #define HAMEL_ANALYZE_POTENTIAL_H
 
@@ -15,15 +15,15 @@ typedef enum potential_kind { POTENTIAL_UNDECIDED, POTENTIAL_LEAST, POTENTIAL_NO
 
 typedef struct potential_verdict {
     potential_kind kind;
-    int order;          /* of the terms that decide; 0: not a whole number, or the quadratic ones */
-    bool gyroscopic;    /* gyroscopic forces act, which could stabilize an equilibrium that is not a minimum of U */
-    const char *reason; /* why undecided; a literal */
+    int order;          /* order of the terms that decide; 0: not an integer */
+    bool gyroscopic;    /* whether gyroscopic forces act, which may stabilize an equilibrium that is no minimum */
+    const char *reason; /* why the verdict is undecided; a string literal */
 } potential_verdict;
 
-/* z: an equilibrium with the given velocities; family: orthonormal directions of q, n × family_count, along which it is
- * one of many, and U does not change. `integrable`: velocity constraints are holonomic in disguise; `kinked`: second
- * derivatives of U jump at z, so that only its growth along rays decides. */
-potential_verdict potential_judge(statics *s, const double *z, const double *family, size_t family_count,
-                                  bool integrable, bool kinked);
+/* Examines the equilibrium z with the given velocities. family[family_count][n] are orthonormal directions of its
+ * family, along which U is constant. `integrable` means that all velocity constraints are integrable. `kinked` means
+ * that second derivatives of U jump at z, so only the growth along rays decides. */
+potential_verdict potential_decide(statics *s, const double *z, const double *family, size_t family_count,
+                                   bool integrable, bool kinked);
 
 #endif

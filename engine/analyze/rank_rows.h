@@ -1,41 +1,37 @@
-/* row_basis.h — an orthonormal basis of the span of rows that come one after another.
+/* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
- * Gram–Schmidt, again where much has canceled (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that
- * row i = Σ_{j≤i} L_ij Q_j for the rows kept. A row whose rest is below `tolerance` times its length depends on the
- * ones before it and is not kept. */
-#ifndef HAMEL_ANALYZE_ROW_BASIS_H
-#define HAMEL_ANALYZE_ROW_BASIS_H
+ * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that row i
+ * = Σ_{j≤i} L_ij Q_j for the rows kept. A row is redundant, and not kept, if its orthogonal part is below `tolerance`
+ * times its length. */
+#ifndef HAMEL_ANALYZE_RANK_ROWS_H
+#define HAMEL_ANALYZE_RANK_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct row_basis {
+typedef struct rank_rows {
     size_t width, capacity, rank; /* rank ≤ capacity and width */
     double *Q;                    /* capacity × width, row by row */
     double *L;                    /* capacity × capacity, row by row, lower triangle */
-    double *rest;                 /* width: what of the last row is orthogonal to those before */
-    double *given;                /* width: the last row before that */
-    size_t *entries;              /* width: where it is not zero */
+    double *rest;                 /* width: part of the last row orthogonal to the rows before it */
+    double *given;                /* width: `rest` before the current pass */
+    size_t *entries;              /* width: columns of its nonzero entries */
     double tolerance;
-    double floor; /* a rest below it is rounding, whatever the row's length; 0 at first */
-} row_basis;
+    double floor; /* smallest orthogonal part accepted, for rows of any length; initially 0 */
+} rank_rows;
 
-/* At most min(rows, width) rows are kept. False without memory; row_basis_free in both cases. */
-bool row_basis_init(row_basis *b, size_t rows, size_t width, double tolerance);
-void row_basis_free(row_basis *b);
-void row_basis_clear(row_basis *b);               /* forgets the rows */
-void row_basis_reset(row_basis *b, size_t width); /* and takes rows of another width, at most the first one */
+/* Creates an empty basis with space for min(rows, width) rows. Returns false if out of memory; call rank_rows_free in
+ * both cases. */
+bool rank_rows_init(rank_rows *b, size_t rows, size_t width, double tolerance);
+void rank_rows_free(rank_rows *b);
 
-/* True when the row is independent of those before it and was kept. A zero row never is. */
-bool row_basis_add(row_basis *b, const double *row);
+/* Removes all rows and sets the width, which must not exceed that of rank_rows_init. */
+void rank_rows_reset(rank_rows *b, size_t width);
 
-/* x[width] of least length with (row i)·x = r[i] for the rank rows kept; r is overwritten. */
-void row_basis_solve(const row_basis *b, double *r, double *x);
+/* Adds a row if it is independent of the rows kept, and returns whether it was added. A zero row is redundant. */
+bool rank_rows_add(rank_rows *b, const double *row);
 
-/* mu[rank] for which Σ mu_i (row i) is nearest to w[width]. */
-void row_basis_project(const row_basis *b, const double *w, double *mu);
-
-/* w := w minus its part in the span. */
-void row_basis_reduce(const row_basis *b, double *w);
+/* Computes the x[width] of least norm with (row i)·x = r[i] for all rows kept; r is overwritten. */
+void rank_rows_solve(const rank_rows *b, double *r, double *x);
 
 #endif

@@ -1,45 +1,47 @@
-/* regions.c — states on the other side of operators that change abruptly.
+/* regions.c — states on other branches of nonsmooth operators.
  *
  * abs, sign, min, max, if, floor, mod and linear tables make the description a different system on each of their
- * branches. An expression that vanishes around the start may not vanish there. So for each operator a state on each
- * neighbouring branch is sought, by Newton's method on its argument and projection onto the constraints; then, from the
- * states found, states on further combinations of branches. Claims are tested at all of them. If no state is found on
- * another branch of an operator, the report names the branch that it assumes. */
+ * branches. An expression that vanishes on the initial branches may not vanish on others. For each operator, a state on
+ * each neighbouring branch is searched by Newton's method on the argument and projection onto the constraints. From the
+ * states found, the search continues to further combinations of branches. Results are tested at all these states. If no
+ * state is found on another branch of an operator, the report names the assumed branch. */
 #include "engine/analyze/analysis_int.h"
 
-#include "engine/mechanics/switches.h"
+#include "engine/mechanics/nonsmooth.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS = 8, SEGMENTS_MOST = 8, SWITCHES_MOST = 200 };
-/* Searches for combinations: six operators with two branches each have 63 besides the start's, and each state tries six. */
+enum { STEPS = 8, SEGMENTS_MOST = 8, NONSMOOTH_MOST = 200 };
+/* Upper bound of the searches for combinations; beyond it the report has a warning. Six operators with two branches
+ * each have 63 combinations other than the initial one, with six searches from each. */
 enum { COMBINING_MOST = 400 };
 
 typedef struct search {
     analysis *a;
     sampler *states;
-    size_t count;          /* of switches */
-    bool *open;            /* count: not solved for, and another branch may exist */
-    size_t of;             /* the switch whose branch is being changed */
-    graph_node *arguments; /* count: z of each */
-    graph_node *nodes;     /* count · (2n + 2): z, then its slopes by q, v and t */
-    double *values;        /* 2n + 2, or count */
-    double *branches;      /* (1 + REGIONS_MOST) · count: of the start and of each region */
+    size_t count; /* number of nonsmooth operators */
+    bool *open;   /* count: whether the argument depends on t, q and q' only, so other branches can be searched */
+    size_t of;    /* index of the operator whose branch is being changed */
+    graph_node *arguments; /* count: argument z of each operator */
+    graph_node *nodes;     /* count · (2n + 2): z, then its derivatives with respect to q, v and t */
+    double *values;        /* scratch: 2n + 2, or count */
+    double *branches;      /* (2 + REGIONS_MOST) · count: initial branches, those of each region, scratch */
 } search;
 
-static hamel_status evaluate(search *s, const sample *at) {
+static hamel_status evaluate_argument(search *s, const sample *at) {
     size_t each = 2 * s->a->n + 2;
     return zero_values(s->a, at, false, s->nodes + s->of * each, each, s->values);
 }
 
-static const system_switch *changed(const search *s) {
-    return &s->a->system->switches[s->of];
+static const system_nonsmooth *changed(const search *s) {
+    return &s->a->system->nonsmooth[s->of];
 }
 
-/* Moves by the least step that brings z to `target`; time only where z has nothing else. */
-static void step(const search *s, sample *at, double target) {
+/* Makes the shortest step that brings z to `target` to first order. Changes time only if z depends on nothing else. */
+static void step_to_target(const search *s, sample *at, double target) {
     size_t n = s->a->n;
     const double *slope = s->values + 1;
     double square = 0, missing = target - s->values[0];
@@ -62,18 +64,18 @@ static void copy_state(const analysis *a, sample *to, const sample *from) {
     memcpy(to->lambda, from->lambda, a->m * sizeof *to->lambda);
 }
 
-/* A state with z near `target`, in the branch of the target; `at` begins where the search does. */
+/* Searches a state on the branch of `target`, beginning at `at`. */
 static hamel_status reach(search *s, sample *at, double target, bool *found) {
     hamel_status status = HAMEL_OK;
-    const system_switch *w = changed(s);
+    const system_nonsmooth *w = changed(s);
     *found = false;
     for (int i = 0; i < STEPS && status == HAMEL_OK && !*found; i++) {
-        status = evaluate(s, at);
+        status = evaluate_argument(s, at);
         if (status != HAMEL_OK || !isfinite(s->values[0])) break;
-        step(s, at, target);
+        step_to_target(s, at, target);
         bool settled = sampler_settle(s->states, at);
-        if (settled) status = evaluate(s, at);
-        *found = settled && status == HAMEL_OK && switch_branch(w, s->values[0]) == switch_branch(w, target);
+        if (settled) status = evaluate_argument(s, at);
+        *found = settled && status == HAMEL_OK && nonsmooth_branch(w, s->values[0]) == nonsmooth_branch(w, target);
     }
     return status;
 }
@@ -88,17 +90,18 @@ static hamel_status reach_from_samples(search *s, sample *at, double target, boo
     return status;
 }
 
-/* Values of z on other branches than that of z0. */
-static size_t list_targets(const system_switch *w, double z0, double *targets) {
+/* Lists values of z that lie on other branches than z0. */
+static size_t list_targets(const system_nonsmooth *w, double z0, double *targets) {
+    assert(w->kind != NONSMOOTH_TABLE || w->table->count >= 2);
     size_t count = 0;
-    if (w->kind == SWITCH_SIGN) {
+    if (w->kind == NONSMOOTH_SIGN) {
         double size = fmax(fabs(z0), 0.1);
         targets[count++] = z0 > 0 ? -size : size;
         targets[count++] = z0 > 0 ? -10 * size : 10 * size;
-    } else if (w->kind == SWITCH_FLOOR) {
+    } else if (w->kind == NONSMOOTH_FLOOR) {
         targets[count++] = floor(z0) + 1.5;
         targets[count++] = floor(z0) - 0.5;
-    } else if (w->kind == SWITCH_TABLE) {
+    } else if (w->kind == NONSMOOTH_TABLE) {
         size_t each = (w->table->count - 2) / SEGMENTS_MOST + 1;
         for (size_t i = 0; i + 1 < w->table->count && count < SEGMENTS_MOST; i += each)
             targets[count++] = w->table->x[i] + 0.5 * (w->table->x[i + 1] - w->table->x[i]);
@@ -106,29 +109,31 @@ static size_t list_targets(const system_switch *w, double z0, double *targets) {
     return count;
 }
 
-static bool is_known(const search *s, const double *branches) {
+static bool is_known_combination(const search *s, const double *branches) {
     for (size_t r = 0; r <= s->a->other_count; r++)
         if (memcmp(s->branches + r * s->count, branches, s->count * sizeof *branches) == 0) return true;
     return false;
 }
 
-/* Branches at a state; those of switches that are not open are 0. */
+/* Finds the branch of each operator at a state; 0 for operators that are not open. */
 static hamel_status find_branches(search *s, const sample *at, double *branches) {
     hamel_status status = zero_values(s->a, at, false, s->arguments, s->count, s->values);
     for (size_t k = 0; k < s->count && status == HAMEL_OK; k++)
-        branches[k] = s->open[k] ? switch_branch(&s->a->system->switches[k], s->values[k]) + 0.0 : 0; /* no −0 */
+        branches[k] =
+            s->open[k] ? nonsmooth_branch(&s->a->system->nonsmooth[k], s->values[k]) + 0.0 : 0; /* avoids −0 */
     return status;
 }
 
-/* Adds the state if its combination of branches is new and there is room. The report names its region by a switch whose
- * branch differs from the start's: the one changed last, where that is so. */
+/* Adds the state if its combination of branches is new and the list is not full. The region is named by an operator
+ * that has left its initial branch: the one changed last if possible. */
 static hamel_status add_region(search *s, const sample *at) {
+    assert(s->of < s->count);
     analysis *a = s->a;
     region *r = &a->others[a->other_count];
     if (a->other_count == REGIONS_MOST) return HAMEL_OK;
     double *branches = s->branches + (1 + a->other_count) * s->count;
     hamel_status status = find_branches(s, at, branches);
-    if (status != HAMEL_OK || is_known(s, branches)) return status;
+    if (status != HAMEL_OK || is_known_combination(s, branches)) return status;
     r->which = s->of;
     for (size_t k = 0; branches[r->which] == s->branches[r->which] && k < s->count; k++)
         if (branches[k] != s->branches[k]) r->which = k;
@@ -138,16 +143,16 @@ static hamel_status add_region(search *s, const sample *at) {
     return HAMEL_OK;
 }
 
-/* "x < 5" of z = x − 5, as it is at the start. */
-static bool condition_text(analysis *a, const system_switch *w, double branch, const char **text) {
+/* Writes the branch as a condition, for example "x < 5" if z = x − 5 and the branch is that of z < 0. */
+static bool condition_text(analysis *a, const system_nonsmooth *w, double branch, const char **text) {
     graph *g = a->system->graph;
     graph_node z = w->written, right = graph_number(g, 0);
     double number;
-    if (w->kind == SWITCH_FLOOR) {
+    if (w->kind == NONSMOOTH_FLOOR) {
         z = graph_literal(g, GRAPH_EQ, graph_literal(g, GRAPH_FLOOR, z, GRAPH_NONE), graph_number(g, branch));
         return z >= 0 && analysis_text(a, z, text);
     }
-    if (w->kind == SWITCH_TABLE) {
+    if (w->kind == NONSMOOTH_TABLE) {
         ptrdiff_t i = table_segment(w->table, branch);
         bool last = (size_t)(i + 1) >= w->table->count;
         graph_node edge = graph_number(g, i < 0 ? w->table->x[0] : w->table->x[last ? (size_t)i : (size_t)i + 1]);
@@ -176,10 +181,11 @@ static bool condition_text(analysis *a, const system_switch *w, double branch, c
 }
 
 bool region_condition(analysis *a, size_t which, const char **text) {
-    return condition_text(a, &a->system->switches[which], a->branches[which], text);
+    return condition_text(a, &a->system->nonsmooth[which], a->branches[which], text);
 }
 
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names) {
+    assert(a->other_count <= REGIONS_MOST && REGIONS_MOST <= 64);
     names->items = arena_alloc(a->memory, a->other_count, sizeof *names->items);
     if (!names->items) return false;
     for (size_t k = 0; k < a->other_count; k++) {
@@ -192,21 +198,21 @@ bool regions_name(analysis *a, uint64_t beyond, hamel_names *names) {
 
 static bool assume(analysis *a, size_t which) {
     hamel_names *names = &a->report->assumed;
-    if (!names->items) names->items = arena_alloc(a->memory, SWITCHES_MOST, sizeof *names->items);
+    if (!names->items) names->items = arena_alloc(a->memory, NONSMOOTH_MOST, sizeof *names->items);
     return names->items && region_condition(a, which, &names->items[names->count++]);
 }
 
 static hamel_status search_one(search *s, size_t which, sample *at) {
     analysis *a = s->a;
-    const system_switch *w = &a->system->switches[which];
+    const system_nonsmooth *w = &a->system->nonsmooth[which];
     double targets[SEGMENTS_MOST + 2];
     bool any = false, found = false;
     s->of = which;
-    hamel_status status = evaluate(s, a->start_known ? &a->start : &a->samples[0]);
+    hamel_status status = evaluate_argument(s, a->start_known ? &a->start : &a->samples[0]);
     if (status != HAMEL_OK) return status;
     size_t count = list_targets(w, s->values[0], targets);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
-        if (switch_branch(w, targets[k]) == a->branches[which] || (any && w->kind == SWITCH_SIGN)) continue;
+        if (nonsmooth_branch(w, targets[k]) == a->branches[which] || (any && w->kind == NONSMOOTH_SIGN)) continue;
         status = reach_from_samples(s, at, targets[k], &found);
         if (status == HAMEL_OK && found) status = add_region(s, at);
         any |= found;
@@ -215,21 +221,22 @@ static hamel_status search_one(search *s, size_t which, sample *at) {
     return status;
 }
 
-/* From the state of region `from`, to other branches of switch `which` with those of the others kept, where that
- * combination is new. */
-static hamel_status combine(search *s, size_t from, size_t which, sample *at, size_t *tries) {
+/* Searches new combinations from region `from`: other branches of operator `which`, with the branches of all other
+ * operators unchanged. */
+static hamel_status combine_branches(search *s, size_t from, size_t which, sample *at, size_t *tries) {
+    assert(from < s->a->other_count && s->open[which]);
     analysis *a = s->a;
-    const system_switch *w = &a->system->switches[which];
+    const system_nonsmooth *w = &a->system->nonsmooth[which];
     double targets[SEGMENTS_MOST + 2], *planned = s->branches + (1 + REGIONS_MOST) * s->count;
     bool found = false;
     s->of = which;
-    hamel_status status = evaluate(s, &a->others[from].at);
+    hamel_status status = evaluate_argument(s, &a->others[from].at);
     if (status != HAMEL_OK) return status;
     size_t count = list_targets(w, s->values[0], targets);
     for (size_t k = 0; k < count && !found && status == HAMEL_OK; k++) {
         memcpy(planned, s->branches + (1 + from) * s->count, s->count * sizeof *planned);
-        planned[which] = switch_branch(w, targets[k]);
-        if (is_known(s, planned)) continue;
+        planned[which] = nonsmooth_branch(w, targets[k]);
+        if (is_known_combination(s, planned)) continue;
         ++*tries;
         copy_state(a, at, &a->others[from].at);
         status = reach(s, at, targets[k], &found);
@@ -260,12 +267,12 @@ static hamel_status search_combinations(search *s, sample *at) {
         for (size_t k = 0; k < s->count && status == HAMEL_OK; k++) {
             if (!s->open[k]) continue;
             if (tries >= COMBINING_MOST || a->other_count == REGIONS_MOST) return warn_of_combinations(a);
-            status = combine(s, from, k, at, &tries);
+            status = combine_branches(s, from, k, at, &tries);
         }
     return status;
 }
 
-static bool allocate(search *s, sample *at) {
+static bool allocate_regions(search *s, sample *at) {
     analysis *a = s->a;
     s->nodes = arena_alloc(a->memory, s->count * (2 * a->n + 2), sizeof *s->nodes);
     s->arguments = arena_alloc(a->memory, s->count, sizeof *s->arguments);
@@ -278,15 +285,15 @@ static bool allocate(search *s, sample *at) {
            sample_allocate(a, at);
 }
 
-/* Arguments of all switches, their slopes, and the branches at the start. */
-static hamel_status prepare(search *s) {
+/* Lists the arguments of all nonsmooth operators with their derivatives, and finds the initial branches. */
+static hamel_status list_arguments(search *s) {
     const unsigned solved = GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL) |
                             GRAPH_DEPENDS(SYMBOL_NONIDEAL) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
     analysis *a = s->a;
     hamel_system *system = a->system;
     graph *g = system->graph;
     for (size_t k = 0; k < s->count; k++) {
-        graph_node z = s->arguments[k] = system->switches[k].written, *node = s->nodes + k * (2 * a->n + 2);
+        graph_node z = s->arguments[k] = system->nonsmooth[k].written, *node = s->nodes + k * (2 * a->n + 2);
         s->open[k] = !(graph_depends(g, z) & solved);
         if (!s->open[k]) z = s->arguments[k] = graph_number(g, 0);
         *node++ = z;
@@ -300,10 +307,11 @@ static hamel_status prepare(search *s) {
 }
 
 hamel_status regions_draw(analysis *a) {
-    search s = {.a = a, .count = a->system->switch_count < SWITCHES_MOST ? a->system->switch_count : SWITCHES_MOST};
+    search s = {.a = a,
+                .count = a->system->nonsmooth_count < NONSMOOTH_MOST ? a->system->nonsmooth_count : NONSMOOTH_MOST};
     sample at;
     if (s.count == 0) return HAMEL_OK;
-    hamel_status status = allocate(&s, &at) ? prepare(&s) : analysis_no_memory(a);
+    hamel_status status = allocate_regions(&s, &at) ? list_arguments(&s) : analysis_no_memory(a);
     for (size_t k = 0; k < s.count && status == HAMEL_OK; k++)
         if (s.open[k]) status = search_one(&s, k, &at);
     if (status == HAMEL_OK) status = search_combinations(&s, &at);

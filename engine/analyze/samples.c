@@ -1,74 +1,81 @@
-/* samples.c — random states that satisfy the constraints.
+/* samples.c — creation of random states that satisfy the constraints.
  *
- * Positions are drawn around the initial values and moved onto the holonomic constraints, velocities are drawn and moved
- * onto the velocity-level ones, both by Gauss–Newton steps of least length. The numbers have no relation to the system,
- * so what vanishes at such states vanishes identically but for a set of measure zero. */
+ * Positions are drawn around the initial values and projected onto the holonomic constraints. Velocities are drawn and
+ * projected onto the velocity-level constraints. Both use Gauss–Newton steps of least norm. The random numbers are
+ * unrelated to the system, so an expression that vanishes at them is zero everywhere, except for a set of states of
+ * measure zero. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/base/finite.h"
-#include "engine/solve/mode.h"
+#include "engine/base/tolerances.h"
+#include "engine/dynamics/discrete_state.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
+/* Upper bounds: iterations of a projection, iterations until its residual must be below 1e-2, tries per state. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
-static const double RADIUS = 0.6;                      /* relative to an initial value above 1 */
-static const double REACHED = 1e-13, ACCEPTED = 1e-10; /* scaled residuals: no further step; good enough */
-static const double DEPENDENT = 1e-9, NEARLY_DEPENDENT = 1e-2;
-/* A row that the projection has shrunk to less than this part of its size before approaches a zero of the gradient: the
- * apex of a cone in the velocities, where the motion is undefined. The least of 100 uniform draws of a factor in (−1, 1)
- * is about 1e-2, so that rows which only happen to be small remain. */
+static const double RADIUS = 0.6; /* largest distance from the initial values, relative to values above 1 */
+/* Scaled residuals below which iteration stops, and below which a state is accepted. */
+static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
+/* The rank of a state is ambiguous if it differs between this tolerance and SAMPLED_RANK_TOLERANCE. */
+static const double NEARLY_DEPENDENT = 1e-2;
+/* If a projection reduces a row of A below this part of its size, the state approaches a zero of the gradient: the apex
+ * of a cone in the velocities, where the motion is undefined. The smallest of 100 uniform draws from (−1, 1) is about
+ * 1e-2, so rows that are small by chance are above the bound. */
 static const double VANISHING = 1e-3;
 
 struct sampler {
     analysis *a;
-    double *values, *workspace; /* of the model's dynamics program */
-    motion_mode mode;           /* for its branches */
+    double *values, *workspace;    /* outputs and workspace of the dynamics program */
+    discrete_state discrete_state; /* chooses the branches of that program */
     double *row, *step, *right;
-    double *drawn_size, *size; /* m: the largest entry of each row of A at the state as drawn, and now */
-    row_basis basis;
-    double span;   /* of time after the start, at RADIUS */
-    double radius; /* around the initial values, at which a state was found last */
+    double *drawn_size, *size; /* m: largest entry of each row of A when the state was drawn, and now */
+    rank_rows basis;
+    double span;   /* largest time after the initial time, at RADIUS */
+    double radius; /* distance from the initial values at which the last state was found */
     uint64_t seed;
 };
 
-static void evaluate(sampler *p, const sample *s) {
+static void evaluate_sample(sampler *p, const sample *s) {
     program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
-    mode_choose_branches(&p->mode, s->t, s->q, s->v);
-    in.values[SYMBOL_BRANCH] = p->mode.branches;
-    program_evaluate(p->a->model->dynamics, &in, p->workspace, p->values);
+    discrete_state_choose_branches(&p->discrete_state, s->t, s->q, s->v);
+    in.values[SYMBOL_BRANCH] = p->discrete_state.branches;
+    program_evaluate(p->a->model->dynamics.program, &in, p->workspace, p->values);
 }
 
-/* One step of a group's x (positions or velocities) towards the constraints of its level at the values evaluated last;
- * returns the largest scaled residual before it, NaN when some value is not finite. */
+/* Makes one step of a group's x (positions or velocities) towards the constraints of that level, from the values
+ * evaluated last. Returns the largest scaled residual before the step, or NaN if a value is not finite. */
 static double improve_group(sampler *p, double *x, bool position, size_t group) {
+    assert(group < p->a->groups.count);
     analysis *a = p->a;
     const groups *g = &a->groups;
     const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
-    const double *f = p->values + (position ? a->model->at_position : a->model->at_velocity);
+    const double *f = p->values + (position ? a->model->dynamics.at_position : a->model->dynamics.at_velocity);
     double worst = 0;
-    row_basis_reset(&p->basis, groups_coordinates(g, group));
+    rank_rows_reset(&p->basis, groups_coordinates(g, group));
     for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
         size_t c = g->constraints[k];
         constraint_order order = a->model->order[c];
         if (order == CONSTRAINT_ACCELERATION || (position && order != CONSTRAINT_HOLONOMIC)) continue;
         double scale = 0;
-        groups_row(g, group, &a->equations.A, p->values + a->model->at_A, c, p->row);
+        groups_row(g, group, &a->equations.A, p->values + a->model->dynamics.A.at, c, p->row);
         for (size_t i = 0; i < p->basis.width; i++) scale += fabs(p->row[i]) * fmax(1, fabs(x[coordinates[i]]));
         double size = f[c] == 0 ? 0 : fabs(f[c]) / scale;
         if (!isfinite(size)) return NAN;
         worst = fmax(worst, size);
         size_t rank = p->basis.rank;
-        if (row_basis_add(&p->basis, p->row)) p->right[rank] = -f[c];
+        if (rank_rows_add(&p->basis, p->row)) p->right[rank] = -f[c];
     }
-    row_basis_solve(&p->basis, p->right, p->step);
+    rank_rows_solve(&p->basis, p->right, p->step);
     for (size_t i = 0; i < p->basis.width; i++) x[coordinates[i]] += p->step[i];
     return worst;
 }
 
 static double improve(sampler *p, sample *s, bool position) {
     double worst = 0;
-    evaluate(p, s);
+    evaluate_sample(p, s);
     for (size_t k = 0; k < p->a->groups.count; k++) {
         double here = improve_group(p, position ? s->q : s->v, position, k);
         if (isnan(here)) return NAN;
@@ -77,87 +84,81 @@ static double improve(sampler *p, sample *s, bool position) {
     return worst;
 }
 
-static bool project(sampler *p, sample *s, bool position) {
+static bool project_sample(sampler *p, sample *s, bool position) {
     double now = INFINITY;
     for (int i = 0; i < ITERATIONS && !system_interrupted(p->a->system); i++) {
         now = improve(p, s, position);
-        if (!(now >= REACHED) || (i >= PATIENCE && now > 1e-2)) break;
+        if (!(now >= SETTLED_EXACTLY) || (i >= PATIENCE && now > 1e-2)) break;
     }
     return now < ACCEPTED;
 }
 
-/* Takes out of s->q − q0 what leads off the holonomic constraints at the initial values. Redundant constraints that are
- * pulled apart come together again only as the root of the residual, too far apart to be told redundant. */
+/* Removes the part of s->q − q0 that violates the holonomic constraints to first order at the initial values. Without
+ * this step, rows of redundant constraints would differ by the square root of the residual, too much to be recognized
+ * as redundant. */
 static void follow_constraints(sampler *p, sample *s) {
     const analysis *a = p->a;
     const groups *g = &a->groups;
     sample initial = *s;
     initial.t = a->model->settings.start;
     initial.q = a->model->q0;
-    evaluate(p, &initial);
+    evaluate_sample(p, &initial);
     for (size_t group = 0; group < g->count; group++) {
         const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
-        row_basis_reset(&p->basis, groups_coordinates(g, group));
+        rank_rows_reset(&p->basis, groups_coordinates(g, group));
         for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
             size_t c = g->constraints[k], rank = p->basis.rank;
             if (a->model->order[c] != CONSTRAINT_HOLONOMIC) continue;
-            groups_row(g, group, &a->equations.A, p->values + a->model->at_A, c, p->row);
+            groups_row(g, group, &a->equations.A, p->values + a->model->dynamics.A.at, c, p->row);
             double off = 0;
             for (size_t i = 0; i < p->basis.width; i++)
                 off += p->row[i] * (s->q[coordinates[i]] - a->model->q0[coordinates[i]]);
-            if (row_basis_add(&p->basis, p->row)) p->right[rank] = -off;
+            if (rank_rows_add(&p->basis, p->row)) p->right[rank] = -off;
         }
-        row_basis_solve(&p->basis, p->right, p->step);
+        rank_rows_solve(&p->basis, p->right, p->step);
         for (size_t i = 0; i < p->basis.width; i++) s->q[coordinates[i]] += p->step[i];
     }
 }
 
-/* All values of the dynamics program finite: the state lies where the system is defined. */
+/* Returns true if all values of the dynamics program are finite at the state. */
 static bool is_regular(sampler *p, const sample *s) {
-    evaluate(p, s);
-    return all_finite(p->values, p->a->model->dynamics_count);
+    evaluate_sample(p, s);
+    return all_finite(p->values, p->a->model->dynamics.count);
 }
 
 static size_t rank_of_group(sampler *p, size_t group, double tolerance) {
+    assert(group < p->a->groups.count && tolerance > 0 && tolerance < 1);
     const groups *g = &p->a->groups;
     p->basis.tolerance = tolerance;
-    row_basis_reset(&p->basis, groups_coordinates(g, group));
+    rank_rows_reset(&p->basis, groups_coordinates(g, group));
     for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
-        groups_row(g, group, &p->a->equations.A, p->values + p->a->model->at_A, g->constraints[k], p->row);
-        (void)row_basis_add(&p->basis, p->row);
+        groups_row(g, group, &p->a->equations.A, p->values + p->a->model->dynamics.A.at, g->constraints[k], p->row);
+        (void)rank_rows_add(&p->basis, p->row);
     }
-    p->basis.tolerance = DEPENDENT;
+    p->basis.tolerance = SAMPLED_RANK_TOLERANCE;
     return p->basis.rank;
 }
 
-/* The largest entry of each row of A at the values evaluated last; m. */
-static void measure_rows(const sampler *p, double *size) {
-    const hamel_model *model = p->a->model;
-    for (size_t c = 0; c < model->m; c++) size[c] = 0;
-    for (size_t e = 0; e < model->A.count; e++) {
-        double *row = &size[model->A.row[e]];
-        *row = fmax(*row, fabs(p->values[model->at_A + e])); /* fmax drops a NaN */
-    }
-}
-
-/* Whether a row at the values evaluated last has nearly vanished on the way from the state as drawn. */
+/* Returns true if a row of A, at the values evaluated last, is less than VANISHING of its size when the state was
+ * drawn. */
 static bool has_vanishing_row(const sampler *p) {
-    measure_rows(p, p->size);
+    sparse_block_row_sizes(&p->a->model->dynamics.A, p->values, p->size);
     for (size_t c = 0; c < p->a->m; c++)
         if (p->size[c] < VANISHING * p->drawn_size[c]) return true;
     return false;
 }
 
-/* At the values evaluated last constraints depend on each other or they do not. In between lie states that approach,
- * but cannot reach, configurations where constraints touch each other, as in overconstrained linkages. */
+/* Returns true if the rank at the values evaluated last is unambiguous. It is ambiguous at states that approach, but
+ * cannot reach, singular configurations of overconstrained linkages. */
 static bool has_clear_rank(sampler *p) {
     for (size_t k = 0; k < p->a->groups.count; k++)
-        if (rank_of_group(p, k, DEPENDENT) != rank_of_group(p, k, NEARLY_DEPENDENT)) return false;
+        if (rank_of_group(p, k, SAMPLED_RANK_TOLERANCE) != rank_of_group(p, k, NEARLY_DEPENDENT)) return false;
     return true;
 }
 
-/* The nearer to the initial values in space, the nearer in time. */
-static void draw(sampler *p, sample *s) {
+/* Draws a state within p->radius of the initial values. The range of times is proportional to the radius. */
+static void draw_sample(sampler *p, sample *s) {
+    assert(p->radius >= 0 && p->radius <= RADIUS);
     const analysis *a = p->a;
     uint64_t *seed = &p->seed;
     s->t = a->model->settings.start + p->span * p->radius / RADIUS * random_uniform(seed, 0.05, 0.95);
@@ -172,20 +173,20 @@ static void draw(sampler *p, sample *s) {
 }
 
 bool sampler_settle(sampler *p, sample *s) {
-    return project(p, s, true) && project(p, s, false) && is_regular(p, s);
+    return project_sample(p, s, true) && project_sample(p, s, false) && is_regular(p, s);
 }
 
-/* Draws until a state satisfies the constraints with a clear rank, each failed projection at half the radius: the system may
- * be defined near the initial values only. Half of the tries stay at a radius where projections succeed, since regular
- * states may be rare among those that satisfy the constraints. The last try is at the initial values, which may be the only
- * state of clear rank; its own is accepted as it is. */
+/* Draws until a state satisfies the constraints with an unambiguous rank. Each failed projection halves the radius,
+ * because the system may be defined near the initial values only. Half of the tries keep a radius at which projections
+ * succeed, because regular states may be rare among those that satisfy the constraints. The last try starts from the
+ * initial positions and accepts an ambiguous rank. */
 bool sampler_draw(sampler *p, sample *s) {
     p->radius = p->radius > 0 ? fmin(RADIUS, 2 * p->radius) : RADIUS;
     for (int i = 0; i < TRIES; i++) {
         if (i + 1 == TRIES) p->radius = 0;
-        draw(p, s);
-        evaluate(p, s);
-        measure_rows(p, p->drawn_size);
+        draw_sample(p, s);
+        evaluate_sample(p, s);
+        sparse_block_row_sizes(&p->a->model->dynamics.A, p->values, p->drawn_size);
         follow_constraints(p, s);
         bool good = sampler_settle(p, s);
         s->clear = good && !has_vanishing_row(p) && has_clear_rank(p);
@@ -202,7 +203,7 @@ bool sample_allocate(const analysis *a, sample *s) {
     s->free_v = arena_alloc(a->memory, a->n, sizeof *s->free_v);
     s->a = arena_alloc(a->memory, a->n, sizeof *s->a);
     s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
-    s->lambda = arena_alloc(a->memory, a->model->m, sizeof *s->lambda); /* 0 of what does not act */
+    s->lambda = arena_alloc(a->memory, a->model->m, sizeof *s->lambda); /* 0 for inactive constraints */
     return s->q && s->v && s->free_v && s->a && s->nonideal && s->lambda;
 }
 
@@ -211,30 +212,26 @@ sampler *sampler_create(analysis *a, double span) {
     sampler *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     *p = (sampler){.a = a, .span = span, .radius = RADIUS, .seed = 0x9e3779b97f4a7c15u};
-    p->values = calloc(model->dynamics_count + 1, sizeof *p->values);
-    p->workspace = calloc(program_workspace_doubles(model->dynamics) + 1, sizeof *p->workspace);
-    p->row = calloc(2 * a->n + a->m + 2 * model->m + 1, sizeof *p->row);
+    p->values = arena_alloc(a->memory, model->dynamics.count, sizeof *p->values);
+    p->workspace = arena_alloc(a->memory, program_workspace_doubles(model->dynamics.program), sizeof *p->workspace);
+    p->row = arena_alloc(a->memory, 2 * a->n + a->m + 2 * model->m, sizeof *p->row);
     p->step = p->row ? p->row + a->n : NULL;
     p->right = p->row ? p->step + a->n : NULL;
     p->drawn_size = p->row ? p->right + a->m : NULL;
     p->size = p->row ? p->drawn_size + model->m : NULL;
-    if (!row_basis_init(&p->basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT) || !p->values ||
-        !p->workspace || !p->row || !mode_create(&p->mode, model)) {
+    if (!rank_rows_init(&p->basis, a->groups.most_constraints, a->groups.most_coordinates, SAMPLED_RANK_TOLERANCE) ||
+        !p->values || !p->workspace || !p->row || !discrete_state_create(&p->discrete_state, model, a->memory)) {
         sampler_free(p);
         return NULL;
     }
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->dynamics, &in, p->workspace);
+    program_prepare(model->dynamics.program, &in, p->workspace);
     return p;
 }
 
 void sampler_free(sampler *p) {
     if (!p) return;
-    row_basis_free(&p->basis);
-    mode_free(&p->mode);
-    free(p->values);
-    free(p->workspace);
-    free(p->row);
+    rank_rows_free(&p->basis);
     free(p);
 }
 
@@ -249,12 +246,12 @@ hamel_status samples_none(analysis *a) {
     return HAMEL_INCOMPATIBLE;
 }
 
-/* The initial state itself, moved onto the constraints. */
+/* Projects the initial state onto the constraints and stores it in a->start. Returns false if out of memory. */
 static bool draw_start(sampler *p) {
     analysis *a = p->a;
     if (!sample_allocate(a, &a->start)) return false;
     p->radius = 0;
-    draw(p, &a->start);
+    draw_sample(p, &a->start);
     a->start.t = a->model->settings.start;
     for (size_t i = 0; i < a->n; i++) a->start.v[i] = a->model->v0[i];
     a->start_known = sampler_settle(p, &a->start);

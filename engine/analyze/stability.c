@@ -1,4 +1,4 @@
-/* stability.c — see stability.h. */
+/* stability.c — stability of an equilibrium from eigenvalues, the potential and families; see stability.h. */
 #include "engine/analyze/stability.h"
 
 #include "engine/analyze/families.h"
@@ -6,16 +6,20 @@
 #include "engine/analyze/potential.h"
 #include "engine/base/random.h"
 
+#include <assert.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double MOVES =
-    1e-6; /* a real part, of the largest eigenvalue: double ones are known to √ε, with some to spare */
-static const double ZERO =
-    1e-10; /* a singular value of A in units of the largest eigenvalue: eigenvalues are its root */
-static const double NEARBY = 0.1; /* of a coordinate or of 1: where the largest eigenvalue is looked for */
+/* Upper bound of real parts treated as zero, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
+ * = 1.5e-8; the rest is a safety factor. */
+static const double MOVES = 1e-6;
+/* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue; a double eigenvalue changes
+ * by the root of it. */
+static const double ZERO = 1e-10;
+/* Distance at which the largest eigenvalue is sampled, relative to values above 1. */
+static const double NEARBY_MOTION = 0.1;
 enum { NEARBY_TRIALS = 3 };
 
 stability_facts stability_look_up(const hamel_report *report) {
@@ -35,18 +39,19 @@ stability_facts stability_look_up(const hamel_report *report) {
     return facts;
 }
 
-/* --- eigenvalues ------------------------------------------------------------------------------------------------------ */
+/* --- eigenvalues -------------------------------------------------------------------------------------------------- */
 
 typedef struct spectrum {
     size_t zeros;
-    double right, left, largest; /* real parts of the others: the largest and the least; the largest absolute value */
-    bool imaginary;              /* some of the others are on the axis */
+    double right, left, largest; /* nonzero eigenvalues: largest and smallest real part, largest absolute value */
+    bool imaginary;              /* whether some nonzero eigenvalues are imaginary */
     bool good;
 } spectrum;
 
-/* B := B without its null space: V1ᵀ B V1 for the right singular vectors V1 of singular values above the bound. Returns the
- * dimension that is left, `size` when there is no null space, SIZE_MAX on failure. */
+/* Replaces B by V1ᵀ B V1, which has no null space; V1 are the right singular vectors of singular values above the
+ * bound. Returns the remaining dimension, or SIZE_MAX on failure. */
 static size_t deflate(double *B, size_t size, double bound, double *room, bool *starved) {
+    assert(bound >= 0);
     double *A = room, *V = A + size * size, *values = V + size * size, *super = values + size;
     memcpy(A, B, size * size * sizeof *A);
     int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)size, (lapack_int)size, A, (lapack_int)size,
@@ -78,7 +83,7 @@ static double largest_eigenvalue(const hamel_linearization *l) {
     return largest;
 }
 
-static void measure(spectrum *found, double *B, size_t size, double unit, double *room) {
+static void measure_eigenvalues(spectrum *found, double *B, size_t size, double unit, double *room) {
     double *re = room, *im = re + size;
     found->good = size == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)size, B, (lapack_int)size, re, im,
                                              NULL, (lapack_int)size, NULL, (lapack_int)size) == 0;
@@ -93,8 +98,8 @@ static void measure(spectrum *found, double *B, size_t size, double unit, double
         if (fabs(unit * re[k]) <= MOVES * found->largest) found->imaginary = true;
 }
 
-/* Zeros are taken out one Jordan block after the other, since rounding spreads a p-fold one to ε^(1/p). `unit`: the largest
- * eigenvalue here or nearby. */
+/* Removes the null space repeatedly, because rounding spreads a p-fold zero eigenvalue to ε^(1/p), and then computes
+ * the other eigenvalues. `unit` is the largest eigenvalue at this state or nearby. */
 static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool *starved) {
     size_t size = l->state_count, positions = 0, left = size;
     spectrum found = {.right = -INFINITY, .left = INFINITY};
@@ -104,7 +109,7 @@ static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool
         return found;
     }
     while (positions < size && l->state[positions][strlen(l->state[positions]) - 1] != '\'') positions++;
-    for (size_t i = 0; i < size; i++) /* velocities in units of coordinates per 1/unit */
+    for (size_t i = 0; i < size; i++) /* scale time by 1/unit */
         for (size_t k = 0; k < size; k++) {
             double scale = (i < positions) == (k < positions) ? 1 : i < positions ? unit : 1 / unit;
             B[i * size + k] = unit > 0 ? l->A[i * size + k] * scale / unit : l->A[i * size + k];
@@ -115,13 +120,14 @@ static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool
     }
     if (left != SIZE_MAX) {
         found.zeros = size - left;
-        measure(&found, B, left, unit > 0 ? unit : 1, room);
+        measure_eigenvalues(&found, B, left, unit > 0 ? unit : 1, room);
     }
     free(B);
     return found;
 }
 
-/* The largest eigenvalue at z and nearby; if the potential is flat, the one at z alone is not representative. */
+/* Returns the largest eigenvalue at z and nearby. If the potential is flat, the eigenvalues at z alone are not
+ * representative. */
 static double typical_rate(statics *s, const double *z, const hamel_linearization *here, hamel_status *status) {
     double largest = largest_eigenvalue(here), *q = calloc(s->n + 1, sizeof *q);
     uint64_t seed = 23;
@@ -131,7 +137,8 @@ static double typical_rate(statics *s, const double *z, const hamel_linearizatio
         hamel_error quiet = {0};
         arena memory;
         arena_init(&memory, s->model->limits.memory);
-        for (size_t i = 0; i < s->n; i++) q[i] = z[i] + NEARBY * fmax(1, fabs(z[i])) * random_uniform(&seed, -1, 1);
+        for (size_t i = 0; i < s->n; i++)
+            q[i] = z[i] + NEARBY_MOTION * fmax(1, fabs(z[i])) * random_uniform(&seed, -1, 1);
         local_state state = {s->t[0], q, s->v, s->zero_a, z + s->n};
         hamel_status own = local_evaluate(&s->local, &state, &quiet);
         if (own == HAMEL_OK) own = linear_reduce(&linear, &s->local, s->v, s->zero_a, &memory, &quiet);
@@ -144,16 +151,16 @@ static double typical_rate(statics *s, const double *z, const hamel_linearizatio
     return largest;
 }
 
-/* --- the verdict ------------------------------------------------------------------------------------------------------ */
+/* --- the verdict -------------------------------------------------------------------------------------------------- */
 
-static void decide(hamel_equilibrium *e, bool stable, const char *by) {
+static void set_decision(hamel_equilibrium *e, bool stable, const char *by) {
     e->decided = true;
     e->stable = stable;
     e->decided_by = by;
 }
 
-/* The dimension of the manifold of steady motions near z, counting the velocities of cyclic coordinates but not these
- * coordinates. */
+/* Returns the dimension of the manifold of steady motions near z. It includes the velocities of cyclic coordinates but
+ * not the coordinates. */
 static size_t steady_dimension(statics *s, const double *z) {
     size_t most = s->n + s->spinning_count, unknowns = statics_most(s);
     double *own = calloc(2 * unknowns + most * most + 1, sizeof *own);
@@ -175,11 +182,11 @@ static bool decide_by_potential(hamel_equilibrium *e, const potential_verdict *p
     bool least = p->kind == POTENTIAL_LEAST;
     const char *by = least ? "minimum of the potential" : "no minimum of the potential";
     if (p->order > 2) by = arena_format(memory, "order %d of the potential", p->order);
-    if (by) decide(e, least, by);
+    if (by) set_decision(e, least, by);
     return by != NULL;
 }
 
-/* Whether all eigenvalues but zeros have negative real parts, and steady motions nearby account for the zeros. */
+/* Returns true if no nonzero eigenvalue is imaginary and the steady motions nearby account for all zero eigenvalues. */
 static bool zeros_are_explained(statics *s, const double *z, const spectrum *eigen) {
     size_t cyclic = s->spinning_count;
     return !eigen->imaginary && eigen->zeros >= cyclic && eigen->zeros - cyclic <= steady_dimension(s, z);
@@ -191,10 +198,10 @@ static potential_verdict ask_potential(statics *s, const double *z, const family
     if (f->inexact) return (potential_verdict){.reason = "stiff terms leave its position uncertain"};
     if (s->steady && !facts->momenta_conserved)
         return (potential_verdict){.reason = "the momenta of cyclic coordinates are not conserved"};
-    return potential_judge(s, z, f->directions, f->dimension, facts->integrable, kinked);
+    return potential_decide(s, z, f->directions, f->dimension, facts->integrable, kinked);
 }
 
-/* Neither eigenvalues nor the potential decide. NULL without memory. */
+/* Returns why neither eigenvalues nor the potential decide, or NULL if out of memory. */
 static const char *reason_of(const potential_verdict *p, bool linear_decides, bool kinked, bool autonomous,
                              arena *memory) {
     const char *linear = linear_decides ? "linear theory does not decide"
@@ -211,29 +218,29 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
                                       hamel_error *error) {
     hamel_status status = HAMEL_OK;
     double unit = typical_rate(s, z, linear, &status);
-    if (status != HAMEL_OK) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    if (status != HAMEL_OK) return hamel_out_of_memory(error);
     spectrum eigen = analyze_spectrum(linear, unit, &s->starved);
     if (!eigen.good) return HAMEL_OK;
     bool kinked = statics_has_kink(s, z), linear_decides = s->instants == 1 && !kinked && !f->inexact;
     if (linear_decides && eigen.zeros == 0 && eigen.right < -MOVES * eigen.largest) {
-        decide(e, true, "eigenvalues");
+        set_decision(e, true, "eigenvalues");
         return HAMEL_OK;
     }
     potential_verdict p = ask_potential(s, z, f, facts, kinked);
     bool grows = linear_decides && eigen.right > MOVES * eigen.largest;
     bool decides = p.kind == POTENTIAL_LEAST || (p.kind == POTENTIAL_NOT_LEAST && !p.gyroscopic);
     if (grows && p.order <= 2 && p.kind != POTENTIAL_LEAST)
-        decide(e, false, "eigenvalues");
+        set_decision(e, false, "eigenvalues");
     else if (decides && !decide_by_potential(e, &p, memory))
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+        return hamel_out_of_memory(error);
     else if (!decides && linear_decides && zeros_are_explained(s, z, &eigen))
-        decide(e, true, "eigenvalues");
+        set_decision(e, true, "eigenvalues");
     if (!e->decided) e->reason = reason_of(&p, linear_decides, kinked, s->instants == 1, memory);
     bool known = e->decided || e->reason;
-    return known ? HAMEL_OK : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    return known ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-/* Eigenvalues that are 0 but for the rounding of the equilibrium are given as 0; they come first. */
+/* Copies the eigenvalues to *e. Replaces those within rounding errors of 0 by 0. */
 static bool take_eigenvalues(const hamel_linearization *linear, double unit, hamel_equilibrium *e, arena *memory) {
     double *list = arena_alloc(memory, 2 * linear->state_count, sizeof *list);
     if (!list) return false;
@@ -248,8 +255,9 @@ static bool take_eigenvalues(const hamel_linearization *linear, double unit, ham
     return true;
 }
 
-hamel_status stability_judge(statics *s, const double *z, const family *f, const stability_facts *facts,
-                             hamel_equilibrium *e, arena *memory, hamel_error *error) {
+hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
+                              hamel_equilibrium *e, arena *memory, hamel_error *error) {
+    assert(f->dimension <= statics_width(s));
     hamel_linearization linear = {0};
     local_state state = {s->t[0], z, s->v, s->zero_a, z + s->n};
     hamel_status status = local_evaluate(&s->local, &state, error);
@@ -265,8 +273,7 @@ hamel_status stability_judge(statics *s, const double *z, const family *f, const
     status = decide_determined(s, z, f, facts, &linear, e, memory, error);
     if (status != HAMEL_OK) return status;
     if (e->decided) e->reason = NULL;
-    if (s->instants > 1) return HAMEL_OK; /* those of one instant */
-    if (!take_eigenvalues(&linear, 1, e, memory))
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
+    if (s->instants > 1) return HAMEL_OK; /* eigenvalues at one instant have no meaning */
+    if (!take_eigenvalues(&linear, 1, e, memory)) return hamel_out_of_memory(error);
     return HAMEL_OK;
 }

@@ -1,29 +1,34 @@
-/* statics.c — see statics.h. */
+/* statics.c — equations of rest and steady motion, and Newton's method for them; see statics.h. */
 #include "engine/analyze/statics.h"
 
 #include "engine/analyze/linear.h"
+#include "engine/base/finite.h"
 #include "engine/base/random.h"
+#include "engine/base/tolerances.h"
 
+#include <assert.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-static const double SOLVED = 1e-12;  /* residual against the sizes of its terms; larger ones must be rounding */
-static const double ROUNDED = 1e-15; /* a residual that no step improves: some units of rounding, 2e-16 */
-static const double RANK = 1e-9;     /* of the largest pivot */
-static const double FINEST = 1e-13;  /* the same near multiple roots: some hundred units of rounding */
-static const double NEAR = 1e-4;     /* a residual near a root */
-static const double KERNEL =
-    1e-6;                         /* a singular value: generous, since what lies along the kernel is examined further */
-static const double LONGEST = 1;  /* step of Newton's method without descent, relative to values above 1 */
-static const double NEARBY = 0.1; /* of a coordinate or of 1: where the sizes of the rows of J are taken */
-static const double UNDERFLOW = 1e-100; /* of the sizes at the start: beyond any root of order below 50 or so */
-static const double BOUNDED = 1e5;      /* a lever of such a ratio would be off by that much of its own accuracy */
-static const double TINY = 1e-7;        /* a displacement that changes smooth functions by little */
-static const double SAME = 1e-12;       /* of the sizes of all terms: some thousand units of rounding */
+/* Residual of a solution, relative to its terms; larger ones must be within rounding errors. */
+static const double SOLVED = 1e-12;
+/* Residual at which iteration stops, relative to its terms: a few rounding units of 2e-16. */
+static const double ROUNDED = 1e-15;
+static const double FINEST = 1e-13;   /* smallest pivot accepted near multiple roots: some hundred rounding units */
+static const double NEAR_ROOT = 1e-4; /* largest residual from which a second iteration is tried */
+static const double LONGEST = 1;      /* largest Newton step without line search, relative to values above 1 */
+/* Distance at which the sizes of rows are sampled, relative to values above 1. */
+static const double ROW_SIZE_RADIUS = 0.1;
+/* Lower bound of the row sizes at a solution, relative to those at the first point; roots up to order 50 stay above
+ * it. */
+static const double UNDERFLOW = 1e-100;
+/* Upper bound of reactions relative to forces; a lever of this ratio loses five digits. */
+static const double BOUNDED = 1e5;
+/* Largest difference of equal sums, relative to all terms: some thousand rounding units. */
+static const double SAME_SUM = 1e-12;
 enum {
     AUTONOMOUS_TRIALS = 3,
-    KINK_TRIALS = 12,
     MOST_ITERATIONS = 150,
     PATIENCE = 20,
     HALVINGS = 12,
@@ -39,36 +44,29 @@ static size_t larger(size_t x, size_t y) {
     return x > y ? x : y;
 }
 
-/* --- creation ------------------------------------------------------------------------------------------------------ */
-
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the equilibria");
-}
+/* --- creation ----------------------------------------------------------------------------------------------------- */
 
 static bool contains_time(const hamel_model *model) {
     unsigned time = GRAPH_DEPENDS(SYMBOL_TIME);
-    return ((program_depends(model->residual) | program_depends(model->dynamics)) & time) != 0;
+    return ((program_depends(model->dynamics.residual) | program_depends(model->dynamics.program)) & time) != 0;
 }
 
-/* Sums of all values and derivatives of the equations with random weights, and the sum of their sizes. */
-static void summarize(const local_equations *l, double sum[2]) {
-    const size_t n = l->n, m = l->m, rows = l->rows;
-    const struct {
-        const double *values;
-        size_t count;
-    } lists[] = {{l->R, rows}, {l->R_q, rows * n}, {l->R_v, rows * n}, {l->R_a, rows * n}, {l->R_l, rows * m},
-                 {l->phi, m},  {l->psi, m},        {l->phi_q, m * n},  {l->psi_q, m * n},  {l->psi_v, m * n}};
+/* Computes the sum of all values and derivatives of the equations with random weights, and the sum of their sizes. */
+static void summarize(local_equations *l, double sum[2]) {
+    local_matrix list[LOCAL_MATRICES];
     uint64_t seed = 31;
+    local_list(l, list);
     sum[0] = sum[1] = 0;
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        for (size_t i = 0; i < lists[k].count; i++) {
-            sum[0] += random_uniform(&seed, -1, 1) * lists[k].values[i];
-            sum[1] += fabs(lists[k].values[i]);
+    for (size_t k = 0; k < LOCAL_MATRICES; k++)
+        for (size_t i = 0; i < list[k].rows * list[k].columns; i++) {
+            sum[0] += random_uniform(&seed, -1, 1) * (*list[k].values)[i];
+            sum[1] += fabs((*list[k].values)[i]);
         }
 }
 
-/* Whether the equations are the same at all times although t occurs, as in a frame that turns uniformly about the vertical:
- * at random states, at several times. `state` has room for 3n + m numbers. */
+/* Returns true if the equations are the same at all times although t occurs in them, as in a frame that rotates
+ * uniformly about the vertical. Compares them at random states and several times. `state` is scratch for 3n + m
+ * numbers. */
 static bool is_autonomous(statics *s, double *state) {
     size_t n = s->n, total = 3 * n + s->m;
     for (int trial = 0; trial < AUTONOMOUS_TRIALS; trial++) {
@@ -83,7 +81,7 @@ static bool is_autonomous(statics *s, double *state) {
             hamel_error_clear(&quiet);
             if (!good) return false;
             summarize(&s->local, sum);
-            if (k > 0 && !(fabs(sum[0] - before[0]) <= SAME * sum[1])) return false;
+            if (k > 0 && !(fabs(sum[0] - before[0]) <= SAME_SUM * sum[1])) return false;
             memcpy(before, sum, sizeof sum);
         }
     }
@@ -108,13 +106,13 @@ static void mark_cyclic(statics *s, const hamel_names *names, const double *v) {
     }
 }
 
-/* Momenta of the cyclic coordinates, where all of them have one. */
+/* Compiles the momenta of the cyclic coordinates if all of these have one. */
 static hamel_status compile_momenta(statics *s, hamel_error *error) {
     hamel_system *system = s->model->system;
     hamel_equations e = {.system = system, .n = s->n, .m = s->m};
     size_t count = s->spinning_count;
     graph_node *nodes = arena_alloc(&s->memory, count, sizeof *nodes);
-    if (!nodes) return no_memory(error);
+    if (!nodes) return hamel_out_of_memory(error);
     if (!s->steady) return HAMEL_OK;
     system->error = error;
     if (lagrange_derive(&e) != HAMEL_OK) return error->status;
@@ -130,13 +128,13 @@ static hamel_status compile_momenta(statics *s, hamel_error *error) {
     s->momentum_seeds = arena_alloc(&s->memory, s->n * PROGRAM_LANES, sizeof(double));
     s->momentum_values = arena_alloc(&s->memory, count, sizeof(double));
     bool good = s->momentum_work && s->momentum_tangent && s->momentum_dots && s->momentum_seeds && s->momentum_values;
-    return good ? HAMEL_OK : no_memory(error);
+    return good ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-static bool allocate(statics *s) {
+static bool allocate_statics(statics *s) {
     size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1,
            most = s->n + s->instants * s->m + s->spinning_count;
-    size_t large = larger(rows, most) + s->n + 1; /* with as many borders as coordinates */
+    size_t large = larger(rows, most) + s->n + 1; /* includes a border of n */
     struct {
         double **to;
         size_t count;
@@ -163,8 +161,12 @@ static bool allocate(statics *s) {
 
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) {
-    *s = (statics){
-        .model = model, .n = model->n, .m = model->m, .rank = RANK, .deadline = INFINITY, .seed = 0x9e3779b97f4a7c15u};
+    *s = (statics){.model = model,
+                   .n = model->n,
+                   .m = model->m,
+                   .rank = SAMPLED_RANK_TOLERANCE,
+                   .deadline = INFINITY,
+                   .seed = 0x9e3779b97f4a7c15u};
     arena_init(&s->memory, model->limits.memory);
     hamel_status status = local_create(&s->local, model, NULL, 0, error);
     if (status != HAMEL_OK) return status;
@@ -172,12 +174,12 @@ hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *c
     s->zero_a = arena_alloc(&s->memory, s->n, sizeof *s->zero_a);
     s->cyclic = arena_alloc(&s->memory, s->n, sizeof *s->cyclic);
     s->spinning = arena_alloc(&s->memory, s->n, sizeof *s->spinning);
-    if (!s->v || !s->zero_a || !s->cyclic || !s->spinning) return no_memory(error);
+    if (!s->v || !s->zero_a || !s->cyclic || !s->spinning) return hamel_out_of_memory(error);
     double *room = arena_alloc(&s->memory, 3 * s->n + s->m, sizeof *room);
-    if (!room) return no_memory(error);
+    if (!room) return hamel_out_of_memory(error);
     mark_cyclic(s, cyclic, v);
     choose_instants(s, room);
-    if (!allocate(s)) return no_memory(error);
+    if (!allocate_statics(s)) return hamel_out_of_memory(error);
     status = compile_momenta(s, error);
     (void)statics_take(s, STATICS_GIVEN, NULL);
     return status;
@@ -188,14 +190,15 @@ void statics_free(statics *s) {
     arena_free(&s->memory);
 }
 
-/* --- the equations ------------------------------------------------------------------------------------------------- */
+/* --- the equations ------------------------------------------------------------------------------------------------ */
 
-/* Which level of constraint c must hold. */
+/* Returns the array that belongs to the level at which constraint c is imposed. */
 static const double *level(const statics *s, size_t c, const double *holonomic, const double *velocity) {
     return s->model->order[c] == CONSTRAINT_HOLONOMIC ? holonomic : velocity;
 }
 
-static void fill_row(statics *s, size_t instant, size_t i, const double *lambda) {
+static void fill_balance(statics *s, size_t instant, size_t i, const double *lambda) {
+    assert(instant < s->instants && i < s->n + s->m);
     const local_equations *l = &s->local;
     size_t n = s->n, m = s->m, c = i - n, row = instant * (n + m) + i;
     double *J = s->J + row * s->unknowns;
@@ -214,11 +217,12 @@ static void fill_row(statics *s, size_t instant, size_t i, const double *lambda)
     for (size_t k = 0; k < s->spinning_count && moves; k++) J[n + s->instants * m + k] = by_v[s->spinning[k]];
 }
 
-/* p_c − p*_c and its derivatives, in the last rows. */
+/* Fills the rows p_c − p*_c and their derivatives. */
 static void fill_momenta(statics *s, const double *z) {
+    assert(s->velocities == STATICS_MOMENTA);
     program_inputs in = model_inputs(s->model, &s->t[0], z, s->velocity, NULL, NULL, NULL), seeds = {{0}};
     size_t first = s->instants * (s->n + s->m), at_v = s->n + s->instants * s->m;
-    in.values[SYMBOL_BRANCH] = s->local.mode.branches;
+    in.values[SYMBOL_BRANCH] = s->local.discrete_state.branches;
     program_prepare(s->momenta, &in, s->momentum_work);
     for (int by_velocity = 0; by_velocity < 2; by_velocity++) {
         seeds.values[SYMBOL_COORDINATE] = by_velocity ? NULL : s->momentum_seeds;
@@ -240,6 +244,7 @@ static void fill_momenta(statics *s, const double *z) {
 }
 
 bool statics_take(statics *s, statics_velocities velocities, const double *q) {
+    assert(!s->centre);
     size_t c = s->spinning_count;
     if (velocities == STATICS_MOMENTA && !s->momenta) return false;
     s->velocities = velocities;
@@ -247,8 +252,8 @@ bool statics_take(statics *s, statics_velocities velocities, const double *q) {
     s->unknowns = s->n + s->instants * s->m + (velocities == STATICS_GIVEN ? 0 : c);
     if (velocities != STATICS_MOMENTA) return true;
     program_inputs in = model_inputs(s->model, &s->t[0], q, s->v, NULL, NULL, NULL);
-    mode_choose_branches(&s->local.mode, s->t[0], q, s->v);
-    in.values[SYMBOL_BRANCH] = s->local.mode.branches;
+    discrete_state_choose_branches(&s->local.discrete_state, s->t[0], q, s->v);
+    in.values[SYMBOL_BRANCH] = s->local.discrete_state.branches;
     program_prepare(s->momenta, &in, s->momentum_work);
     program_evaluate(s->momenta, &in, s->momentum_work, s->momentum);
     return true;
@@ -261,8 +266,9 @@ void statics_stay_at(statics *s, const double *centre, double radius) {
     s->radius = radius;
 }
 
-/* (distance/radius)² − 1, in the last row. */
+/* Fills the last row with (distance/radius)² − 1. */
 static void fill_distance(statics *s, const double *z) {
+    assert(s->radius > 0 && s->rows > 0);
     size_t row = s->rows - 1;
     double sum = 0;
     for (size_t j = 0; j < statics_width(s); j++) {
@@ -274,13 +280,8 @@ static void fill_distance(statics *s, const double *z) {
     s->F[row] = sum - 1;
 }
 
-static bool all_are_finite(const double *x, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 bool statics_evaluate(statics *s, const double *z) {
+    assert(s->unknowns <= statics_most(s) && s->instants <= STATICS_INSTANTS);
     size_t n = s->n, m = s->m;
     memcpy(s->velocity, s->v, n * sizeof *s->velocity);
     for (size_t k = 0; k < s->spinning_count && s->velocities != STATICS_GIVEN; k++)
@@ -293,7 +294,7 @@ bool statics_evaluate(statics *s, const double *z) {
         hamel_error_clear(&quiet);
         s->starved = s->starved || status == HAMEL_NO_MEMORY;
         if (status != HAMEL_OK) return false;
-        for (size_t i = 0; i < n + m; i++) fill_row(s, k, i, state.lambda);
+        for (size_t i = 0; i < n + m; i++) fill_balance(s, k, i, state.lambda);
     }
     if (s->velocities == STATICS_MOMENTA) fill_momenta(s, z);
     if (s->centre) fill_distance(s, z);
@@ -301,9 +302,9 @@ bool statics_evaluate(statics *s, const double *z) {
         s->scale[i] = fabs(s->F[i]);
         for (size_t j = 0; j < s->unknowns; j++) s->scale[i] += fabs(s->J[i * s->unknowns + j]) * fmax(1, fabs(z[j]));
     }
-    double lanes = PROGRAM_LANES, instructions = (double)program_instruction_count(s->model->residual);
+    double lanes = PROGRAM_LANES, instructions = (double)program_instruction_count(s->model->dynamics.residual);
     s->spent += (double)s->instants * instructions * (3 * (double)n + (double)m + lanes);
-    return all_are_finite(s->F, s->rows) && all_are_finite(s->scale, s->rows);
+    return all_finite(s->F, s->rows) && all_finite(s->scale, s->rows);
 }
 
 double statics_residual(const statics *s) {
@@ -313,7 +314,7 @@ double statics_residual(const statics *s) {
     return worst;
 }
 
-/* --- linear systems ------------------------------------------------------------------------------------------------ */
+/* --- linear systems ----------------------------------------------------------------------------------------------- */
 
 bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, double *b) {
     lapack_int rank = 0;
@@ -329,7 +330,7 @@ bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, d
     return info == 0;
 }
 
-/* Rows of one size: a force may be in newtons, a constraint in metres. */
+/* Rows are scaled to the same size, because a force may be in newtons and a constraint in metres. */
 bool statics_newton_step(statics *s, double *step) {
     size_t columns = s->unknowns;
     for (size_t i = 0; i < s->rows; i++) {
@@ -385,7 +386,7 @@ bool statics_is_rounding(statics *s, const double *z) {
     return small;
 }
 
-/* --- Newton's method ----------------------------------------------------------------------------------------------- */
+/* --- Newton's method ---------------------------------------------------------------------------------------------- */
 
 static double merit(const statics *s) {
     double sum = 0;
@@ -393,7 +394,7 @@ static double merit(const statics *s) {
     return sum;
 }
 
-/* z := z + factor · step where that lowers the residual to `wanted` of what it was, by the weights; else false. */
+/* Adds factor · step to z if that lowers the weighted residual to `wanted`; otherwise returns false. */
 static bool try_step(statics *s, double *z, double factor, double wanted) {
     for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j] + factor * s->step[j];
     if (!statics_evaluate(s, s->trial) || !(merit(s) <= wanted)) return false;
@@ -401,15 +402,16 @@ static bool try_step(statics *s, double *z, double factor, double wanted) {
     return true;
 }
 
-static double size_of(const statics *s, const double *step, const double *z) {
+static double step_size(const statics *s, const double *step, const double *z) {
     double sum = 0;
     for (size_t j = 0; j < s->unknowns; j++) sum = hypot(sum, step[j] / fmax(1, fabs(z[j])));
     return sum;
 }
 
-/* One step from the point evaluated last: `stretch` times Newton's where that helps, else Newton's or a part of it that
- * lowers the residual; or, not `descending`, Newton's with a bounded length. */
-static bool advance(statics *s, double *z, double stretch, double size, bool descending) {
+/* Makes one step from the point evaluated last: `stretch` times Newton's step if that lowers the residual much.
+ * Otherwise, if `descending`, tries Newton's step and smaller parts of it until the residual decreases; if not, makes
+ * Newton's step with a bounded length. */
+static bool advance_newton(statics *s, double *z, double stretch, double size, bool descending) {
     double before, factor = 1;
     for (size_t i = 0; i < s->rows; i++) s->weight[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;
     before = merit(s);
@@ -420,7 +422,7 @@ static bool advance(statics *s, double *z, double stretch, double size, bool des
     return false;
 }
 
-/* The residual is one of rounding, or small against its terms. */
+/* Returns true if the residual is within rounding errors or small relative to its terms. */
 static bool is_solved(statics *s, const double *z) {
     if (!statics_evaluate(s, z)) return false;
     if (statics_residual(s) <= SOLVED) return true;
@@ -430,9 +432,9 @@ static bool is_solved(statics *s, const double *z) {
     return true;
 }
 
-/* At an m-fold root a step leaves (1 − 1/m) of the error: two equal ratios in turn show m, by which the next step is
- * lengthened (Schröder 1870). */
-static bool iterate(statics *s, double *z, bool descending) {
+/* Iterates Newton's method. At an m-fold root a step leaves (1 − 1/m) of the error. If two successive ratios of steps
+ * are equal, m follows from them, and the next step is multiplied by m (Schröder 1870). */
+static bool iterate_newton(statics *s, double *z, bool descending) {
     double previous = 0, ratio = 0, watched = INFINITY;
     if (!statics_evaluate(s, z)) return false;
     for (int k = 0; k < MOST_ITERATIONS && statics_residual(s) > ROUNDED && s->spent < s->deadline; k++) {
@@ -440,17 +442,17 @@ static bool iterate(statics *s, double *z, bool descending) {
         if (k % PATIENCE == 0 && descending && worst > 0.9 * watched) break;
         if (k % PATIENCE == 0) watched = worst;
         if (!statics_newton_step(s, s->step)) return false;
-        double size = size_of(s, s->step, z), now = previous > 0 ? size / previous : 0;
+        double size = step_size(s, s->step, z), now = previous > 0 ? size / previous : 0;
         bool linear = now > 0.4 && now < 0.999 && fabs(now - ratio) < 0.02;
         ratio = now;
         previous = size;
-        if (!advance(s, z, linear ? 1 / (1 - now) : 1, size, descending)) break;
+        if (!advance_newton(s, z, linear ? 1 / (1 - now) : 1, size, descending)) break;
     }
     return is_solved(s, z);
 }
 
-/* Where constraints lose a direction, multipliers that grow without bound balance forces better and better, and there is no
- * equilibrium. Reactions beyond BOUNDED times the forces that they balance are taken for such. */
+/* Returns false if reactions exceed BOUNDED times the forces that they balance. Near singular constraints, growing
+ * multipliers balance the forces better and better, although there is no equilibrium. */
 static bool reactions_are_bounded(statics *s, const double *z) {
     size_t m = s->instants * s->m;
     double reaction = 0, force = 0;
@@ -469,27 +471,27 @@ static bool reactions_are_bounded(statics *s, const double *z) {
     return reaction <= BOUNDED * force + 1e-9 && statics_evaluate(s, z);
 }
 
-/* Once more from where the iteration ended, with smaller pivots, as at multiple roots all become small; and with whole steps,
- * since next to stiff terms the curvature of a flat valley makes the residual grow before it falls. */
-static bool refine(statics *s, double *z, bool solved) {
+/* Continues the iteration with smaller pivots, because all pivots become small at multiple roots. Uses whole steps,
+ * because with stiff terms the residual may increase before it decreases. */
+static bool refine_root(statics *s, double *z, bool solved) {
     if (solved && statics_residual(s) <= ROUNDED) return true;
-    if (!solved && !(statics_residual(s) < NEAR)) return false;
+    if (!solved && !(statics_residual(s) < NEAR_ROOT)) return false;
     memcpy(s->kept, z, s->unknowns * sizeof *z);
     s->rank = FINEST;
-    bool better = iterate(s, z, false);
-    s->rank = RANK;
+    bool better = iterate_newton(s, z, false);
+    s->rank = SAMPLED_RANK_TOLERANCE;
     if (!better) memcpy(z, s->kept, s->unknowns * sizeof *z);
     return better || solved;
 }
 
-/* The largest size of each row at z and nearby, into weight. */
-static bool row_sizes(statics *s, const double *z) {
+bool statics_row_sizes(statics *s, const double *z) {
     uint64_t seed = 7;
     if (!statics_evaluate(s, z)) return false;
     memcpy(s->weight, s->scale, s->rows * sizeof *s->weight);
     for (int trial = 0; trial < NEARBY_TRIALS; trial++) {
         memcpy(s->trial, z, s->unknowns * sizeof *z);
-        for (size_t j = 0; j < s->n; j++) s->trial[j] += NEARBY * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
+        for (size_t j = 0; j < s->n; j++)
+            s->trial[j] += ROW_SIZE_RADIUS * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
         if (!statics_evaluate(s, s->trial)) continue;
         for (size_t i = 0; i < s->rows; i++) s->weight[i] = fmax(s->weight[i], s->scale[i]);
     }
@@ -502,144 +504,22 @@ static double largest_of(const double *x, size_t count) {
     return largest;
 }
 
-/* Far out forces may vanish by underflow, as that of exp(−x) does; at a root they vanish, but not nearby. `before`: the
- * largest size of a row where the iteration began. */
+/* Returns false if forces vanish by underflow, like that of exp(−x) at large x. At a root they vanish at z but not
+ * nearby. `before` is the largest size of a row before the iteration. */
 static bool is_no_underflow(statics *s, const double *z, double before) {
     if (largest_of(s->scale, s->rows) >= UNDERFLOW * before) return true;
-    return row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;
+    return statics_row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;
 }
 
-/* Descent may end on a fold, where J is singular and F is not 0; Newton's method itself passes over it. */
+/* Descent may end at a fold, where J is singular and F is not 0. Newton's method without line search can pass it. */
 bool statics_converge(statics *s, double *z) {
     if (s->unknowns == 0) return true;
     if (!statics_evaluate(s, z)) return false;
     double before = largest_of(s->scale, s->rows);
     memcpy(s->start, z, s->unknowns * sizeof *z);
-    if (!refine(s, z, iterate(s, z, true))) {
+    if (!refine_root(s, z, iterate_newton(s, z, true))) {
         memcpy(z, s->start, s->unknowns * sizeof *z);
-        if (!refine(s, z, iterate(s, z, false))) return false;
+        if (!refine_root(s, z, iterate_newton(s, z, false))) return false;
     }
     return is_no_underflow(s, z, before) && reactions_are_bounded(s, z);
-}
-
-/* --- directions and distances ---------------------------------------------------------------------------------------- */
-
-void statics_tidy(statics *s, double *z) {
-    bool some = false;
-    memcpy(s->trial, z, s->unknowns * sizeof *z);
-    for (size_t j = 0; j < s->n; j++) {
-        bool small = z[j] != 0 && fabs(z[j]) < TINY;
-        if (small) s->trial[j] = 0;
-        some = some || small;
-    }
-    if (!some || !statics_noise(s, z)) return;
-    for (size_t i = 0; i < s->rows; i++)
-        s->weight[i] = fmax(fabs(s->F[i]), fmax(4 * s->noise[i], 0x1p-52 * s->scale[i]));
-    bool good = statics_evaluate(s, s->trial);
-    for (size_t i = 0; i < s->rows && good; i++) good = fabs(s->F[i]) <= s->weight[i];
-    if (good) memcpy(z, s->trial, s->unknowns * sizeof *z);
-}
-
-size_t statics_width(const statics *s) {
-    return s->n + (s->velocities == STATICS_FREE ? s->spinning_count : 0);
-}
-
-size_t statics_place(const statics *s, size_t j) {
-    return j < s->n ? j : j + s->instants * s->m;
-}
-
-double statics_distance(const statics *s, const double *x, const double *y) {
-    double worst = 0;
-    for (size_t j = 0; j < statics_width(s); j++) {
-        size_t k = statics_place(s, j);
-        worst = fmax(worst, fabs(x[k] - y[k]) / fmax(1, fabs(y[k])));
-    }
-    return worst;
-}
-
-bool statics_decompose(statics *s, size_t rows, size_t columns, double *A) {
-    size_t count = rows < columns ? rows : columns;
-    memset(s->singular, 0, columns * sizeof *s->singular);
-    s->spent += 8 * (double)rows * (double)columns * (double)count + (double)(columns * columns * columns);
-    int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)rows, (lapack_int)columns, A, (lapack_int)columns,
-                              s->singular, NULL, 1, s->vectors, (lapack_int)columns, s->right);
-    s->starved = s->starved || lapacke_starved(info);
-    return info == 0;
-}
-
-/* The parts that matter of null vectors, one a row of work; returns how many. */
-static size_t take_null_vectors(statics *s, const double *z) {
-    size_t found = 0, width = statics_width(s);
-    for (size_t k = 0; k < s->unknowns; k++) {
-        if (s->singular[k] > KERNEL) continue;
-        for (size_t j = 0; j < width; j++) {
-            size_t at = statics_place(s, j);
-            bool counts = j >= s->n || !s->cyclic[j] || (s->velocities == STATICS_GIVEN && s->v[j] == 0);
-            s->work[found * width + j] = counts ? s->vectors[k * s->unknowns + at] * fmax(1, fabs(z[at])) : 0;
-        }
-        found++;
-    }
-    return found;
-}
-
-size_t statics_kernel(statics *s, const double *z, double *columns) {
-    size_t unknowns = s->unknowns, width = statics_width(s), found, count = 0;
-    if (width == 0 || !row_sizes(s, z)) return 0;
-    for (size_t i = 0; i < s->rows; i++)
-        for (size_t j = 0; j < unknowns; j++)
-            s->work[i * unknowns + j] =
-                s->weight[i] > 0 ? s->J[i * unknowns + j] * fmax(1, fabs(z[j])) / s->weight[i] : 0;
-    if (!statics_decompose(s, s->rows, unknowns, s->work)) return 0;
-    found = take_null_vectors(s, z);
-    if (found == 0 || !statics_decompose(s, found, width, s->work)) return 0;
-    while (count < width && s->singular[count] > 1e-4) count++; /* below: null directions of the multipliers alone */
-    memcpy(columns, s->vectors, count * width * sizeof *columns);
-    return count;
-}
-
-/* --- kinks ------------------------------------------------------------------------------------------------------------- */
-
-/* Largest entries of R, R_q and R_v that differ from the kept ones, against the sizes of the rows. */
-static double jump_from(const statics *s, const double *kept) {
-    const local_equations *l = &s->local;
-    double worst = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        double size = s->weight[i] > 0 ? s->weight[i] : 1;
-        const double *row = kept + i * (2 * s->n + 1);
-        worst = fmax(worst, fabs(l->R[i] - row[2 * s->n]) / size);
-        for (size_t j = 0; j < s->n; j++) {
-            worst = fmax(worst, fabs(l->R_q[i * s->n + j] - row[j]) / size);
-            worst = fmax(worst, fabs(l->R_v[i * s->n + j] - row[s->n + j]) / size);
-        }
-    }
-    return worst;
-}
-
-static void keep_derivatives(const statics *s, double *kept) {
-    const local_equations *l = &s->local;
-    for (size_t i = 0; i < s->n; i++) {
-        double *row = kept + i * (2 * s->n + 1);
-        memcpy(row, l->R_q + i * s->n, s->n * sizeof *row);
-        memcpy(row + s->n, l->R_v + i * s->n, s->n * sizeof *row);
-        row[2 * s->n] = l->R[i];
-    }
-}
-
-bool statics_has_kink(statics *s, const double *z) {
-    double *kept = s->work, worst = 0; /* n (2n + 1) numbers of at least (2n)² */
-    uint64_t seed = 29;
-    if (s->model->system->switch_count == 0 || s->n == 0 || !row_sizes(s, z)) return false;
-    keep_derivatives(s, kept);
-    for (int trial = 0; trial < KINK_TRIALS; trial++) {
-        hamel_error quiet = {0};
-        for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j];
-        for (size_t j = 0; j < s->n; j++) {
-            s->trial[j] += TINY * fmax(1, fabs(z[j])) * random_uniform(&seed, -1, 1);
-            s->velocity[j] = s->v[j] + TINY * fmax(1, fabs(s->v[j])) * random_uniform(&seed, -1, 1);
-        }
-        local_state state = {s->t[0], s->trial, s->velocity, s->zero_a, s->trial + s->n};
-        if (local_evaluate(&s->local, &state, &quiet) == HAMEL_OK) worst = fmax(worst, jump_from(s, kept));
-        hamel_error_clear(&quiet);
-    }
-    return worst > 1e-3;
 }

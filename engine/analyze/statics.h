@@ -1,11 +1,13 @@
-/* statics.h — rest and steady motion as equations F(z) = 0 with their Jacobian J.
+/* statics.h — equations F(z) = 0 of rest and steady motion, with their Jacobian J.
  *
- * Unknowns z: coordinates q, multipliers λ at each instant, and, where they are free, the velocities of cyclic
- * coordinates. Rows, for each instant: R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and reactions
- * balance), then Φ = 0 or ψ = 0. A system whose equations contain t rests only where it rests at every time: three
- * random instants are solved together (Papastavridis, example 3.2.5). With momenta given, rows p_c − p*_c = 0 follow.
+ * The unknowns z are the coordinates q, the multipliers λ at each instant and, if free, the velocities of cyclic
+ * coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
+ * reactions balance), then Φ = 0 or ψ = 0. A system whose equations depend on t is at rest only if it is at rest at
+ * every time, so three random instants are solved together (Papastavridis, example 3.2.5). If momenta are given, rows
+ * p_c − p*_c = 0 follow.
  *
- * Linear systems are solved by least squares of least norm: equilibria need not be isolated, nor multipliers unique. */
+ * Linear systems are solved by least squares with least norm, because equilibria need not be isolated and multipliers
+ * need not be unique. */
 #ifndef HAMEL_ANALYZE_STATICS_H
 #define HAMEL_ANALYZE_STATICS_H
 
@@ -13,104 +15,118 @@
 
 enum { STATICS_INSTANTS = 3 };
 
-/* Velocities of cyclic coordinates: as given; unknown; unknown with the momenta that they have at the point of reference. */
+/* Velocities of cyclic coordinates: given; unknown; unknown with given momenta. */
 typedef enum statics_velocities { STATICS_GIVEN, STATICS_FREE, STATICS_MOMENTA } statics_velocities;
 
 typedef struct statics {
     hamel_model *model;
     local_equations local;
-    arena memory; /* of everything here */
+    arena memory; /* owns all arrays */
     size_t n, m, instants;
     double t[STATICS_INSTANTS];
-    double *v, *zero_a; /* n: given velocities, zeros */
-    bool *cyclic;       /* n: absent from every equation */
+    double *v, *zero_a; /* n each: given velocities; zeros */
+    bool *cyclic;       /* n: whether the coordinate is absent from every equation */
     size_t *spinning;   /* cyclic coordinates */
     size_t spinning_count;
-    bool steady;         /* some given velocity is not 0 */
-    bool holonomic_only; /* λ = 0 in place of constraints on velocities */
+    bool steady;         /* whether some given velocity is not 0 */
+    bool holonomic_only; /* whether λ_c = 0 replaces the rows of velocity constraints */
 
     statics_velocities velocities;
     double *momentum; /* spinning_count: p* */
-    program *momenta; /* of the spinning coordinates, of (t, q, q'); NULL where the system has none */
+    program *momenta; /* momenta of the spinning coordinates; NULL if one has none */
     double *momentum_work, *momentum_tangent, *momentum_dots, *momentum_seeds, *momentum_values;
 
-    /* With a centre, one more row: z is as far from it as the radius says, by the Euclidean norm of what matters to a
-     * family, each relative to values above 1. */
+    /* If centre is not NULL, an additional row fixes the distance of z from it. The distance is the Euclidean norm over
+     * coordinates and free velocities, relative to values above 1. */
     const double *centre;
     double radius;
 
-    size_t rows, unknowns; /* of the present kind of velocities */
-    double *F, *J, *scale; /* rows, rows × unknowns, and the size of each row's terms */
-    double *noise;         /* rows: rounding of F, by statics_noise */
+    size_t rows, unknowns; /* sizes for the current kind of velocities */
+    double *F, *J, *scale; /* rows; rows × unknowns; rows: size of each row's terms */
+    double *noise;         /* rows: rounding error of F; set by statics_noise */
     double *work, *right, *step, *trial, *start, *kept, *velocity, *weight, *singular, *vectors;
     int32_t *pivot;
-    double rank; /* of the largest pivot, below which a pivot is 0 in statics_least_squares */
+    double rank; /* smallest pivot accepted by statics_least_squares, relative to the largest pivot */
     uint64_t seed;
-    double spent;    /* work of all evaluations and solutions, in multiplications or so */
-    double deadline; /* of `spent`: iterations end there; INFINITY for those that must end by themselves */
-    bool starved;    /* an allocation failed, so some result is missing */
+    double spent;    /* estimated multiplications of all evaluations and solutions */
+    double deadline; /* upper bound of `spent`, at which iterations end; INFINITY: no limit */
+    bool starved;    /* whether an allocation failed, so that some result is missing */
 } statics;
 
-/* `cyclic`: names of cyclic coordinates (or NULL), which have the velocities v[n]. A failure as of local_create. */
+/* Creates the equations. `cyclic` lists the cyclic coordinates (or is NULL); they have the velocities v[n]. Fails under
+ * the same conditions as local_create. */
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) HAMEL_CHECKED;
 void statics_free(statics *s);
 
-/* Room for unknowns of every kind. */
+/* Returns the largest number of unknowns for any kind of velocities. */
 size_t statics_most(const statics *s);
 
-/* The kind of velocities from now on. For STATICS_MOMENTA p* is that at q and the given velocities; false when the
- * system has no momenta. */
+/* Sets the kind of velocities. For STATICS_MOMENTA, p* is the momentum at q and the given velocities. Returns false if
+ * STATICS_MOMENTA is not possible because a cyclic coordinate has no momentum. */
 bool statics_take(statics *s, statics_velocities velocities, const double *q);
 
-/* Sets or, with NULL, removes the centre. */
+/* Sets the centre; NULL removes it. */
 void statics_stay_at(statics *s, const double *centre, double radius);
 
-/* F, J and scale at z. False when something is not finite. */
+/* Evaluates F, J and scale at z. Returns false if a value is not finite. */
 bool statics_evaluate(statics *s, const double *z);
 
-/* The largest |F_i| / scale_i at the point evaluated last. */
+/* Returns the largest |F_i| / scale_i at the point evaluated last. */
 double statics_residual(const statics *s);
 
-/* step := −J⁺F of least norm at the point evaluated last; rows have weight 1/scale. */
+/* Sets step to −J⁺F, the solution of least norm, at the point evaluated last; rows have weight 1/scale. Returns false
+ * on failure. */
 bool statics_newton_step(statics *s, double *step);
 
-/* x := A⁺b of least norm; A (rows × columns, row-major) and b (max(rows, columns)) are overwritten. */
+/* Replaces b (max(rows, columns) numbers) by A⁺b, the solution of least norm. A (rows × columns, row-major) is
+ * overwritten. Returns false on failure. */
 bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, double *b);
 
-/* Whether F at z is rounding, of its terms or of z, and not just small next to stiff terms; the bounds of its rows are in
- * `weight`. F and J are those at z afterwards. */
+/* Returns true if F at z is within the rounding errors of its terms and of z, not just small relative to stiff terms.
+ * Sets s->weight to these error bounds, and F and J to their values at z. */
 bool statics_is_rounding(statics *s, const double *z);
 
-/* Gives z the multipliers that balance the forces at its q best. */
+/* Sets the multipliers in z to those that best balance the forces at its q. Returns false on failure. */
 bool statics_balance(statics *s, double *z);
 
-/* Fills noise at z: how much F changes when z changes by its rounding. F and J are those at z afterwards. */
+/* Fills s->noise with the nonlinear change of F if z changes by rounding errors. Sets F and J to their values at z. */
 bool statics_noise(statics *s, const double *z);
 
-/* From z to a solution nearby, in place: Newton's method with line search, lengthened where it converges linearly, as
- * it does at multiple roots; then once more without line search. */
+/* Moves z to a solution nearby by Newton's method with line search and, if that fails, without. Steps are lengthened if
+ * convergence is linear, as it is at multiple roots. Returns false if no solution was found. */
 bool statics_converge(statics *s, double *z);
 
-/* Coordinates below 1e-7 become 0 where F grows by no more than rounding. */
+/* Sets s->weight to the largest size of each row of F at z and nearby, and F and J to their values at z. */
+bool statics_row_sizes(statics *s, const double *z);
+
+/* --- statics_kernel.c --------------------------------------------------------------------------------------------- */
+
+/* Sets coordinates below 1e-7 to 0 if that raises F by rounding errors only. */
 void statics_tidy(statics *s, double *z);
 
-/* Whether first derivatives of F by coordinates or velocities, or F itself, have a jump at z. */
+/* Returns true if F or its first derivatives with respect to coordinates or velocities jump at z. */
 bool statics_has_kink(statics *s, const double *z);
 
-/* The part of z that matters to a family: coordinates, then free velocities. Its length, and where number j of it is in z. */
+/* The entries of z that define a family are the coordinates, then the free velocities. Return their number, and the
+ * index in z of entry j. */
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 
-/* Orthonormal directions of that part, columns[k][width], along which F changes by less than 1e-6 of the sizes that its
- * rows have nearby. Cyclic coordinates that turn, or whose velocities are free, do not count. Returns k. */
+/* Finds orthonormal directions of these entries, columns[k][width], along which F changes by less than 1e-6 of the
+ * sizes of its rows nearby. Cyclic coordinates that move, or whose velocities are free, are omitted. Returns the number
+ * of directions. */
 size_t statics_kernel(statics *s, const double *z, double *columns);
 
-/* Distance of that part of x and y, relative to values above 1. */
+/* Returns the largest difference of these entries between x and y, relative to values above 1. */
 double statics_distance(const statics *s, const double *x, const double *y);
 
-/* Right singular vectors of A (overwritten) as rows of s->vectors, columns × columns; values, 0 for those that A does not
- * have, in s->singular. */
+/* Computes the right singular vectors of A, which is overwritten, as rows of `vectors` (columns × columns). The
+ * singular values in values[columns] are padded with zeros. If rows = 0, the vectors are the unit vectors. Returns
+ * false on failure. */
+bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, double *values, double *vectors);
+
+/* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
 
 #endif

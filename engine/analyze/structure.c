@@ -1,41 +1,41 @@
-/* structure.c — kinds and flags of constraints, cyclic coordinates, conserved quantities.
+/* structure.c — kinds and properties of constraints, cyclic coordinates and conserved quantities.
  *
- * A constraint of any order has a velocity form f(q, q', t) = 0: dΦ/dt of a holonomic one, itself otherwise. With
- * a_ct the part of f that is free of velocities,
+ * The velocity form f(q, q', t) = 0 of a holonomic constraint is dΦ/dt; for other constraints f is the constraint. If
+ * a_ct is the part of f without velocities, then
  *   catastatic     a_ct = 0                     Papastavridis 2.2; for a holonomic constraint the same as scleronomic
  *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0: a body that is driven at a
- *                  constant rate depends on time as well (Papastavridis 2.2, examples 2.2.2 and 2.2.3). Of constraints
- *                  that are not linear in the velocities, and of those on accelerations, only t decides: the book
- *                  defines a_ct of linear velocity constraints alone
+ *                  constant rate depends on time as well (Papastavridis 2.2, examples 2.2.2 and 2.2.3). For constraints
+ *                  nonlinear in the velocities and for acceleration constraints only t decides, because the book
+ *                  defines a_ct for linear velocity constraints only
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
- *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352): so where f is
- *                  homogeneous, but also where that is hidden by a factor
- * A constraint on accelerations is outside Greenwood's test and never called conservative.
+ *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352). This includes
+ *                  homogeneous f, and f with a factor that makes it inhomogeneous
+ * Greenwood's test does not cover acceleration constraints; they are not reported as conservative.
  *
- * The system is conservative (Greenwood 4.7, sufficient) when no force lacks a potential, every constraint is
- * conservative and t is absent from L. A momentum is conserved where its coordinate is absent from L, no force acts on
- * it and no constraint moves it, though constraints and other forces may contain it (the angle of a skate); the Jacobi
- * integral where its rate vanishes identically. A system given by its Gibbs–Appell function has no Lagrangian, and none of
- * these. */
+ * The system is conservative (Greenwood 4.7, a sufficient condition) if every force has a potential, every constraint
+ * is conservative and L does not contain t. A momentum is conserved if L does not contain its coordinate and neither
+ * forces nor constraint reactions act on it. Constraints and other forces may contain the coordinate, like the angle of
+ * a skate. The Jacobi integral is conserved if its rate vanishes identically. A system given by its Gibbs–Appell
+ * function has no Lagrangian, so no momenta and no energy are reported. */
 #include "engine/analyze/analysis_int.h"
+#include "engine/base/tolerances.h"
 #include "engine/mechanics/cyclic.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-static const double DEPENDENT = 1e-9;
-
-/* What the tests find, before it becomes the report. */
+/* Results of the tests. */
 typedef struct findings {
-    bool *time_dependent, *moving; /* m: t occurs; not at rest when the system is */
-    bool *working;                 /* m: an ideal reaction can work in a possible motion */
-    bool *present;                 /* n: coordinate i occurs in L, a force or a constraint */
-    bool *forced;                  /* n: the momentum of coordinate i changes */
+    bool *time_dependent, *moving; /* m: whether t occurs; whether a_ct is not 0 */
+    bool *working;                 /* m: whether an ideal reaction can do work in a possible motion */
+    bool *present;                 /* n: whether the coordinate occurs in L, a force or a constraint */
+    bool *forced;                  /* n: whether the momentum of the coordinate changes */
     bool any_force, lagrangian_in_time, energy_flows;
-    uint64_t *forced_beyond, energy_beyond; /* n: regions where the momentum changes; where the energy does */
+    uint64_t *forced_beyond, energy_beyond; /* regions in which the momentum (n) or the energy changes */
 } findings;
 
-static bool allocate(analysis *a, findings *f) {
+static bool allocate_findings(analysis *a, findings *f) {
     a->linear = arena_alloc(a->memory, a->m, sizeof *a->linear);
     a->at_rest = arena_alloc(a->memory, a->m, sizeof *a->at_rest);
     f->time_dependent = arena_alloc(a->memory, a->m, sizeof *f->time_dependent);
@@ -48,7 +48,7 @@ static bool allocate(analysis *a, findings *f) {
            f->forced;
 }
 
-/* f with the velocities and accelerations set to zero. */
+/* Returns f with velocities and accelerations replaced by 0. */
 static graph_node at_rest(analysis *a, graph_node f, const graph_node *zeros) {
     graph *g = a->system->graph;
     return graph_substitute(g, graph_substitute(g, f, SYMBOL_ACCELERATION, zeros, a->n), SYMBOL_VELOCITY, zeros, a->n);
@@ -63,7 +63,7 @@ static bool is_linear(const analysis *a, size_t c) {
     return true;
 }
 
-/* q'·∂f/∂q' of constraint c. */
+/* Returns q'·∂f/∂q' of constraint c. */
 static graph_node euler_sum(analysis *a, size_t c) {
     hamel_system *s = a->system;
     graph_node sum = graph_number(s->graph, 0);
@@ -80,6 +80,7 @@ static bool needs_euler(const analysis *a, size_t c) {
 }
 
 static bool test_constraint(analysis *a, findings *f, size_t c, const graph_node *zeros) {
+    assert(c < a->m);
     graph *g = a->system->graph;
     graph_node equation = a->system->constraints[c].equation, time = graph_symbol(g, SYMBOL_TIME, 0);
     a->linear[c] = is_linear(a, c);
@@ -90,7 +91,7 @@ static bool test_constraint(analysis *a, findings *f, size_t c, const graph_node
            zero_test_add(a, a->at_rest[c], &f->moving[c]);
 }
 
-/* ∂L/∂t is a sum over the terms of L: terms may cancel. */
+/* Tests the sum of ∂/∂t over all terms of L, because single terms may cancel. */
 static bool test_time(analysis *a, findings *f) {
     graph *g = a->system->graph;
     size_t count;
@@ -124,17 +125,18 @@ static bool test_forces(analysis *a, findings *f) {
 
 static bool add_tests(analysis *a, findings *f) {
     graph_node *zeros = node_array(a->system, a->n);
-    if (!zeros || !allocate(a, f)) return false;
+    if (!zeros || !allocate_findings(a, f)) return false;
     for (size_t c = 0; c < a->m; c++)
         if (!test_constraint(a, f, c, zeros)) return false;
-    if (a->system->acceleration_energy >= 0) { /* it leaves no Lagrangian to judge momenta and energy by */
+    if (a->system->acceleration_energy >= 0) { /* no Lagrangian, so no momenta and no energy */
         f->lagrangian_in_time = f->energy_flows = true;
         for (size_t i = 0; i < a->n; i++) f->forced[i] = true;
     }
     return test_time(a, f) && test_coordinates(a, f) && test_forces(a, f);
 }
 
-/* Euler's theorem at velocities that need not satisfy the constraint: the same degree at every sample. */
+/* Tests Euler's theorem at velocities that need not satisfy the constraint: the degree must be the same at every
+ * sample. */
 static hamel_status test_homogeneity(analysis *a) {
     hamel_status status = HAMEL_OK;
     graph_node *nodes = arena_alloc(a->memory, 2 * a->m, sizeof *nodes);
@@ -168,7 +170,7 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
     for (size_t c = 0; c < a->m; c++) {
         hamel_constraint_facts *facts = &a->report->constraints[c];
         const struct hamel_constraint *described = a->system->constraints[c].described;
-        facts->linear = !needs_euler(a, c); /* what is not linear in the accelerations is refused */
+        facts->linear = !needs_euler(a, c); /* constraints nonlinear in the accelerations are rejected earlier */
         facts->time_dependent = f->time_dependent[c];
         facts->catastatic = !f->moving[c];
         bool pfaffian = a->linear[c] && a->model->order[c] == CONSTRAINT_VELOCITY;
@@ -180,14 +182,14 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
     return status;
 }
 
-/* "momentum(x)" of open "momentum(" and "x"; a plain name without `open`. The list has room. */
+/* Adds "momentum(x)" if open = "momentum(" and name = "x", or only the name if open = "". The list must have space. */
 static bool add_name(analysis *a, hamel_names *names, const char *open, const char *name) {
     char *text = arena_format(a->memory, "%s%s%s", open, name, *open ? ")" : "");
     if (text) names->items[names->count++] = text;
     return text != NULL;
 }
 
-/* Whether it is listed as conserved, or as conserved on the branches of the start. */
+/* Lists a quantity as conserved, or as conserved on the initial branches only. */
 static bool add_conserved(analysis *a, const char *open, const char *name, uint64_t beyond) {
     hamel_report *r = a->report;
     if (beyond == 0) return add_name(a, &r->conserved, open, name);
@@ -217,7 +219,7 @@ static bool report_system(analysis *a, const findings *f) {
     return true;
 }
 
-/* The fault that stopped the graph, or no memory. */
+/* Returns the status of the error that stopped the graph, or HAMEL_NO_MEMORY. */
 static hamel_status stopped(analysis *a) {
     hamel_status status = equations_status(a->system);
     return status != HAMEL_OK ? status : analysis_no_memory(a);
@@ -233,15 +235,15 @@ hamel_status structure_derive(analysis *a) {
     return report_system(a, &f) ? HAMEL_OK : analysis_no_memory(a);
 }
 
-/* Rank at the values of A at one sample; marks the constraints that are independent there. */
-static size_t rank_at(const analysis *a, row_basis *basis, const double *values, double *row, bool *independent) {
+/* Returns the rank of A from its values at one sample and marks the constraints that are independent there. */
+static size_t rank_at(const analysis *a, rank_rows *basis, const double *values, double *row, bool *independent) {
     const groups *g = &a->groups;
     size_t rank = 0;
     for (size_t group = 0; group < g->count; group++) {
-        row_basis_reset(basis, groups_coordinates(g, group));
+        rank_rows_reset(basis, groups_coordinates(g, group));
         for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
             groups_row(g, group, &a->equations.A, values, g->constraints[k], row);
-            if (row_basis_add(basis, row)) independent[g->constraints[k]] = true;
+            if (rank_rows_add(basis, row)) independent[g->constraints[k]] = true;
         }
         rank += basis->rank;
     }
@@ -253,11 +255,11 @@ hamel_status structure_rank(analysis *a) {
     graph_node *nodes = arena_alloc(a->memory, A->count, sizeof *nodes);
     double *values = arena_alloc(a->memory, A->count, sizeof *values), *row = arena_alloc(a->memory, a->n, sizeof *row);
     bool *independent = arena_alloc(a->memory, a->m, sizeof *independent);
-    row_basis basis = {0};
+    rank_rows basis = {0};
     size_t largest = 0;
     hamel_status status = HAMEL_OK;
     if (!nodes || !values || !row || !independent ||
-        !row_basis_init(&basis, a->groups.most_constraints, a->groups.most_coordinates, DEPENDENT))
+        !rank_rows_init(&basis, a->groups.most_constraints, a->groups.most_coordinates, SAMPLED_RANK_TOLERANCE))
         status = analysis_no_memory(a);
     for (size_t k = 0; status == HAMEL_OK && k < A->count; k++) nodes[k] = A->entries[k].node;
     for (size_t s = 0; s < SAMPLE_COUNT && status == HAMEL_OK; s++) {
@@ -265,7 +267,7 @@ hamel_status structure_rank(analysis *a) {
         size_t rank = status == HAMEL_OK ? rank_at(a, &basis, values, row, independent) : 0;
         if (rank > largest) largest = rank;
     }
-    row_basis_free(&basis);
+    rank_rows_free(&basis);
     for (size_t c = 0; status == HAMEL_OK && c < a->m; c++) a->report->constraints[c].redundant = !independent[c];
     a->report->degrees_of_freedom = a->n - largest;
     return status;

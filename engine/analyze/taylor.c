@@ -1,15 +1,16 @@
-/* taylor.c — see taylor.h. */
+/* taylor.c — recurrences for Taylor series of expressions; see taylor.h. */
 #include "engine/analyze/taylor.h"
 
 #include "engine/base/random.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the plan ------------------------------------------------------------------------------------------------------ */
+/* --- the plan ----------------------------------------------------------------------------------------------------- */
 
-/* Operations with a rule of their own in `advance`. */
+/* Returns true for operations that advance_node computes by a special rule, without slopes. */
 static bool has_own_rule(const graph *g, const graph_cell *cell) {
     switch (cell->op) {
     case GRAPH_ADD:
@@ -34,7 +35,7 @@ static bool is_operation(const graph_cell *cell) {
     return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
 }
 
-/* The slopes of the nodes listed so far, one list for each of the two operands; GRAPH_NONE where none is needed. */
+/* Creates the derivatives of the listed nodes with respect to their first two operands; GRAPH_NONE if not needed. */
 static bool make_slopes(taylor_plan *p, graph_node *slopes) {
     for (size_t i = 0; i < p->count; i++) {
         graph_cell cell = *graph_at(p->g, p->nodes[i]);
@@ -48,12 +49,12 @@ static bool make_slopes(taylor_plan *p, graph_node *slopes) {
     return true;
 }
 
-static bool contains(const taylor_plan *p, graph_node node) {
+static bool plan_contains(const taylor_plan *p, graph_node node) {
     size_t place = taylor_place(p, node);
     return place < p->count && p->nodes[place] == node;
 }
 
-static bool locate(taylor_plan *p, const graph_node *slopes, arena *memory) {
+static bool locate_operands(taylor_plan *p, const graph_node *slopes, arena *memory) {
     p->operand = arena_alloc(memory, p->count, sizeof *p->operand);
     p->slope = arena_alloc(memory, p->count, sizeof *p->slope);
     if (!p->operand || !p->slope) return false;
@@ -72,7 +73,8 @@ size_t taylor_place(const taylor_plan *p, graph_node node) {
     return graph_position(p->nodes, p->count, node);
 }
 
-/* Slopes are nodes that need slopes themselves, mostly of functions that are in the list: a few rounds close it. */
+/* Slopes are nodes that need slopes too. Most of these are already listed, so the list is complete after a few
+ * rounds. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory) {
     graph_node *all = arena_alloc(memory, count, sizeof *all), *slopes;
     *p = (taylor_plan){.g = g};
@@ -86,34 +88,47 @@ bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_
         size_t before = count;
         memcpy(more, all, count * sizeof *all);
         for (size_t i = 0; i < 2 * p->count; i++)
-            if (slopes[i] >= 0 && !contains(p, slopes[i])) more[count++] = slopes[i];
+            if (slopes[i] >= 0 && !plan_contains(p, slopes[i])) more[count++] = slopes[i];
         all = more;
-        if (count == before) return locate(p, slopes, memory);
+        if (count == before) return locate_operands(p, slopes, memory);
     }
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------- */
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-mpfr_t *taylor_numbers(size_t count) {
-    mpfr_t *numbers = calloc(count + 1, sizeof *numbers);
-    for (size_t i = 0; numbers && i < count; i++) {
-        mpfr_init2(numbers[i], TAYLOR_BITS);
-        mpfr_set_zero(numbers[i], 1);
+struct number_block {
+    number_block *before;
+    size_t count;
+    mpfr_t numbers[];
+};
+
+mpfr_t *number_pool_take(number_pool *pool, size_t count) {
+    number_block *block = calloc(1, sizeof *block + count * sizeof *block->numbers);
+    if (!block) return NULL;
+    *block = (number_block){pool->last, count};
+    pool->last = block;
+    for (size_t i = 0; i < count; i++) {
+        mpfr_init2(block->numbers[i], TAYLOR_BITS);
+        mpfr_set_zero(block->numbers[i], 1);
     }
-    return numbers;
+    return block->numbers;
 }
 
-void taylor_numbers_free(mpfr_t *numbers, size_t count) {
-    for (size_t i = 0; numbers && i < count; i++) mpfr_clear(numbers[i]);
-    free(numbers);
+void number_pool_free(number_pool *pool) {
+    while (pool->last) {
+        number_block *block = pool->last;
+        for (size_t i = 0; i < block->count; i++) mpfr_clear(block->numbers[i]);
+        pool->last = block->before;
+        free(block);
+    }
 }
 
-/* Twenty binary digits after the point at most: such a number was written as it is. */
+/* Returns true for numbers with at most twenty binary digits after the point: these are exact decimals. */
 static bool is_short(double value) {
     return fabs(value) < 0x1p30 && value * 0x1p20 == floor(value * 0x1p20);
 }
 
-/* A small number of few binary digits: what 0.1 + 0.2 - 0.3 leaves. */
+/* Returns true for small numbers with few binary digits, such as 0.1 + 0.2 - 0.3. */
 static bool is_residue(double value) {
     int exponent;
     double mantissa = frexp(fabs(value), &exponent) * 0x1p10;
@@ -134,10 +149,10 @@ static void set_number(mpfr_ptr to, double value, double change, uint64_t *seed)
 }
 
 bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
-                 uint64_t seed) {
+                 uint64_t seed, number_pool *pool) {
     *t = (taylor){.plan = plan, .order = order};
-    t->coefficients = taylor_numbers(plan->count * (order + 1));
-    t->scratch = taylor_numbers(2 * (order + 2));
+    t->coefficients = number_pool_take(pool, plan->count * (order + 1));
+    t->scratch = number_pool_take(pool, 2 * (order + 2));
     if (!t->coefficients || !t->scratch) return false;
     for (size_t i = 0; i < plan->count; i++) {
         const graph_cell *cell = graph_at(plan->g, plan->nodes[i]);
@@ -148,37 +163,30 @@ bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double 
     return true;
 }
 
-void taylor_free(taylor *t) {
-    if (t->plan) {
-        taylor_numbers_free(t->coefficients, t->plan->count * (t->order + 1));
-        taylor_numbers_free(t->scratch, 2 * (t->order + 2));
-    }
-    *t = (taylor){0};
-}
-
-/* --- rules --------------------------------------------------------------------------------------------------------- */
+/* --- rules -------------------------------------------------------------------------------------------------------- */
 
 static mpfr_ptr of(const taylor *t, int32_t place, size_t k) {
     return taylor_coefficient(t, (size_t)place, k);
 }
 
-/* Of coefficient i in a derivative whose index is k: i in one variable. */
+/* Returns the factor of coefficient i in coefficient k of a derivative; i for series in one variable. */
 static size_t weight(const taylor *t, size_t k, size_t i) {
+    assert(i <= k);
     if (!t->multilinear) return i;
     size_t highest = k;
     while (highest & (highest - 1)) highest &= highest - 1;
     return (i & highest) != 0;
 }
 
-/* to += x y */
+/* Adds x y to `to`. */
 static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
-    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN, too: a slope that is not needed */
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* treats 0 · NaN as 0, for a slope that is not needed */
     mpfr_mul(t->scratch[0], x, y, MPFR_RNDN);
     mpfr_add(to, to, t->scratch[0], MPFR_RNDN);
 }
 
-/* Whether the polynomial piece of the table is found at x; its order-th derivative there. */
-static void look_up(const graph_table *table, mpfr_srcptr x, int order, mpfr_ptr to) {
+/* Computes the order-th derivative of the table's polynomial piece at x. */
+static void table_derivative(const graph_table *table, mpfr_srcptr x, int order, mpfr_ptr to) {
     double at = mpfr_get_d(x, MPFR_RNDN);
     ptrdiff_t segment = table_segment(table, at), last = (ptrdiff_t)table->count - 1;
     if (segment < 0 || segment >= last) {
@@ -199,8 +207,8 @@ static void look_up(const graph_table *table, mpfr_srcptr x, int order, mpfr_ptr
     mpfr_clear(u);
 }
 
-/* z = F(x, y) for what is neither arithmetic nor a condition. */
-static void value_of(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
+/* Sets z to F(x, y). */
+static void function_value(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
     switch (op) {
     case GRAPH_POW: mpfr_pow(z, x, y, MPFR_RNDN); break;
     case GRAPH_SIN: mpfr_sin(z, x, MPFR_RNDN); break;
@@ -236,7 +244,7 @@ static void condition(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
     mpfr_set_d(z, graph_op_value(op, left, right, 0), MPFR_RNDN);
 }
 
-/* Coefficient k of a piece: that of one operand, times sign; 0 of a constant. */
+/* Computes coefficient k of a piecewise operator: ± that of one operand, or a constant. */
 static void piece(const taylor *t, mpfr_ptr z, const int32_t *o, graph_op op, size_t k) {
     mpfr_srcptr x = of(t, o[0], 0), y = o[1] >= 0 ? of(t, o[1], 0) : NULL;
     int32_t from = o[0];
@@ -261,7 +269,7 @@ static void piece(const taylor *t, mpfr_ptr z, const int32_t *o, graph_op op, si
     if (op == GRAPH_ABS && mpfr_sgn(x) < 0) mpfr_neg(z, z, MPFR_RNDN);
 }
 
-/* x − y floor(x0/y0) */
+/* Computes coefficient k of x − y floor(x_0/y_0). */
 static void remainder_of(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k) {
     mpfr_div(t->scratch[1], of(t, o[0], 0), of(t, o[1], 0), MPFR_RNDN);
     mpfr_floor(t->scratch[1], t->scratch[1]);
@@ -269,14 +277,14 @@ static void remainder_of(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k
     mpfr_sub(z, of(t, o[0], k), t->scratch[1], MPFR_RNDN);
 }
 
-static void product(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k) {
+static void product_series(const taylor *t, mpfr_ptr z, const int32_t *o, size_t k) {
     size_t i = k;
     mpfr_set_zero(z, 1);
     do add_product(t, z, of(t, o[0], i), of(t, o[1], k - i));
     while (taylor_next(t, k, &i));
 }
 
-/* z_k = (x_k − Σ_{i≠0} y_i z_{k−i}) / y_0 */
+/* Computes z_k = (x_k − Σ_{i≠0} y_i z_{k−i}) / y_0 */
 static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) {
     mpfr_ptr z = taylor_coefficient(t, place, k);
     mpfr_set_zero(z, 1);
@@ -286,12 +294,13 @@ static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) 
     mpfr_div(z, z, of(t, o[1], 0), MPFR_RNDN);
 }
 
-/* Coefficient k of x^n, n ≥ 0, at x_0 = 0 or next to it, where a recurrence that divides by x_0 loses its digits: products of the series, in the scratch behind the first two. */
+/* Computes coefficient k of x^n, n ≥ 0, by multiplication of series. Used for small x_0, because the recurrence divides
+ * by x_0 and loses digits. Uses the scratch after its first two numbers. */
 static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size_t k) {
     mpfr_t *power = t->scratch + 2;
     for (size_t i = 0; i <= k; i++) mpfr_set_ui(power[i], i == 0, MPFR_RNDN);
     for (size_t factor = 0; factor < n; factor++)
-        for (size_t i = k + 1; i-- > 0;) { /* from above, as lower ones are still needed */
+        for (size_t i = k + 1; i-- > 0;) { /* downwards: lower coefficients are still needed */
             mpfr_set_zero(t->scratch[1], 1);
             size_t j = i;
             do add_product(t, t->scratch[1], power[j], of(t, x, i - j));
@@ -301,9 +310,10 @@ static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size
     mpfr_set(z, power[k], MPFR_RNDN);
 }
 
-/* x z' = a z x', so z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0), with the weights w_i = i in one variable */
-static void power(const taylor *t, size_t place, const int32_t *o, size_t k) {
-    const size_t most = 64; /* x^n by products costs n of them */
+/* From x z' = a z x' follows z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0), with the weights w_i = i in one
+ * variable */
+static void power_series(const taylor *t, size_t place, const int32_t *o, size_t k) {
+    const size_t most = 64; /* upper bound of n: x^n needs n products of series */
     mpfr_ptr z = taylor_coefficient(t, place, k);
     mpfr_srcptr x = of(t, o[0], 0), a = of(t, o[1], 0);
     bool small = mpfr_zero_p(x) || (mpfr_regular_p(x) && mpfr_get_exp(x) < -20);
@@ -326,17 +336,17 @@ static void power(const taylor *t, size_t place, const int32_t *o, size_t k) {
     mpfr_div_ui(z, z, weight(t, k, k), MPFR_RNDN);
 }
 
-/* z' = Σ (∂F/∂x) x' */
+/* Computes coefficient k of z = F(x, y) from z' = Σ (∂F/∂x) x'. */
 static void function(const taylor *t, size_t place, const graph_cell *cell, size_t k) {
     const int32_t *o = t->plan->operand[place], *slope = t->plan->slope[place];
     mpfr_ptr z = taylor_coefficient(t, place, k);
     if (k == 0 && cell->op == GRAPH_TABLE) {
         double index = mpfr_get_d(of(t, o[1], 0), MPFR_RNDN), order = mpfr_get_d(of(t, o[2], 0), MPFR_RNDN);
-        look_up(graph_tables(t->plan->g)[(size_t)index], of(t, o[0], 0), (int)order, z);
+        table_derivative(graph_tables(t->plan->g)[(size_t)index], of(t, o[0], 0), (int)order, z);
         return;
     }
     if (k == 0) {
-        value_of(z, (graph_op)cell->op, of(t, o[0], 0), o[1] >= 0 ? of(t, o[1], 0) : NULL);
+        function_value(z, (graph_op)cell->op, of(t, o[0], 0), o[1] >= 0 ? of(t, o[1], 0) : NULL);
         return;
     }
     mpfr_set_zero(z, 1);
@@ -349,7 +359,7 @@ static void function(const taylor *t, size_t place, const graph_cell *cell, size
     mpfr_div_ui(z, z, weight(t, k, k), MPFR_RNDN);
 }
 
-static void advance(const taylor *t, size_t place, const graph_cell *cell, size_t k) {
+static void advance_node(const taylor *t, size_t place, const graph_cell *cell, size_t k) {
     const int32_t *o = t->plan->operand[place];
     mpfr_ptr z = taylor_coefficient(t, place, k);
     graph_op op = (graph_op)cell->op;
@@ -357,12 +367,12 @@ static void advance(const taylor *t, size_t place, const graph_cell *cell, size_
     case GRAPH_ADD: mpfr_add(z, of(t, o[0], k), of(t, o[1], k), MPFR_RNDN); break;
     case GRAPH_SUB: mpfr_sub(z, of(t, o[0], k), of(t, o[1], k), MPFR_RNDN); break;
     case GRAPH_NEG: mpfr_neg(z, of(t, o[0], k), MPFR_RNDN); break;
-    case GRAPH_MUL: product(t, z, o, k); break;
+    case GRAPH_MUL: product_series(t, z, o, k); break;
     case GRAPH_DIV: quotient(t, place, o, k); break;
     case GRAPH_MOD: remainder_of(t, z, o, k); break;
     default:
         if (op == GRAPH_POW && t->plan->slope[place][0] < 0) {
-            power(t, place, o, k);
+            power_series(t, place, o, k);
         } else if (op < GRAPH_LISTED_COUNT && graph_op_get(op)->condition) {
             if (k == 0) condition(z, op, of(t, o[0], 0), o[1] >= 0 ? of(t, o[1], 0) : NULL);
         } else if (has_own_rule(t->plan->g, cell)) {
@@ -374,8 +384,9 @@ static void advance(const taylor *t, size_t place, const graph_cell *cell, size_
 }
 
 void taylor_step(taylor *t, size_t k) {
+    assert(k <= t->order);
     for (size_t i = 0; i < t->plan->count; i++) {
         const graph_cell *cell = graph_at(t->plan->g, t->plan->nodes[i]);
-        if (is_operation(cell)) advance(t, i, cell, k);
+        if (is_operation(cell)) advance_node(t, i, cell, k);
     }
 }

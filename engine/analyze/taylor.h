@@ -1,72 +1,83 @@
-/* taylor.h — Taylor series of expressions, in long floating-point numbers.
+/* taylor.h — Taylor series of expressions in long floating-point numbers.
  *
- * Coordinates and time are given as series in one variable s, and each expression becomes one: coefficient k of every node
- * follows from the coefficients up to k of its operands (Griewank and Walther, Evaluating Derivatives, 2nd ed., ch. 13). A
- * function z = F(x) of the graph obeys z' = F'(x) x' with F'(x) as another node, so one recurrence serves them all.
+ * Coordinates and time are given as series in one variable s. The series of every expression follows: coefficient k of
+ * a node depends on the coefficients up to k of its operands (Griewank and Walther, Evaluating Derivatives, 2nd ed.,
+ * ch. 13). A function z = F(x) of the graph satisfies z' = F'(x) x', where F'(x) is another node, so one recurrence is
+ * used for all functions.
  *
- * A multilinear series has variables e_0, e_1, ... with e_i² = 0: coefficient k belongs to the product of those whose bits
- * are set in k. Coefficient k of a product is the sum over i of coefficients i and k − i, where i is 0 … k in one variable,
- * and the subsets of k otherwise; the derivative is that by the highest variable of k. All rules hold for both. Numbers
- * have TAYLOR_BITS bits: an expression that vanishes identically is then near 2^-TAYLOR_BITS, far below all others. */
+ * A multilinear series has variables e_0, e_1, ... with e_i² = 0: coefficient k belongs to the product of the e_i whose
+ * bit i is set in k. Coefficient k of a product is the sum over i of coefficient i times coefficient k − i. In one
+ * variable i is 0 … k; in a multilinear series it is every subset of the bits of k, and derivatives are with respect to
+ * the highest variable in k. The same rules apply to both. Numbers have TAYLOR_BITS bits, so the value of an expression
+ * that vanishes identically is near 2^-TAYLOR_BITS, far below all others. */
 #ifndef HAMEL_ANALYZE_TAYLOR_H
 #define HAMEL_ANALYZE_TAYLOR_H
 
 #include "engine/base/arena.h"
 #include "engine/graph/graph.h"
 
+#include <assert.h>
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { TAYLOR_BITS = 256 };
 
-/* The nodes that given expressions need, and where each finds its operands. */
+/* Owner of arrays of numbers, which are freed together. Initialize it with zeros. */
+typedef struct number_block number_block;
+typedef struct number_pool {
+    number_block *last;
+} number_pool;
+
+/* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate their
+ * digits (see memory_left). */
+mpfr_t *number_pool_take(number_pool *pool, size_t count);
+void number_pool_free(number_pool *pool);
+
+/* The nodes on which given expressions depend, with the positions of their operands. */
 typedef struct taylor_plan {
     graph *g;
     size_t count;
     graph_node *nodes;     /* increasing */
-    int32_t (*operand)[3]; /* positions in `nodes`; −1 for none */
-    int32_t (*slope)[2];   /* of the derivative by each operand; −1 where another rule serves */
+    int32_t (*operand)[3]; /* positions in `nodes`; −1 if there is none */
+    int32_t (*slope)[2];   /* positions of the derivatives with respect to the operands; −1 if not needed */
 } taylor_plan;
 
-/* False when memory or the graph failed. Everything is in `memory`. */
+/* Creates the plan; its arrays are in `memory`. Returns false if memory or the graph failed. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory);
 
-/* Position of a node that the plan contains. */
+/* Returns the position of a node that the plan contains. */
 size_t taylor_place(const taylor_plan *p, graph_node node);
 
 typedef struct taylor {
     const taylor_plan *plan;
-    size_t order;         /* coefficients 0 … order of each node */
-    bool multilinear;     /* set by the owner; a series in one variable otherwise */
+    size_t order;         /* highest coefficient of each node */
+    bool multilinear;     /* whether series are multilinear; set after taylor_init */
     mpfr_t *coefficients; /* count × (order + 1) */
     mpfr_t *scratch;
 } taylor;
 
-/* Series of all nodes: numbers and parameters as given, all others zero so far. Each number that is no short binary
- * fraction, and so may be rounded, is changed by a relative amount of `change` at most, as `seed` has it; what is left where
- * decimals cancel, by as much as itself. False without
- * memory; taylor_free in both cases. */
+/* Creates the series of all nodes. Numbers and parameters get their values, other nodes zeros. A number that is not a
+ * short binary fraction may be rounded, so it is changed randomly (`seed`) by at most `change`, relative to its size.
+ * Residues of canceled decimals are changed by up to their own size. Returns false if out of memory. */
 bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
-                 uint64_t seed);
-void taylor_free(taylor *t);
+                 uint64_t seed, number_pool *pool);
 
 static inline mpfr_ptr taylor_coefficient(const taylor *t, size_t place, size_t k) {
+    assert(k <= t->order);
     return t->coefficients[place * (t->order + 1) + k];
 }
 
-/* From one index i of a factor of coefficient k to the next, beginning with k and ending after 0: false. */
+/* Replaces i by the next lower index of a factor of coefficient k. Returns false if i was 0. */
 static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
+    assert(*i <= k);
     if (*i == 0) return false;
     *i = (*i - 1) & (t->multilinear ? k : SIZE_MAX);
     return true;
 }
 
-/* Coefficient k of all operations. Those of coordinates and time up to k are set before, and steps 0 … k − 1 are done. */
+/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time, and steps 0 … k −
+ * 1. */
 void taylor_step(taylor *t, size_t k);
-
-/* `count` numbers, 0 at first; NULL without memory. */
-mpfr_t *taylor_numbers(size_t count);
-void taylor_numbers_free(mpfr_t *numbers, size_t count);
 
 #endif

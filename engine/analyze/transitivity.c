@@ -6,52 +6,56 @@
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *     d/dt δθ_j − δu_j = Σ_rl γ^j_rl u_l δθ_r + Σ_r γ^j_r δθ_r
  *
- * Where fewer velocities than coordinates are given, constraints and then velocities of coordinates complete them. */
+ * If there are fewer quasi-velocities than coordinates, velocity forms of constraints and then velocities of
+ * coordinates are added. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/analyze/analysis_int.h"
+#include "engine/base/tolerances.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Upper bounds of the coordinates and of the nodes of all velocities. Above them no coefficients are reported. */
 enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
 
-static const double DEPENDENT = 1e-9;
-
 typedef struct coefficient {
-    size_t of, first, second; /* second: n for time */
+    size_t of, first, second; /* indices j, r, l; second is n for γ^j_r */
     graph_node value;
     bool present;
 } coefficient;
 
 typedef struct moving_frame {
     analysis *a;
-    size_t n, count;         /* count: forms so far */
+    size_t n, count;         /* count: velocities chosen so far */
     graph_node *Psi, *Psi_t; /* n × n, n */
-    graph_node *Phi, *Phi_t; /* n × n: row i of q'_i; n */
+    graph_node *Phi, *Phi_t; /* n × n: row i belongs to q'_i; n */
     graph_node *zeros;       /* n */
-    row_basis basis;
+    rank_rows basis;
     double *values;
     coefficient *items;
     size_t item_count, item_capacity;
 } moving_frame;
 
-static bool allocate(moving_frame *f) {
+static bool allocate_frame(moving_frame *f) {
     arena *m = f->a->memory;
     size_t n = f->n;
-    graph_node **const lists[] = {&f->Psi, &f->Phi, &f->Psi_t, &f->Phi_t, &f->zeros};
+    graph_node **const lists[] = {&f->Psi, &f->Phi, &f->Psi_t, &f->Phi_t};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         *lists[k] = arena_alloc(m, k < 2 ? n * n : n, sizeof **lists[k]);
         if (!*lists[k]) return false;
     }
-    for (size_t i = 0; i < n; i++) f->zeros[i] = graph_number(f->a->system->graph, 0);
+    f->zeros = node_array(f->a->system, n);
     f->values = arena_alloc(m, n, sizeof *f->values);
     f->a->report->frame.items = arena_alloc(m, n, sizeof *f->a->report->frame.items);
-    return f->values && f->a->report->frame.items && row_basis_init(&f->basis, n, n, DEPENDENT);
+    return f->zeros && f->values && f->a->report->frame.items &&
+           rank_rows_init(&f->basis, n, n, SAMPLED_RANK_TOLERANCE);
 }
 
-/* Takes the velocity u when it is independent of those taken. */
-static hamel_status offer(moving_frame *f, graph_node u, const char *name, const char *after) {
+/* Adds the velocity u if it is independent of the velocities chosen so far. */
+static hamel_status offer_velocity(moving_frame *f, graph_node u, const char *name, const char *after) {
+    assert(f->count <= f->n);
     analysis *a = f->a;
     graph *g = a->system->graph;
     if (f->count == f->n) return HAMEL_OK;
@@ -60,7 +64,7 @@ static hamel_status offer(moving_frame *f, graph_node u, const char *name, const
     f->Psi_t[f->count] = graph_substitute(g, u, SYMBOL_VELOCITY, f->zeros, f->n);
     if (graph_status(g) != HAMEL_OK) return equations_status(a->system);
     hamel_status status = zero_values(a, &a->samples[0], false, row, f->n, f->values);
-    if (status != HAMEL_OK || !row_basis_add(&f->basis, f->values)) return status;
+    if (status != HAMEL_OK || !rank_rows_add(&f->basis, f->values)) return status;
     hamel_names *frame = &a->report->frame;
     frame->items[frame->count] = arena_format(a->memory, "%s%s", name, after);
     if (!frame->items[frame->count++]) return analysis_no_memory(a);
@@ -68,20 +72,22 @@ static hamel_status offer(moving_frame *f, graph_node u, const char *name, const
     return HAMEL_OK;
 }
 
-static hamel_status choose(moving_frame *f) {
+static hamel_status choose_velocities(moving_frame *f) {
     const analysis *a = f->a;
     const hamel_system *s = a->system;
     hamel_status status = HAMEL_OK;
     for (size_t k = 0; k < s->quasi_count && status == HAMEL_OK; k++)
-        status = offer(f, s->quasi[k].definition, s->quasi[k].name, "");
+        status = offer_velocity(f, s->quasi[k].definition, s->quasi[k].name, "");
     for (size_t c = 0; c < a->m && status == HAMEL_OK; c++)
         if (a->linear[c] && a->equations.velocity[c] >= 0)
-            status = offer(f, a->equations.velocity[c], s->constraints[c].name, "");
-    for (size_t i = 0; i < f->n && status == HAMEL_OK; i++) status = offer(f, s->v[i], s->coordinates[i].name, "'");
+            status = offer_velocity(f, a->equations.velocity[c], s->constraints[c].name, "");
+    for (size_t i = 0; i < f->n && status == HAMEL_OK; i++)
+        status = offer_velocity(f, s->v[i], s->coordinates[i].name, "'");
     return status;
 }
 
-/* Φ and Φ_t: the velocities stand on the right side as symbols of their own. *good is false where that is too long. */
+/* Computes Φ and Φ_t by elimination; the quasi-velocities are symbols on the right-hand side. Sets *good to false if
+ * the expressions are too long. */
 static hamel_status invert(moving_frame *f, bool *good) {
     analysis *a = f->a;
     graph *g = a->system->graph;
@@ -95,10 +101,7 @@ static hamel_status invert(moving_frame *f, bool *good) {
         table[k * width + n] = graph_sub(g, graph_symbol(g, SYMBOL_FREE, (int32_t)k), f->Psi_t[k]);
     }
     if (graph_below(g, table, n * width, a->memory, &below) > FRAME_NODES) return HAMEL_OK;
-    const sample *at = &a->samples[0];
-    graph_point near = {{0}, {0}};
-    program_inputs in = model_inputs(a->model, &at->t, at->q, at->v, at->a, at->lambda, NULL);
-    memcpy(near.values, in.values, sizeof near.values);
+    const graph_point near = sample_point(a, &a->samples[0], false);
     if (!eliminate_within(g, table, n, n, &near, pivots, n, &a->work, a->memory))
         return graph_status(g) == HAMEL_OK ? analysis_no_memory(a) : equations_status(a->system);
     for (size_t k = 0; k < n; k++) {
@@ -113,15 +116,16 @@ static hamel_status invert(moving_frame *f, bool *good) {
     return HAMEL_OK;
 }
 
-/* ∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i */
+/* Returns ∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i. */
 static graph_node curl_of(const moving_frame *f, size_t j, size_t i, size_t k) {
     graph *g = f->a->system->graph;
     const graph_node *row = f->Psi + j * f->n, *q = f->a->system->q;
     return graph_sub(g, graph_partial(g, row[i], q[k]), graph_partial(g, row[k], q[i]));
 }
 
-/* γ^j_rl, and γ^j_r for l = n. */
+/* Returns γ^j_rl, or γ^j_r if l = n. */
 static graph_node coefficient_of(const moving_frame *f, const graph_node *curl, size_t j, size_t r, size_t l) {
+    assert(j < f->n && r < f->n && l <= f->n);
     graph *g = f->a->system->graph;
     graph_node sum = graph_number(g, 0), time = graph_symbol(g, SYMBOL_TIME, 0);
     for (size_t i = 0; i < f->n; i++) {
@@ -138,7 +142,7 @@ static graph_node coefficient_of(const moving_frame *f, const graph_node *curl, 
     return sum;
 }
 
-static bool keep(moving_frame *f, coefficient c) {
+static bool keep_coefficient(moving_frame *f, coefficient c) {
     graph *g = f->a->system->graph;
     c.value = arrange_within(g, c.value, &f->a->work, f->a->memory);
     if (c.value < 0 || graph_is_zero(g, c.value)) return c.value >= 0;
@@ -158,14 +162,15 @@ static bool list_coefficients(moving_frame *f) {
         for (size_t r = 0; r < f->n; r++)
             for (size_t l = r + 1; l <= f->n; l++) {
                 coefficient c = {.of = j, .first = r, .second = l, .value = coefficient_of(f, curl, j, r, l)};
-                if (!keep(f, c)) return false;
+                if (!keep_coefficient(f, c)) return false;
             }
     }
     return true;
 }
 
-/* An expression that does not simplify to 0 may still vanish at all samples. *good is false if a text is too long. */
-static hamel_status report(moving_frame *f, bool *good) {
+/* Reports the coefficients, except those that vanish at all samples although they do not simplify to 0. Sets *good to
+ * false if a text is too long. */
+static hamel_status report_coefficients(moving_frame *f, bool *good) {
     analysis *a = f->a;
     hamel_report *r = a->report;
     r->coefficients = arena_alloc(a->memory, f->item_count, sizeof *r->coefficients);
@@ -190,14 +195,14 @@ hamel_status transitivity_derive(analysis *a) {
     bool good = false;
     if (a->system->quasi_count == 0 || a->n > VELOCITIES_MOST) return HAMEL_OK;
     analysis_begin_work(a);
-    hamel_status status = allocate(&f) ? choose(&f) : analysis_no_memory(a);
-    row_basis_free(&f.basis);
+    hamel_status status = allocate_frame(&f) ? choose_velocities(&f) : analysis_no_memory(a);
+    rank_rows_free(&f.basis);
     if (status == HAMEL_OK) status = invert(&f, &good);
     if (status == HAMEL_OK && good && !list_coefficients(&f)) {
         status = equations_status(a->system);
         if (status == HAMEL_OK) status = analysis_no_memory(a);
     }
-    if (status == HAMEL_OK && good && !a->work.spent) status = report(&f, &good);
+    if (status == HAMEL_OK && good && !a->work.spent) status = report_coefficients(&f, &good);
     if (status != HAMEL_OK || (good && !a->work.spent)) return status;
     a->report->frame.count = a->report->coefficient_count = 0;
     return analysis_unfinished(a, "transitivity") ? HAMEL_OK : analysis_no_memory(a);

@@ -1,14 +1,15 @@
-/* arena.c — chunks of memory that are freed together.
+/* arena.c — arena allocator: chunks of memory that are freed together.
  *
- * The head chunk is the one allocations are cut from. A chunk comes from calloc and no byte of it is handed out twice,
+ * Allocations are cut from the head chunk. A chunk comes from calloc, and no byte of it is allocated twice,
  * so allocations are zero without being cleared again, and untouched pages of a large chunk cost nothing. A request
- * larger than the next chunk would be gets a chunk of its own behind the head, so that the rest of the head stays in
+ * that exceeds the size of the next chunk gets a separate chunk after the head, so that the rest of the head remains in
  * use.
  *
  * Invariants: `used` is the sum of the sizes of all chunks, headers included, and never exceeds a nonzero `limit`;
- * chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not handed out is poisoned. */
+ * chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is poisoned. */
 #include "engine/base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +38,7 @@ enum { CHUNK_FIRST = 4096, CHUNK_LARGEST = 1 << 22, ARENA_ALIGNMENT = _Alignof(m
 
 struct arena_chunk {
     arena_chunk *next;
-    size_t size, used; /* of the bytes after the header */
+    size_t size, used; /* bytes after the header: total and allocated */
 };
 
 enum { CHUNK_HEADER = (sizeof(arena_chunk) + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT };
@@ -57,8 +58,7 @@ void arena_free(arena *a) {
         free(chunk);
         chunk = next;
     }
-    a->head = NULL;
-    a->used = 0;
+    *a = (arena){.limit = a->limit};
 }
 
 static size_t next_chunk_size(const arena *a) {
@@ -67,9 +67,10 @@ static size_t next_chunk_size(const arena *a) {
     return size >= CHUNK_LARGEST / 2 ? CHUNK_LARGEST : size * 2;
 }
 
-/* A chunk with room for `need` bytes, linked in; NULL without memory or beyond the limit. */
+/* Creates and links a chunk with space for `need` bytes. Returns NULL if out of memory or beyond the limit. */
 static arena_chunk *chunk_create(arena *a, size_t need) {
-    size_t room = a->limit == 0 ? SIZE_MAX : a->limit - a->used;
+    size_t held = a->used + (a->beside ? a->beside->used : 0);
+    size_t room = a->limit == 0 ? SIZE_MAX : a->limit > held ? a->limit - held : 0;
     if (room < CHUNK_HEADER || need > room - CHUNK_HEADER) return NULL;
     size_t total = next_chunk_size(a);
     bool alone = a->head != NULL && need > total - CHUNK_HEADER;
@@ -93,19 +94,33 @@ static arena_chunk *chunk_create(arena *a, size_t need) {
     return chunk;
 }
 
+static void *no_room(arena *a) {
+    a->failed = true;
+    return NULL;
+}
+
 void *arena_alloc(arena *a, size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-    if (bytes > (size_t)PTRDIFF_MAX / 2) return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes)) return no_room(a);
+    if (bytes > (size_t)PTRDIFF_MAX / 2) return no_room(a);
     size_t need = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT + ARENA_GAP;
     if (need == 0) need = ARENA_ALIGNMENT;
     arena_chunk *chunk = a->head;
     if (chunk == NULL || chunk->size - chunk->used < need) chunk = chunk_create(a, need);
-    if (chunk == NULL) return NULL;
+    if (chunk == NULL) return no_room(a);
     unsigned char *result = chunk_bytes(chunk) + chunk->used;
     chunk->used += need;
+    assert(chunk->used <= chunk->size && (a->limit == 0 || a->used <= a->limit));
     ASAN_UNPOISON_MEMORY_REGION(result, bytes);
     return result;
+}
+
+double *arena_doubles(arena *a, size_t count) {
+    return arena_alloc(a, count, sizeof(double));
+}
+
+int *arena_ints(arena *a, size_t count) {
+    return arena_alloc(a, count, sizeof(int));
 }
 
 void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size) {
@@ -113,12 +128,14 @@ void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t 
     size_t larger = *capacity > SIZE_MAX / 2 ? SIZE_MAX : *capacity * 2;
     if (larger < needed) larger = needed;
     if (larger < 8) larger = 8;
+    bool failed = a->failed;
     void *result = arena_alloc(a, larger, size);
     if (result == NULL && larger > needed) {
-        larger = needed; /* close to the limit: what is needed may still fit */
+        larger = needed; /* close to the limit `needed` may still fit */
         result = arena_alloc(a, larger, size);
     }
     if (result == NULL) return NULL;
+    a->failed = failed;
     if (items != NULL && *capacity > 0) memcpy(result, items, *capacity * size);
     *capacity = larger;
     return result;
@@ -129,7 +146,7 @@ char *arena_text(arena *a, const char *text, size_t length) {
     char *copy = arena_alloc(a, length + 1, 1);
     if (copy == NULL) return NULL;
     if (length > 0) memcpy(copy, text, length);
-    return copy; /* zeroed memory ends it */
+    return copy; /* the zeroed memory terminates it */
 }
 
 char *arena_format(arena *a, const char *format, ...) {

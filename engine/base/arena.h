@@ -1,8 +1,8 @@
-/* arena.h — memory that lives and dies together: one arena per description and per model.
+/* arena.h — arena allocator: allocations are freed together. Each description, model and solver has one.
  *
  * Chunks are taken from malloc, grow geometrically and are freed all at once. `limit` bounds the sum, so that a
- * client's description cannot make the process grow without end. Under AddressSanitizer the unused part of a chunk
- * and a gap after each allocation are poisoned, so that an overrun is seen. One thread at a time. */
+ * client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after each
+ * allocation are poisoned, so that it reports overruns. Not thread-safe. */
 #ifndef HAMEL_BASE_ARENA_H
 #define HAMEL_BASE_ARENA_H
 
@@ -14,23 +14,27 @@
 typedef struct arena_chunk arena_chunk;
 typedef struct arena {
     arena_chunk *head;
-    size_t used;  /* bytes handed out and held in chunks */
-    size_t limit; /* bytes that may be held; 0: no limit */
-    bool starved; /* the machine has refused memory: it was not the limit */
+    size_t used;                /* bytes of all chunks */
+    size_t limit;               /* upper bound on `used`; 0: no limit */
+    bool starved;               /* whether malloc has failed, as opposed to the limit */
+    bool failed;                /* whether any allocation has returned NULL, so that callers can test once */
+    const struct arena *beside; /* another arena whose bytes count against the limit, or NULL */
 } arena;
 
 void arena_init(arena *a, size_t limit);
 void arena_free(arena *a); /* frees every allocation; the arena may be used again */
 
-/* Zeroed memory aligned for any type, or NULL when malloc fails or the limit is reached. `count * size` is checked
- * for overflow. Zero bytes give a valid pointer. */
+/* Returns zeroed memory aligned for any type, or NULL if malloc fails or the limit is reached. `count * size` is
+ * checked for overflow. A request for zero bytes returns a valid pointer. */
 void *arena_alloc(arena *a, size_t count, size_t size);
+double *arena_doubles(arena *a, size_t count);
+int *arena_ints(arena *a, size_t count);
 
-/* Makes room for at least `needed` items in an array of *capacity items, doubling; the old array stays in the arena,
- * so the sum wasted is at most the final size. Returns the array to use, or NULL (the old one then still holds). */
+/* Grows an array of *capacity items to at least `needed` items by doubling. The old array stays in the arena, so at
+ * most the final size is wasted. Returns the new array, or NULL on failure; the old array then remains valid. */
 void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size);
 
-char *arena_text(arena *a, const char *text, size_t length); /* copy, NUL added */
+char *arena_text(arena *a, const char *text, size_t length); /* NUL-terminated copy */
 char *arena_format(arena *a, const char *format, ...) HAMEL_PRINTF(2, 3);
 
 #endif

@@ -1,19 +1,20 @@
-/* error.c — the list of faults.
+/* error.c — list of errors.
  *
- * A fault is kept whole or not at all: its texts are made before the list is touched. Once one fault could not be kept
- * (list full, or no memory) the list is closed and later ones are only counted, so that hamel_suggest and hamel_quote
- * never attach their text to an older fault. Where memory has run out, what else is found may follow from that: then
- * only this is told. Texts are cut at a fixed length on a code point boundary, because names inside them come from
- * users and may be as long as the description. */
+ * An error is stored completely or not at all: its texts are copied before the list changes. If an error cannot be kept
+ * (the list is full, or memory has run out), the list is closed and later errors are only counted, so that
+ * hamel_suggest and hamel_quote never attach their text to an older error. Once memory has run out, other errors may be
+ * consequences, so only this one is reported. Texts are truncated to a fixed length at a code point boundary, because
+ * they contain names from users of any length. */
 #include "engine/base/error.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAULT_TEXT_MAX = 4096 };
+enum { FAULT_TEXT_MAX = 4096, SHOWN_MAX = 60 };
 
 typedef struct status_text {
     const char *slug, *meaning;
@@ -39,7 +40,7 @@ const char *hamel_status_meaning(hamel_status status) {
     return status_texts(status)->meaning;
 }
 
-/* The largest length <= `length` that does not end inside a UTF-8 sequence that `text` continues. */
+/* Returns the largest length <= `length` at which `text` can be cut without splitting a UTF-8 sequence. */
 static size_t cut_length(const char *text, size_t length) {
     while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
     return length;
@@ -53,13 +54,13 @@ static char *copy_text(const char *text, size_t length) {
     return copy;
 }
 
-/* Bytes of the UTF-8 sequence that starts with `lead`; 1 for a byte that starts none. */
+/* Returns the length of the UTF-8 sequence that starts with `lead`; 1 for a byte that does not start one. */
 static size_t sequence_length(unsigned char lead) {
     return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 }
 
-/* Takes out what a cut on the way here ("%.300s", a buffer of fixed size) has left of a code point: answers are JSON,
- * and one such byte would spoil the document. Returns the new length. */
+/* Removes partial code points that truncation ("%.300s", a buffer of fixed size) has left, because one such byte makes
+ * a JSON answer invalid. Returns the new length. */
 static size_t drop_partial_sequences(char *text, size_t length) {
     size_t kept = 0;
     for (size_t at = 0, n; at < length; at += n) {
@@ -85,6 +86,10 @@ char *hamel_text(const char *format, va_list arguments) {
 
 void hamel_keep_code_points(char *text) {
     text[drop_partial_sequences(text, strlen(text))] = '\0';
+}
+
+int hamel_shown(const char *text, size_t length) {
+    return (int)(length <= SHOWN_MAX ? length : cut_length(text, SHOWN_MAX));
 }
 
 static void fault_free(hamel_fault *fault) {
@@ -119,6 +124,7 @@ void hamel_error_once(hamel_error *error) {
 }
 
 static bool make_room(hamel_error *error) {
+    assert(error->count <= error->capacity && error->count <= HAMEL_FAULTS_MAX);
     if (error->count < error->capacity) return true;
     size_t capacity = error->capacity == 0 ? 4 : error->capacity * 2;
     hamel_fault *faults = realloc(error->faults, capacity * sizeof *faults);
@@ -156,7 +162,11 @@ hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *poi
     return status;
 }
 
-/* The fault added last, or NULL when it was not kept. */
+hamel_status hamel_out_of_memory(hamel_error *error) {
+    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "out of memory");
+}
+
+/* Returns the error added last, or NULL if it was not stored. */
 static hamel_fault *last_fault(hamel_error *error) {
     if (error == NULL || error->count == 0 || error->omitted > 0 || error->status == HAMEL_NO_MEMORY) return NULL;
     return &error->faults[error->count - 1];

@@ -1,13 +1,13 @@
-/* error.h — the one error type of the house.
+/* error.h — list of errors, the error type of all modules.
  *
- * A hamel_error is a list of faults. A function that can fail returns a hamel_status and adds at least one fault
- * when that status is not HAMEL_OK. Checking a description adds many faults before it gives up, so that a user
- * sees all of them at once; everything else adds one.
+ * A function that can fail returns a hamel_status, and adds at least one error to the list if that status is not
+ * HAMEL_OK. The check of a description adds all its errors before it returns, so that the user gets them at once; every
+ * other function adds one.
  *
- * A fault says where (a JSON Pointer into the description and, inside an expression, a column), what was found and
- * expected, and how to mend it. Texts are one factual line without function names.
+ * An error has a position (a JSON Pointer into the description and, in an expression, a column), a message that states
+ * what was found and expected, and a suggestion. Texts are one line without function names.
  *
- * The list owns its texts; hamel_error_clear frees them. No state outside the struct; one thread at a time. */
+ * The list owns its texts; hamel_error_clear frees them. The struct contains all state. Not thread-safe. */
 #ifndef HAMEL_BASE_ERROR_H
 #define HAMEL_BASE_ERROR_H
 
@@ -48,55 +48,60 @@ typedef enum hamel_status {
 
 enum {
     HAMEL_FAULTS_MAX = 100,
-    HAMEL_QUOTE_MAX = 16384 /* bytes; a longer expression is not kept, so that 100 faults stay small */
+    HAMEL_QUOTE_MAX = 16384 /* bytes; a longer expression is not kept, so that 100 errors stay small */
 };
 
 typedef struct hamel_fault {
     hamel_status status;
-    int column;       /* 1-based, in code points, inside the expression; 0 when the whole value is meant */
-    char *pointer;    /* JSON Pointer of the value at fault, "" for the document; never NULL */
+    int column;       /* 1-based, in code points, inside the expression; 0 for the whole value */
+    char *pointer;    /* JSON Pointer of the invalid value, "" for the document; never NULL */
     char *message;    /* never NULL */
-    char *suggestion; /* how to mend it, or NULL */
+    char *suggestion; /* how to correct it, or NULL */
     char *expression; /* the text that `column` counts in, or NULL */
 } hamel_fault;
 
 typedef struct hamel_error {
-    hamel_status status; /* of the first fault; HAMEL_OK when there is none */
+    hamel_status status; /* status of the first error; HAMEL_OK for an empty list */
     size_t count, capacity;
-    size_t omitted; /* faults beyond HAMEL_FAULTS_MAX or without memory, and all after them: counted, not kept */
+    size_t omitted; /* number of errors not stored: beyond HAMEL_FAULTS_MAX, or after memory ran out */
     hamel_fault *faults;
 } hamel_error;
 
 /* An empty list is all zeros: hamel_error error = {0}. */
 void hamel_error_clear(hamel_error *error);
 
-/* Keeps of equal faults the first: an element that is looked at more than once is at fault once. */
+/* Removes duplicates: an element that is checked more than once is reported once. */
 void hamel_error_once(hamel_error *error);
 
-/* Says of the fault added last that it lies at `pointer` and `column`: where something was asked for, instead of where it
- * was found not to be. */
+/* Changes the position of the error added last, for example from a missing target to the reference to it. */
 void hamel_relocate(hamel_error *error, const char *pointer, int column);
 
-/* Changes the status of the list and of its last fault, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */
+/* Changes the status of the list and of its last error, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */
 hamel_status hamel_restate(hamel_error *error, hamel_status status);
 
-/* Adds a fault and returns `status`, so that `return hamel_fail(...)` reads well. `error` may be NULL (nothing is
- * kept). When memory runs out the status is kept and the text is lost. HAMEL_NO_MEMORY takes the place of all other
- * faults, before and after. `pointer` NULL means "". */
+/* Adds an error and returns `status`, so that `return hamel_fail(...)` reads well. If `error` is NULL, nothing is
+ * stored. If memory runs out, the status is stored without the text. HAMEL_NO_MEMORY replaces all earlier and later
+ * errors. `pointer` NULL means "". */
 hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format,
                         ...) HAMEL_PRINTF(5, 6);
 
-/* Adds to the fault added last: how to mend it; the expression its column counts in. Nothing happens when that fault
- * was not kept. Formatted texts are cut after 4096 bytes. */
+/* Adds the error HAMEL_NO_MEMORY, "out of memory", and returns that status. `error` may be NULL. */
+hamel_status hamel_out_of_memory(hamel_error *error);
+
+/* Add a suggestion, or the expression to which the column refers, to the last error. Do nothing if that error was not
+ * stored. Formatted texts are truncated to 4096 bytes. */
 void hamel_suggest(hamel_error *error, const char *format, ...) HAMEL_PRINTF(2, 3);
 void hamel_quote(hamel_error *error, const char *expression, size_t length);
 
-/* A text as faults have it, for other parts of an answer: cut after 4096 bytes, never inside a code point, and without what
- * "%.300s" or a buffer of fixed size has left of one. The caller frees it; NULL without memory. */
+/* Formats a text for other parts of an answer under the rules for errors: at most 4096 bytes, without partial code
+ * points that truncation leaves. The caller frees it; NULL without memory. */
 char *hamel_text(const char *format, va_list arguments);
 
-/* The same for a text in a buffer: takes out partial UTF-8 sequences. */
+/* Removes partial UTF-8 sequences from a text in a buffer. */
 void hamel_keep_code_points(char *text);
+
+/* Returns how many bytes of a user's text to show in a message: at most 60, without splitting a code point. */
+int hamel_shown(const char *text, size_t length);
 
 const char *hamel_status_slug(hamel_status status);
 const char *hamel_status_meaning(hamel_status status);

@@ -1,11 +1,11 @@
-/* finite.h — are numbers numbers. */
+/* finite.h — tests arrays for NaN and infinity. */
 #ifndef HAMEL_BASE_FINITE_H
 #define HAMEL_BASE_FINITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* 0·x is 0 for finite x and NaN otherwise: no branch in the loop. */
+/* Returns true if all values are finite. 0·x is 0 for finite x and NaN otherwise, so the loop has no branch. */
 static inline bool all_finite(const double *x, size_t count) {
     double sum[4] = {0, 0, 0, 0};
     size_t i = 0;

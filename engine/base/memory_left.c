@@ -1,4 +1,4 @@
-/* memory_left.c — taken and given back at once: the allocator then has it at hand. */
+/* memory_left.c — probe for free memory by malloc and free. */
 #include "engine/base/memory_left.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ bool memory_left(size_t vectors, size_t length) {
     if (__builtin_mul_overflow(length, sizeof(double), &bytes) || __builtin_add_overflow(bytes, VECTOR_HEAD, &bytes) ||
         __builtin_mul_overflow(bytes, vectors, &bytes) || __builtin_add_overflow(bytes, BESIDES, &bytes))
         return false;
-    void *volatile block = malloc(bytes); /* volatile: a pair of malloc and free would be optimized away */
+    void *volatile block = malloc(bytes); /* volatile: otherwise the compiler removes malloc and free */
     free(block);
     return block != NULL;
 }

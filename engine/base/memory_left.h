@@ -1,12 +1,13 @@
-/* memory_left.h — is there memory for a library that does not look whether it gets any (SUNDIALS 6.4.1: SUNLogger_Create,
- * N_VClone), or ends the process then (UDUNITS-2: ut_parse)? Asked before such a library is called. It is no promise: another thread may take what was there. */
+/* memory_left.h — test for free memory before calls of libraries that do not check their allocations (SUNDIALS 6.4.1:
+ * SUNLogger_Create, N_VClone) or exit if out of memory (UDUNITS-2: ut_parse). Another thread may allocate the memory in
+ * between. */
 #ifndef HAMEL_BASE_MEMORY_LEFT_H
 #define HAMEL_BASE_MEMORY_LEFT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `vectors` of `length` doubles, and what comes with them. */
+/* Returns true if `vectors` vectors of `length` doubles with their headers can be allocated. */
 bool memory_left(size_t vectors, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* monotonic.h — seconds of a clock that nobody sets, from a beginning of its own. */
+/* monotonic.h — CLOCK_MONOTONIC in seconds. */
 #ifndef HAMEL_BASE_MONOTONIC_H
 #define HAMEL_BASE_MONOTONIC_H
 
@@ -14,7 +14,7 @@ static inline double monotonic(void) {
     return monotonic_of(CLOCK_MONOTONIC);
 }
 
-/* To a few milliseconds, and a tenth of the time that an exact look takes. */
+/* Accurate to a few milliseconds; takes a tenth of the time of monotonic(). */
 static inline double monotonic_coarse(void) {
     return monotonic_of(CLOCK_MONOTONIC_COARSE);
 }

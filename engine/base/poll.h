@@ -1,8 +1,8 @@
-/* poll.h — the question that long work asks its caller at short intervals: whether to continue.
+/* poll.h — callback that cancels or bounds long computations.
  *
- * The caller can cancel the work, bound it by budgets of its own, or block the question for a while to let other work
- * have the processor. Work asks at each evaluation, so an answer must be cheap on average. Once an answer is not
- * HAMEL_OK, all later ones are the same. */
+ * The caller can cancel the computation, bound it by a budget, or block in the callback to yield the processor. It is
+ * called at each evaluation and must be cheap on average. Once it has returned a value other than HAMEL_OK, it must
+ * keep returning that value. */
 #ifndef HAMEL_BASE_POLL_H
 #define HAMEL_BASE_POLL_H
 
@@ -10,12 +10,12 @@
 
 typedef struct hamel_poll hamel_poll;
 struct hamel_poll {
-    /* HAMEL_OK: continue. HAMEL_CANCELED: nobody waits for the result. HAMEL_LIMIT: a budget is used up. */
+    /* HAMEL_OK: continue. HAMEL_CANCELED: the result is no longer needed. HAMEL_LIMIT: a budget is used up. */
     hamel_status (*ask)(hamel_poll *poll);
-    const char *spent; /* after HAMEL_LIMIT: the name of that budget, such as "wall time" */
+    const char *spent; /* after HAMEL_LIMIT: name of the exhausted budget, such as "wall time" */
 };
 
-/* `poll` may be NULL: continue. */
+/* Calls the callback. Returns HAMEL_OK if `poll` is NULL. */
 static inline hamel_status hamel_ask(hamel_poll *poll) {
     return poll ? poll->ask(poll) : HAMEL_OK;
 }

@@ -1,5 +1,6 @@
-/* shortest_digits.h — the fewest decimal digits that read back to a double, by libstdc++ (std::to_chars, Ryu: Adams, PLDI
- * 2018). The only C++ of the engine: printing and reading with 15, 16 and 17 digits costs fifteen times as much. */
+/* shortest_digits.h — the fewest decimal digits that read back to a double, by libstdc++ (std::to_chars, Ryu: Adams,
+ * PLDI 2018). This is the only C++ of the engine: trying 15, 16 and 17 digits with printf and strtod takes fifteen
+ * times as long. */
 #ifndef HAMEL_BASE_SHORTEST_DIGITS_H
 #define HAMEL_BASE_SHORTEST_DIGITS_H
 
@@ -9,8 +10,8 @@ extern "C" {
 
 enum { SHORTEST_DIGITS_MOST = 17 };
 
-/* |value| = 0.d₁d₂d₃… · 10^exponent, d₁ ≠ 0 unless the value is 0, which has the digit "0" and the exponent 1. Writes the
- * digits to digits[SHORTEST_DIGITS_MOST], without a NUL, and returns their number. `value` is finite. */
+/* Writes the digits of |value| = 0.d₁d₂d₃… · 10^exponent to digits[SHORTEST_DIGITS_MOST], without a NUL, and returns
+ * their number. d₁ ≠ 0, except that 0 has the digit "0" and the exponent 1. `value` must be finite. */
 int shortest_digits(double value, char *digits, int *exponent);
 
 #ifdef __cplusplus

@@ -1,11 +1,13 @@
-/* symbol_table.c — names to integers, and the nearest name for suggestions.
+/* symbol_table.c — hash table from names to integers, and search for the nearest name for suggestions.
  *
- * Slots are a power of two, at most half full, probed linearly. The hash is SipHash-2-4 (Aumasson and Bernstein 2012)
- * under a random key, cut to 32 bits; it decides only where a symbol lies, never an order that a user can see.
+ * The number of slots is a power of two; they are at most half full and probed linearly. The hash is SipHash-2-4
+ * (Aumasson and Bernstein 2012) under a random key, cut to 32 bits; it determines the slot of a symbol, never an order
+ * that a user can see.
  *
- * The edit distance counts insertions, deletions, replacements and swaps of neighbours of bytes, each pair at most once
- * (optimal string alignment); another case is less than another letter. Lengths are bounded, so its three rows live on
- * the stack. A name that somebody has cut short is nearer than one edit: `init` is `initial`, not `unit`. */
+ * The edit distance counts insertions, deletions, replacements and swaps of neighbours of bytes, each pair at most
+ * once (optimal string alignment); a change of case costs less than a change of letter. Lengths are bounded, so its
+ * three rows are on the stack. An abbreviation is nearer than one edit: for `init` the suggestion is `initial`, not
+ * `unit`. */
 #include "engine/base/symbol_table.h"
 
 #include <assert.h>
@@ -58,7 +60,7 @@ static uint32_t hash_name(const symbol_table *t, const char *name, size_t length
     return (uint32_t)sip_hash(t->key, name, length);
 }
 
-/* Slots for the symbols there are, `slot_count` of them. The old ones are left to the arena. */
+/* Allocates `slot_count` slots and fills them with the present symbols. The old slots stay in the arena. */
 static bool place_symbols(symbol_table *t, size_t slot_count) {
     int32_t *slots = arena_alloc(t->memory, slot_count, sizeof *slots);
     if (slots == NULL) return false;
@@ -79,7 +81,7 @@ hamel_status symbol_table_init(symbol_table *t, arena *memory) {
     return place_symbols(t, SLOTS_FIRST) ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* Returns the slot of the name, or the empty slot in which to store it. */
 static size_t find_slot(const symbol_table *t, const char *name, size_t length, uint32_t hash) {
     size_t at = hash & (t->slot_count - 1);
     for (; t->slots[at] >= 0; at = (at + 1) & (t->slot_count - 1)) {
@@ -129,7 +131,8 @@ static size_t replacement(char a, char b) {
     return lower(a) == lower(b) ? OTHER_CASE : EDIT;
 }
 
-/* Edit distance, or any number above `bound` when it is above. Both lengths are at most NEAREST_LENGTH. */
+/* Returns the edit distance, or any number above `bound` if it exceeds `bound`. Both lengths are at most
+ * NEAREST_LENGTH. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length, size_t bound) {
     if ((a_length > b_length ? a_length - b_length : b_length - a_length) * EDIT > bound) return bound + 1;
     size_t rows[3][NEAREST_LENGTH + 1];
@@ -157,10 +160,10 @@ static bool is_cut_short(const char *name, size_t length, const char *candidate,
     return true;
 }
 
-/* The search for the nearest name: what is best so far. */
+/* The search for the nearest name, with the best candidate so far. */
 typedef struct nearest_search {
     const char *name, *best;
-    size_t length, bound; /* distances above the bound are not wanted */
+    size_t length, bound; /* distances above the bound are ignored */
 } nearest_search;
 
 static bool search_start(nearest_search *s, const char *name, size_t length) {
@@ -169,7 +172,7 @@ static bool search_start(nearest_search *s, const char *name, size_t length) {
     return true;
 }
 
-/* Returns false when no other candidate can be nearer. */
+/* Compares a candidate with the best one. Returns false if no other candidate can be nearer. */
 static bool search_offer(nearest_search *s, const char *candidate, size_t length) {
     if (length == 0 || length > NEAREST_LENGTH) return true;
     size_t distance = edit_distance(s->name, s->length, candidate, length, s->bound);

@@ -1,7 +1,7 @@
-/* symbol_table.h — names to small integers, in the order they were added.
+/* symbol_table.h — hash table from names to small integers; indices are in the order of addition.
  *
- * Open addressing on SipHash-2-4 with a random key per table: names come from users, and must not be able to make the
- * table slow. Names are copied into the arena. */
+ * Uses open addressing with SipHash-2-4 and a random key per table, because names come from users, who must not be able
+ * to cause collisions. Names are copied into the arena. */
 #ifndef HAMEL_BASE_SYMBOL_TABLE_H
 #define HAMEL_BASE_SYMBOL_TABLE_H
 
@@ -20,28 +20,28 @@ typedef struct symbol_table {
     arena *memory; /* borrowed */
     symbol *symbols;
     size_t count, capacity;
-    int32_t *slots; /* index into symbols, or -1 */
+    int32_t *slots; /* index in symbols, or -1 if empty */
     size_t slot_count;
     uint64_t key[2];
 } symbol_table;
 
-/* HAMEL_NO_MEMORY, or HAMEL_INTERNAL when the system gives no random key. */
+/* Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_INTERNAL if the system provides no random key. */
 hamel_status symbol_table_init(symbol_table *t, arena *memory) HAMEL_CHECKED;
 
-/* Index of the symbol, or -1. */
+/* Returns the index of the symbol, or -1. */
 int32_t symbol_find(const symbol_table *t, const char *name, size_t length);
 
-/* Adds `name` with `value`. HAMEL_INVALID when the name is there already (nothing changed; *index is the old one),
- * HAMEL_NO_MEMORY otherwise. `index` may be NULL. */
+/* Adds `name` with `value`. Returns HAMEL_INVALID if the table already contains the name; *index is then the existing
+ * index. Other statuses are HAMEL_OK and HAMEL_NO_MEMORY. `index` may be NULL. */
 hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_t value, int32_t *index) HAMEL_CHECKED;
 
-/* The name nearest to `name` by edit distance (transpositions count one), for suggestions: NULL when none is within
- * a third of its length (at least 1), or shares no character with it. Another case is nearer than another letter, and the
- * beginning of a name (of 3 letters or more) nearer than one edit. Looks at no more than 10,000 symbols, and at
- * names of no more than 48 bytes, so that a wrong name costs little. */
+/* Returns the name nearest to `name` by edit distance (a transposition is one edit), for suggestions. Returns NULL if
+ * all names differ by more than a third of its length (at least 1) or have no character in common with it. A change of
+ * case costs less than a change of letter, and an abbreviation of 3 letters or more costs less than one edit. At most
+ * 10,000 symbols of at most 48 bytes are compared, to bound the cost of a wrong name. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 
-/* Same rule for a plain list of names. */
+/* Applies the same rule to a list of names. */
 const char *nearest_name(const char *const *names, size_t count, const char *name, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
-/* text_buffer.c — the growing byte buffer.
+/* text_buffer.c — growing byte buffer.
  *
- * Invariants: length < capacity <= maximum + 1 while bytes is not NULL, and bytes[length] is NUL; after a failure bytes
- * is NULL and everything is 0 but `maximum` and `failed`. */
+ * Invariants: length < capacity <= maximum + 1 while bytes is not NULL, and bytes[length] is NUL; after a failure,
+ * bytes is NULL and all fields except `maximum` and `failed` are 0. */
 #include "engine/base/text_buffer.h"
 
 #include "engine/base/shortest_digits.h"
@@ -98,7 +98,7 @@ void text_buffer_printf(text_buffer *b, const char *format, ...) {
     b->length += (size_t)length;
 }
 
-/* d.dddde±XX, with two digits of the exponent at least. */
+/* Writes d.dddde±XX with at least two digits in the exponent. */
 static size_t lay_out_scientific(char *out, const char *digits, int count, int exponent) {
     char *at = out;
     *at++ = digits[0];
@@ -115,7 +115,7 @@ static size_t lay_out_scientific(char *out, const char *digits, int count, int e
     return (size_t)(at - out);
 }
 
-/* 0.00ddd, dd.dd or dd000. */
+/* Writes 0.00ddd, dd.dd or dd000. */
 static size_t lay_out_fixed(char *out, const char *digits, int count, int exponent) {
     char *at = out;
     if (exponent <= 0) {
@@ -131,8 +131,8 @@ static size_t lay_out_fixed(char *out, const char *digits, int count, int expone
     return (size_t)(at - out);
 }
 
-/* As %.15g, %.16g or %.17g lay out the same digits: powers from 10^-4 to 10^14 are written without an exponent, and up to
- * 10^15 or 10^16 where there are 16 or 17 digits; subnormal numbers with the digits that they have. */
+/* Uses the layout of %.15g, %.16g or %.17g for the same digits: powers from 10^-4 to 10^14 are written without an
+ * exponent, and up to 10^15 or 10^16 for numbers with 16 or 17 digits. */
 void text_buffer_number(text_buffer *b, double value) {
     assert(isfinite(value));
     enum { USUAL = 15 };

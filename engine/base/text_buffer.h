@@ -1,6 +1,6 @@
-/* text_buffer.h — the one growing byte buffer. Its maximum is named when it is made, so nothing grows on a client's
- * say-so. Adding beyond the maximum, or without memory, sets `failed`, frees the bytes and makes every later call a
- * no-op: check `failed` once, at the end. */
+/* text_buffer.h — growing byte buffer. Its maximum size is fixed at creation, so clients cannot make it grow without
+ * bound. If an addition exceeds the maximum or memory runs out, the buffer sets `failed`, frees the bytes and ignores
+ * later calls, so callers check `failed` once at the end. */
 #ifndef HAMEL_BASE_TEXT_BUFFER_H
 #define HAMEL_BASE_TEXT_BUFFER_H
 
@@ -10,23 +10,24 @@
 #include <stddef.h>
 
 typedef struct text_buffer {
-    char *bytes; /* NUL-terminated once something was added, else NULL */
+    char *bytes; /* NUL-terminated; NULL before the first addition */
     size_t length, capacity, maximum;
     bool failed;
 } text_buffer;
 
 void text_buffer_init(text_buffer *b, size_t maximum);
 void text_buffer_free(text_buffer *b);
-void text_buffer_reset(text_buffer *b); /* keeps the memory, forgets the bytes and `failed` */
+void text_buffer_reset(text_buffer *b); /* empties the buffer and clears `failed`; keeps the memory */
 void text_buffer_add(text_buffer *b, const char *bytes, size_t length);
 void text_buffer_puts(text_buffer *b, const char *text);
 void text_buffer_printf(text_buffer *b, const char *format, ...) HAMEL_PRINTF(2, 3);
 
-/* The shortest decimal text that reads back to the same double (17 significant digits at most), "0" for -0 kept
- * as "-0"; `value` must be finite. */
+/* Adds the shortest decimal text that reads back to the same double (at most 17 significant digits); "-0" for −0.
+ * `value` must be finite. */
 void text_buffer_number(text_buffer *b, double value);
 
-/* Hands the bytes over (free() them) and leaves the buffer empty; NULL when it failed or is empty. */
+/* Returns the bytes, which the caller frees, and leaves the buffer empty. Returns NULL if the buffer has failed or is
+ * empty. */
 char *text_buffer_take(text_buffer *b, size_t *length);
 
 #endif

@@ -8,9 +8,9 @@ void assembler_free(assembler *a) {
     *a = (assembler){0};
 }
 
-enum { LONGEST = 16 }; /* no instruction has more bytes */
+enum { LONGEST = 16 }; /* upper bound of the bytes of an instruction: 15 (Intel SDM, volume 2, 2.3.11), rounded up */
 
-/* Makes room for one more instruction; false: none is to be written. */
+/* Reserves memory for one more instruction. If it returns false, the caller writes nothing. */
 static bool reserve(assembler *a) {
     if (a->failed) return false;
     if (a->count + LONGEST <= a->capacity) return true;
@@ -22,7 +22,7 @@ static bool reserve(assembler *a) {
     return true;
 }
 
-/* After reserve. */
+/* Appends a byte; the caller has called reserve. */
 static void put(assembler *a, unsigned byte) {
     a->bytes[a->count++] = (uint8_t)byte;
 }
@@ -31,8 +31,9 @@ static void put_32(assembler *a, uint32_t value) {
     for (int k = 0; k < 4; k++) put(a, value >> 8 * k & 0xFF);
 }
 
-/* ModRM byte: `reg` and a register or memory operand. A base with the low bits 100 would mean a SIB byte, 101 without
- * displacement an address relative to the instruction: the first are not used, and a displacement always stands. */
+/* Writes the ModRM byte for `reg` and a register or memory operand. A base register with the low bits 100 would require
+ * a SIB byte and is not used. A base with 101 and no displacement would mean an instruction-relative address, so a
+ * displacement is always written. */
 static void put_operand(assembler *a, int reg, asm_operand o) {
     unsigned bits = (unsigned)(reg & 7) << 3 | (o.reg & 7u);
     if (!o.memory) {
@@ -56,7 +57,8 @@ static const encoding encodings[] = {{0},
 #undef OP
 };
 
-/* Registers' high bits and the first source stand inverted in the prefix; its short form has map 1 and no B bit. */
+/* Writes the VEX prefix, which inverts the high bits of the registers and the first source. Its short form implies map 1
+ * and has no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
     if (!reserve(a)) return;
     const encoding *e = &encodings[op];
@@ -76,7 +78,7 @@ void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand s
 }
 
 void asm_enter(assembler *a) {
-    static const uint8_t code[] = {0xF3, 0x0F, 0x1E, 0xFA, /* endbr64: a target of indirect calls */
+    static const uint8_t code[] = {0xF3, 0x0F, 0x1E, 0xFA, /* endbr64, required at targets of indirect calls */
                                    0x53, 0x55, 0x41, 0x56};
     for (size_t k = 0; reserve(a) && k < sizeof code; k++) put(a, code[k]);
 }
@@ -86,7 +88,7 @@ void asm_leave(assembler *a) {
     for (size_t k = 0; reserve(a) && k < sizeof code; k++) put(a, code[k]);
 }
 
-/* 64-bit operation on general registers: REX.W with the high bits of both. */
+/* Writes a 64-bit operation on general registers: REX.W with the high bits of both registers. */
 static void general(assembler *a, unsigned opcode, int reg, asm_operand o) {
     if (!reserve(a)) return;
     put(a, 0x48u | (reg >= 8 ? 4u : 0u) | (o.reg >= 8 ? 1u : 0u));

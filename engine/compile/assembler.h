@@ -1,7 +1,7 @@
-/* assembler.h — the few instructions of x86-64 with AVX2 that translated programs consist of, as bytes.
+/* assembler.h — encodes the x86-64 and AVX2 instructions that native.c writes.
  *
  * Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3 (VEX prefix) and the
- * pages of the instructions. Vector instructions have three operands and leave what they read alone; the second source
+ * pages of the instructions. Vector instructions have three operands and do not change their sources; the second source
  * may be memory, which need not be aligned. */
 #ifndef HAMEL_COMPILE_ASSEMBLER_H
 #define HAMEL_COMPILE_ASSEMBLER_H
@@ -10,22 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Grows; without memory `failed` stays set and further bytes are dropped. Zero-initialize; assembler_free. */
+/* A growing buffer. If out of memory, `failed` is set and further bytes are dropped. Initialize with zeros; release with
+ * assembler_free. */
 typedef struct assembler {
     uint8_t *bytes;
-    size_t count, capacity, limit; /* limit: of count; more is a failure */
+    size_t count, capacity, limit; /* limit: upper bound of `count` */
     bool failed;
 } assembler;
 
 void assembler_free(assembler *a);
 
-/* General registers by their number in the encoding. */
+/* General registers, with their numbers in the encoding. */
 enum { RAX = 0, RDX = 2, RBX = 3, RBP = 5, RSI = 6, RDI = 7, R14 = 14 };
 
 /* An operand: a vector register, or memory at base + displacement. */
 typedef struct asm_operand {
     bool memory;
-    uint8_t reg; /* the vector register, or the base: not one that encodes as RSP does */
+    uint8_t reg; /* the vector register, or the base, whose low bits must not be those of RSP (100) */
     int32_t displacement;
 } asm_operand;
 
@@ -36,8 +37,8 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     return (asm_operand){true, (uint8_t)base, displacement};
 }
 
-/* Columns: enum, opcode map, prefix (0 none, 1 66, 2 F3, 3 F2), opcode, length (0: 128 bits or scalar, 1: 256 bits),
- * bytes after. */
+/* Columns: enum, opcode map, prefix (0: none, 1: 66, 2: F3, 3: F2), opcode, vector length (0: 128 bits or scalar,
+ * 1: 256 bits), number of immediate bytes. */
 /* clang-format off */
 #define ASM_VECTOR_LIST(OP)                                                                                            \
     OP(LOAD_SD,    1, 3, 0x10, 0, 0)  /* from memory */                                                                \
@@ -51,7 +52,7 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(MUL_SD,     1, 3, 0x59, 0, 0)                                                                                   \
     OP(SUB_SD,     1, 3, 0x5C, 0, 0)                                                                                   \
     OP(DIV_SD,     1, 3, 0x5E, 0, 0)                                                                                   \
-    OP(COMPARE_SD, 1, 3, 0xC2, 0, 1)  /* the byte: predicate */                                                        \
+    OP(COMPARE_SD, 1, 3, 0xC2, 0, 1)  /* immediate: predicate */                                                       \
     OP(WIDE_LOAD,  1, 1, 0x10, 1, 0)                                                                                   \
     OP(WIDE_STORE, 1, 1, 0x11, 1, 0)                                                                                   \
     OP(WIDE_AND,   1, 1, 0x54, 1, 0)                                                                                   \
@@ -60,9 +61,9 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(WIDE_ADD,   1, 1, 0x58, 1, 0)                                                                                   \
     OP(WIDE_MUL,   1, 1, 0x59, 1, 0)                                                                                   \
     OP(WIDE_SUB,   1, 1, 0x5C, 1, 0)                                                                                   \
-    OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* one number to all four places */                                              \
-    OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* the byte: 9 down, 10 up */                                                    \
-    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* first, or second where the mask's sign is set; the byte: mask register · 16 */
+    OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* copies one number to all four elements */                                     \
+    OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* immediate: 9 down, 10 up */                                                   \
+    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* the second source if the sign of the mask is set, else the first; immediate: mask register · 16 */
 /* clang-format on */
 
 typedef enum asm_vector {
@@ -72,8 +73,8 @@ typedef enum asm_vector {
 #undef OP
 } asm_vector;
 
-/* to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST have no first (0); STORE_SD and WIDE_STORE write register
- * `to` to `second`. */
+/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST ignore `first` (0). STORE_SD and WIDE_STORE write
+ * register `to` to `second`. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
 
 void asm_enter(assembler *a); /* saves RBX, RBP and R14; afterwards the stack is aligned for calls */
@@ -82,7 +83,8 @@ void asm_move(assembler *a, int to, int from);
 void asm_constant(assembler *a, int to, uint64_t value);
 void asm_load(assembler *a, int to, int base, int32_t displacement);
 void asm_address(assembler *a, int to, int base, int32_t displacement);
-void asm_narrow(assembler *a); /* clears the upper halves of vector registers: code without AVX is slow otherwise */
-void asm_call(assembler *a, int base, int32_t displacement); /* the function whose address stands there */
+void asm_narrow(assembler *a); /* clears the upper halves of vector registers, because otherwise SSE code is slow */
+void asm_call(assembler *a, int base,
+              int32_t displacement); /* calls the function whose address is at base + displacement */
 
 #endif

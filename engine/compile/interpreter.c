@@ -1,14 +1,13 @@
 /* interpreter.c — evaluates a program.
  *
- * The tape is a list of runs of one operation each (program_int.h says why), so the outer switch is taken once a run
- * and each case is a loop over the run. Reads the program and the inputs, writes the workspace and the outputs,
- * nothing else. */
+ * The tape is a list of runs of one operation each (program_int.h gives the reason). The outer switch is evaluated once
+ * per run, and each case is a loop over the run. The interpreter writes only the workspace and the outputs. */
 #include "engine/compile/program_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One loop a case; the switch is the whole function. */
+/* Evaluates runs of instructions. Each case of the switch is one loop over a run. */
 static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, double *w,
                      const graph_table *const *tables) {
 #define RUN(name)                                                                            \
@@ -64,7 +63,7 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
     for (size_t i = 0; i < p->output_count; i++) outputs[i] = workspace[p->output_slots[i]];
 }
 
-/* --- the first fault --------------------------------------------------------------------------------------------- */
+/* --- the first operation that is not finite ----------------------------------------------------------------------- */
 
 int program_operands(uint32_t op) {
     static const unsigned char reads[PROGRAM_OP_COUNT] = {
@@ -76,10 +75,11 @@ int program_operands(uint32_t op) {
 #undef OP
                 [GRAPH_TABLE] = 1,
         [PROGRAM_SINCOS] = 1};
-    return op == PROGRAM_POWI ? 1 : reads[op]; /* its exponent is a constant */
+    return op == PROGRAM_POWI ? 1 : reads[op]; /* the exponent is a constant, not a value */
 }
 
-/* Operands that decide the value: of IF the condition and the branch taken, else those that are read. */
+/* Lists the operands that determine the value: for IF, the condition and the branch taken; for other operations, all
+ * operands that are read. */
 static int operands_of(uint32_t op, program_instruction i, const double *w, uint32_t operand[3]) {
     operand[0] = program_a(i);
     operand[1] = program_b(i);
@@ -89,8 +89,8 @@ static int operands_of(uint32_t op, program_instruction i, const double *w, uint
     return 2;
 }
 
-/* The fault behind a value: that of its first operand that is not finite, or `node` when all were finite. An operand
- * that came in not finite is not an operation's fault. */
+/* Returns the node that caused a value that is not finite: the cause of its first operand that is not finite, or `node`
+ * if all operands are finite. Returns GRAPH_NONE if the cause is an input. */
 static graph_node blame(const double *w, const graph_node *fault, const uint32_t *operand, int count, graph_node node) {
     for (int k = 0; k < count; k++)
         if (!isfinite(w[operand[k]])) return fault[operand[k]];

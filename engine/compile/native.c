@@ -1,11 +1,11 @@
-/* native.c — machine code from a program's tape. See native.h.
+/* native.c — translates a program's tape to machine code. See native.h.
  *
- * One pass over the tape, an instruction at a time. Values live in vector registers 0 to 13 as long as there is room
- * (the one needed last makes way), else in memory: their slot, or, for an output, its place among the outputs. A value
- * is stored at most once. Two registers are scratch. RBX holds the workspace, RBP the outputs, R14 the table of numbers
- * and functions that recipes refer to.
+ * One pass over the tape translates one instruction after the other. Values are in vector registers 0 to 13. If none is
+ * free, the value with the latest next use is evicted to memory: to its slot, or, if it is an output, to the outputs. A
+ * value is stored at most once. Registers 14 and 15 are scratch. RBX points to the workspace, RBP to the outputs, R14 to
+ * the numbers and functions that recipes use.
  *
- * What depends on parameters only is evaluated once a run and stays with the interpreter. */
+ * The interpreter evaluates operations that depend on parameters only, once per run. */
 #include "engine/compile/native.h"
 
 #include "engine/compile/executable.h"
@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-    LONGEST_CODE = 64 << 20, /* bytes */
+    LONGEST_CODE = 64 << 20, /* upper bound of the code in bytes; longer code is not made (NATIVE_NO_MEMORY) */
     MOST_SLOTS = INT32_MAX / 128
 };
 
-/* --- what the code refers to ----------------------------------------------------------------------------------------- */
+/* --- constants and functions that the code uses -------------------------------------------------------------------- */
 
 #define OP(name, text, arity, kind, value, dx, dy)            \
     static double call_##name(double x, double y, double z) { \
@@ -51,7 +51,7 @@ static const native_environment surroundings = {
     .table = table_value,
 };
 
-/* --- the tape, read ---------------------------------------------------------------------------------------------- */
+/* --- decoding the tape ------------------------------------------------------------------------------------------- */
 
 static void read_tape(native_translation *t) {
     const program_instruction *i = t->p->instructions;
@@ -66,14 +66,14 @@ static void read_tape(native_translation *t) {
     }
 }
 
-/* Exponents, numbers of tables and orders of derivatives become part of the code. */
+/* Checks that exponents, numbers of tables and orders of derivatives are constants: they become part of the code. */
 static bool constants_hold(const native_translation *t, const native_reading *r) {
     if (r->op == PROGRAM_POWI) return r->slot[1] < t->p->constant_count;
     return r->op != GRAPH_TABLE || (r->slot[1] < t->p->constant_count && r->slot[2] < t->p->constant_count);
 }
 
-/* Every operand is written before it is read, every result has a slot that is neither constant nor input, and every
- * output is written. t->stored tells what is written. */
+/* Checks that every operand is written before it is read, that no result is written to a constant or input, and that
+ * every output is written. Marks written slots in t->stored. */
 static bool is_valid(native_translation *t) {
     const program *p = t->p;
     size_t given = p->constant_count + p->input_start[SYMBOL_KIND_COUNT];
@@ -93,7 +93,7 @@ static bool is_valid(native_translation *t) {
     return true;
 }
 
-/* Backward: who reads a value next. */
+/* Finds the next reader of each value in a backward pass. */
 static void find_next_reads(native_translation *t) {
     uint32_t *seen = t->first;
     for (size_t i = 0; i < t->p->slot_count; i++) seen[i] = NONE;
@@ -105,7 +105,7 @@ static void find_next_reads(native_translation *t) {
     }
 }
 
-/* With tangents, values leave nowhere. */
+/* Assigns outputs to slots. In tangent mode, the values of outputs are not stored. */
 static void find_outputs(native_translation *t) {
     const program *p = t->p;
     for (size_t i = 0; i < p->slot_count; i++) t->output[i] = NONE;
@@ -118,7 +118,7 @@ static void find_outputs(native_translation *t) {
         if (t->output[i] == UNSETTLED) t->output[i] = NONE;
 }
 
-/* --- registers and memory ------------------------------------------------------------------------------------------- */
+/* --- registers and memory ----------------------------------------------------------------------------------------- */
 
 static int32_t bytes_to(size_t index) {
     return (int32_t)(index * sizeof(double));
@@ -145,10 +145,11 @@ static void hold(native_translation *t, int reg, uint32_t slot, uint32_t next) {
     t->reg[slot] = (uint8_t)reg;
 }
 
-/* A register that is free, or else the one whose value is needed last; of those in the mask `kept`, none. */
+/* Returns a free register. If all are in use, evicts the value with the latest next use. Registers in the mask `kept`
+ * are not evicted. */
 static int take(native_translation *t, unsigned kept) {
     int last = 0;
-    while (kept >> last & 1) last++; /* at most three are kept */
+    while (kept >> last & 1) last++; /* `kept` has at most three registers */
     for (int i = 0; i < t->registers; i++) {
         if (t->held[i].slot == NONE) return i;
         if (!(kept >> i & 1) && t->held[i].next > t->held[last].next) last = i;
@@ -158,7 +159,8 @@ static int take(native_translation *t, unsigned kept) {
     return last;
 }
 
-/* The value of a slot: in a register when it `must`, or when it will be read again. */
+/* Returns the operand that holds the value of a slot. Loads the value into a register if it `must` be in one or will be
+ * read again. */
 static asm_operand fetch(native_translation *t, uint32_t slot, uint32_t next, bool must, unsigned *kept) {
     int reg = t->reg[slot];
     if (reg == NOWHERE) {
@@ -171,7 +173,7 @@ static asm_operand fetch(native_translation *t, uint32_t slot, uint32_t next, bo
     return asm_register(reg);
 }
 
-/* The operands have been read: those that are not needed again make room. */
+/* Releases the registers of operands that are not needed again. */
 static void pass(native_translation *t, const native_reading *r) {
     for (int k = 0; k < r->reads; k++) {
         int reg = t->reg[r->slot[k]];
@@ -181,7 +183,7 @@ static void pass(native_translation *t, const native_reading *r) {
     }
 }
 
-/* A result has been computed into a register that nothing else is in. */
+/* Records that a result has been computed in a free register; stores it if it is an output. */
 static void keep_result(native_translation *t, const native_reading *r, int reg) {
     uint32_t slot = r->result[0];
     t->stored[slot] = false;
@@ -189,13 +191,13 @@ static void keep_result(native_translation *t, const native_reading *r, int reg)
     if (r->result_next[0] != NONE) hold(t, reg, slot, r->result_next[0]);
 }
 
-/* --- operations ----------------------------------------------------------------------------------------------------- */
+/* --- operations --------------------------------------------------------------------------------------------------- */
 
 static bool has_first(uint8_t op) {
     return op != ASM_LOAD_SD && op != ASM_BROADCAST;
 }
 
-/* How often a recipe reads an operand; twice as often where it must be in a register. */
+/* Counts how often a recipe reads an operand; a read that needs a register counts twice. */
 static int readings(const native_recipe *recipe, int place) {
     int count = 0;
     for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
@@ -236,7 +238,7 @@ static void write_recipe(native_translation *t, const native_reading *r, const n
     keep_result(t, r, result);
 }
 
-/* The products of program_power, in its order. */
+/* Writes the products of program_power, in the same order. */
 static void write_power(native_translation *t, const native_reading *r) {
     asm_operand one = asm_memory(R14, offsetof(native_environment, one)), s = asm_register(SCRATCH_S);
     asm_operand f = asm_register(SCRATCH_T);
@@ -313,9 +315,9 @@ static void write_operation(native_translation *t, const native_reading *r) {
         write_call(t, r);
 }
 
-/* --- a function ------------------------------------------------------------------------------------------------------ */
+/* --- a function --------------------------------------------------------------------------------------------------- */
 
-/* Inputs go to their slots; as many as there is room for, also to registers. */
+/* Copies inputs to their slots, and to registers while registers are free. */
 static void write_inputs(native_translation *t) {
     const program *p = t->p;
     for (int kind = SYMBOL_PARAMETER + 1, reg = 0; kind < SYMBOL_KIND_COUNT; kind++) {
@@ -331,7 +333,7 @@ static void write_inputs(native_translation *t) {
     }
 }
 
-/* Outputs that are not computed here, or not only once asked for. */
+/* Copies outputs that are not computed by this code, or are requested more than once. */
 static void write_copies(native_translation *t) {
     for (size_t i = 0; i < t->p->output_count; i++) {
         uint32_t slot = t->p->output_slots[i];
@@ -353,7 +355,7 @@ static void write_with_tangents(native_translation *t) {
     asm_narrow(t->out);
 }
 
-/* code(RDI workspace, RSI inputs, RDX outputs or tangents) */
+/* Writes a function with the arguments RDI: workspace, RSI: inputs, RDX: outputs or tangents. */
 static void write_function(native_translation *t) {
     asm_enter(t->out);
     asm_move(t->out, RBX, RDI);
@@ -373,18 +375,19 @@ static void write_function(native_translation *t) {
 
 static bool translate(assembler *out, const program *p, int kind) {
     size_t slots = p->slot_count;
+    arena scratch = {0};
     native_translation t = {.out = out,
                             .p = p,
                             .kind = kind,
                             .registers = kind == NATIVE_VALUES ? NATIVE_REGISTERS : NATIVE_REGISTERS_TANGENTS,
-                            .all = malloc((p->instruction_count + 1) * sizeof *t.all),
-                            .output = malloc(slots * sizeof *t.output),
-                            .first = malloc(slots * sizeof *t.first),
-                            .reg = malloc(slots),
-                            .stored = calloc(slots, sizeof *t.stored),
-                            .moves = calloc(slots, sizeof *t.moves)};
+                            .all = arena_alloc(&scratch, p->instruction_count, sizeof *t.all),
+                            .output = arena_alloc(&scratch, slots, sizeof *t.output),
+                            .first = arena_alloc(&scratch, slots, sizeof *t.first),
+                            .reg = arena_alloc(&scratch, slots, sizeof *t.reg),
+                            .stored = arena_alloc(&scratch, slots, sizeof *t.stored),
+                            .moves = arena_alloc(&scratch, slots, sizeof *t.moves)};
     bool valid = true;
-    if (t.all && t.output && t.first && t.reg && t.stored && t.moves) {
+    if (!scratch.failed) {
         t.begin = t.all + p->prepared_count;
         t.end = t.all + p->instruction_count;
         read_tape(&t);
@@ -397,7 +400,7 @@ static bool translate(assembler *out, const program *p, int kind) {
     } else {
         out->failed = true;
     }
-    free(t.all), free(t.output), free(t.first), free(t.reg), free(t.stored), free(t.moves);
+    arena_free(&scratch);
     return valid;
 }
 
@@ -409,7 +412,7 @@ static bool machine_fits(void) {
 #endif
 }
 
-/* Everything in one piece of memory; where the code of a task begins in it, is in starts. */
+/* Writes the code of all tasks to one block of memory; starts[i] is the offset of task i. */
 static native_status make(native_code *code, assembler *out, size_t *starts, const native_task *tasks, size_t count) {
     for (size_t i = 0; i < count; i++) {
         starts[i] = out->count;

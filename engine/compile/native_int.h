@@ -1,4 +1,4 @@
-/* native_int.h — what native.c and native_tangent.c share. */
+/* native_int.h — declarations shared by native.c and native_tangent.c. */
 #ifndef HAMEL_COMPILE_NATIVE_INT_H
 #define HAMEL_COMPILE_NATIVE_INT_H
 
@@ -6,8 +6,8 @@
 #include "engine/compile/native_recipes.h"
 
 enum {
-    NATIVE_REGISTERS = 14,         /* that values may be in: from 0 on */
-    NATIVE_REGISTERS_TANGENTS = 8, /* the same beside tangents, which take those from 8 on */
+    NATIVE_REGISTERS = 14,         /* registers 0 to 13 hold values */
+    NATIVE_REGISTERS_TANGENTS = 8, /* registers 0 to 7 hold values in tangent mode; tangents use the others */
     SCRATCH_S = 15,
     SCRATCH_T = 14,
     NOWHERE = UINT8_MAX,
@@ -17,18 +17,19 @@ enum {
     UNSETTLED = UINT32_MAX - 1
 };
 
-/* What R14 points to. */
+/* The constants and functions that R14 points to. */
 typedef struct native_environment {
     double one[2];
-    uint64_t sign[4], magnitude[2]; /* as many bytes are read at once */
+    uint64_t sign[4], magnitude[2]; /* masks; a vector load reads the whole array */
     double (*value[PROGRAM_OP_COUNT])(double x, double y, double z);
     void (*sincos)(double x, double *sine, double *cosine);
     double (*table)(const graph_table *table, double x, int order);
 } native_environment;
 
-/* One instruction with what is known of its values: `next` is the position of the instruction that reads one next. */
+/* One decoded instruction. next[k] is the position of the next instruction that reads the k-th operand; result_next[k],
+ * that of the next instruction that reads the k-th result. */
 typedef struct native_reading {
-    uint8_t op, reads, writes; /* operands and results */
+    uint8_t op, reads, writes; /* operation, number of operands, number of results */
     uint32_t slot[OPERANDS], next[OPERANDS];
     uint32_t result[RESULTS], result_next[RESULTS];
 } native_reading;
@@ -36,14 +37,14 @@ typedef struct native_reading {
 typedef struct native_translation {
     assembler *out;
     const program *p;
-    int kind;                          /* NATIVE_VALUES, or of the symbols by which tangents are taken */
-    int registers;                     /* that values may be in */
-    native_reading *all, *begin, *end; /* of the tape; what is evaluated begins at `begin` */
-    uint32_t *output;                  /* of a slot: the first output that is computed there, or NONE */
-    uint32_t *first; /* of a slot: the first instruction that reads what it holds before the code runs */
-    uint8_t *reg;    /* of a slot: its register, or NOWHERE */
-    bool *stored;    /* of a slot: its value is in memory */
-    bool *moves;     /* of a slot: its tangent may be other than zero */
+    int kind;                          /* NATIVE_VALUES, or the kind of the seeded symbols */
+    int registers;                     /* number of registers for values */
+    native_reading *all, *begin, *end; /* the decoded tape; `begin` to `end` is the part to translate */
+    uint32_t *output;                  /* output[slot]: first output computed in the slot, or NONE */
+    uint32_t *first;                   /* first[slot]: first instruction that reads the initial value of the slot */
+    uint8_t *reg;                      /* reg[slot]: register that holds the value, or NOWHERE */
+    bool *stored;                      /* stored[slot]: the value is in memory */
+    bool *moves;                       /* moves[slot]: the tangent may be nonzero */
     struct {
         uint32_t slot, next; /* NONE: free */
     } held[NATIVE_REGISTERS];
@@ -51,30 +52,31 @@ typedef struct native_translation {
 
 /* --- native.c ---------------------------------------------------------------------------------------------------- */
 
-/* Where a slot's value is in memory, if it is. */
+/* Returns the address at which the value of a slot is or will be stored. */
 asm_operand native_home(const native_translation *t, uint32_t slot);
 
-/* The operands that a recipe reads, in `place`; instruction next[k] reads the k-th again. Adds the registers they are in
- * to *kept. */
+/* Sets place[] to the operands that a recipe reads, and adds their registers to *kept. next[k] is the next instruction
+ * that reads the k-th operand. */
 void native_fetch(native_translation *t, const native_reading *r, const native_recipe *recipe, const uint32_t *next,
                   asm_operand *place, unsigned *kept);
 
-/* The steps of a recipe with operands and result in place[]; the other places are the same everywhere. */
+/* Writes the steps of a recipe. place[] contains the operands and the result; the other places are fixed. */
 void native_steps(native_translation *t, const native_recipe *recipe, asm_operand *place);
 
-/* Operands go to where functions expect them, and what is needed later to memory: a function may change every vector
- * register. `last`: the operands are for this call only. Two operands at most. */
+/* Prepares a function call. Moves at most two operands to the argument registers. Stores values that are needed later,
+ * because a function may change every vector register. `last`: this instruction does not read its operands
+ * after the call. */
 void native_leave(native_translation *t, const native_reading *r, bool last);
 void native_call(native_translation *t, int base, size_t offset);
 
 /* --- native_tangent.c -------------------------------------------------------------------------------------------- */
 
-/* The lanes of an instruction's results from those of its operands: before its value is computed, when the operands are still
- * there, or, for SINCOS, afterwards. */
+/* Compute the tangent lanes of an instruction's results from those of its operands. For SINCOS, this is done after the
+ * values are computed; for other operations before, while the operands are still valid. */
 void native_lanes_before(native_translation *t, const native_reading *r);
 void native_lanes_after(native_translation *t, const native_reading *r);
 
-/* Lanes of the outputs that do not move. */
+/* Sets the lanes of outputs whose tangents vanish to zero. */
 void native_lanes_end(native_translation *t);
 
 #endif

@@ -1,9 +1,9 @@
-/* native_recipes.h — which instructions an operation of a tape becomes.
+/* native_recipes.h — the machine instructions for each operation of a tape.
  *
- * A recipe is a few steps over the operands X, Y, Z, scratch S and T, the numbers ONE, SIGN (its bit) and MAGNITUDE
- * (the other bits), and the result R, which only the last step writes since R may be where an operand is. Products and
- * sums are rounded one by one in the order of the tables in operators.h and program_int.h. Operations without recipe
- * call the function that the interpreter's loop contains. */
+ * A recipe is a list of steps. They use the operands X, Y, Z, the scratch registers S and T, the number ONE, the masks
+ * SIGN (the sign bit) and MAGNITUDE (the other bits), and the result R. Only the last step writes R, because R may be
+ * the register of an operand. Products and sums are rounded one by one in the order of the tables in operators.h and
+ * program_int.h. An operation without a recipe calls the function of the interpreter. */
 #ifndef HAMEL_COMPILE_NATIVE_RECIPES_H
 #define HAMEL_COMPILE_NATIVE_RECIPES_H
 
@@ -19,25 +19,25 @@ typedef enum native_place {
     PLACE_S,
     PLACE_T,
     PLACE_R,
-    PLACE_P,   /* a factor or a mask for all lanes, of a partial derivative */
-    PLACE_ONE, /* these can be a second source only */
+    PLACE_P,   /* factor or mask for all lanes, computed by the recipe of a partial derivative */
+    PLACE_ONE, /* this place and the following ones can only be the second source */
     PLACE_SIGN,
     PLACE_MAGNITUDE,
     PLACE_COUNT
 } native_place;
 
 typedef struct native_step {
-    uint8_t op, to, first, second, byte; /* asm_vector, native_place three times */
+    uint8_t op, to, first, second, byte; /* op: asm_vector; to, first, second: native_place */
 } native_step;
 
 typedef struct native_recipe {
-    native_step steps[NATIVE_STEPS]; /* up to the first ASM_NONE */
+    native_step steps[NATIVE_STEPS]; /* ends at the first ASM_NONE */
 } native_recipe;
 
-/* Predicates of COMPARE_SD. Of a NaN only the last is true. */
+/* Predicates of COMPARE_SD. For NaN, only IS_OTHER is true. */
 enum { IS_EQUAL = 0, IS_LESS = 1, IS_AT_MOST = 2, IS_AT_LEAST = 13, IS_MORE = 14, IS_OTHER = 4 };
 
-enum { MASK_S = 15 << 4 }; /* BLEND by the mask in S */
+enum { MASK_S = 15 << 4 }; /* immediate of BLEND: the mask is in S */
 
 /* clang-format off */
 #define STEP(op, to, first, second) {ASM_##op, PLACE_##to, PLACE_##first, PLACE_##second, 0}
@@ -81,8 +81,8 @@ static const native_recipe native_recipes[PROGRAM_OP_COUNT] = {
     [PROGRAM_SUBMUL]  = {{STEP(MUL_SD, S, X, Y), STEP(SUB_SD, R, Z, S)}},
 };
 
-/* What an operand's tangent contributes to that of the result: itself, its negative, or as much of it as the factor or
- * the mask in P says, which the recipe ends with. The rest calls the partial derivative that the interpreter contains. */
+/* How the tangent of an operand contributes to that of the result: unchanged, negated, or multiplied by the factor or
+ * mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for the partial derivative. */
 typedef enum native_partial_kind {
     PARTIAL_CALL,
     PARTIAL_NONE,

@@ -1,11 +1,11 @@
-/* native_tangent.c — the lanes of tangents in machine code.
+/* native_tangent.c — machine code for tangent lanes.
  *
- * Lanes stay in memory, PROGRAM_LANES for each slot, RBP pointing to those of slot 0. Which slots move is known while the
- * code is written, from the kind of symbols that are seeded; nothing is tested when it runs. Contributions are added
- * in the interpreter's order. A slot that moves by zeros may give -0 where the interpreter, which leaves it out, has +0;
- * program_tangent makes them alike.
+ * Lanes are in memory, PROGRAM_LANES for each slot; RBP points to those of slot 0. Which slots may have nonzero tangents
+ * is determined at translation from the kind of seeded symbols; the code contains no tests. Contributions are added in
+ * the interpreter's order. A zero tangent may give −0, whereas the interpreter skips it and has +0; program_tangent
+ * removes the difference.
  *
- * Vector registers: 8 and 9 the sum, 10 the factor or mask, 11 and 12 one contribution. */
+ * Vector registers: 8 and 9 hold the sum, 10 the factor or mask, 11 and 12 one contribution. */
 #include "engine/compile/native_int.h"
 
 enum { SUM = 8, FACTOR_REGISTER = 10, PART = 11, HALVES = 2, HALF_BYTES = 32 };
@@ -15,7 +15,7 @@ static asm_operand lanes_at(uint32_t slot, int half) {
     return asm_memory(RBP, (int32_t)(slot * sizeof(double) * PROGRAM_LANES) + half * HALF_BYTES);
 }
 
-/* Where a partial derivative waits that a function has returned: behind all lanes. */
+/* Returns the memory, after all lanes, for a partial derivative that a function has returned. */
 static asm_operand waiting_at(const native_translation *t, int operand) {
     return asm_memory(RBP, (int32_t)((t->p->slot_count * PROGRAM_LANES + (size_t)operand) * sizeof(double)));
 }
@@ -32,7 +32,7 @@ static bool contributes(const native_translation *t, const native_reading *r, in
     return t->moves[r->slot[operand]] && kind_of(r, operand) != PARTIAL_NONE;
 }
 
-/* Partial derivatives that are functions, before anything is in registers that they would change. */
+/* Calls the function for a partial derivative. No register holds a value, because the function may change it. */
 static void call_partial(native_translation *t, const native_reading *r, int operand) {
     native_reading arguments = *r;
     if (r->op == PROGRAM_POWI) arguments.reads = 2;
@@ -49,7 +49,7 @@ static void call_partial(native_translation *t, const native_reading *r, int ope
     asm_vector_op(t->out, ASM_STORE_SD, 0, 0, waiting_at(t, operand), 0);
 }
 
-/* The factor or mask of a contribution. The value is going to be computed next: its operands stay where they are. */
+/* Computes the factor or mask of a contribution. Keeps the operands, because the value is computed next. */
 static void write_factor(native_translation *t, const native_reading *r, int operand) {
     const native_partial *partial = &native_partials[r->op][operand];
     asm_operand place[PLACE_COUNT] = {[PLACE_P] = asm_register(FACTOR_REGISTER)};
@@ -102,7 +102,8 @@ void native_lanes_before(native_translation *t, const native_reading *r) {
     t->moves[r->result[0]] = moves;
 }
 
-/* Both results are in memory by now, and the lanes of the angle still there, maybe in the place of one of theirs. */
+/* Both results of SINCOS are in memory. The lanes of the angle are still valid; they may have the address of the lanes of
+ * a result. */
 void native_lanes_after(native_translation *t, const native_reading *r) {
     if (r->op != PROGRAM_SINCOS) return;
     bool moves = t->moves[r->slot[0]];

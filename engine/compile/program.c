@@ -1,23 +1,23 @@
-/* program.c — a program from graph nodes: cone, operations, order, slots, instructions.
+/* program.c — compiles graph nodes to a program: reachable subgraph, operations, order, slots, instructions.
  *
- * Slots: constants and inputs first; they, the outputs, and what the prepared part hands to the rest keep their slot.
- * Every other value gives its slot back after its last use (linear scan in the order of evaluation), so that a
- * workspace stays small enough for the cache. An operation may write the slot of an operand that dies there. */
+ * Constants and inputs have the first slots. They, the outputs, and the values that the prepared part passes to the rest
+ * keep their slots. The slot of any other value is reused after its last use (linear scan in the order of evaluation),
+ * so that a workspace remains small enough for the cache. An operation may write the slot of an operand that no later
+ * operation reads. */
 #include "engine/compile/program_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* What exists only while compiling. */
+/* The state of a compilation. */
 typedef struct builder {
     const graph *g;
-    arena *memory;
+    arena scratch, *memory; /* memory: owns the program */
     program *p;
-    program_cone cone;
-    program_operation *operations; /* one a value */
+    program_reachable reachable;
+    program_operation *operations; /* one per value */
     uint32_t *order;               /* values in order of evaluation */
-    uint32_t *slot;                /* of a value */
-    uint32_t *last_use;            /* of a value: position in order, KEPT, or unset */
+    uint32_t *slot;                /* slot[value] */
+    uint32_t *last_use;            /* last_use[value]: position in `order`, KEPT, or unset */
     uint32_t *free_slots;
     size_t order_count, free_count;
 } builder;
@@ -25,29 +25,20 @@ typedef struct builder {
 enum { KEPT = UINT32_MAX, MOST_VALUES = INT32_MAX / 4 };
 
 static bool builder_reserve(builder *b) {
-    size_t n = b->cone.count;
-    b->operations = malloc((n + 1) * sizeof *b->operations);
-    b->order = malloc((n + 1) * sizeof *b->order);
-    b->slot = calloc(n + 1, sizeof *b->slot);
-    b->last_use = calloc(n + 1, sizeof *b->last_use);
-    b->free_slots = malloc((n + 1) * sizeof *b->free_slots);
-    return b->operations && b->order && b->slot && b->last_use && b->free_slots;
-}
-
-static void builder_free(builder *b) {
-    program_cone_free(&b->cone);
-    free(b->operations);
-    free(b->order);
-    free(b->slot);
-    free(b->last_use);
-    free(b->free_slots);
+    size_t n = b->reachable.count;
+    b->operations = arena_alloc(&b->scratch, n, sizeof *b->operations);
+    b->order = arena_alloc(&b->scratch, n, sizeof *b->order);
+    b->slot = arena_alloc(&b->scratch, n, sizeof *b->slot);
+    b->last_use = arena_alloc(&b->scratch, n, sizeof *b->last_use);
+    b->free_slots = arena_alloc(&b->scratch, n, sizeof *b->free_slots);
+    return !b->scratch.failed;
 }
 
 static const graph_cell *cell_of(const builder *b, size_t value) {
-    return graph_at(b->g, b->cone.nodes[value]);
+    return graph_at(b->g, b->reachable.nodes[value]);
 }
 
-/* A number or symbol has a slot when something reads it. */
+/* Returns whether a number or symbol is read by an operation or is an output; otherwise it gets no slot. */
 static bool has_slot(const builder *b, size_t value) {
     return b->operations[value].uses > 0 || b->operations[value].output;
 }
@@ -55,11 +46,11 @@ static bool has_slot(const builder *b, size_t value) {
 static bool place_constants(builder *b) {
     program *p = b->p;
     size_t n = 0;
-    for (size_t i = 0; i < b->cone.count; i++) n += cell_of(b, i)->op == GRAPH_IS_NUMBER && has_slot(b, i);
+    for (size_t i = 0; i < b->reachable.count; i++) n += cell_of(b, i)->op == GRAPH_IS_NUMBER && has_slot(b, i);
     double *constants = arena_alloc(b->memory, n, sizeof *constants);
     if (!constants) return false;
     p->constants = constants;
-    for (size_t i = 0; i < b->cone.count; i++) {
+    for (size_t i = 0; i < b->reachable.count; i++) {
         const graph_cell *cell = cell_of(b, i);
         if (cell->op != GRAPH_IS_NUMBER || !has_slot(b, i)) continue;
         b->slot[i] = (uint32_t)p->constant_count;
@@ -68,11 +59,11 @@ static bool place_constants(builder *b) {
     return true;
 }
 
-/* Inputs by kind: counted, then placed. */
+/* Counts the inputs of each kind, then assigns their slots, grouped by kind. */
 static bool place_inputs(builder *b) {
     program *p = b->p;
     size_t next[SYMBOL_KIND_COUNT + 1] = {0};
-    for (size_t i = 0; i < b->cone.count; i++) {
+    for (size_t i = 0; i < b->reachable.count; i++) {
         const graph_cell *cell = cell_of(b, i);
         if (cell->op == GRAPH_IS_SYMBOL && has_slot(b, i)) next[cell->kind + 1]++;
     }
@@ -81,7 +72,7 @@ static bool place_inputs(builder *b) {
     uint32_t *index = arena_alloc(b->memory, next[SYMBOL_KIND_COUNT], sizeof *index);
     if (!index) return false;
     p->input_index = index;
-    for (size_t i = 0; i < b->cone.count; i++) {
+    for (size_t i = 0; i < b->reachable.count; i++) {
         const graph_cell *cell = cell_of(b, i);
         if (cell->op != GRAPH_IS_SYMBOL || !has_slot(b, i)) continue;
         size_t at = next[cell->kind]++;
@@ -93,7 +84,7 @@ static bool place_inputs(builder *b) {
 }
 
 static void find_last_uses(builder *b) {
-    for (size_t i = 0; i < b->cone.count; i++)
+    for (size_t i = 0; i < b->reachable.count; i++)
         if (b->operations[i].output || cell_of(b, i)->op >= GRAPH_OP_COUNT) b->last_use[i] = KEPT;
     for (size_t i = 0; i < b->order_count; i++) {
         const program_operation *o = &b->operations[b->order[i]];
@@ -117,7 +108,7 @@ static program_instruction place_operation(builder *b, size_t position) {
         uint32_t value = o->arg[k];
         operand[k] = b->slot[value];
         if (b->last_use[value] != position) continue;
-        b->last_use[value] = KEPT; /* an operand read twice is given back once */
+        b->last_use[value] = KEPT; /* prevents a second release if the operand is read twice */
         b->free_slots[b->free_count++] = b->slot[value];
     }
     uint32_t dst = take_slot(b, b->order[position]);
@@ -135,12 +126,12 @@ static bool place_instructions(builder *b) {
     p->instruction_count = b->order_count;
     for (size_t i = 0; i < b->order_count; i++) {
         code[i] = place_operation(b, i);
-        nodes[i] = b->cone.nodes[b->order[i]];
+        nodes[i] = b->reachable.nodes[b->order[i]];
     }
     return true;
 }
 
-/* A run never reaches from the prepared part into the rest. */
+/* Groups instructions into runs. A run does not extend from the prepared part into the rest. */
 static bool place_runs(builder *b) {
     program *p = b->p;
     size_t count = 0;
@@ -174,21 +165,21 @@ static bool place_outputs(builder *b, const uint32_t *values, size_t count) {
     }
     p->output_slots = slots;
     p->output_count = count;
-    if (!p->slot_count) p->slot_count = 1; /* unused operands are slot 0 */
+    if (!p->slot_count) p->slot_count = 1; /* unused operands refer to slot 0, so it must exist */
     return true;
 }
 
 static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values, size_t count) {
-    hamel_status status = program_cone_collect(&b->cone, b->g, nodes, count);
+    hamel_status status = program_reachable_collect(&b->reachable, b->g, nodes, count);
     if (status) return status;
-    if (b->cone.count > MOST_VALUES) return HAMEL_LIMIT;
+    if (b->reachable.count > MOST_VALUES) return HAMEL_LIMIT;
     if (graph_refused(b->g)) return HAMEL_CANCELED;
     if (!builder_reserve(b)) return HAMEL_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) values[i] = program_cone_find(&b->cone, nodes[i]);
-    status = program_select(b->operations, &b->cone, b->g, values, count);
+    for (size_t i = 0; i < count; i++) values[i] = program_reachable_find(&b->reachable, nodes[i]);
+    status = program_select(b->operations, &b->reachable, b->g, values, count);
     if (status) return status;
     if (graph_refused(b->g)) return HAMEL_CANCELED;
-    status = program_schedule(b->operations, b->cone.count, b->order, &b->order_count, &b->p->prepared_count);
+    status = program_schedule(b->operations, b->reachable.count, b->order, &b->order_count, &b->p->prepared_count);
     if (status) return status;
     if (graph_refused(b->g)) return HAMEL_CANCELED;
     if (!place_constants(b) || !place_inputs(b)) return HAMEL_NO_MEMORY;
@@ -197,7 +188,7 @@ static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values,
     return HAMEL_OK;
 }
 
-/* A node is missing when building the graph failed: its sticky status is the reason. */
+/* Reports nodes that are GRAPH_NONE. The graph then failed earlier; its sticky status is the reason. */
 static hamel_status check_nodes(const graph *g, const graph_node *nodes, size_t count, hamel_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (nodes[i] >= 0 && (size_t)nodes[i] < graph_count(g)) continue;
@@ -215,10 +206,10 @@ hamel_status program_compile(program **out, arena *memory, const graph *g, const
     if (status) return status;
     builder b = {.g = g, .memory = memory, .p = arena_alloc(memory, 1, sizeof(program))};
     if (b.p) b.p->tables = graph_tables(g);
-    uint32_t *values = malloc((count + 1) * sizeof *values);
+    uint32_t *values = arena_alloc(&b.scratch, count, sizeof *values);
     status = b.p && values ? build(&b, nodes, values, count) : HAMEL_NO_MEMORY;
-    builder_free(&b);
-    free(values);
+    program_reachable_free(&b.reachable);
+    arena_free(&b.scratch);
     if (status) {
         return hamel_fail(error, status, NULL, 0, "%zu expressions could not be compiled: %s", count,
                           hamel_status_meaning(status));

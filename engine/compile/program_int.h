@@ -1,21 +1,21 @@
-/* program_int.h — what the files of this folder share: the operations of a tape, its layout, and the stages between
- * graph and tape.
+/* program_int.h — the operations and layout of a tape, and the stages between graph and tape; private to
+ * engine/compile.
  *
- *     cone.c       nodes -> the part of the graph below them, operands first
- *     select.c     cone -> operations (powers by multiplication, fused products, sine and cosine together)
- *     schedule.c   operations -> an order in which equal operations stand in runs
+ *     reachable.c  nodes -> their reachable subgraph, operands first
+ *     select.c     subgraph -> operations (powers by multiplication, fused products, sine and cosine together)
+ *     schedule.c   operations -> an order in which equal operations form runs
  *     program.c    order -> slots, instructions, program
  *
- * Why runs: one dispatch an operation costs a mispredicted branch at nearly every operation once the tape outgrows the
- * branch predictor. A run costs one dispatch, however long it is. */
+ * Runs avoid mispredicted branches. With one dispatch per operation, nearly every branch is mispredicted once the tape
+ * outgrows the branch predictor. A run of any length needs only one dispatch. */
 #ifndef HAMEL_COMPILE_PROGRAM_INT_H
 #define HAMEL_COMPILE_PROGRAM_INT_H
 
 #include "engine/compile/program.h"
 
-/* Operations that a tape has beyond the graph's. Columns: enum, arity, value, ∂/∂x, ∂/∂y, ∂/∂z, in the language of
- * operators.h. Values are plain products and sums, rounded one by one: a fused operation gives the same bits as the
- * two it stands for. POWI's exponent y is an integer constant, so its ∂/∂y is never asked for. */
+/* Operations of a tape in addition to those of the graph. Columns: enum, arity, value, ∂/∂x, ∂/∂y, ∂/∂z, written with
+ * the builder names of operators.h. Products and sums are rounded one by one, so a fused operation gives the same bits
+ * as the two operations it replaces. The exponent y of POWI is an integer constant, so its ∂/∂y is never needed. */
 /* clang-format off */
 #define PROGRAM_EXTRA_LIST(OP)                                                                                         \
     OP(SQUARE,   1, x * x,                     ADD_(X, X),                               N_(0),        N_(0))          \
@@ -30,7 +30,7 @@
     OP(SUBMUL,   3, z - x * y,                 NEG_(Y),                                  NEG_(X),      N_(1))
 /* clang-format on */
 
-/* The tape's operations: the graph's with the same numbers, then the extra ones. SINCOS has two results. */
+/* The operations of a tape: those of the graph with the same numbers, then the extra ones. SINCOS has two results. */
 enum {
     PROGRAM_FIRST_EXTRA = GRAPH_OP_COUNT - 1,
 #define OP(name, arity, value, dx, dy, dz) PROGRAM_##name,
@@ -39,13 +39,13 @@ enum {
         PROGRAM_SINCOS, /* dst := sin a, c := cos a */
     PROGRAM_OP_COUNT
 };
-_Static_assert(PROGRAM_OP_COUNT <= 64, "the schedule keeps a bit per operation in one word");
+_Static_assert(PROGRAM_OP_COUNT <= 64, "schedule.c stores one bit per operation in a 64-bit word");
 
-/* Slots of the workspace: constants, then inputs by kind, then computed values. Unused operands are slot 0. Two slots
- * share a word, since the interpreter is bound by its loads: two loads and shifts instead of four loads measured a
- * fifth faster. */
+/* An instruction of four slots of the workspace, which contains constants, inputs by kind, and computed values. Unused
+ * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads and shifts are a
+ * fifth faster than four loads (README.md). */
 typedef struct program_instruction {
-    uint64_t dst_a, b_c; /* low half, high half */
+    uint64_t dst_a, b_c; /* the first slot in the low half, the second in the high half */
 } program_instruction;
 
 static inline uint32_t program_dst(program_instruction i) {
@@ -66,34 +66,34 @@ typedef struct program_run {
     uint32_t count;
 } program_run;
 
-/* Machine code (native.c) that evaluates a program; or, with tangents in the place of outputs, computes the lanes of
- * the outputs' slots from those of the inputs that it is for. */
+/* Machine code (native.c) that evaluates a program, or computes the tangent lanes of all slots from the seeds of one
+ * kind of inputs. In the second case, `outputs` points to the lanes. */
 typedef void (*program_native)(double *workspace, const double *const *inputs, double *outputs);
 
-/* The derivative of a value by one of its operands; tangent.c. NULL: of SINCOS, TABLE. */
+/* Partial derivatives of operations with respect to each operand (tangent.c); NULL for SINCOS and TABLE. */
 typedef double (*program_partial)(double x, double y, double z);
 extern const program_partial program_partials[PROGRAM_OP_COUNT][3];
 
 struct program {
-    program_native native; /* NULL: the interpreter does it */
+    program_native native; /* NULL: use the interpreter */
     program_native native_tangents[SYMBOL_KIND_COUNT];
     const program_instruction *instructions;
-    const graph_node *nodes; /* the node an instruction computes, for first_fault */
+    const graph_node *nodes; /* graph node of each instruction, for program_first_fault */
     const program_run *runs;
     size_t instruction_count, prepared_count; /* the prepared ones come first */
     size_t run_count, prepared_runs;
-    const graph_table *const *tables; /* the graph's */
-    const double *constants;          /* of slots 0.. */
+    const graph_table *const *tables; /* tables of the graph, by number */
+    const double *constants;          /* values of slots 0 to constant_count − 1 */
     size_t constant_count;
-    const uint32_t *input_index;               /* of slots constant_count.. */
-    size_t input_start[SYMBOL_KIND_COUNT + 1]; /* of a kind, in input_index */
+    const uint32_t *input_index;               /* symbol indices of the inputs, whose slots follow the constants */
+    size_t input_start[SYMBOL_KIND_COUNT + 1]; /* input_start[kind]: first entry of the kind in input_index */
     const uint32_t *output_slots;
     size_t output_count;
     size_t slot_count; /* at least 1 */
     unsigned depends;
 };
 
-/* x^y for an integer y, |y| <= 17, by squaring. */
+/* Returns x^y for an integer y with |y| <= 17, by repeated squaring. */
 static inline double program_power(double x, double y) {
     int n = (int)y;
     unsigned m = (unsigned)(n < 0 ? -n : n);
@@ -105,7 +105,7 @@ static inline double program_power(double x, double y) {
     return n < 0 ? 1 / f : f;
 }
 
-/* value_ADD(x, y, z), ... for every operation with one result. */
+/* Defines value_ADD(x, y, z) and the like for every operation with one result. */
 #define PROGRAM_VALUE(name, value)                                    \
     static inline double value_##name(double x, double y, double z) { \
         (void)x, (void)y, (void)z;                                    \
@@ -118,55 +118,58 @@ GRAPH_OPERATOR_LIST(OP)
 PROGRAM_EXTRA_LIST(OP)
 #undef OP
 
-/* A TABLE instruction's value, or a further derivative of it. */
+/* Returns the value of a TABLE instruction, or the derivative of that value of order `further`. */
 static inline double program_look_up(const graph_table *const *tables, program_instruction i, const double *w,
                                      int further) {
     return table_value(tables[(size_t)w[program_b(i)]], w[program_a(i)], (int)w[program_c(i)] + further);
 }
 
-/* interpreter.c: how many of a, b, c an operation reads as values. */
+/* interpreter.c: returns how many of the slots a, b, c an operation reads as values. */
 int program_operands(uint32_t op);
 
-/* interpreter.c: copies inputs of the kinds from..to-1 to their slots. */
+/* interpreter.c: copies inputs of the kinds `from` to `to` − 1 to their slots. */
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace);
 
-/* --- cone.c ------------------------------------------------------------------------------------------------------ */
+/* --- reachable.c ------------------------------------------------------------------------------------------------- */
 
-/* The nodes below some nodes, operands before results; an index into it is a "value" in the stages that follow. */
-typedef struct program_cone {
+/* The reachable subgraph of some nodes, operands before results. Later stages refer to a node by its index in this list,
+ * its "value". */
+typedef struct program_reachable {
+    arena memory;
     graph_node *nodes;
     size_t count, capacity;
-    graph_node *keys; /* open addressing: node to value */
+    graph_node *keys; /* hash table with open addressing: maps a node to its value */
     uint32_t *values;
     size_t key_mask;
-} program_cone;
+} program_reachable;
 
-hamel_status program_cone_collect(program_cone *cone, const graph *g, const graph_node *nodes, size_t count);
-uint32_t program_cone_find(const program_cone *cone, graph_node node);
-void program_cone_free(program_cone *cone);
+/* Collects the subgraph. Returns HAMEL_OK or HAMEL_NO_MEMORY. Call program_reachable_free in both cases. */
+hamel_status program_reachable_collect(program_reachable *r, const graph *g, const graph_node *nodes, size_t count);
+uint32_t program_reachable_find(const program_reachable *r, graph_node node); /* value of a node in the list */
+void program_reachable_free(program_reachable *r);
 
 /* --- select.c ---------------------------------------------------------------------------------------------------- */
 
 enum { PROGRAM_NO_VALUE = UINT32_MAX, PROGRAM_NO_OP = UINT8_MAX };
 
 typedef struct program_operation {
-    uint8_t op;       /* PROGRAM_NO_OP: a number, a symbol, absorbed by another operation or not needed */
-    uint8_t arity;    /* operands that are read */
+    uint8_t op;       /* PROGRAM_NO_OP: a number, a symbol, fused into another operation, or not needed */
+    uint8_t arity;    /* number of operands that are read */
     bool prepared;    /* depends on parameters only */
-    bool output;      /* is asked for */
-    uint32_t uses;    /* operations that read the value, in the cone */
-    uint32_t arg[3];  /* values */
-    uint32_t second;  /* SINCOS: the value of the cosine */
-    uint32_t definer; /* the operation that computes this value: itself, or the SINCOS it is part of */
+    bool output;      /* requested by the caller */
+    uint32_t uses;    /* number of operations in the subgraph that read the value */
+    uint32_t arg[3];  /* operands, as values */
+    uint32_t second;  /* for SINCOS: the value of the cosine */
+    uint32_t definer; /* operation that computes this value: the value itself, or the SINCOS that includes it */
 } program_operation;
 
-/* operations[cone->count], one a value. `values` are the requested ones. */
-hamel_status program_select(program_operation *operations, const program_cone *cone, const graph *g,
+/* Fills operations[reachable->count], one per value. values[count] are the requested values. */
+hamel_status program_select(program_operation *operations, const program_reachable *reachable, const graph *g,
                             const uint32_t *values, size_t count);
 
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations: order[*order_count] holds values, the prepared ones first. `order` has room for all. */
+/* Orders the operations. order[*order_count] contains their values, prepared ones first; `order` has `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);
 

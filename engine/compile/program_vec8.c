@@ -1,54 +1,56 @@
-/* abreast.c — a program for eight members at once: the interpreter's loops, over octets.
+/* program_vec8.c — evaluates a program for eight members at once: the interpreter's loops, with vec8 values.
  *
- * Arithmetic is vector arithmetic; functions of the library are called for one member after the other. Sine and cosine,
- * which motions in angles are full of, are computed here: reduction by three parts of π/2 (Cody & Waite), whose products
- * with the multiple are exact, and the polynomials of fdlibm's kernels on |x| ≤ π/4. Measured against the library's: within
- * 1 ulp (test_abreast.c). Arguments that are too large for the reduction go to the library. */
+ * Arithmetic is vector arithmetic; library functions are called for one member after the other. Sine and cosine, the
+ * most frequent functions, are computed here. The argument is reduced with three parts of π/2 (Cody & Waite), whose
+ * products with the multiple are exact. Then the polynomials of fdlibm's kernels are used on |x| ≤ π/4. The results are
+ * within 1 ulp of the library (test_program_vec8.c). Arguments too large for the reduction are passed to the library. */
 #include "engine/compile/program_int.h"
 
-#include "engine/compile/octet.h"
+#include "engine/compile/vec8.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-octet *octets_alloc(size_t count) {
-    if (count > SIZE_MAX / sizeof(octet) - 1) return NULL;
-    octet *x = aligned_alloc(sizeof *x, (count + 1) * sizeof *x);
+vec8 *vec8_alloc(size_t count) {
+    if (count > SIZE_MAX / sizeof(vec8) - 1) return NULL;
+    vec8 *x = aligned_alloc(sizeof *x, (count + 1) * sizeof *x);
     if (x) memset(x, 0, (count + 1) * sizeof *x);
     return x;
 }
 
-/* --- sine and cosine ------------------------------------------------------------------------------------------------ */
+/* --- sine and cosine ---------------------------------------------------------------------------------------------- */
 
-static const double REDUCIBLE = 0x1p19; /* multiples of π/2 up to here have so few bits that their products are exact */
+static const double REDUCIBLE =
+    0x1p19; /* upper bound of |x|: multiples n of π/2 then have at most 20 bits, so their products are exact */
 
-/* x − n π/2 = high + low, and n modulo 4 in the last bits of *multiple. */
-OCTET_INLINE void reduce(const octet *x, octet *high, octet *low, octet_bits *multiple) {
-    /* π/2 in parts: 33 bits, 33 bits, the rest */
+/* Computes high + low = x − n π/2; the last bits of *multiple are n modulo 4. */
+VEC8_INLINE void reduce(const vec8 *x, vec8 *high, vec8 *low, vec8_bits *multiple) {
+    /* π/2 = first + second + third, with 33 bits, 33 bits and the remaining bits */
     const double first = 0x1.921fb544p+0, second = 0x1.0b4611a6p-34, third = 0x1.3198a2e037073p-69;
     const double two_by_pi = 0x1.45f306dc9c883p-1, to_integer = 0x1.8p52;
-    octet shifted = *x * two_by_pi + to_integer, n = shifted - to_integer;
-    octet a = *x - n * first, product = n * second, b = a - product;
-    octet rest = ((a - b) - product) - n * third;
+    vec8 shifted = *x * two_by_pi + to_integer, n = shifted - to_integer;
+    vec8 a = *x - n * first, product = n * second, b = a - product;
+    vec8 rest = ((a - b) - product) - n * third;
     *high = b + rest;
     *low = (b - *high) + rest;
-    *multiple = (octet_bits)shifted;
+    *multiple = (vec8_bits)shifted;
 }
 
-/* sin and cos of high + low, |high| ≤ π/4: fdlibm's __kernel_sin and __kernel_cos (Sun Microsystems, 1993). */
-OCTET_INLINE void kernels(const octet *high, const octet *low, octet *sine, octet *cosine) {
-    octet x = *high, y = *low, z = x * x, cube = z * x;
-    octet s = 2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10);
+/* Computes sin and cos of high + low for |high| ≤ π/4, by fdlibm's __kernel_sin and __kernel_cos (Sun Microsystems,
+ * 1993). */
+VEC8_INLINE void kernels(const vec8 *high, const vec8 *low, vec8 *sine, vec8 *cosine) {
+    vec8 x = *high, y = *low, z = x * x, cube = z * x;
+    vec8 s = 2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10);
     s = 8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * s);
     *sine = x - ((z * (0.5 * y - cube * s) - y) - cube * -1.66666666666666324348e-01);
-    octet c = -2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11);
+    vec8 c = -2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11);
     c = z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * c)));
-    octet half = 0.5 * z, one = 1 - half;
+    vec8 half = 0.5 * z, one = 1 - half;
     *cosine = one + (((1 - one) - half) + (z * c - x * y));
 }
 
-__attribute__((noinline, cold)) static void library_sincos(const octet *x, octet *sine, octet *cosine) {
-    for (int k = 0; k < OCTET; k++) {
+__attribute__((noinline, cold)) static void library_sincos(const vec8 *x, vec8 *sine, vec8 *cosine) {
+    for (int k = 0; k < VEC8_SIZE; k++) {
         double s, c;
         if (fabs((*x)[k]) <= REDUCIBLE) continue;
         sincos((*x)[k], &s, &c);
@@ -57,54 +59,54 @@ __attribute__((noinline, cold)) static void library_sincos(const octet *x, octet
     }
 }
 
-/* `sine` and `cosine` may be x. */
-OCTET_INLINE void octet_sincos(const octet *x, octet *sine, octet *cosine) {
-    octet high, low, s, c, given = *x;
-    octet_bits n;
+/* Computes sin and cos of x; `sine` or `cosine` may equal x. */
+VEC8_INLINE void vec8_sincos(const vec8 *x, vec8 *sine, vec8 *cosine) {
+    vec8 high, low, s, c, given = *x;
+    vec8_bits n;
     reduce(&given, &high, &low, &n);
     kernels(&high, &low, &s, &c);
-    octet_bits odd = -(n & 1), sign = (octet_bits)s, cosign = (octet_bits)c;
-    octet_bits first = (sign & ~odd) | (cosign & odd), second = (cosign & ~odd) | (sign & odd);
-    octet of_sine = (octet)(first ^ ((n & 2) << 62)), of_cosine = (octet)(second ^ (((n + 1) & 2) << 62));
+    vec8_bits odd = -(n & 1), sign = (vec8_bits)s, cosign = (vec8_bits)c;
+    vec8_bits first = (sign & ~odd) | (cosign & odd), second = (cosign & ~odd) | (sign & odd);
+    vec8 of_sine = (vec8)(first ^ ((n & 2) << 62)), of_cosine = (vec8)(second ^ (((n + 1) & 2) << 62));
     bool all = true;
-    for (int k = 0; k < OCTET; k++) all &= fabs(given[k]) <= REDUCIBLE;
+    for (int k = 0; k < VEC8_SIZE; k++) all &= fabs(given[k]) <= REDUCIBLE;
     if (!all) library_sincos(&given, &of_sine, &of_cosine);
     *sine = of_sine;
     *cosine = of_cosine;
 }
 
-/* --- the tape ------------------------------------------------------------------------------------------------------- */
+/* --- the tape ----------------------------------------------------------------------------------------------------- */
 
-OCTET_INLINE void run(const program_run *run, const program_run *end, const program_instruction *i, octet *w,
-                      const graph_table *const *tables) {
-#define RUN(name)                                                                      \
-    for (; i < stop; i++) {                                                            \
-        octet x = w[program_a(*i)], y = w[program_b(*i)], z = w[program_c(*i)], r = x; \
-        for (int k = 0; k < OCTET; k++) r[k] = value_##name(x[k], y[k], z[k]);         \
-        w[program_dst(*i)] = r;                                                        \
-    }                                                                                  \
+VEC8_INLINE void run(const program_run *run, const program_run *end, const program_instruction *i, vec8 *w,
+                     const graph_table *const *tables) {
+#define RUN(name)                                                                     \
+    for (; i < stop; i++) {                                                           \
+        vec8 x = w[program_a(*i)], y = w[program_b(*i)], z = w[program_c(*i)], r = x; \
+        for (int k = 0; k < VEC8_SIZE; k++) r[k] = value_##name(x[k], y[k], z[k]);    \
+        w[program_dst(*i)] = r;                                                       \
+    }                                                                                 \
     break;
-    for (octet unused; run < end; run++) {
+    for (vec8 unused; run < end; run++) {
         const program_instruction *stop = i + run->count;
         switch (run->op) {
         case GRAPH_TABLE:
             for (; i < stop; i++) {
                 const graph_table *table = tables[(size_t)w[program_b(*i)][0]];
-                octet x = w[program_a(*i)], r = x;
+                vec8 x = w[program_a(*i)], r = x;
                 int order = (int)w[program_c(*i)][0];
-                for (int k = 0; k < OCTET; k++) r[k] = table_value(table, x[k], order);
+                for (int k = 0; k < VEC8_SIZE; k++) r[k] = table_value(table, x[k], order);
                 w[program_dst(*i)] = r;
             }
             break;
         case PROGRAM_SINCOS:
-            for (; i < stop; i++) octet_sincos(&w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
+            for (; i < stop; i++) vec8_sincos(&w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
             break;
             /* clang-format off */
 #define OP(name, text, arity, kind, value, dx, dy)                                                                     \
         case GRAPH_##name:                                                                                             \
             if (GRAPH_##name == GRAPH_SIN || GRAPH_##name == GRAPH_COS) {                                              \
                 for (; i < stop; i++)                                                                                  \
-                    octet_sincos(&w[program_a(*i)], GRAPH_##name == GRAPH_SIN ? &w[program_dst(*i)] : &unused,         \
+                    vec8_sincos(&w[program_a(*i)], GRAPH_##name == GRAPH_SIN ? &w[program_dst(*i)] : &unused,         \
                                  GRAPH_##name == GRAPH_COS ? &w[program_dst(*i)] : &unused);                           \
                 break;                                                                                                 \
             }                                                                                                          \
@@ -119,29 +121,29 @@ OCTET_INLINE void run(const program_run *run, const program_run *end, const prog
     }
 #undef RUN
 }
-OCTET_INLINE void load(const program *p, const program_inputs *inputs, int from, int to, octet *w) {
-    octet *slot = w + p->constant_count;
+VEC8_INLINE void load(const program *p, const program_inputs *inputs, int from, int to, vec8 *w) {
+    vec8 *slot = w + p->constant_count;
     for (int kind = from; kind < to; kind++) {
-        const octet *values = (const octet *)(const void *)inputs->values[kind];
+        const vec8 *values = (const vec8 *)(const void *)inputs->values[kind];
         for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) slot[i] = values[p->input_index[i]];
     }
 }
 
-void program_prepare_abreast(const program *p, const program_inputs *inputs, octet *w) {
+void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *w) {
     for (size_t i = 0; i < p->constant_count; i++)
-        for (int k = 0; k < OCTET; k++) w[i][k] = p->constants[i];
+        for (int k = 0; k < VEC8_SIZE; k++) w[i][k] = p->constants[i];
     load(p, inputs, SYMBOL_PARAMETER, SYMBOL_PARAMETER + 1, w);
     run(p->runs, p->runs + p->prepared_runs, p->instructions, w, p->tables);
 }
 
-OCTET_INLINE void evaluate_body(const program *p, const program_inputs *inputs, octet *w, octet *outputs) {
+VEC8_INLINE void evaluate_body(const program *p, const program_inputs *inputs, vec8 *w, vec8 *outputs) {
     load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, w);
     run(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, w, p->tables);
     for (size_t i = 0; i < p->output_count; i++) outputs[i] = w[p->output_slots[i]];
 }
-OCTET_FUNCTION(void, evaluate, (const program *p, const program_inputs *inputs, octet *w, octet *outputs),
-               (p, inputs, w, outputs))
+VEC8_FUNCTION(void, evaluate, (const program *p, const program_inputs *inputs, vec8 *w, vec8 *outputs),
+              (p, inputs, w, outputs))
 
-void program_evaluate_abreast(const program *p, const program_inputs *inputs, octet *w, octet *outputs) {
+void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *w, vec8 *outputs) {
     evaluate(p, inputs, w, outputs);
 }

@@ -1,26 +1,26 @@
-/* schedule.c — an order of the operations in which equal ones stand in runs.
+/* schedule.c — orders the operations so that equal ones form runs.
  *
- * List scheduling: of the operations whose operands are there, take the kind with the most of them, emit all of that
- * kind (those that become ready meanwhile, too), go on to the next kind. A tape is cut into windows first and each
- * window ordered for itself: an order that may reach across the whole tape keeps too many values alive at a time and
- * is no faster (figures in README.md). Linear in the number of operations. */
+ * List scheduling: an operation is ready if its operands are computed. Choose the kind with the most ready operations,
+ * emit all of that kind, including those that become ready meanwhile, then choose again. A tape is divided into windows,
+ * each ordered separately. Ordering the whole tape keeps more values alive at a time and is no faster (measurements in
+ * README.md). Cost: linear in the number of operations. */
 #include "engine/compile/program_int.h"
 
 #include <stdlib.h>
 
-/* Operations of one window. */
+/* Number of operations in a window; README.md compares it with 256 and with the whole tape. */
 enum { WINDOW = 4096 };
 
 typedef struct scheduler {
     const program_operation *operations;
-    uint32_t *waiting; /* of an operation: operands in the window that are not there yet */
-    uint32_t *edge;    /* 3 per operation and one per list head: next user of the same operand */
-    uint32_t *users;   /* of an operation: its first edge */
-    uint32_t *next;    /* ready queues, by operation kind */
+    uint32_t *waiting; /* waiting[operation]: number of its operands in the window that are not computed yet */
+    uint32_t *edge;    /* linked lists of the users of an operand; up to 3 edges per operation, and list heads */
+    uint32_t *users;   /* users[operation]: its first edge */
+    uint32_t *next;    /* links of the queues of ready operations, one queue per kind of operation */
     uint32_t head[PROGRAM_OP_COUNT], tail[PROGRAM_OP_COUNT], length[PROGRAM_OP_COUNT];
-    uint64_t ready; /* bit: queue not empty */
+    uint64_t ready; /* bit k: queue k is not empty */
     uint32_t *order;
-    size_t count; /* in order */
+    size_t count; /* number of entries in `order` */
 } scheduler;
 
 enum { NONE = UINT32_MAX };
@@ -54,7 +54,8 @@ static unsigned longest_queue(const scheduler *s) {
     return best;
 }
 
-/* Edges from the operations of the window to their users in it; an operation used twice has two edges. */
+/* Makes edges from the operations of the window to their users in it. If a user reads a value twice, there are two
+ * edges. */
 static void link_window(scheduler *s, const uint32_t *window, size_t count) {
     for (size_t i = 0; i < count; i++) {
         s->users[window[i]] = NONE;
@@ -77,7 +78,7 @@ static void release_users(scheduler *s, uint32_t value) {
         if (!--s->waiting[e / 3]) push(s, e / 3);
 }
 
-/* waiting == NONE marks what an earlier window has computed. */
+/* Orders the operations of a window. Then sets their `waiting` to NONE, which marks operations of earlier windows. */
 static void schedule_window(scheduler *s, const uint32_t *window, size_t count) {
     link_window(s, window, count);
     for (size_t i = 0; i < count; i++)
@@ -93,8 +94,8 @@ static void schedule_window(scheduler *s, const uint32_t *window, size_t count) 
     for (size_t i = 0; i < count; i++) s->waiting[window[i]] = NONE;
 }
 
-/* The operations of one part in windows. An operation stands in the list where its definer does, so that a SINCOS
- * comes before the users of both of its values: it is listed at the earlier of the two. */
+/* Orders the operations of one part, window by window. A SINCOS is listed at the position of the earlier of its two
+ * values, so that it comes before the users of both. */
 static void schedule_part(scheduler *s, size_t count, bool prepared, uint32_t *window) {
     size_t filled = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,24 +1,24 @@
-/* select.c — which operations compute a cone.
+/* select.c — selects the operations that compute a reachable subgraph.
  *
- * Passes over the cone, each a loop:
- *     1. results first: every value that is needed gets an operation and counts its operands' uses; a + (-b) becomes
- *        a - b here, so that a negation nobody else needs is never computed;
- *     2. a product used once is taken into the sum or difference that uses it;
+ * There are three passes over the subgraph, each a loop:
+ *     1. results first: every needed value gets an operation and counts the uses of its operands; a + (-b) becomes
+ *        a - b, so that a negation without other users is not computed;
+ *     2. a product used once is fused into the sum or difference that uses it;
  *     3. sine and cosine of one angle become one operation.
- * A value that depends on parameters only is never taken into one that does not: it would leave the part that is
- * evaluated once. */
+ * A value that depends on parameters only is not fused into one that does not, because it would then be evaluated at
+ * each call. */
 #include "engine/compile/program_int.h"
 
 #include <stdlib.h>
 
 typedef struct selection {
     program_operation *operations;
-    const program_cone *cone;
+    const program_reachable *reachable;
     const graph *g;
 } selection;
 
 static const graph_cell *cell_of(const selection *s, uint32_t value) {
-    return graph_at(s->g, s->cone->nodes[value]);
+    return graph_at(s->g, s->reachable->nodes[value]);
 }
 
 static bool is_prepared(const graph_cell *cell) {
@@ -28,11 +28,11 @@ static bool is_prepared(const graph_cell *cell) {
 static bool negated(const selection *s, uint32_t value, uint32_t *operand) {
     const graph_cell *cell = cell_of(s, value);
     if (cell->op != GRAPH_NEG) return false;
-    *operand = program_cone_find(s->cone, cell->as.operand[0]);
+    *operand = program_reachable_find(s->reachable, cell->as.operand[0]);
     return true;
 }
 
-/* x + (-b) = x - b, (-a) + y = y - a, x - (-b) = x + b: exact in floating point. */
+/* Replaces x + (-b) by x - b, (-a) + y by y - a, and x - (-b) by x + b; this is exact in floating point. */
 static void fold_negation(const selection *s, program_operation *o) {
     uint32_t inner;
     if (negated(s, o->arg[1], &inner)) {
@@ -54,7 +54,7 @@ static void lower_power(const selection *s, program_operation *o) {
     } special[] = {{2, PROGRAM_SQUARE},   {3, PROGRAM_CUBE},       {-1, PROGRAM_INVERSE},  {0.5, GRAPH_SQRT},
                    {1.5, PROGRAM_POW3_2}, {-0.5, PROGRAM_POWM1_2}, {-1.5, PROGRAM_POWM3_2}};
     double exponent;
-    if (!graph_is_number(s->g, s->cone->nodes[o->arg[1]], &exponent)) return;
+    if (!graph_is_number(s->g, s->reachable->nodes[o->arg[1]], &exponent)) return;
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (special[i].exponent != exponent) continue;
         o->op = special[i].op;
@@ -71,7 +71,7 @@ static void select_one(const selection *s, uint32_t value) {
     if (cell->op >= GRAPH_OP_COUNT || (!o->uses && !o->output)) return;
     o->op = cell->op;
     o->arity = (uint8_t)graph_op_get((graph_op)cell->op)->arity;
-    for (int k = 0; k < o->arity; k++) o->arg[k] = program_cone_find(s->cone, cell->as.operand[k]);
+    for (int k = 0; k < o->arity; k++) o->arg[k] = program_reachable_find(s->reachable, cell->as.operand[k]);
     if (o->op == GRAPH_ADD || o->op == GRAPH_SUB) fold_negation(s, o);
     if (o->op == GRAPH_POW) lower_power(s, o);
     if (o->op == GRAPH_MUL && o->arg[0] == o->arg[1]) {
@@ -86,7 +86,7 @@ static bool is_fusible(const selection *s, const program_operation *o, uint32_t 
     return m->op == GRAPH_MUL && m->uses == 1 && !m->output && m->prepared == o->prepared;
 }
 
-/* x·y + z, x·y - z, z - x·y. */
+/* Fuses a product into a sum or difference: x·y + z, x·y - z, z - x·y. */
 static void fuse_product(const selection *s, program_operation *o) {
     if (o->op != GRAPH_ADD && o->op != GRAPH_SUB) return;
     int product = is_fusible(s, o, o->arg[0]) ? 0 : is_fusible(s, o, o->arg[1]) ? 1 : -1;
@@ -102,7 +102,7 @@ static void fuse_product(const selection *s, program_operation *o) {
     m->uses = 0;
 }
 
-/* partner[x]: the sine or cosine of the value x met first. */
+/* Combines the sine and cosine of one angle. partner[x] is the first sine or cosine of the value x. */
 static void pair_angle(const selection *s, uint32_t value, uint32_t *partner) {
     program_operation *o = &s->operations[value];
     if (o->op != GRAPH_SIN && o->op != GRAPH_COS) return;
@@ -118,19 +118,19 @@ static void pair_angle(const selection *s, uint32_t value, uint32_t *partner) {
     s->operations[cosine].definer = sine;
 }
 
-hamel_status program_select(program_operation *operations, const program_cone *cone, const graph *g,
+hamel_status program_select(program_operation *operations, const program_reachable *reachable, const graph *g,
                             const uint32_t *values, size_t count) {
-    selection s = {operations, cone, g};
-    uint32_t *partner = malloc((cone->count + 1) * sizeof *partner);
+    selection s = {operations, reachable, g};
+    uint32_t *partner = malloc((reachable->count + 1) * sizeof *partner);
     if (!partner) return HAMEL_NO_MEMORY;
-    for (uint32_t i = 0; i < cone->count; i++) {
+    for (uint32_t i = 0; i < reachable->count; i++) {
         operations[i] = (program_operation){.op = PROGRAM_NO_OP, .second = PROGRAM_NO_VALUE, .definer = i};
         partner[i] = PROGRAM_NO_VALUE;
     }
     for (size_t i = 0; i < count; i++) operations[values[i]].output = true;
-    for (size_t i = cone->count; i-- > 0;) select_one(&s, (uint32_t)i);
-    for (size_t i = cone->count; i-- > 0;) fuse_product(&s, &operations[i]);
-    for (uint32_t i = 0; i < cone->count; i++) pair_angle(&s, i, partner);
+    for (size_t i = reachable->count; i-- > 0;) select_one(&s, (uint32_t)i);
+    for (size_t i = reachable->count; i-- > 0;) fuse_product(&s, &operations[i]);
+    for (uint32_t i = 0; i < reachable->count; i++) pair_angle(&s, i, partner);
     free(partner);
     return HAMEL_OK;
 }

@@ -1,17 +1,16 @@
 /* tangent.c — directional derivatives of a program by forward mode, PROGRAM_LANES directions at once.
  *
- * Beside each slot stand the lanes of its tangent and a flag: whether any of them may be other than zero. Only flagged
- * operands are looked at, which does two things. Work is spared where nothing moves. And a partial derivative that is
- * infinite or undefined where the operand does not move (sqrt at 0; the exponent of x^n at x <= 0) is never formed, so
- * that it cannot turn 0 · ∞ into NaN. The same holds lane by lane: where a partial is not finite, lanes of zero stay
- * zero.
+ * Each slot has tangent lanes and a flag that is set if any of them may be nonzero. Only flagged operands are processed.
+ * This saves work and avoids NaN from 0 · ∞: if the tangent of an operand is zero, its partial derivative, which may be
+ * infinite or undefined (sqrt at 0, the exponent of x^n at x <= 0), is not computed. Likewise, if a partial derivative is
+ * not finite, zero lanes remain zero.
  *
  * The partial derivatives are the columns of operators.h and of PROGRAM_EXTRA_LIST, expanded here as arithmetic. */
 #include "engine/compile/program_int.h"
 
 #include <string.h>
 
-enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* behind the lanes: for machine code */ };
+enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* doubles after the lanes, for partial derivatives in machine code */ };
 
 /* clang-format off */
 #define N_(c)       ((double)(c))
@@ -38,13 +37,13 @@ enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* behind the lanes: for machine code
 #define GT_(a, b)   ((double)((a) > (b)))
 /* clang-format on */
 
-/* by_x_SIN(x, y, z, f), by_y_..., by_z_...: the partial derivatives of every operation with one result. */
+/* Define by_x_SIN(x, y, z, f), by_y_..., by_z_...: the partial derivatives of every operation with one result. */
 #define PARTIAL(prefix, name, expression)                                          \
     static inline double prefix##_##name(double X, double Y, double Z, double F) { \
         (void)X, (void)Y, (void)Z, (void)F;                                        \
         return expression;                                                         \
     }
-/* at_x_SIN(x, y, z), ...: the same without the result at hand. */
+/* Define at_x_SIN(x, y, z), ...: the partial derivatives without the result as an argument. */
 #define AT(name, k)                                               \
     static double at_##k##_##name(double x, double y, double z) { \
         return by_##k##_##name(x, y, z, value_##name(x, y, z));   \
@@ -67,8 +66,8 @@ const program_partial program_partials[PROGRAM_OP_COUNT][3] = {
 #undef OP
 };
 
-/* The lanes of one tangent, in vector registers (a GNU extension that gcc and clang lower to any machine). Kept out of
- * arrays on purpose: an array of lanes lives on the stack between the two halves of a product rule. */
+/* The lanes of one tangent, in vector registers (a GNU extension that gcc and clang support on any machine). They are not
+ * an array, because the compiler would store an array on the stack between the two terms of a product rule. */
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 typedef struct lanes {
     pair p[LANES / 2];
@@ -90,18 +89,19 @@ static inline lanes lanes_add(lanes x, lanes y) {
     return (lanes){{x.p[0] + y.p[0], x.p[1] + y.p[1], x.p[2] + y.p[2], x.p[3] + y.p[3]}};
 }
 
-/* partial · t where the partial is not finite: lanes of zero stay zero. Out of line to keep the loops short. */
+/* Returns partial · t for a partial derivative that is not finite; zero lanes remain zero. Not inlined, so that the loops
+ * are short. */
 __attribute__((noinline, cold)) static lanes scale_guarded(double partial, const double *t) {
     double r[LANES];
     for (int k = 0; k < LANES; k++) r[k] = t[k] != 0 ? partial * t[k] : 0;
     return lanes_load(r);
 }
 
-/* The workspace, the tangents and their flags, one flag a slot. Passed by value: a store through `moves` may alias
- * anything in memory, and would have the pointers read again for every operation. */
+/* The workspace, the tangents, and one flag per slot. Passed by value: a store through `moves` may alias any memory, so
+ * the compiler would otherwise reload the pointers for every operation. */
 typedef struct tangent {
     double *w;
-    double *dot; /* [slot * LANES + lane] */
+    double *dot; /* dot[slot * LANES + lane] */
     unsigned char *moves;
 } tangent;
 
@@ -111,13 +111,13 @@ static bool any_nonzero(const double *t) {
     return any;
 }
 
-/* Operations whose partial derivative is 0 because another piece is in force: 0 · ∞ is 0 there. */
+/* Returns whether an operation has pieces. If its partial derivative is 0 because another piece applies, 0 · ∞ is 0. */
 static inline bool is_piecewise(uint32_t op) {
     return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
            (op >= GRAPH_LT && op <= GRAPH_NOT);
 }
 
-/* r + partial · tangent of `slot`. *moves tells whether r holds anything yet. */
+/* Returns r + partial · tangent of `slot`. *moves is whether r already contains a contribution. */
 static inline lanes contribute(tangent t, uint32_t op, uint32_t slot, double partial, lanes r, bool *moves) {
     if (is_piecewise(op) && partial == 0) return r;
     const double *dot = t.dot + (size_t)slot * LANES;
@@ -133,7 +133,8 @@ static inline void store(tangent t, uint32_t slot, double value, lanes r, bool m
     if (moves) memcpy(t.dot + (size_t)slot * LANES, &r, sizeof r);
 }
 
-/* A run of one operation with `arity` operands. The destination may be the slot of an operand: it is written last. */
+/* Processes a run of one operation with `arity` operands. The destination is written last, because it may be the slot of
+ * an operand. */
 #define RUN(op, name, arity)                                                                         \
     for (; i < stop; i++) {                                                                          \
         uint32_t a = program_a(*i), b = program_b(*i), c = program_c(*i);                            \
@@ -170,7 +171,7 @@ static void run_table(tangent t, const graph_table *const *tables, program_instr
     store(t, program_dst(i), value, r, moves);
 }
 
-/* The branch taken passes its derivative. */
+/* Copies the tangent of the branch taken. */
 static void run_if(tangent t, program_instruction i) {
     uint32_t taken = t.w[program_a(i)] != 0 ? program_b(i) : program_c(i);
     lanes r = {0};
@@ -178,7 +179,7 @@ static void run_if(tangent t, program_instruction i) {
     store(t, program_dst(i), t.w[taken], r, t.moves[taken]);
 }
 
-/* One loop a case; the switch is the whole function. */
+/* Processes runs of instructions. Each case of the switch is one loop over a run. */
 static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, tangent t,
                      const graph_table *const *tables) {
     for (; run < end; run++) {
@@ -208,7 +209,7 @@ static void run_tape(const program_run *run, const program_run *end, const progr
     }
 }
 
-/* Seeds to the slots of the inputs. */
+/* Copies the seeds to the slots of the inputs. */
 static void load_seeds(const program *p, const program_inputs *seeds, tangent t) {
     for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) {
         const double *values = seeds->values[kind];
@@ -226,20 +227,20 @@ size_t program_tangent_doubles(const program *p) {
     return LANES + p->slot_count * LANES + PARTIALS + (p->slot_count + sizeof(double) - 1) / sizeof(double);
 }
 
-/* The lanes of a slot fill a line of the cache: not two halves of two. */
+/* Returns the first address of the tangent workspace that is aligned to a cache line; the lanes of a slot fill one. */
 static double *aligned(double *tangent_workspace) {
     const uintptr_t line = LANES * sizeof(double);
     return (double *)(((uintptr_t)tangent_workspace + line - 1) / line * line);
 }
 
-/* A sum with +0 leaves no -0: how often zeros were added on the way does not show. */
+/* Copies lanes. Adding +0 turns −0 into +0, so the result does not depend on whether zeros were added before. */
 static void copy_lanes(double *out, const double *lanes_of_slot) {
     for (int k = 0; k < LANES; k++) out[k] = lanes_of_slot[k] + 0.0;
 }
 
-/* Machine code for the one kind that is seeded. It takes part of no tangent for standing still, so that where a partial
- * derivative is not finite, no lane of its result is, nor of any output that depends on it: the interpreter has
- * to tell what is meant. Returns whether all is well. */
+/* Runs the machine code for the one kind that is seeded. Returns whether all lanes of the outputs are finite; if not, the
+ * caller uses the interpreter. The machine code does not skip zero tangents, so if a partial derivative is not finite,
+ * neither are the lanes of any output that depends on it. */
 static bool run_native(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                        double *dot, double *outputs_dot) {
     int kind = 0, others = 0;
@@ -250,7 +251,7 @@ static bool run_native(const program *p, const program_inputs *inputs, const pro
         memcpy(dot + (p->constant_count + i) * LANES, seeds->values[kind] + (size_t)p->input_index[i] * LANES,
                LANES * sizeof *dot);
     p->native_tangents[kind](workspace, inputs->values, dot);
-    double sum[LANES] = {0}; /* 0, or NaN */
+    double sum[LANES] = {0}; /* remains 0 if all outputs are finite; becomes NaN otherwise */
     for (size_t i = 0; i < p->output_count; i++) {
         double *out = outputs_dot + i * LANES;
         copy_lanes(out, dot + (size_t)p->output_slots[i] * LANES);
@@ -269,7 +270,7 @@ void program_tangent(const program *p, const program_inputs *inputs, const progr
     memset(t.moves, 0, p->slot_count);
     load_seeds(p, seeds, t);
     program_load(p, inputs, SYMBOL_PARAMETER + 1, SYMBOL_KIND_COUNT, workspace);
-    /* the prepared part moves only with the parameters */
+    /* the prepared part depends on parameters only, so its tangents are nonzero only if parameters are seeded */
     if (seeds->values[SYMBOL_PARAMETER]) run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, t, p->tables);
     run_tape(p->runs + p->prepared_runs, p->runs + p->run_count, p->instructions + p->prepared_count, t, p->tables);
     for (size_t i = 0; i < p->output_count; i++) {

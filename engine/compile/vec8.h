@@ -1,26 +1,27 @@
-/* octet.h — one number of eight members of an ensemble, side by side in vector registers.
+/* vec8.h — eight doubles in SIMD lanes, one for each of eight members of a sweep.
  *
- * Operations act on each of the eight alone and round as scalar ones do, without fused products, so what a member gets
- * depends neither on its neighbours nor on the width of the registers. Arrays of octets are aligned: octets_alloc. */
-#ifndef HAMEL_COMPILE_OCTET_H
-#define HAMEL_COMPILE_OCTET_H
+ * Operations act on each lane separately and round as scalar ones do, without fused products. The result of a member
+ * therefore depends neither on other members nor on the width of the registers. Arrays of vec8 values must be aligned;
+ * vec8_alloc does this. */
+#ifndef HAMEL_COMPILE_VEC8_H
+#define HAMEL_COMPILE_VEC8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OCTET = 8 };
-typedef double octet __attribute__((vector_size(OCTET * sizeof(double))));
-typedef int64_t octet_bits __attribute__((vector_size(OCTET * sizeof(int64_t))));
+enum { VEC8_SIZE = 8 };
+typedef double vec8 __attribute__((vector_size(VEC8_SIZE * sizeof(double))));
+typedef int64_t vec8_bits __attribute__((vector_size(VEC8_SIZE * sizeof(int64_t))));
 
-/* Zeros; free() them. NULL without memory. */
-octet *octets_alloc(size_t count);
+/* Allocates an array of zeros; free() it. Returns NULL if out of memory. */
+vec8 *vec8_alloc(size_t count);
 
-/* Functions of octets must be inlined into code for one width: the address of one, and not its value, is passed. */
-#define OCTET_INLINE static inline __attribute__((always_inline))
+/* Functions of vec8 values must be inlined, because the calling convention depends on the width of the registers. */
+#define VEC8_INLINE static inline __attribute__((always_inline))
 
-/* Whether this processor has registers that hold an octet. */
-static inline bool octet_fits_register(void) {
+/* Returns whether a register of this processor can hold a vec8. */
+static inline bool vec8_fits_register(void) {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512f");
 #else
@@ -28,21 +29,21 @@ static inline bool octet_fits_register(void) {
 #endif
 }
 
-/* Defines `static type name parameters` as name_body, compiled once more for registers of 512 bits, and chosen when it is
- * called. Not for 256: gcc 12 breaks octets up so that they take longer than with 128. */
+/* Defines `static type name parameters` as name_body, compiled for the baseline and for 512-bit registers. Each call
+ * selects one version. There is no version for 256 bits, because with gcc 12 it is slower than the one for 128 bits. */
 #if defined(__x86_64__)
-#define OCTET_FUNCTION(type, name, parameters, arguments)                  \
+#define VEC8_FUNCTION(type, name, parameters, arguments)                   \
     __attribute__((target("avx512f"))) static type name##_512 parameters { \
         return name##_body arguments;                                      \
     }                                                                      \
     static type name parameters {                                          \
-        if (octet_fits_register()) return name##_512 arguments;            \
+        if (vec8_fits_register()) return name##_512 arguments;             \
         return name##_body arguments;                                      \
     }
 #else
-#define OCTET_FUNCTION(type, name, parameters, arguments) \
-    static type name parameters {                         \
-        return name##_body arguments;                     \
+#define VEC8_FUNCTION(type, name, parameters, arguments) \
+    static type name parameters {                        \
+        return name##_body arguments;                    \
     }
 #endif
 

@@ -1,40 +1,39 @@
-/* branch_change.h — jumps at the instant at which nonsmooth operators change their branches, and jumps that are
- * refused.
+/* branch_change.h — velocity jumps at branch changes of nonsmooth operators, and checks for jumps that have no
+ * solution.
  *
- * In the limit of ever steeper changes, configuration and time are constant while forces grow. With the branches before
- * (−) and after (+), and Λ the multipliers integrated over the instant,
+ * A jump is the limit of ever steeper changes: configuration and time are constant while forces grow. With the branches
+ * before (−) and after (+), and Λ the multipliers integrated over the instant,
  *
  *     p⁺(t, q, v⁺) − p⁻(t, q, v⁻) = A⁺ᵀ Λ,     ψ⁺(t, q, v⁺) = 0,     p = ∂L/∂q'
  *
  * (Papastavridis, Analytical Mechanics, ch. 4: Δ ∂T/∂q' = Aᵀ Λ for constraints that are imposed suddenly and persist).
- * A position prescribed with a kink in time changes T, which contains its velocity, and so p⁻ becomes p⁺; a prescribed
- * velocity that jumps changes ψ. This holds for all formulations: the momenta are those of the Lagrangian.
+ * If a prescribed position has a kink in time, T contains its velocity and jumps, so p⁻ becomes p⁺. A prescribed
+ * velocity that jumps changes ψ. This holds for all formulations, because p are the momenta of the Lagrangian.
  *
- * Three kinds of jumps are refused: jumps of functions that are differentiated along the motion, because their
- * rate is infinite; jumps of momenta or of the energy at a branch that coordinates or velocities decide, not time
- * alone, because ∂L/∂q is infinite there as well; and jumps of velocities if forces contain the multipliers, as
- * friction does. */
-#ifndef HAMEL_SOLVE_BRANCH_CHANGE_H
-#define HAMEL_SOLVE_BRANCH_CHANGE_H
+ * Three kinds of jumps are reported as errors. Functions that are differentiated along the motion must not jump,
+ * because their rate would be infinite. Momenta and energy must not jump at a branch that coordinates or velocities
+ * decide, because ∂L/∂q is infinite there. Velocities must not jump if forces contain the multipliers, as friction
+ * does. */
+#ifndef HAMEL_DYNAMICS_BRANCH_CHANGE_H
+#define HAMEL_DYNAMICS_BRANCH_CHANGE_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 
 typedef struct branch_change branch_change;
 
 typedef struct branch_jump {
-    bool jumped;    /* whether velocities have jumped */
-    double energy;  /* change of h */
-    int32_t turned; /* a constraint on velocities whose direction has jumped and that took part, or −1 */
-    const double *change, *multipliers; /* n, m: v⁺ − v⁻ and Λ; until the next call */
-    bool momenta;                       /* p⁺(v) differs from p⁻(v): more than the constraints has changed */
+    bool jumped;                        /* whether velocities have jumped */
+    double energy;                      /* change of the energy h */
+    int32_t turned;                     /* a velocity constraint with an impulse and a changed direction, or −1 */
+    const double *change, *multipliers; /* n, m: v⁺ − v⁻ and Λ; valid until the next call */
+    bool momenta;                       /* whether p⁺(v) differs from p⁻(v), not only ψ */
 } branch_jump;
 
-/* `k` is borrowed; its model has a program `continuity`. NULL without memory. */
-branch_change *branch_change_create(kinetics *k);
-void branch_change_free(branch_change *c);
+/* Allocated from k->memory; `k` is borrowed and its model has a program `continuity`. NULL if out of memory. */
+branch_change *branch_change_create(dynamics *k);
 
-/* Refuses, before a run from q, v, functions that jump at a known time by the same amount at all states. HAMEL_OK or
- * HAMEL_INVALID. Changes the branches of `k`. */
+/* Call before a run from (q, v). Adds an error for a function that must be continuous but jumps at a known time by the
+ * same amount at all states. Returns HAMEL_OK or HAMEL_INVALID. Changes the branches of `k`. */
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 
@@ -42,8 +41,8 @@ hamel_status branch_change_foresee(branch_change *c, const double *q, const doub
 hamel_status branch_change_begin(branch_change *c, double t, const double *q, const double *v,
                                  hamel_error *error) HAMEL_CHECKED;
 
-/* Call after only the branches have changed: v⁻ becomes v⁺. HAMEL_OK, HAMEL_INTEGRATION with a fault, HAMEL_NOT_FINITE,
- * HAMEL_SINGULAR. */
+/* Call after branch_change_begin, when nothing but the branches has changed: replaces v⁻ by v⁺. Returns HAMEL_OK,
+ * HAMEL_INTEGRATION with an error, HAMEL_NOT_FINITE or HAMEL_SINGULAR. */
 hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, hamel_error *error) HAMEL_CHECKED;
 
 #endif

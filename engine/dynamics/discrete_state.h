@@ -1,29 +1,39 @@
-/* mode.h — what holds between two events of a run: which constraints act, and which branch each operator takes that changes
- * abruptly (engine/mechanics/switches.h). */
-#ifndef HAMEL_SOLVE_MODE_H
-#define HAMEL_SOLVE_MODE_H
+/* discrete_state.h — the part of the state that is constant between two events: active constraints and the branches of
+ * nonsmooth operators (engine/mechanics/nonsmooth.h). */
+#ifndef HAMEL_DYNAMICS_DISCRETE_STATE_H
+#define HAMEL_DYNAMICS_DISCRETE_STATE_H
 
 #include "engine/model/model.h"
 
-typedef struct motion_mode {
+typedef struct discrete_state {
     const hamel_model *model;
-    bool *active;             /* m: a constraint that is not exerts nothing and asks for nothing */
-    double *branches;         /* of the model's switches */
-    double *arguments, *work; /* of the program that chooses them */
+    bool *active;             /* m: whether the constraint acts */
+    double *branches;         /* branch of each nonsmooth operator of the model */
+    double *arguments, *work; /* outputs and workspace of the program that chooses the branches */
     double *place;            /* n: scratch */
-    double ahead;             /* a moment: branches are those that the motion is about to enter; 0 in between */
-} motion_mode;
+    /* Offset in time at which branches are chosen; 0 except at the initial state, so that a run begins with the branch
+     * it enters. */
+    double ahead;
+} discrete_state;
 
-/* The constraints that act at the start; branches have no value yet. False without memory. */
-bool mode_create(motion_mode *mode, const hamel_model *model);
-void mode_free(motion_mode *mode);
+/* Sets the initially active constraints; the branches have no value yet. Returns false if out of memory. */
+bool discrete_state_create(discrete_state *state, const hamel_model *model, arena *memory);
 
-/* Takes the branches of the operators as they are at this state, or a moment ahead of it: a run that starts at an edge
- * begins with the branch that it moves into. An operator that depends on unknowns of the solution keeps its branch. */
-void mode_choose_branches(motion_mode *mode, double t, const double *q, const double *v);
+/* Returns the inputs of a program at a state, with the current branches. Arrays that the program does not read may be
+ * NULL. */
+static inline program_inputs discrete_state_inputs(const discrete_state *state, const double *t, const double *q,
+                                                   const double *v, const double *a, const double *lambda) {
+    program_inputs in = model_inputs(state->model, t, q, v, a, lambda, NULL);
+    in.values[SYMBOL_BRANCH] = state->branches;
+    return in;
+}
 
-/* Call after branches have changed. An operator that contains a changed one, as abs in abs(mod(t, 2) - 1), takes the
- * branch of a moment ahead, so that the branches on each side of the instant are consistent. */
-void mode_follow_inner(motion_mode *mode, double t, const double *q, const double *v, double moment);
+/* Chooses the branches at this state, moved on by the time `ahead`. An operator that depends on unknowns of the
+ * solution keeps its branch. */
+void discrete_state_choose_branches(discrete_state *state, double t, const double *q, const double *v);
+
+/* Call after branches have changed. If the argument of an operator contains a nonsmooth operator, as in abs(mod(t, 2) -
+ * 1), its branch is chosen at the time `moment` later, so that all branches after the instant are consistent. */
+void discrete_state_follow_inner(discrete_state *state, double t, const double *q, const double *v, double moment);
 
 #endif

@@ -1,70 +1,54 @@
 /* dynamics_residual.c — see the header. */
-#include "engine/solve/dynamics_residual.h"
+#include "engine/dynamics/dynamics_residual.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A coordinate counts as no lighter than this part of the heaviest one that it is coupled with. Near e = (1, 0, 0, 0) the
- * mass of e0 vanishes, and relative to it every force would be huge. */
+/* Lower bound on the mass of a coordinate in the scaling, relative to the heaviest coordinate coupled with it. Near the
+ * quaternion e = (1, 0, 0, 0) the mass of e0 vanishes, and every force would be huge relative to it. */
 static const double LIGHTEST = 1e-6;
 
-/* Dense solvers pass rounding on between parts that do not touch: sizes of a part count as no smaller than this part of the
- * largest, so that such rounding is 1e-12 beside it. */
+/* Lower bound on the size of a part, relative to the largest part. Dense solvers spread rounding to uncoupled parts; it
+ * is then 1e-12 of this size. */
 static const double PASSED_ON = 1e-4;
 
 struct dynamics_residual {
     const hamel_model *model;
-    size_t *part;         /* n: one of the coordinates that this one is coupled with, the same for all of them */
-    double *force, *size; /* n: what is left of a row, and the sum of its absolute terms */
-    double *root;         /* n: of the diagonal entry of M */
-    double *most;         /* n, of a part: the heaviest mass, then the largest scaled size */
+    size_t *part;         /* n: representative of the coordinates coupled with each one */
+    double *force, *size; /* n: residual of each row, and the sum of its absolute terms */
+    double *root;         /* n: square root of the diagonal entry of M, with a lower bound */
+    double *most;         /* n, at representatives: heaviest mass of the part, then its largest scaled size */
 };
 
-static size_t part_of(size_t *part, size_t i) {
-    while (part[i] != i) i = part[i] = part[part[i]];
-    return i;
-}
-
-/* Joins the coordinates in the columns of each row of A, which are neighbours in the pattern. */
-static void join(dynamics_residual *r) {
+/* Finds the sets of coordinates coupled by M or by a row of A. Entries of a row are consecutive in the pattern. */
+static void join_parts(dynamics_residual *r) {
     const hamel_model *model = r->model;
-    const model_pattern *M = &model->M, *A = &model->A;
+    const sparse_block *A = &model->dynamics.A;
     for (size_t i = 0; i < model->n; i++) r->part[i] = i;
-    for (size_t e = 0; e < M->count; e++)
-        r->part[part_of(r->part, (size_t)M->row[e])] = part_of(r->part, (size_t)M->column[e]);
+    sparse_block_join(&model->dynamics.M, r->part);
     for (size_t e = 1; e < A->count; e++)
         if (A->row[e] == A->row[e - 1])
-            r->part[part_of(r->part, (size_t)A->column[e])] = part_of(r->part, (size_t)A->column[e - 1]);
-    for (size_t i = 0; i < model->n; i++) r->part[i] = part_of(r->part, i);
+            r->part[sparse_block_root(r->part, (size_t)A->column[e])] =
+                sparse_block_root(r->part, (size_t)A->column[e - 1]);
+    for (size_t i = 0; i < model->n; i++) r->part[i] = sparse_block_root(r->part, i);
 }
 
-dynamics_residual *dynamics_residual_create(const hamel_model *model) {
-    dynamics_residual *r = calloc(1, sizeof *r);
-    if (!r) return NULL;
+dynamics_residual *dynamics_residual_create(const hamel_model *model, arena *memory) {
     size_t n = model->n;
-    r->model = model;
-    r->part = calloc(n + 1, sizeof *r->part);
-    r->force = calloc(4 * n + 1, sizeof *r->force);
-    if (!r->part || !r->force) {
-        dynamics_residual_free(r);
-        return NULL;
-    }
-    r->size = r->force + n;
-    r->root = r->size + n;
-    r->most = r->root + n;
-    join(r);
+    dynamics_residual *r = arena_alloc(memory, 1, sizeof *r);
+    if (!r) return NULL;
+    *r = (dynamics_residual){.model = model,
+                             .part = arena_alloc(memory, n, sizeof *r->part),
+                             .force = arena_doubles(memory, n),
+                             .size = arena_doubles(memory, n),
+                             .root = arena_doubles(memory, n),
+                             .most = arena_doubles(memory, n)};
+    if (memory->failed) return NULL;
+    join_parts(r);
     return r;
 }
 
-void dynamics_residual_free(dynamics_residual *r) {
-    if (!r) return;
-    free(r->part);
-    free(r->force); /* the block of all doubles */
-    free(r);
-}
-
-static void add(dynamics_residual *r, size_t i, double term) {
+static void add_residual_term(dynamics_residual *r, size_t i, double term) {
     r->force[i] += term;
     r->size[i] += fabs(term);
 }
@@ -72,35 +56,36 @@ static void add(dynamics_residual *r, size_t i, double term) {
 static void add_motion(dynamics_residual *r, const double *values, const double *Q, const double *R, const double *a,
                        const double *lambda) {
     const hamel_model *model = r->model;
-    const double *M = values + model->at_M, *A = values + model->at_A;
-    memset(r->force, 0, 3 * model->n * sizeof *r->force); /* and size, and root */
-    for (size_t e = 0; e < model->M.count; e++) {
-        size_t i = (size_t)model->M.row[e], j = (size_t)model->M.column[e];
-        add(r, i, M[e] * a[j]);
+    const double *M = values + model->dynamics.M.at, *A = values + model->dynamics.A.at;
+    double *const sums[] = {r->force, r->size, r->root};
+    for (size_t i = 0; i < 3; i++) memset(sums[i], 0, model->n * sizeof *r->force);
+    for (size_t e = 0; e < model->dynamics.M.count; e++) {
+        size_t i = (size_t)model->dynamics.M.row[e], j = (size_t)model->dynamics.M.column[e];
+        add_residual_term(r, i, M[e] * a[j]);
         if (i != j)
-            add(r, j, M[e] * a[i]);
+            add_residual_term(r, j, M[e] * a[i]);
         else
             r->root[i] = fabs(M[e]);
     }
-    for (size_t e = 0; e < model->A.count; e++) {
-        size_t i = (size_t)model->A.column[e];
-        double term = A[e] * lambda[model->A.row[e]];
+    for (size_t e = 0; e < model->dynamics.A.count; e++) {
+        size_t i = (size_t)model->dynamics.A.column[e];
+        double term = A[e] * lambda[model->dynamics.A.row[e]];
         if (R)
             r->size[i] += fabs(term);
         else
-            add(r, i, -term);
+            add_residual_term(r, i, -term);
     }
     for (size_t i = 0; i < model->n; i++) {
-        add(r, i, -Q[i]);
-        if (R) add(r, i, -R[i]);
+        add_residual_term(r, i, -Q[i]);
+        if (R) add_residual_term(r, i, -R[i]);
     }
 }
 
-/* Roots of masses; r->most := the largest scaled size of a part. */
+/* Replaces r->root by the square roots of the mass diagonal. Sets r->most to the largest scaled size of each part. */
 static void find_sizes(dynamics_residual *r, const double *v) {
     const model_settings *settings = &r->model->settings;
     size_t n = r->model->n;
-    double span = settings->stop - settings->start; /* INFINITY where nothing runs */
+    double span = settings->stop - settings->start; /* INFINITY if there is no simulation */
     memset(r->most, 0, n * sizeof *r->most);
     for (size_t i = 0; i < n; i++) r->most[r->part[i]] = fmax(r->most[r->part[i]], r->root[i]);
     for (size_t i = 0; i < n; i++) {
@@ -122,16 +107,17 @@ static double relative(double left, double size) {
     return left == 0 ? 0 : fabs(left) / size;
 }
 
-/* A row that is shorter than usual keeps the rounding of its usual length. */
+/* Returns the largest relative residual of the constraints. The rounding of a row is proportional to its usual length,
+ * even if the row is shorter at this state. */
 static double of_constraints(const dynamics_residual *r, const double *values, const double *usual, const double *a) {
     const hamel_model *model = r->model;
-    const model_pattern *A = &model->A;
+    const sparse_block *A = &model->dynamics.A;
     double worst = 0;
     for (size_t c = 0, e = 0; c < model->m; c++) {
-        double b = values[model->at_b + c], left = -b, size = fabs(b), most = 0;
+        double b = values[model->dynamics.at_b + c], left = -b, size = fabs(b), most = 0;
         for (; e < A->count && (size_t)A->row[e] == c; e++) {
             size_t i = (size_t)A->column[e];
-            double entry = values[model->at_A + e];
+            double entry = values[model->dynamics.A.at + e];
             left += entry * a[i];
             size += fabs(entry * a[i]) + fabs(entry) * r->most[r->part[i]] / r->root[i];
             most = fmax(most, r->most[r->part[i]] / r->root[i]);
@@ -142,9 +128,9 @@ static double of_constraints(const dynamics_residual *r, const double *values, c
     return worst;
 }
 
-dynamics_missed dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
-                                     const double *R, const double *usual, const double *a, const double *lambda) {
-    dynamics_missed missed = {0, 0};
+equation_residual dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
+                                       const double *R, const double *usual, const double *a, const double *lambda) {
+    equation_residual missed = {0, 0};
     add_motion(r, values, Q, R, a, lambda);
     find_sizes(r, v);
     for (size_t i = 0; i < r->model->n; i++)

@@ -1,37 +1,38 @@
-/* kinetics_abreast.h — accelerations of eight members of an ensemble at once, without constraints.
+/* dynamics_vec8.h — accelerations of eight unconstrained sweep members in SIMD lanes.
  *
- * Owns the workspaces of the model's programs; one thread at a time, nothing allocated after create. */
-#ifndef HAMEL_SOLVE_KINETICS_ABREAST_H
-#define HAMEL_SOLVE_KINETICS_ABREAST_H
+ * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create. */
+#ifndef HAMEL_DYNAMICS_DYNAMICS_VEC8_H
+#define HAMEL_DYNAMICS_DYNAMICS_VEC8_H
 
 #include "engine/model/model.h"
 
-typedef struct kinetics_abreast {
+typedef struct dynamics_vec8 {
     const hamel_model *model;
-    octet *parameters;                    /* of each member: write them, then kinetics_abreast_prepare */
-    octet *values;                        /* outputs of the dynamics program at the states evaluated last */
-    octet *L, *pivot;                     /* M = L D Lᵀ: n × n, and the inverse of D */
-    size_t *place, *empty, empty_count;   /* of entries of M in L, and of what M does not have */
-    octet *observed;                      /* outputs of the model's program of that name */
-    octet *dynamics_work, *observed_work; /* workspaces of these programs */
-    octet margin;                         /* of the pivots, least since it was set; > 0: M is well positive definite */
-} kinetics_abreast;
+    vec8 *parameters;                    /* one lane per member; call dynamics_vec8_prepare after a change */
+    vec8 *values;                        /* outputs of the dynamics program at the states evaluated last */
+    vec8 *L, *pivot;                     /* factors of M = L D Lᵀ: n × n, and n entries of D⁻¹ */
+    size_t *place, *empty, empty_count;  /* index in L of each entry of M; indices in L without an entry of M */
+    vec8 *observed;                      /* outputs of the observation program */
+    vec8 *dynamics_work, *observed_work; /* workspaces of these programs */
+    vec8 margin; /* smallest value of (pivot of M − tolerance) since last reset; > 0: M is positive definite */
+} dynamics_vec8;
 
-/* Whether a model's motion is computed so: no constraints, forces without multipliers, a small dense mass matrix. */
-bool kinetics_abreast_serves(const hamel_model *model);
+/* Returns true if these functions support the model: no constraints, no forces with multipliers, a small mass
+ * matrix. */
+bool dynamics_vec8_serves(const hamel_model *model);
 
-/* NULL without memory. */
-kinetics_abreast *kinetics_abreast_create(const hamel_model *model);
-void kinetics_abreast_free(kinetics_abreast *k);
+/* NULL if out of memory. */
+dynamics_vec8 *dynamics_vec8_create(const hamel_model *model);
+void dynamics_vec8_free(dynamics_vec8 *k);
 
-/* What depends on parameters only. */
-void kinetics_abreast_prepare(kinetics_abreast *k);
+/* Evaluates the expressions that depend on parameters only. */
+void dynamics_vec8_prepare(dynamics_vec8 *k);
 
-/* a[n] at (*t, q[n], v[n]). What is not finite shows in a, and a mass matrix that is not positive definite in k->margin
- * (≤ 0), of that member alone. */
-void kinetics_abreast_accelerations(kinetics_abreast *k, const octet *t, const octet *q, const octet *v, octet *a);
+/* Computes a[n] at (*t, q[n], v[n]). In each lane, values that are not finite make a not finite, and k->margin ≤ 0 if M
+ * is not positive definite. */
+void dynamics_vec8_accelerations(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
-/* Outputs, invariants, checks and energy at these states into k->observed. */
-void kinetics_abreast_observe(kinetics_abreast *k, const octet *t, const octet *q, const octet *v, const octet *a);
+/* Writes outputs, invariants, checks and energy at these states to k->observed. */
+void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, const vec8 *a);
 
 #endif

@@ -1,83 +1,77 @@
-/* friction.c — see the header. The signs of the last solution are tried first: along a motion they rarely change. */
-#include "engine/solve/friction.h"
+/* friction.c — see the header. The signs of the last solution are tried first, because they rarely change along a
+ * motion. */
+#include "engine/dynamics/friction.h"
 
-#include "engine/solve/dense.h"
+#include "engine/linear/dense.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    NEWTON_ITERATIONS = 30,   /* patterns of signs, each from the solution for the one before */
-    CONTRACTION_STEPS = 2000, /* before the pattern is read off a contraction */
-    ENUMERATED = 10,          /* frictions whose patterns of signs are all looked at */
+    NEWTON_ITERATIONS = 30,   /* upper bound on sign patterns tried by Newton's method */
+    CONTRACTION_STEPS = 2000, /* upper bound on fixed-point steps; the signs are tested every 50 steps */
+    ENUMERATED = 10,          /* upper bound on frictions for which all sign patterns are tried: 1024 small systems */
     NAMED = 6
 };
-static const double SAME = 1e-9;  /* solutions this near to each other are one */
-static const double SIGN = 1e-12; /* a multiplier this small against the largest has either sign */
+static const double SAME_SOLUTION = 1e-9; /* relative distance below which two solutions count as one */
+static const double SIGN = 1e-12;         /* a multiplier below this fraction of the largest may have either sign */
 
 typedef enum search { FOUND, NONE, SEVERAL } search;
 
 struct friction {
     const hamel_model *model;
     size_t k;
-    double *T;                /* k × k by column */
-    double *p, *p0, *other;   /* k: solution, without friction, scratch */
-    double *sign;             /* k: of the solution found last */
-    double *matrix, *scale;   /* k × k, k: I − T diag(sign) */
+    double *T;                /* k × k, column-major: T_jk of the header */
+    double *p, *p0, *other;   /* k: solution; multipliers without friction; scratch */
+    double *sign;             /* k: signs of the last solution */
+    double *matrix, *scale;   /* k × k, k: factors of I − T diag(sign) */
     size_t *pivot;            /* k */
-    double *force, *response; /* n, m */
-    double *motion;           /* n */
+    double *force, *response; /* n, m: a friction force and the multipliers it causes */
+    double *motion;           /* n: the accelerations it causes */
 };
 
-friction *friction_create(const hamel_model *model) {
-    size_t n = model->n, m = model->m, k = model->friction_count;
-    friction *f = calloc(1, sizeof *f);
+friction *friction_create(const hamel_model *model, arena *memory) {
+    assert(model->friction.count > 0);
+    size_t n = model->n, k = model->friction.count;
+    friction *f = arena_alloc(memory, 1, sizeof *f);
     if (!f) return NULL;
-    *f = (friction){.model = model, .k = k};
-    f->T = calloc(2 * k * k + 5 * k + 2 * n + m + 1, sizeof *f->T);
-    f->pivot = calloc(k + 1, sizeof *f->pivot);
-    if (!f->T || !f->pivot) {
-        friction_free(f);
-        return NULL;
-    }
-    f->matrix = f->T + k * k;
-    f->p = f->matrix + k * k;
-    f->p0 = f->p + k;
-    f->other = f->p0 + k;
-    f->sign = f->other + k;
-    f->scale = f->sign + k;
-    f->force = f->scale + k;
-    f->motion = f->force + n;
-    f->response = f->motion + n;
+    *f = (friction){.model = model,
+                    .k = k,
+                    .T = arena_doubles(memory, k * k),
+                    .p = arena_doubles(memory, k),
+                    .p0 = arena_doubles(memory, k),
+                    .other = arena_doubles(memory, k),
+                    .sign = arena_doubles(memory, k),
+                    .matrix = arena_doubles(memory, k * k),
+                    .scale = arena_doubles(memory, k),
+                    .pivot = arena_alloc(memory, k, sizeof *f->pivot),
+                    .force = arena_doubles(memory, n),
+                    .response = arena_doubles(memory, model->m),
+                    .motion = arena_doubles(memory, n)};
+    if (memory->failed) return NULL;
     for (size_t j = 0; j < k; j++) f->sign[j] = 1;
     return f;
 }
 
-void friction_free(friction *f) {
-    if (!f) return;
-    free(f->T);
-    free(f->pivot);
-    free(f);
-}
-
 void friction_add_forces(const hamel_model *model, const double *values, const double *lambda, double *out) {
-    const model_pattern *F = &model->F;
+    const sparse_block *F = &model->dynamics.F;
     for (size_t e = 0; e < F->count; e++)
-        out[F->row[e]] += values[model->at_F + e] * fabs(lambda[model->friction_constraint[F->column[e]]]);
+        out[F->row[e]] += values[model->dynamics.F.at + e] * fabs(lambda[model->friction.constraint[F->column[e]]]);
 }
 
-/* T, column by column: the multipliers' answer to each friction's force alone. */
+/* Computes T column by column: the response of the multipliers to each single friction force. */
 static hamel_status find_responses(friction *f, motion_solver *motion, const double *values) {
     const hamel_model *model = f->model;
     for (size_t k = 0; k < f->k; k++) {
         memset(f->force, 0, model->n * sizeof *f->force);
-        for (size_t e = 0; e < model->F.count; e++)
-            if ((size_t)model->F.column[e] == k) f->force[model->F.row[e]] = values[model->at_F + e];
+        for (size_t e = 0; e < model->dynamics.F.count; e++)
+            if ((size_t)model->dynamics.F.column[e] == k)
+                f->force[model->dynamics.F.row[e]] = values[model->dynamics.F.at + e];
         hamel_status status = motion_respond(motion, f->force, f->motion, f->response);
         if (status != HAMEL_OK) return status;
-        for (size_t j = 0; j < f->k; j++) f->T[j + f->k * k] = f->response[model->friction_constraint[j]];
+        for (size_t j = 0; j < f->k; j++) f->T[j + f->k * k] = f->response[model->friction.constraint[j]];
     }
     return HAMEL_OK;
 }
@@ -88,7 +82,8 @@ static double magnitude(size_t count, const double *x) {
     return most;
 }
 
-/* f->p := the solution for the signs in f->sign, which it need not have; false when it is not determined. */
+/* Sets f->p to the solution for the signs in f->sign; its own signs may differ. Returns false if the system is
+ * singular. */
 static bool solve_signs(friction *f) {
     size_t k = f->k;
     for (size_t j = 0; j < k; j++)
@@ -99,7 +94,7 @@ static bool solve_signs(friction *f) {
     return true;
 }
 
-/* The same; true when it has these signs. */
+/* Sets f->p as solve_signs does. Returns true if the solution has the assumed signs. */
 static bool solve_pattern(friction *f) {
     size_t k = f->k;
     if (!solve_signs(f)) return false;
@@ -123,7 +118,7 @@ static bool newton(friction *f) {
     return false;
 }
 
-/* p := p⁰ + T|p| until its signs are those of the solution. */
+/* Iterates p := p⁰ + T|p| until the signs of p are those of a solution. */
 static bool contract(friction *f) {
     size_t k = f->k;
     memcpy(f->other, f->p0, k * sizeof *f->other);
@@ -148,15 +143,16 @@ static bool is_contraction(const friction *f) {
     return true;
 }
 
-/* All patterns of signs; the solution, if it is the only one, in f->p. */
+/* Tries all patterns of signs and sets f->p to the solution if it is unique. */
 static search enumerate(friction *f) {
+    assert(f->k <= ENUMERATED);
     size_t k = f->k, found = 0;
     for (size_t pattern = 0; pattern < (size_t)1 << k; pattern++) {
         for (size_t j = 0; j < k; j++) f->sign[j] = pattern >> j & 1 ? -1 : 1;
         if (!solve_pattern(f)) continue;
         double distance = 0;
         for (size_t j = 0; j < k && found; j++) distance = fmax(distance, fabs(f->p[j] - f->other[j]));
-        if (found && distance > SAME * magnitude(k, f->p)) return SEVERAL;
+        if (found && distance > SAME_SOLUTION * magnitude(k, f->p)) return SEVERAL;
         found++;
         memcpy(f->other, f->p, k * sizeof *f->p);
     }
@@ -171,14 +167,14 @@ static search find_pressing(friction *f) {
     return newton(f) ? FOUND : NONE;
 }
 
-static hamel_status fail(const friction *f, search outcome, double t, hamel_error *error) {
+static hamel_status fail_friction(const friction *f, search outcome, double t, hamel_error *error) {
     const hamel_model *model = f->model;
     char names[400] = "";
     if (!error) return HAMEL_SINGULAR;
     for (size_t j = 0, at = 0; j < f->k && j < NAMED && at < sizeof names; j++)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s`%s`", j ? ", " : "",
-                               model->system->constraints[model->friction_constraint[j]].name);
-    (void)hamel_fail(error, HAMEL_SINGULAR, model->system->constraints[model->friction_constraint[0]].pointer, 0,
+                               model->system->constraints[model->friction.constraint[j]].name);
+    (void)hamel_fail(error, HAMEL_SINGULAR, model->system->constraints[model->friction.constraint[0]].pointer, 0,
                      "at t = %.9g %s of %s%s %s with Coulomb friction (Painlevé's paradox)", t,
                      outcome == NONE ? "no normal force" : "more than one normal force", names,
                      f->k > NAMED ? " and others" : "", outcome == NONE ? "agrees" : "agree");
@@ -189,13 +185,14 @@ static hamel_status fail(const friction *f, search outcome, double t, hamel_erro
 
 hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) {
+    assert(x != g && lambda != f->p);
     const hamel_model *model = f->model;
-    for (size_t j = 0; j < f->k; j++) f->p0[j] = lambda[model->friction_constraint[j]];
+    for (size_t j = 0; j < f->k; j++) f->p0[j] = lambda[model->friction.constraint[j]];
     hamel_status status = find_responses(f, motion, values);
     if (status != HAMEL_OK) return status;
     search outcome = find_pressing(f);
-    if (outcome != FOUND) return fail(f, outcome, t, error);
-    for (size_t j = 0; j < f->k; j++) lambda[model->friction_constraint[j]] = f->p[j];
+    if (outcome != FOUND) return fail_friction(f, outcome, t, error);
+    for (size_t j = 0; j < f->k; j++) lambda[model->friction.constraint[j]] = f->p[j];
     memcpy(f->force, g, model->n * sizeof *g);
     friction_add_forces(model, values, lambda, f->force);
     return motion_solve(motion, f->force, r, tolerance, x, lambda);
@@ -204,14 +201,14 @@ hamel_status friction_solve(friction *f, motion_solver *motion, const double *va
 hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
                                   const double *r, const double *lambda, double *x, double *mu) {
     const hamel_model *model = f->model;
-    const model_pattern *F = &model->F;
+    const sparse_block *F = &model->dynamics.F;
     for (size_t j = 0; j < f->k; j++) {
-        f->sign[j] = lambda[model->friction_constraint[j]] < 0 ? -1 : 1;
-        f->p0[j] = mu[model->friction_constraint[j]];
+        f->sign[j] = lambda[model->friction.constraint[j]] < 0 ? -1 : 1;
+        f->p0[j] = mu[model->friction.constraint[j]];
     }
     if (!solve_signs(f)) return HAMEL_SINGULAR;
     memcpy(f->force, g, model->n * sizeof *g);
     for (size_t e = 0; e < F->count; e++)
-        f->force[F->row[e]] += values[model->at_F + e] * f->sign[F->column[e]] * f->p[F->column[e]];
+        f->force[F->row[e]] += values[model->dynamics.F.at + e] * f->sign[F->column[e]] * f->p[F->column[e]];
     return motion_solve(motion, f->force, r, INFINITY, x, mu);
 }

@@ -1,26 +1,26 @@
-/* initial_velocities.c — velocities from quasi-velocities.
+/* initial_velocities.c — initial velocities from initial values of quasi-velocities.
  *
- * Linear equations E v = r: one row a constraint at the level of velocities (A v = −ψ(v = 0); exact for the linear ones),
- * one a quasi-velocity with an initial value (U v = u − U_0), one a coordinate whose velocity was given. The solution of
- * least norm comes from a rank-revealing QR of Eᵀ (Golub & Van Loan 5.6.2). */
-#include "engine/solve/initial_values.h"
-#include "engine/solve/row_space.h"
+ * Solves linear equations E v = r with one row for each velocity-level constraint (A v = −ψ(v = 0), exact if linear),
+ * each quasi-velocity with an initial value (U v = u − U_0), and each coordinate with a given velocity. The solution of
+ * least norm is computed by a rank-revealing QR of Eᵀ (Golub & Van Loan 5.6.2). */
+#include "engine/base/tolerances.h"
+#include "engine/dynamics/initial_values.h"
+#include "engine/linear/rank_qr.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double CONTRADICTION = 1e-6;
 
 typedef struct rows {
     size_t n, count;
     double *E; /* n × count: Eᵀ */
     double *r; /* count */
-    row_space space;
+    rank_qr space;
 } rows;
 
 static size_t most_rows(const hamel_model *model) {
-    return model->m + model->quasi_initial_count + model->n;
+    return model->m + model->quasi.count + model->n;
 }
 
 static bool rows_create(rows *w, const hamel_model *model) {
@@ -28,35 +28,36 @@ static bool rows_create(rows *w, const hamel_model *model) {
     *w = (rows){.n = n};
     w->E = calloc(n * most + most + 1, sizeof *w->E);
     w->r = w->E + n * most;
-    return row_space_create(&w->space, n, most) && w->E;
+    return rank_qr_create(&w->space, n, most) && w->E;
 }
 
 static void rows_free(rows *w) {
     free(w->E);
-    row_space_free(&w->space);
+    rank_qr_free(&w->space);
 }
 
-/* What rows are made of, or how that moves: entries of arrays stand `stride` apart. */
+/* The values that fill the rows, or their tangents; array entries are `stride` apart. */
 typedef struct row_values {
-    const double *dynamics, *quasi; /* outputs of the programs, or tangents of them */
+    const double *dynamics, *quasi; /* outputs of the programs, or their tangents */
     const double *u0, *v0;          /* initial values of quasi-velocities and velocities */
     size_t stride;
     double one; /* ∂v_j/∂v_j, or its rate */
 } row_values;
 
-static void add_constraints(rows *w, const kinetics *k, const row_values *from) {
+static void add_constraint_rows(rows *w, const dynamics *k, const row_values *from) {
     const hamel_model *model = k->model;
     for (size_t c = 0; c < model->m; c++) {
-        if (model->order[c] == CONSTRAINT_ACCELERATION || !k->mode.active[c]) continue;
-        for (size_t e = 0; e < model->A.count; e++)
-            if ((size_t)model->A.row[e] == c)
-                w->E[(size_t)model->A.column[e] + w->n * w->count] = from->dynamics[(model->at_A + e) * from->stride];
-        w->r[w->count++] = -from->dynamics[(model->at_velocity + c) * from->stride];
+        if (model->order[c] == CONSTRAINT_ACCELERATION || !k->discrete_state.active[c]) continue;
+        for (size_t e = 0; e < model->dynamics.A.count; e++)
+            if ((size_t)model->dynamics.A.row[e] == c)
+                w->E[(size_t)model->dynamics.A.column[e] + w->n * w->count] =
+                    from->dynamics[(model->dynamics.A.at + e) * from->stride];
+        w->r[w->count++] = -from->dynamics[(model->dynamics.at_velocity + c) * from->stride];
     }
 }
 
 static void add_quasi(rows *w, const hamel_model *model, const row_values *from) {
-    for (size_t i = 0; i < model->quasi_initial_count; i++) {
+    for (size_t i = 0; i < model->quasi.count; i++) {
         const double *U = from->quasi + i * (w->n + 1) * from->stride;
         for (size_t j = 0; j < w->n; j++) w->E[j + w->n * w->count] = U[j * from->stride];
         w->r[w->count++] = from->u0[i] - U[w->n * from->stride];
@@ -71,36 +72,37 @@ static void add_given(rows *w, const hamel_model *model, const row_values *from)
     }
 }
 
-static void fill(rows *w, const kinetics *k, const row_values *from) {
+static void fill_velocity_rows(rows *w, const dynamics *k, const row_values *from) {
     w->count = 0;
     memset(w->E, 0, w->n * most_rows(k->model) * sizeof *w->E);
-    add_constraints(w, k, from);
+    add_constraint_rows(w, k, from);
     add_quasi(w, k->model, from);
     add_given(w, k->model, from);
 }
 
-/* The rows at (t, q), with k evaluated there without velocities. False without memory. */
-static bool rows_at(rows *w, const kinetics *k, double t, const double *q) {
+/* Fills the rows at (t, q). Evaluate k at that state with zero velocities before. Returns false if out of memory. */
+static bool rows_at(rows *w, const dynamics *k, double t, const double *q) {
     const hamel_model *model = k->model;
-    size_t outputs = model->quasi_initial_count * (w->n + 1);
-    double *work = calloc(program_workspace_doubles(model->quasi) + outputs + 1, sizeof *work);
+    size_t outputs = model->quasi.count * (w->n + 1);
+    double *work = calloc(program_workspace_doubles(model->quasi.program) + outputs + 1, sizeof *work);
     if (!work) return false;
-    double *values = work + program_workspace_doubles(model->quasi);
+    double *values = work + program_workspace_doubles(model->quasi.program);
     program_inputs in = model_inputs(model, &t, q, NULL, NULL, NULL, NULL);
-    program_prepare(model->quasi, &in, work);
-    program_evaluate(model->quasi, &in, work, values);
-    row_values from = {k->values, values, model->quasi_initial, model->v0, 1, 1};
-    fill(w, k, &from);
+    program_prepare(model->quasi.program, &in, work);
+    program_evaluate(model->quasi.program, &in, work, values);
+    row_values from = {k->values, values, model->quasi.initial, model->v0, 1, 1};
+    fill_velocity_rows(w, k, &from);
     free(work);
     return true;
 }
 
-/* v of least norm; returns by how much dependent rows contradict, relative to their right side or 1. */
-static double solve(rows *w, double *v) {
+/* Computes v of least norm. Returns the contradiction of redundant rows, relative to their right side or 1. */
+static double solve_rows(rows *w, double *v) {
+    assert(w->count <= w->space.most);
     double worst = 0;
-    row_space_load(&w->space, w->count, w->E, NULL);
-    if (!row_space_factor(&w->space)) return INFINITY;
-    (void)row_space_solution(&w->space, w->r, v);
+    rank_qr_load(&w->space, w->count, w->E, NULL);
+    if (!rank_qr_factor(&w->space)) return INFINITY;
+    (void)rank_qr_solution(&w->space, w->r, v);
     for (size_t c = 0; c < w->count; c++) {
         double sum = -w->r[c];
         for (size_t j = 0; j < w->n; j++) sum += w->E[j + w->n * c] * v[j];
@@ -109,11 +111,7 @@ static double solve(rows *w, double *v) {
     return worst;
 }
 
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the initial velocities");
-}
-
-static hamel_status contradict(double by, hamel_error *error) {
+static hamel_status fail_contradiction(double by, hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INCONSISTENT, "/quasi_velocities", 0,
                      "the initial values of quasi-velocities, the given velocities and the constraints contradict each "
                      "other by %.3g",
@@ -123,51 +121,52 @@ static hamel_status contradict(double by, hamel_error *error) {
     return HAMEL_INCONSISTENT;
 }
 
-hamel_status initial_velocities_from_quasi(kinetics *k, double t, const double *q, double *v, hamel_error *error) {
+hamel_status initial_velocities_from_quasi(dynamics *k, double t, const double *q, double *v, hamel_error *error) {
     const hamel_model *model = k->model;
     rows w;
-    if (!model->quasi) return HAMEL_OK;
+    if (!model->quasi.program) return HAMEL_OK;
     bool good = rows_create(&w, model);
     memset(v, 0, model->n * sizeof *v);
-    hamel_status status = good ? kinetics_evaluate(k, t, q, v, error) : no_memory(error);
-    if (status == HAMEL_OK && !rows_at(&w, k, t, q)) status = no_memory(error);
+    hamel_status status = good ? dynamics_evaluate(k, t, q, v, error) : hamel_out_of_memory(error);
+    if (status == HAMEL_OK && !rows_at(&w, k, t, q)) status = hamel_out_of_memory(error);
     if (status == HAMEL_OK) {
-        double contradiction = solve(&w, v);
-        if (!(contradiction <= CONTRADICTION)) status = contradict(contradiction, error);
+        double contradiction = solve_rows(&w, v);
+        if (!(contradiction <= INITIAL_MISS)) status = fail_contradiction(contradiction, error);
     }
     rows_free(&w);
     return status;
 }
 
-/* --- along inputs ----------------------------------------------------------------------------------------------------- */
+/* --- tangents ----------------------------------------------------------------------------------------------------- */
 
-/* dv := E⁺(δr − δE v) + (1 − E⁺E) δEᵀy with Eᵀy = v. */
-static void differentiate(rows *w, const rows *moved, const double *v, double *y, double *right, double *dv) {
+/* Computes dv = E⁺(δr − δE v) + (1 − E⁺E) δEᵀy with Eᵀy = v. */
+static void differentiate_rows(rows *w, const rows *moved, const double *v, double *y, double *right, double *dv) {
+    assert(moved->count == w->count && moved->n == w->n);
     double *f = right + w->count;
     memset(f, 0, w->n * sizeof *f);
-    row_space_multipliers(&w->space, v, y);
+    rank_qr_multipliers(&w->space, v, y);
     for (size_t c = 0; c < w->count; c++)
         for (size_t j = 0; j < w->n; j++) f[j] += moved->E[j + w->n * c] * y[c];
     for (size_t c = 0; c < w->count; c++) {
         right[c] = moved->r[c];
         for (size_t j = 0; j < w->n; j++) right[c] -= moved->E[j + w->n * c] * v[j] + w->E[j + w->n * c] * f[j];
     }
-    (void)row_space_solution(&w->space, right, dv);
+    (void)rank_qr_solution(&w->space, right, dv);
     for (size_t j = 0; j < w->n; j++) dv[j] += f[j];
 }
 
-hamel_status initial_velocities_along(kinetics *k, const double *v, const initial_directions *d, double *const *dv) {
+hamel_status initial_velocities_along(dynamics *k, const double *v, const initial_directions *d, double *const *dv) {
     const hamel_model *model = k->model;
     size_t n = model->n, most = most_rows(model);
     rows w = {0}, moved = {0};
     double *scratch = calloc(2 * most + 2 * n + 1, sizeof *scratch), *solution = scratch + 2 * most + n;
     bool good = rows_create(&w, model) && rows_create(&moved, model) && scratch && rows_at(&w, k, k->t, k->q);
-    if (good) (void)solve(&w, solution); /* factors */
+    if (good) (void)solve_rows(&w, solution); /* factors */
     for (size_t lane = 0; good && lane < d->count; lane++) {
-        row_values from = {d->dynamics + lane, d->quasi + lane, d->u0 + lane * model->quasi_initial_count,
+        row_values from = {d->dynamics + lane, d->quasi + lane, d->u0 + lane * model->quasi.count,
                            d->v0 + lane * n,   PROGRAM_LANES,   0};
-        fill(&moved, k, &from);
-        differentiate(&w, &moved, v, scratch, scratch + most, dv[lane]);
+        fill_velocity_rows(&moved, k, &from);
+        differentiate_rows(&w, &moved, v, scratch, scratch + most, dv[lane]);
     }
     rows_free(&w);
     rows_free(&moved);

@@ -1,60 +1,59 @@
-/* momentum_map.h — p = ∂L/∂q' and the velocity-level residuals ψ at states of its own, with their derivatives.
+/* momentum_map.h — momenta p = ∂L/∂q' and velocity-level residuals ψ with their derivatives at any state.
  *
- * Belongs to one run; evaluates without touching what the kinetics has evaluated last. */
-#ifndef HAMEL_SOLVE_MOMENTUM_MAP_H
-#define HAMEL_SOLVE_MOMENTUM_MAP_H
+ * Does not change the state that the dynamics evaluated last. */
+#ifndef HAMEL_DYNAMICS_MOMENTUM_MAP_H
+#define HAMEL_DYNAMICS_MOMENTUM_MAP_H
 
-#include "engine/solve/mode.h"
+#include "engine/dynamics/discrete_state.h"
 
 typedef struct momentum_map {
     const hamel_model *model;
-    const motion_mode *mode; /* whose branches hold */
-    double *values;          /* M, A, p, ψ: the model's momenta program at the state evaluated last */
-    double *dots;            /* their derivatives along the direction given last, PROGRAM_LANES each */
+    const discrete_state *state; /* source of the branches */
+    double *values;              /* M, A, p, ψ: outputs of the momenta program at the state evaluated last */
+    double *dots;                /* derivatives along the last direction, PROGRAM_LANES for each output */
     double *work, *tangent_work, *seeds, *step;
 } momentum_map;
 
-/* `mode` is borrowed. False without memory; momentum_map_close in both cases. */
-bool momentum_map_open(momentum_map *map, const motion_mode *mode);
-void momentum_map_close(momentum_map *map);
+/* `state` is borrowed. Returns false if out of memory. */
+bool momentum_map_create(momentum_map *map, const discrete_state *state, arena *memory);
 
-/* HAMEL_OK or HAMEL_NOT_FINITE; `error` may be NULL. */
+/* Evaluates p, ψ, M and A. Returns HAMEL_OK or HAMEL_NOT_FINITE; `error` may be NULL. */
 hamel_status momentum_map_evaluate(momentum_map *map, double t, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 
-/* The same, and the derivatives along (dt, dq, dv); dq[n] and dv[n] may be NULL for zeros. */
+/* Also computes the derivatives along (dt, dq, dv); dq[n] and dv[n] may be NULL for zeros. */
 hamel_status momentum_map_differentiate(momentum_map *map, double t, const double *q, const double *v, double dt,
                                         const double *dq, const double *dv) HAMEL_CHECKED;
 
 static inline double momentum_map_p(const momentum_map *map, size_t i) {
-    return map->values[map->model->at_momentum + i];
+    return map->values[map->model->momenta.at_momentum + i];
 }
 static inline double momentum_map_residual(const momentum_map *map, size_t c) {
-    return map->values[map->model->at_momentum_velocity + c];
+    return map->values[map->model->momenta.at_velocity + c];
 }
 static inline double momentum_map_p_dot(const momentum_map *map, size_t i) {
-    return map->dots[(map->model->at_momentum + i) * PROGRAM_LANES];
+    return map->dots[(map->model->momenta.at_momentum + i) * PROGRAM_LANES];
 }
 static inline double momentum_map_residual_dot(const momentum_map *map, size_t c) {
-    return map->dots[(map->model->at_momentum_velocity + c) * PROGRAM_LANES];
+    return map->dots[(map->model->momenta.at_velocity + c) * PROGRAM_LANES];
 }
 
-/* Velocities are sought whose momenta are p[n], or those of them that `step` cares for. */
+/* The problem of finding velocities for the momenta p[n]; `step` may use a subset of them. */
 typedef struct momentum_search {
     const double *p;
-    const double *start; /* n: velocities to start from where the guess is of no use */
-    /* Newton's step[n] towards p from the velocities evaluated last. */
+    const double *start; /* n: velocities for a second attempt if the guess fails */
+    /* Computes the Newton step[n] towards p from the velocities evaluated last. */
     hamel_status (*step)(void *context, const double *p, double *step);
     void *context;
 } momentum_search;
 
-/* v[n]: on entry a guess, which only momenta that are not linear in the velocities use; then the velocities found.
- * HAMEL_OK, HAMEL_SINGULAR, HAMEL_NOT_FINITE, with a fault unless `error` is NULL. */
+/* Computes the velocities v[n]. On entry, v is a guess, used only if momenta are not linear in the velocities. Returns
+ * HAMEL_OK, or HAMEL_SINGULAR or HAMEL_NOT_FINITE with an error unless `error` is NULL. */
 hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, const momentum_search *search, double *v,
                                  hamel_error *error) HAMEL_CHECKED;
 
-/* Absolute tolerances of the momenta, out[n], that follow from those of the velocities: Σ_j |M_ij| atol_j, where that
- * is not too small by chance, at the state evaluated last. */
+/* Computes absolute tolerances out[n] of the momenta from atol[n] of the velocities: Σ_j |M_ij| atol_j at the state
+ * evaluated last, with a lower bound. */
 void momentum_map_tolerances(const momentum_map *map, const double *atol, double *out);
 
 #endif

@@ -1,47 +1,51 @@
-/* motion_solver.h — the equations of motion at a state as the formulation solves them, behind one interface:
+/* motion_solver.h — solution of the equations of motion at a state by the solver of the formulation:
  *
  *     M x − (Aᵀ + W) λ = g,     A x = r
  *
- * with multipliers (kkt.h) or reduced (reduced.h). */
-#ifndef HAMEL_SOLVE_MOTION_SOLVER_H
-#define HAMEL_SOLVE_MOTION_SOLVER_H
+ * with multipliers (kkt.h) or without (null_space.h). */
+#ifndef HAMEL_DYNAMICS_MOTION_SOLVER_H
+#define HAMEL_DYNAMICS_MOTION_SOLVER_H
 
-#include "engine/solve/kkt.h"
-#include "engine/solve/reduced.h"
+#include "engine/dynamics/null_space.h"
+#include "engine/linear/kkt.h"
 
 typedef struct motion_solver {
-    frame *frame;     /* of quasi-velocities; NULL where the formulation has none */
-    reduced *reduced; /* NULL: `kkt` solves */
-    kkt *kkt;         /* of all rows, borrowed: corrections use it, too */
-    double *zero;     /* m */
+    velocity_basis *basis;  /* NULL if the formulation has no quasi-velocities */
+    null_space *null_space; /* NULL: `kkt` solves */
+    kkt *kkt;               /* saddle-point system of all rows, borrowed; also used by projections */
+    double *zero;           /* m zeros */
 } motion_solver;
 
-/* `mode` is borrowed. False without memory; motion_solver_free in both cases. */
-bool motion_solver_create(motion_solver *s, const hamel_model *model, const motion_mode *mode, kkt *all);
+/* `state` and `all` are borrowed. Returns false if out of memory. Call motion_solver_free in both cases. */
+bool motion_solver_create(motion_solver *s, const hamel_model *model, const discrete_state *state, kkt *all,
+                          arena *memory);
 void motion_solver_free(motion_solver *s);
 
-/* As kkt_expect, of all rows and of those at the level of velocities; frames and reduced equations only: `kkt` is the
- * lender's. */
+/* Sets the expected ranks of all rows and of the velocity-level rows, and the usual lengths of rows, as kkt_expect
+ * does. Does not change `kkt`, which belongs to the caller. */
 void motion_expect(motion_solver *s, size_t rank, size_t velocity_rank, const double *usual);
 
-/* Factors for the values of the dynamics program at (t, q, v). Returns as kkt_factor, or HAMEL_NOT_FINITE. */
+/* Factors the system for the values of the dynamics program at (t, q, v). Returns a status of kkt_factor or
+ * HAMEL_NOT_FINITE. */
 hamel_status motion_factor(motion_solver *s, double t, const double *q, const double *v,
                            const double *values) HAMEL_CHECKED;
 
-/* g[n], r[m] → x[n] = q'', lambda[m] (NULL: not wanted). Returns as kkt_solve. */
+/* Solves for x[n] = q'' and lambda[m] (may be NULL) with right sides g[n] and r[m]. Returns a status of kkt_solve. */
 hamel_status motion_solve(motion_solver *s, const double *g, const double *r, double tolerance, double *x,
                           double *lambda) HAMEL_CHECKED;
 
-/* What the forces g alone add to x and lambda: the linear part of motion_solve. */
+/* Computes the response x and lambda to the forces g, with r = 0: the linear part of motion_solve. */
 hamel_status motion_respond(motion_solver *s, const double *g, double *x, double *lambda) HAMEL_CHECKED;
 
-/* The forces g of the formulation as Lagrange's equations have them, at the state factored for; valid until the next call. */
+/* Converts the forces g of the formulation to the forces of Lagrange's equations at the factored state. Valid until the
+ * next call. */
 const double *motion_forces(motion_solver *s, const double *g);
 
-/* The rank of A, after motion_factor; in quasi-velocities where multipliers were solved for last. */
+/* Returns the rank of A after motion_factor; with a velocity basis, its rank at the last solution for multipliers. */
 size_t motion_rank(const motion_solver *s);
 
-/* As kkt_margin, after motion_factor; by angles as they are where the equations are reduced, and 1 in quasi-velocities. */
+/* Returns the rank margin after motion_factor, as kkt_margin does. The least-constraint solver measures angles between
+ * rows in the Euclidean metric, not that of M⁻¹. With a velocity basis the margin is 1. */
 double motion_margin(const motion_solver *s);
 
 #endif

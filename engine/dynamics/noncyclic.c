@@ -1,56 +1,47 @@
-/* noncyclic.c — variables w = q' of the coordinates that are not cyclic (engine/mechanics/routh.c).
+/* noncyclic.c — velocities of the noncyclic coordinates as velocity variables w (engine/mechanics/routh.c).
  *
- * The momenta β of the cyclic ones are taken where the run starts, or starts again after an event, and never change. Their
- * velocities solve p_c(t, q, q') = β_c with the other velocities given: M_cc q'_c = β − M_cn w − ... where L is quadratic. */
-#include "engine/solve/dense.h"
-#include "engine/solve/momentum_map.h"
-#include "engine/solve/variables_int.h"
+ * The momenta β of the cyclic coordinates are computed at the start of the run and after each event, and are constant
+ * in between. The cyclic velocities solve p_c(t, q, q') = β_c for given w; if L is quadratic, M_cc q'_c = β − M_cn w −
+ * ... */
+#include "engine/dynamics/momentum_map.h"
+#include "engine/dynamics/variables_int.h"
+#include "engine/linear/dense.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 typedef struct noncyclic {
     momentum_map map;
     size_t cyclic_count;
-    size_t *cyclic, *other;           /* coordinates; as many as cyclic_count, and as w */
-    size_t *place;                    /* n: of a coordinate in its list */
-    double *beta, *start, *direction; /* n each: momenta (only cyclic entries count); scratch */
-    double *matrix, *scale, *right;   /* M_cc and its factors; of cyclic_count */
+    size_t *cyclic, *other;           /* indices of cyclic coordinates (cyclic_count) and of the others */
+    size_t *place;                    /* n: position of a coordinate in its list */
+    double *beta, *start, *direction; /* n each: momenta (only cyclic entries are used); scratch */
+    double *matrix, *scale, *right;   /* M_cc and its factors; right: cyclic_count */
     size_t *pivot;
 } noncyclic;
 
-static void noncyclic_close(variables *x) {
-    noncyclic *o = x->own;
-    if (!o) return;
-    momentum_map_close(&o->map);
-    free(o->cyclic);
-    free(o->beta);
-    free(o);
-    x->own = NULL;
-}
-
 static hamel_status noncyclic_open(variables *x, hamel_error *error) {
-    const hamel_model *model = x->kinetics->model;
-    noncyclic *o = x->own = calloc(1, sizeof *o);
+    const hamel_model *model = x->dynamics->model;
+    arena *memory = &x->memory;
+    noncyclic *o = x->own = arena_alloc(memory, 1, sizeof *o);
     size_t n = x->n, count = 0;
-    for (size_t i = 0; i < n; i++) count += model->cyclic[i];
-    bool good = o && momentum_map_open(&o->map, &x->kinetics->mode);
-    if (good) o->cyclic = calloc(2 * n + count + 1, sizeof *o->cyclic);
-    if (good) o->beta = calloc(3 * n + count * (count + 2) + 1, sizeof *o->beta);
-    if (!good || !o->cyclic || !o->beta)
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the variables of the formulation");
-    o->other = o->cyclic + count;
-    o->place = o->cyclic + n;
-    o->pivot = o->place + n;
-    o->start = o->beta + n;
-    o->direction = o->start + n;
-    o->matrix = o->direction + n;
-    o->scale = o->matrix + count * count;
-    o->right = o->scale + count;
+    for (size_t i = 0; i < n; i++) count += model->momenta.cyclic[i];
+    if (!o || !momentum_map_create(&o->map, &x->dynamics->discrete_state, memory)) return hamel_out_of_memory(error);
+    o->cyclic = arena_alloc(memory, count, sizeof *o->cyclic);
+    o->other = arena_alloc(memory, n - count, sizeof *o->other);
+    o->place = arena_alloc(memory, n, sizeof *o->place);
+    o->pivot = arena_alloc(memory, count, sizeof *o->pivot);
+    o->beta = arena_doubles(memory, n);
+    o->start = arena_doubles(memory, n);
+    o->direction = arena_doubles(memory, n);
+    o->matrix = arena_doubles(memory, count * count);
+    o->scale = arena_doubles(memory, count);
+    o->right = arena_doubles(memory, count);
+    if (memory->failed) return hamel_out_of_memory(error);
     x->count = 0;
     for (size_t i = 0; i < n; i++) {
-        o->place[i] = model->cyclic[i] ? o->cyclic_count : x->count;
-        if (model->cyclic[i])
+        o->place[i] = model->momenta.cyclic[i] ? o->cyclic_count : x->count;
+        if (model->momenta.cyclic[i])
             o->cyclic[o->cyclic_count++] = i;
         else
             o->other[x->count++] = i;
@@ -60,16 +51,17 @@ static hamel_status noncyclic_open(variables *x, hamel_error *error) {
     return status;
 }
 
-/* M_cc z = o->right at the values evaluated last; z into the cyclic entries of out[n]. */
-static hamel_status solve(const variables *x, noncyclic *o, double *out) {
-    const hamel_model *model = x->kinetics->model;
+/* Solves M_cc z = o->right at the values evaluated last and stores z in the cyclic entries of out[n]. */
+static hamel_status solve_cyclic(const variables *x, noncyclic *o, double *out) {
+    assert(o->cyclic_count + x->count == x->n);
+    const hamel_model *model = x->dynamics->model;
     size_t c = o->cyclic_count;
     memset(o->matrix, 0, c * c * sizeof *o->matrix);
-    for (size_t e = 0; e < model->M.count; e++) {
-        size_t i = (size_t)model->M.row[e], j = (size_t)model->M.column[e];
-        if (!model->cyclic[i] || !model->cyclic[j]) continue;
+    for (size_t e = 0; e < model->dynamics.M.count; e++) {
+        size_t i = (size_t)model->dynamics.M.row[e], j = (size_t)model->dynamics.M.column[e];
+        if (!model->momenta.cyclic[i] || !model->momenta.cyclic[j]) continue;
         o->matrix[o->place[i] + c * o->place[j]] = o->matrix[o->place[j] + c * o->place[i]] =
-            o->map.values[model->at_M + e];
+            o->map.values[model->dynamics.M.at + e];
     }
     if (!dense_lu(c, o->matrix, o->pivot, o->scale)) return HAMEL_SINGULAR;
     dense_lu_solve(c, o->matrix, o->pivot, o->scale, o->right);
@@ -82,7 +74,7 @@ static hamel_status step_towards(void *context, const double *p, double *step) {
     noncyclic *o = x->own;
     memset(step, 0, x->n * sizeof *step);
     for (size_t k = 0; k < o->cyclic_count; k++) o->right[k] = p[o->cyclic[k]] - momentum_map_p(&o->map, o->cyclic[k]);
-    return solve(x, o, step);
+    return solve_cyclic(x, o, step);
 }
 
 static hamel_status noncyclic_velocities(variables *x, const double *w, hamel_error *error) {
@@ -107,7 +99,7 @@ static hamel_status noncyclic_rates(variables *x, const double *a, const double 
     return take_others(x, a, dw);
 }
 
-/* The change dv of q' with changes of t, q and w at constant momenta: M_cc dv_c = −(dp_c without it). */
+/* Computes the differential dv of q' for dt, dq and dw at constant momenta: M_cc dv_c = −(dp_c for dv_c = 0). */
 static hamel_status change_velocities(variables *x, double dt, const double *dq, const double *dw, double *dv) {
     noncyclic *o = x->own;
     memset(o->direction, 0, x->n * sizeof *o->direction);
@@ -116,7 +108,7 @@ static hamel_status change_velocities(variables *x, double dt, const double *dq,
     if (status != HAMEL_OK) return status;
     for (size_t k = 0; k < o->cyclic_count; k++) o->right[k] = -momentum_map_p_dot(&o->map, o->cyclic[k]);
     memcpy(dv, o->direction, x->n * sizeof *dv);
-    return solve(x, o, dv);
+    return solve_cyclic(x, o, dv);
 }
 
 static hamel_status noncyclic_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {
@@ -138,7 +130,6 @@ static void noncyclic_tolerances(const variables *x, const double *atol, double 
 
 const variables_table variables_noncyclic = {
     .open = noncyclic_open,
-    .close = noncyclic_close,
     .velocities = noncyclic_velocities,
     .from_velocities = noncyclic_from_velocities,
     .rates = noncyclic_rates,

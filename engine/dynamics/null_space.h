@@ -1,46 +1,50 @@
-/* reduced.h — equations of motion without multipliers: in as many unknowns as the constraints leave free.
+/* null_space.h — solution of the equations of motion without multipliers; one unknown per degree of freedom.
  *
  *   least constraint   ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b (gauss)
  *   projection         Φᵀ(M q'' − g) = 0 with q'' = Φ u' + φ_2, Ψ φ_2 = [−(dC/dt q' + dd/dt); b] (maggi, kane,
- *                      gibbs-appell: they differ in how M and g were derived)
- *   transitivity       the same unknowns, by Hamel's coefficients (engine/solve/transitivity.h)
+ *                      gibbs-appell, which differ in the derivation of M and g)
+ *   transitivity       the same unknowns with Hamel's coefficients (engine/dynamics/transitivity.h)
  *
- * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers follow from the
- * reaction M q'' − g = Aᵀλ, of least norm where that leaves them open. The interface is that of kkt.h, and so is the
- * meaning of W: forces g + W λ. One run's; dense; allocates nothing after creation. */
-#ifndef HAMEL_SOLVE_REDUCED_H
-#define HAMEL_SOLVE_REDUCED_H
+ * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers are solved from the
+ * reaction M q'' − g = Aᵀλ and have least norm if the constraints are redundant. With W, the forces are g + W λ, as in
+ * kkt.h. Matrices are dense; nothing is allocated after creation. */
+#ifndef HAMEL_DYNAMICS_NULL_SPACE_H
+#define HAMEL_DYNAMICS_NULL_SPACE_H
 
-#include "engine/solve/frame.h"
-#include "engine/solve/least_constraint.h"
-#include "engine/solve/mode.h"
+#include "engine/dynamics/discrete_state.h"
+#include "engine/dynamics/velocity_basis.h"
+#include "engine/linear/least_constraint.h"
 
-typedef struct reduced reduced;
+typedef struct null_space null_space;
 
-/* `f` and `mode` are borrowed; f NULL for least constraint. NULL without memory. */
-reduced *reduced_create(const hamel_model *model, const motion_mode *mode, frame *f);
-void reduced_free(reduced *r);
+/* `state` and `basis` are borrowed; basis NULL: least constraint. Returns NULL if out of memory. Free with
+ * null_space_free. */
+null_space *null_space_create(const hamel_model *model, const discrete_state *state, velocity_basis *basis,
+                              arena *memory);
+void null_space_free(null_space *s);
 
-/* As kkt_expect, of all rows. */
-void reduced_expect(reduced *r, size_t rank, const double *usual);
+/* The functions below implement their counterparts in motion_solver.h. `rank` is the expected rank of all rows. */
+void null_space_expect(null_space *s, size_t rank, const double *usual);
 
-/* Factors at the values of the dynamics program at (t, q, v). HAMEL_OK, HAMEL_SINGULAR, HAMEL_NOT_FINITE. */
-hamel_status reduced_factor(reduced *r, double t, const double *q, const double *v, const double *values) HAMEL_CHECKED;
+/* Returns HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. */
+hamel_status null_space_factor(null_space *s, double t, const double *q, const double *v,
+                               const double *values) HAMEL_CHECKED;
 
-/* g[n], b[m] → x[n] = q'', lambda[m] (NULL: not wanted). HAMEL_INCOMPATIBLE as kkt_solve; HAMEL_SINGULAR. */
-hamel_status reduced_solve(reduced *r, const double *g, const double *b, double tolerance, double *x,
-                           double *lambda) HAMEL_CHECKED;
+/* Returns HAMEL_OK, HAMEL_SINGULAR, or HAMEL_INCOMPATIBLE under the same condition as kkt_solve. */
+hamel_status null_space_solve(null_space *s, const double *g, const double *b, double tolerance, double *x,
+                              double *lambda) HAMEL_CHECKED;
 
-/* What the forces g alone add to x and lambda. */
-hamel_status reduced_respond(reduced *r, const double *g, double *x, double *lambda) HAMEL_CHECKED;
+/* Computes the contribution of the forces g to x and lambda. */
+hamel_status null_space_respond(null_space *s, const double *g, double *x, double *lambda) HAMEL_CHECKED;
 
-/* g as Lagrange's equations have it, at the state factored for; valid until the next call. */
-const double *reduced_forces(reduced *r, const double *g);
+/* Converts the forces g to those of Lagrange's equations at the factored state. Valid until the next call. */
+const double *null_space_forces(null_space *s, const double *g);
 
-/* Rank of A, where multipliers were asked for last. */
-size_t reduced_rank(const reduced *r);
+/* Returns the rank of A; with a velocity basis, its rank at the last solution for multipliers. */
+size_t null_space_rank(const null_space *s);
 
-/* How far the rows are from losing rank, for least constraint: the least diagonal entry of the QR of rows of unit length. */
-double reduced_margin(const reduced *r);
+/* Returns the rank margin of the least-constraint solver: the sine of the smallest angle between a row and the span of
+ * those before it (rank_qr_margin). Returns 1 with a velocity basis. */
+double null_space_margin(const null_space *s);
 
 #endif

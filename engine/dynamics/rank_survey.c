@@ -1,9 +1,10 @@
-/* row_survey.c — see the header. */
-#include "engine/solve/row_survey.h"
+/* rank_survey.c — see the header. */
+#include "engine/dynamics/rank_survey.h"
 
 #include "engine/base/random.h"
-#include "engine/solve/kinetics.h"
-#include "engine/solve/redundancy.h"
+#include "engine/base/tolerances.h"
+#include "engine/dynamics/dynamics.h"
+#include "engine/linear/redundancy.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,15 +12,15 @@
 #include <string.h>
 
 enum { STATES = 3, TRIES = 4 };
-/* How far from the start states are looked for, of each component's size or 1: a few degrees of an angle. Mechanisms that
- * are small in their units take a shorter distance, NEARER by NEARER. */
+/* Distance of the states from the initial state, relative to each component or 1: a few degrees of an angle. If no
+ * state is found, as in mechanisms that are small in their units, the distance is multiplied by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
-/* Scaled residuals: at a state that violates its constraints by δ, rows shorter than δ / REDUNDANCY_TOLERANCE appear
- * independent. Less precise states count only if no projection reaches rounding. */
-static const double ON_CONSTRAINTS = 1e-11, PRECISE = 1e-14;
-static const uint64_t SEED = 1; /* the same in each run */
+/* Scaled residual of a precise state. At a state that violates its constraints by δ, rows shorter than δ /
+ * RANK_TOLERANCE appear independent. Other states are used only if no projection is this precise. */
+static const double PRECISE = 1e-14;
+static const uint64_t SEED = 1; /* fixed, so that runs are reproducible */
 
-/* The rows that a solver takes. */
+/* Sets of rows that solvers use. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
 
 typedef struct survey_ranks {
@@ -27,14 +28,14 @@ typedef struct survey_ranks {
     bool found, precise;
 } survey_ranks;
 
-static void pass_to_solvers(kinetics *k, const survey_ranks *ranks, const double *usual) {
+static void pass_to_solvers(dynamics *k, const survey_ranks *ranks, const double *usual) {
     kkt_expect(k->all, ranks->of[ALL], usual);
     if (k->positions != k->all) kkt_expect(k->positions, ranks->of[POSITIONS], usual);
     if (k->velocities != k->all) kkt_expect(k->velocities, ranks->of[VELOCITIES], usual);
     motion_expect(&k->motion, ranks->of[ALL], ranks->of[VELOCITIES], usual);
 }
 
-void row_survey_drop(kinetics *k) {
+void rank_survey_drop(dynamics *k) {
     const survey_ranks unknown = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}, false, false};
     k->survey.done = false;
     memset(k->survey.usual, 0, k->model->m * sizeof *k->survey.usual);
@@ -42,45 +43,46 @@ void row_survey_drop(kinetics *k) {
 }
 
 static bool belongs(constraint_order order, survey_level level) {
-    return level == ALL || (level == POSITIONS ? order == CONSTRAINT_HOLONOMIC : order != CONSTRAINT_ACCELERATION);
+    return level == ALL || is_of_level(order, level == POSITIONS);
 }
 
-/* A state on the constraints about `distance` away. Velocities are changed, too: rows may contain them. */
-static hamel_status visit(kinetics *k, double t, const double *q, const double *v, double distance, uint64_t *seed,
-                          bool *found, bool *precise) {
+/* Finds a state on the constraints at about `distance`. Velocities are varied as well, because rows may depend on
+ * them. */
+static hamel_status visit_state(dynamics *k, double t, const double *q, const double *v, double distance,
+                                uint64_t *seed, bool *found, bool *precise) {
     size_t n = k->model->n;
     double *to = k->survey.state, worst = 0;
     for (size_t i = 0; i < 2 * n; i++) {
         double from = i < n ? q[i] : v[i - n];
         to[i] = from + distance * fmax(1, fabs(from)) * random_uniform(seed, -1, 1);
     }
-    hamel_status status = kinetics_project(k, t, to, to + n, &worst, NULL);
-    *found = status == HAMEL_OK && worst < ON_CONSTRAINTS;
+    hamel_status status = dynamics_project(k, t, to, to + n, &worst, NULL);
+    *found = status == HAMEL_OK && worst < PROJECTION_ERROR;
     *precise = worst < PRECISE;
-    for (size_t i = 0; i < n; i++) /* elsewhere other branches may be in force, or other rows vanish */
+    for (size_t i = 0; i < n; i++) /* a state farther away may have other branches or other vanishing rows */
         if (!(fabs(to[i] - q[i]) <= 10 * distance * fmax(1, fabs(q[i])))) *found = false;
     return status == HAMEL_NO_MEMORY ? status : HAMEL_OK;
 }
 
-static hamel_status visit_near(kinetics *k, double t, const double *q, const double *v, uint64_t *seed, bool *found,
+static hamel_status visit_near(dynamics *k, double t, const double *q, const double *v, uint64_t *seed, bool *found,
                                bool *precise) {
     double distance = DISTANCE;
     hamel_status status = HAMEL_OK;
     *found = false;
     for (int i = 0; i < TRIES && status == HAMEL_OK && !*found; i++, distance *= NEARER)
-        status = visit(k, t, q, v, distance, seed, found, precise);
+        status = visit_state(k, t, q, v, distance, seed, found, precise);
     return status;
 }
 
-/* The rank of each level at the state evaluated last, where it is larger than before. Overwrites `taken`. */
-static hamel_status note_ranks(kinetics *k, bool *taken, survey_ranks *ranks) {
+/* Raises the rank of each level to its rank at the state evaluated last, if that is larger. Overwrites `taken`. */
+static hamel_status note_ranks(dynamics *k, bool *taken, survey_ranks *ranks) {
     const hamel_model *model = k->model;
     hamel_status status = HAMEL_OK;
-    bool redundant = true; /* all rows together; if they are independent, so are the others */
+    bool redundant = true; /* if all rows are independent, so are the rows of each level */
     for (survey_level level = ALL; level < LEVELS && redundant && status == HAMEL_OK; level++) {
         redundancy found;
-        for (size_t c = 0; c < model->m; c++) taken[c] = k->mode.active[c] && belongs(model->order[c], level);
-        status = redundancy_find(&found, model, k->values, taken, k->survey.usual, REDUNDANCY_TOLERANCE);
+        for (size_t c = 0; c < model->m; c++) taken[c] = k->discrete_state.active[c] && belongs(model->order[c], level);
+        status = redundancy_find(&found, &model->dynamics.A, k->values, taken, k->survey.usual, RANK_TOLERANCE);
         if (status == HAMEL_OK && (!ranks->found || found.rank > ranks->of[level])) ranks->of[level] = found.rank;
         redundant = found.count > 0 || level != ALL;
         redundancy_free(&found);
@@ -89,9 +91,9 @@ static hamel_status note_ranks(kinetics *k, bool *taken, survey_ranks *ranks) {
     return status;
 }
 
-static void note_lengths(kinetics *k) {
-    const model_pattern *A = &k->model->A; /* by rows */
-    const double *values = k->values + k->model->at_A;
+static void note_lengths(dynamics *k) {
+    const sparse_block *A = &k->model->dynamics.A; /* sorted by rows */
+    const double *values = k->values + k->model->dynamics.A.at;
     size_t e = 0;
     for (size_t c = 0; c < k->model->m; c++) {
         double sum = 0;
@@ -100,23 +102,23 @@ static void note_lengths(kinetics *k) {
     }
 }
 
-static size_t count_active(const kinetics *k) {
+static size_t count_active(const dynamics *k) {
     size_t count = 0;
-    for (size_t c = 0; c < k->model->m; c++) count += k->mode.active[c];
+    for (size_t c = 0; c < k->model->m; c++) count += k->discrete_state.active[c];
     return count;
 }
 
-/* Large systems that are redundant at the start are projected with the compliance; any other method would cost too
- * much. */
-static hamel_status expect_from_start(kinetics *k, double t, const double *q, const double *v, bool *taken) {
+/* If a large system is redundant at the initial state, makes the projections use a compliance, because dense methods
+ * would cost too much. */
+static hamel_status expect_from_start(dynamics *k, double t, const double *q, const double *v, bool *taken) {
     survey_ranks ranks = {{0, 0, 0}, false, false};
-    if (!kkt_prefers_sparse(k->all) || kinetics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;
+    if (!kkt_prefers_sparse(k->all) || dynamics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;
     hamel_status status = note_ranks(k, taken, &ranks);
     if (status == HAMEL_OK && ranks.of[ALL] < count_active(k)) pass_to_solvers(k, &ranks, NULL);
     return status;
 }
 
-static hamel_status survey(kinetics *k, double t, const double *q, const double *v, bool *taken) {
+static hamel_status survey_states(dynamics *k, double t, const double *q, const double *v, bool *taken) {
     survey_ranks ranks = {{0, 0, 0}, false, false};
     size_t active = count_active(k);
     uint64_t seed = SEED;
@@ -131,19 +133,19 @@ static hamel_status survey(kinetics *k, double t, const double *q, const double 
         if (precise && ranks.of[ALL] == active) break;
     }
     if (status != HAMEL_OK || !ranks.found || ranks.of[ALL] == active)
-        row_survey_drop(k);
+        rank_survey_drop(k);
     else
         pass_to_solvers(k, &ranks, k->survey.usual);
     return status;
 }
 
-hamel_status row_survey_find(kinetics *k, double t, const double *q, const double *v) {
-    kinetics_memory memory = kinetics_remember(k);
+hamel_status rank_survey_find(dynamics *k, double t, const double *q, const double *v) {
+    dynamics_memory memory = dynamics_remember(k);
     bool *taken = calloc(k->model->m + 1, sizeof *taken);
-    row_survey_drop(k);
-    hamel_status status = taken ? survey(k, t, q, v, taken) : HAMEL_NO_MEMORY;
+    rank_survey_drop(k);
+    hamel_status status = taken ? survey_states(k, t, q, v, taken) : HAMEL_NO_MEMORY;
     free(taken);
     k->survey.done = true;
-    kinetics_recall(k, &memory);
-    return status == HAMEL_OK ? kinetics_evaluate(k, t, q, v, NULL) : status;
+    dynamics_recall(k, &memory);
+    return status == HAMEL_OK ? dynamics_evaluate(k, t, q, v, NULL) : status;
 }

@@ -1,32 +1,32 @@
-/* row_survey.h — the rank of the rows of A along a motion, and the usual length of each row.
+/* rank_survey.h — rank of A along a motion and usual length of each of its rows.
  *
- * At a single state, rounding and the drift of an integration would decide about dependence. If cos(a) b' = 0 and
- * sin(a) b' = 0 fix a distance together, one of the rows vanishes at each quarter turn, and its rounding points
- * anywhere. The rank of analytic rows is the same at almost all states of a connected set, and lower at the others. So
- * it is found once, at random states on the constraints near the start (random evaluation, as in Schwartz, J. ACM 27
- * (1980) 701), and is an upper bound from then on; each row is measured by its length at these states. The survey is
- * not updated later, so the results of a run do not depend on the states that have been evaluated. */
-#ifndef HAMEL_SOLVE_ROW_SURVEY_H
-#define HAMEL_SOLVE_ROW_SURVEY_H
+ * At a single state, rounding and the drift of the integration would decide the rank. For example, of the rows cos(a)
+ * b' = 0 and sin(a) b' = 0 one vanishes at each quarter turn, and the direction of its rounding is arbitrary. The rank
+ * of analytic rows is the same at almost all states of a connected set and lower at the others. It is therefore
+ * computed once, at random states on the constraints near the initial state (random evaluation, as in Schwartz, J. ACM
+ * 27 (1980) 701), and used as an upper bound. Row lengths are compared with those at these states. The survey is not
+ * updated later, so results do not depend on which states have been evaluated. */
+#ifndef HAMEL_DYNAMICS_RANK_SURVEY_H
+#define HAMEL_DYNAMICS_RANK_SURVEY_H
 
 #include "engine/base/error.h"
 
 #include <stdbool.h>
 
-struct kinetics;
+struct dynamics;
 
-typedef struct row_survey {
-    bool done;     /* for the constraints that are active */
+typedef struct rank_survey {
+    bool done;     /* whether the active constraints have been surveyed */
     double *usual; /* m: largest length of a row at the states visited; 0: unknown */
     double *state; /* 2n: q and q' of a state visited */
-} row_survey;
+} rank_survey;
 
-/* Surveys the active constraints near (t, q, v), which should lie on them, and passes the result to the solvers of k.
- * If no state is found, or no rows are redundant, the rank is decided at each state. On return (t, q, v) is evaluated.
- * HAMEL_OK, HAMEL_NO_MEMORY, HAMEL_NOT_FINITE. */
-hamel_status row_survey_find(struct kinetics *k, double t, const double *q, const double *v) HAMEL_CHECKED;
+/* Surveys the active constraints near (t, q, v), a state that satisfies them, and passes the result to the solvers of
+ * k. If no state is found or no row is redundant, solvers decide the rank at each state. Evaluates (t, q, v) at the
+ * end. Returns HAMEL_OK, HAMEL_NO_MEMORY or HAMEL_NOT_FINITE. */
+hamel_status rank_survey_find(struct dynamics *k, double t, const double *q, const double *v) HAMEL_CHECKED;
 
-/* Discards the result, because other constraints act from now on. */
-void row_survey_drop(struct kinetics *k);
+/* Discards the result. Call when the active constraints change. */
+void rank_survey_drop(struct dynamics *k);
 
 #endif

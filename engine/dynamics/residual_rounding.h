@@ -1,16 +1,17 @@
-/* residual_rounding.h — whether constraints hold as well as their own rounding allows.
+/* residual_rounding.h — test whether residuals are rounding errors of their expressions.
  *
- * A residual is measured relative to its gradient, Σ |A_ci| max(1, |q_i|) (kinetics.h). If the terms of a constraint
- * are much larger than that and cancel, as the positions of two points of one body in millimetres do, rounding alone
- * exceeds any fixed part of it. Then the bound of the rounding error of the expression decides (graph_evaluate). */
-#ifndef HAMEL_SOLVE_RESIDUAL_ROUNDING_H
-#define HAMEL_SOLVE_RESIDUAL_ROUNDING_H
+ * A residual is measured relative to its gradient, Σ |A_ci| max(1, |q_i|) (dynamics.h). If the terms of a constraint
+ * are much larger and cancel, as positions in millimetres of two points of one body, their rounding exceeds any fixed
+ * fraction of that scale. The residual is then compared with a bound on the rounding error of the expression
+ * (graph_evaluate). */
+#ifndef HAMEL_DYNAMICS_RESIDUAL_ROUNDING_H
+#define HAMEL_DYNAMICS_RESIDUAL_ROUNDING_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 
-/* *rounding: whether each residual of a level, at the state evaluated last, after kinetics_residuals, is at most
- * `scaled` as kinetics_scaled has it, or within its rounding. If the former fails, it walks through the expressions and
- * allocates: not for a right-hand side. HAMEL_OK or HAMEL_NO_MEMORY. */
-hamel_status residuals_find_rounding(const kinetics *k, bool position, double scaled, bool *rounding) HAMEL_CHECKED;
+/* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding. Call
+ * after dynamics_residuals. If a residual exceeds `scaled`, the function evaluates the expressions and allocates
+ * memory, so do not use it in right-hand sides. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+hamel_status residuals_find_rounding(const dynamics *k, bool position, double scaled, bool *rounding) HAMEL_CHECKED;
 
 #endif

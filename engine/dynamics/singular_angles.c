@@ -1,23 +1,23 @@
 /* singular_angles.c — see the header. */
-#include "engine/solve/singular_angles.h"
+#include "engine/dynamics/singular_angles.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The sine of the angle between two axes. The mass matrix has its square as a pivot, and what rounding makes a singular one of
- * begins at 1e-8 (mass_rank.c). */
-static const double NEAR = 1e-6;
+/* Sine of the angle between two axes below which an orientation is reported. Its square is a pivot of the mass matrix.
+ * Pivots below 1e-14 are rounding (mass_rank.c), which corresponds to a sine of 1e-7. */
+static const double NEAR_SINGULAR = 1e-6;
 
-/* The orientation with the least sine; NULL when none is near, or without memory. */
-static const system_angles *nearest(const kinetics *k) {
+/* Returns the orientation with the smallest sine, or NULL if none is near its singularity or if out of memory. */
+static const system_angles *nearest_orientation(const dynamics *k) {
     const hamel_system *s = k->model->system;
     graph_node last = -1;
     for (size_t i = 0; i < s->angles_count; i++)
         if (s->angles[i].sine > last) last = s->angles[i].sine;
     if (last < 0) return NULL;
     size_t count = (size_t)last + 1;
-    double *value = malloc(2 * count * sizeof *value), least = NEAR;
+    double *value = malloc(2 * count * sizeof *value), least = NEAR_SINGULAR;
     if (!value) return NULL;
     program_inputs in = model_inputs(k->model, &k->t, k->q, k->v, NULL, NULL, NULL);
     graph_point at = {{0}, {0}};
@@ -34,8 +34,8 @@ static const system_angles *nearest(const kinetics *k) {
     return found;
 }
 
-bool singular_angles_explain(const kinetics *k, hamel_error *error) {
-    const system_angles *found = nearest(k);
+bool singular_angles_explain(const dynamics *k, hamel_error *error) {
+    const system_angles *found = nearest_orientation(k);
     if (!found) return false;
     (void)hamel_fail(
         error, HAMEL_SINGULAR, found->pointer, 0,

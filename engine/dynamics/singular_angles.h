@@ -1,12 +1,12 @@
-/* singular_angles.h — orientations by three angles, two of which rotate about the same axis at a state. The angles do
- * not determine the motion there, although the inertia of the body is regular. */
-#ifndef HAMEL_SOLVE_SINGULAR_ANGLES_H
-#define HAMEL_SOLVE_SINGULAR_ANGLES_H
+/* singular_angles.h — detection of singular angle triples (gimbal lock). Two of the three angles then rotate about the
+ * same axis and do not determine the motion, although the inertia of the body is regular. */
+#ifndef HAMEL_DYNAMICS_SINGULAR_ANGLES_H
+#define HAMEL_DYNAMICS_SINGULAR_ANGLES_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 
-/* Adds a SINGULAR fault that names the orientation nearest to its singularity at the state evaluated last; false if
- * none is near it. */
-bool singular_angles_explain(const kinetics *k, hamel_error *error);
+/* Adds an error HAMEL_SINGULAR for the orientation nearest to its singularity at the state evaluated last. Returns
+ * false if no orientation is near one. */
+bool singular_angles_explain(const dynamics *k, hamel_error *error);
 
 #endif

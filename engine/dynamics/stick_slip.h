@@ -1,55 +1,58 @@
-/* sticking.h — frictions that stick: which hold, and which way the others slip.
+/* stick_slip.h — decision which friction contacts stick and in which direction the others slip.
  *
- * Of each slip w along a surface (model.h: one speed, or in space a vector) one of these is so between two events:
+ * Each slip w along a surface (model.h: a speed, or a vector in space) has one of these states between two events:
+ *     slips    w ≠ 0, or w = 0 and |w| increases; its frictions are −μ|N| w/|w| with a fixed direction, which does not
+ *              reverse when w passes 0 (mechanics/friction.c)
+ *     sticks   w = 0 is a constraint, whose multiplier F is the friction force: |F| ≤ Σ μ_s |N| over its frictions
+ *     idle     none of its constraints is active
  *
- *     slips    w ≠ 0, or about to be; its frictions are −μ|N| w/|w|, held so that they do not turn about as w passes 0
- *              (mechanics/friction.c)
- *     sticks   w = 0 as a constraint, whose multiplier F holds the point: |F| ≤ Σ μ_s |N| over its frictions
- *     idle     none of its constraints is active: neither
- *
- * What a slip does that has come to rest is decided by contradiction (Papastavridis, A31; Pfeiffer & Glocker, Multibody
- * Dynamics with Unilateral Contacts, 1996, ch. 5): all stick, until one exceeds its limit: that slips against the force
- * which could not hold it; and one that would slip backwards sticks. */
-#ifndef HAMEL_SOLVE_STICKING_H
-#define HAMEL_SOLVE_STICKING_H
+ * The states of slips at rest are decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics with
+ * Unilateral Contacts, 1996, ch. 5). At first all of them stick. Then the slip that exceeds its limit most is released
+ * and slips against its friction force; a slip that would slip backwards sticks again. */
+#ifndef HAMEL_DYNAMICS_STICK_SLIP_H
+#define HAMEL_DYNAMICS_STICK_SLIP_H
 
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 
-typedef struct sticking sticking;
+typedef struct stick_slip stick_slip;
 
-/* NULL without memory. `k` is borrowed; its model has slips. */
-sticking *sticking_create(kinetics *k);
-void sticking_free(sticking *w);
+/* Allocates from k->memory; `k` is borrowed and its model must have slips. Returns NULL if out of memory. */
+stick_slip *stick_slip_create(dynamics *k);
 
-/* Slip j has come to rest, or exceeds its limit: known to the next decision, whatever rounding makes of it. */
-void sticking_mark(sticking *w, size_t j);
+/* Records that an event has found slip j at rest or beyond its limit. The next decision treats it as at rest,
+ * regardless of rounding. */
+void stick_slip_mark(stick_slip *w, size_t j);
 
-/* Lets everything loose, for an event to act. HAMEL_OK or HAMEL_NO_MEMORY. */
-hamel_status sticking_release(sticking *w) HAMEL_CHECKED;
+/* Releases all slips, before an event changes the velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+hamel_status stick_slip_release(stick_slip *w) HAMEL_CHECKED;
 
-/* Decides at (t, q, v) and gives the mode of the kinetics the result. Speeds no larger than the tolerances can tell from 0
- * are at rest. HAMEL_SINGULAR, with a fault, when no decision agrees with itself; or a status of kinetics_accelerations. */
-hamel_status sticking_decide(sticking *w, double t, const double *q, const double *v, hamel_error *error) HAMEL_CHECKED;
+/* Decides at (t, q, v) and sets the discrete state of the dynamics. Slips whose speed is within the tolerances of 0 are
+ * at rest. Returns HAMEL_SINGULAR, with an error, if no state is consistent; otherwise a status of
+ * dynamics_accelerations. */
+hamel_status stick_slip_decide(stick_slip *w, double t, const double *q, const double *v,
+                               hamel_error *error) HAMEL_CHECKED;
 
-/* Whether any slip sticks, so that sticking_distance needs multipliers. */
-bool sticking_any(const sticking *w);
+/* Returns true if any slip sticks, so that stick_slip_distance needs multipliers. */
+bool stick_slip_any_sticks(const stick_slip *w);
 
-/* Evaluates the limits at a state with its multipliers; takes in component `part` of slip j there. */
-void sticking_evaluate(sticking *w, const program_inputs *state);
-void sticking_see(sticking *w, size_t j, size_t part, double speed);
+/* stick_slip_evaluate computes the friction limits at a state with its multipliers; stick_slip_set_speed sets component
+ * `part` of slip j at that state. */
+void stick_slip_evaluate(stick_slip *w, const program_inputs *state);
+void stick_slip_set_speed(stick_slip *w, size_t j, size_t part, double speed);
 
-/* How far slip j, with limits and components as taken in last, is from its next decision: the speed in its direction, or
- * what the limit leaves; positive for an idle one. */
-double sticking_distance(const sticking *w, size_t j);
+/* Returns the root function of slip j for the limits and components set last: the speed in its direction if it slips,
+ * the limit minus the force if it sticks, 1 if it is idle. */
+double stick_slip_distance(const stick_slip *w, size_t j);
 
-/* Whether any slip has a direction that turns; takes these from the components taken in last. */
-bool sticking_turns(const sticking *w);
-void sticking_follow(sticking *w);
+/* stick_slip_turns returns true if any slip in space has a direction that may turn; stick_slip_follow sets these
+ * directions from the components set last. */
+bool stick_slip_turns(const stick_slip *w);
+void stick_slip_follow(stick_slip *w);
 
-/* The size of the forces that slip j compares, as evaluated last; 0 for one that does not stick. */
-double sticking_scale(const sticking *w, size_t j);
+/* Returns the magnitude of the forces that were last compared for slip j, or 0 if it does not stick. */
+double stick_slip_scale(const stick_slip *w, size_t j);
 
-/* How far beyond its edge slip j stood, at most, after the last decision. */
-double sticking_slack(const sticking *w, size_t j);
+/* Returns a bound on how far beyond 0 the root function of slip j was after the last decision. */
+double stick_slip_slack(const stick_slip *w, size_t j);
 
 #endif

@@ -1,33 +1,34 @@
-/* transitivity.h — Hamel's coefficients at a state, and what they and the moving quasi-velocities add to the equations of
- * motion (engine/mechanics/boltzmann_hamel.c has the equations whole).
+/* transitivity.h — Hamel's coefficients at a state and their terms in the equations of motion
+ * (engine/mechanics/boltzmann_hamel.c).
  *
- * With P_j = ∂ℓ/∂u_j = Σ_i p_i Φ_ij, the implicit rules Φ' = −Φ Ψ' Φ and ∂q'/∂q at fixed u = −Φ ∂u/∂q at fixed q' give
+ * Let P_j = ∂ℓ/∂u_j = Σ_i p_i Φ_ij. Implicit differentiation gives Φ' = −Φ Ψ' Φ and (∂q'/∂q at fixed u) = −Φ (∂u/∂q at
+ * fixed q'), hence
  *
  *     d/dt ∂ℓ/∂u_r = Σ_i Φ_ir dp_i/dt − Σ_j P_j Σ_i dΨ_ji/dt Φ_ir
  *     Σ_i Φ_ir ∂ℓ/∂q_i = Σ_i Φ_ir (∂L/∂q_i − Σ_j P_j ∂u_j/∂q_i)
  *
- * so against Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i) there is more by − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t. */
-#ifndef HAMEL_SOLVE_TRANSITIVITY_H
-#define HAMEL_SOLVE_TRANSITIVITY_H
+ * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). */
+#ifndef HAMEL_DYNAMICS_TRANSITIVITY_H
+#define HAMEL_DYNAMICS_TRANSITIVITY_H
 
-#include "engine/solve/frame.h"
-#include "engine/solve/mode.h"
+#include "engine/dynamics/discrete_state.h"
+#include "engine/dynamics/velocity_basis.h"
 
 typedef struct transitivity transitivity;
 
-/* NULL without memory; the model has one. `mode` is borrowed: its branches hold. */
-transitivity *transitivity_create(const hamel_model *model, const motion_mode *mode);
-void transitivity_free(transitivity *x);
+/* The model must have model->transitivity. `state` is borrowed and provides the branches. Returns NULL if out of
+ * memory. */
+transitivity *transitivity_create(const hamel_model *model, const discrete_state *state, arena *memory);
 
-/* Evaluates at (t, q, v). HAMEL_OK or HAMEL_NOT_FINITE. */
+/* Evaluates the derivatives of Ψ at (t, q, v). Returns HAMEL_OK or HAMEL_NOT_FINITE. */
 hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, const double *v) HAMEL_CHECKED;
 
-/* out[n] := the covector whose product with Φ is what there is more on the left (see above), for the frame factored at
- * the same state and velocities v. */
-void transitivity_covector(transitivity *x, frame *f, const double *v, double *out);
+/* Sets out[n] to the covector whose product with Φ is the sum of the added terms. `b` must be factored at the same
+ * state; v are the velocities. */
+void transitivity_covector(transitivity *x, velocity_basis *b, const double *v, double *out);
 
-/* γ^j_rl and γ^j_r of the state evaluated last; j < n, r and l < freedom count in the frame. */
-double transitivity_coefficient(transitivity *x, frame *f, size_t j, size_t r, size_t l);
-double transitivity_coefficient_of_time(transitivity *x, frame *f, size_t j, size_t r);
+/* Return γ^j_rl and γ^j_r at the state evaluated last; j < n, r and l < freedom are indices in the basis. */
+double transitivity_coefficient(transitivity *x, velocity_basis *b, size_t j, size_t r, size_t l);
+double transitivity_coefficient_of_time(transitivity *x, velocity_basis *b, size_t j, size_t r);
 
 #endif

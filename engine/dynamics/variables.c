@@ -1,10 +1,12 @@
-/* variables.c — keeps the state and asks the kind; and the plainest kind, w = q' itself. */
-#include "engine/solve/variables_int.h"
+/* variables.c — dispatch to the kinds of variables, and the simplest kind, w = q'. */
+#include "engine/dynamics/variables_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- velocities: w = q' --------------------------------------------------------------------------------------------- */
+/* --- velocities: w = q'
+ * --------------------------------------------------------------------------------------------- */
 
 static hamel_status velocities_open(variables *x, hamel_error *error) {
     (void)error;
@@ -55,7 +57,8 @@ static const variables_table *const tables[] = {
     [VARIABLES_NONCYCLIC] = &variables_noncyclic,
 };
 
-/* --- any kind -------------------------------------------------------------------------------------------------------- */
+/* --- any kind
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void keep_state(variables *x, double t, const double *q, const double *v) {
     x->t = t;
@@ -63,44 +66,43 @@ static void keep_state(variables *x, double t, const double *q, const double *v)
     memcpy(x->v, v, x->n * sizeof *v);
 }
 
-variables *variables_create(kinetics *k, double t, const double *q, const double *v, hamel_error *error) {
+/* Opens a kind at the state. Frees the memory of the previous kind. */
+static hamel_status open_kind(variables *x, const variables_table *table, double t, const double *q, const double *v,
+                              hamel_error *error) {
+    arena_free(&x->memory);
+    *x = (variables){.table = table, .dynamics = x->dynamics, .n = x->n, .memory = x->memory};
+    x->q = arena_doubles(&x->memory, x->n);
+    x->v = arena_doubles(&x->memory, x->n);
+    if (x->memory.failed) return hamel_out_of_memory(error);
+    keep_state(x, t, q, v);
+    return table->open(x, error);
+}
+
+variables *variables_create(dynamics *k, double t, const double *q, const double *v, hamel_error *error) {
     variables *x = calloc(1, sizeof *x);
-    size_t n = k->model->n;
-    double *state = calloc(2 * n + 1, sizeof *state);
-    if (!x || !state) {
-        free(x), free(state);
-        (void)hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the variables of the formulation");
+    if (!x) {
+        (void)hamel_out_of_memory(error);
         return NULL;
     }
-    *x = (variables){
-        .table = tables[k->model->formulation->variables], .kinetics = k, .n = n, .q = state, .v = state + n};
-    keep_state(x, t, q, v);
-    if (x->table->open(x, error) == HAMEL_OK) return x;
+    *x = (variables){.dynamics = k, .n = k->model->n};
+    if (open_kind(x, tables[k->model->formulation->variables], t, q, v, error) == HAMEL_OK) return x;
     variables_free(x);
     return NULL;
 }
 
 void variables_free(variables *x) {
     if (!x) return;
-    if (x->table->close) x->table->close(x);
-    free(x->q);
+    arena_free(&x->memory);
     free(x);
 }
 
 hamel_status variables_restart(variables *x, double t, const double *q, const double *v, hamel_error *error) {
-    if (x->table->close) x->table->close(x);
-    x->own = NULL;
-    keep_state(x, t, q, v);
-    return x->table->open(x, error);
+    return open_kind(x, x->table, t, q, v, error);
 }
 
 hamel_status variables_change_kind(variables *x, bool plain, double t, const double *q, const double *v,
                                    hamel_error *error) {
-    if (x->table->close) x->table->close(x);
-    x->own = NULL;
-    x->table = plain ? &velocities : tables[x->kinetics->model->formulation->variables];
-    keep_state(x, t, q, v);
-    return x->table->open(x, error);
+    return open_kind(x, plain ? &velocities : tables[x->dynamics->model->formulation->variables], t, q, v, error);
 }
 
 size_t variables_count(const variables *x) {
@@ -133,6 +135,7 @@ hamel_status variables_from_velocities(variables *x, double t, const double *q, 
 }
 
 hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
+    assert(x->count <= x->n && dw != a);
     return x->table->rates(x, a, lambda, dw);
 }
 
@@ -145,6 +148,7 @@ hamel_status variables_velocity_change(variables *x, const double *dq, const dou
 }
 
 hamel_status variables_change(variables *x, const double *dq, const double *dv, double *dw) {
+    assert(x->count <= x->n);
     return x->table->change(x, dq, dv, dw);
 }
 

@@ -1,21 +1,20 @@
-/* variables_int.h — a kind of velocity variables: a table of functions over a workspace of its own.
+/* variables_int.h — interface of a kind of velocity variables: a table of functions and a workspace.
  *
- * The functions are those of variables.h; a map is called with the state already kept in x->t, x->q, x->v. */
-#ifndef HAMEL_SOLVE_VARIABLES_INT_H
-#define HAMEL_SOLVE_VARIABLES_INT_H
+ * Each entry implements the function of the same name in variables.h at the state x->t, x->q, x->v. */
+#ifndef HAMEL_DYNAMICS_VARIABLES_INT_H
+#define HAMEL_DYNAMICS_VARIABLES_INT_H
 
-#include "engine/solve/variables.h"
+#include "engine/dynamics/variables.h"
 
 typedef struct variables_table {
     bool meet_constraints, need_multipliers;
-    /* Sets x->count and x->own at the consistent state kept. */
+    /* Sets x->count and x->own for the consistent state in x; allocates from x->memory. */
     hamel_status (*open)(variables *x, hamel_error *error);
-    void (*close)(variables *x);
-    /* x->v holds the guess and takes the result. */
+    /* x->v is the guess on entry and the result on return. */
     hamel_status (*velocities)(variables *x, const double *w, hamel_error *error);
     hamel_status (*from_velocities)(variables *x, double *w);
     hamel_status (*rates)(variables *x, const double *a, const double *lambda, double *dw);
-    /* NULL: kinetics' own are the rates. */
+    /* NULL: the accelerations of `dynamics` are used unchanged. */
     hamel_status (*accelerations)(variables *x, const double *dw, double *a);
     hamel_status (*velocity_change)(variables *x, const double *dq, const double *dw, double *dv);
     hamel_status (*change)(variables *x, const double *dq, const double *dv, double *dw);
@@ -26,10 +25,11 @@ extern const variables_table variables_momenta, variables_noncyclic;
 
 struct variables {
     const variables_table *table;
-    kinetics *kinetics;
+    dynamics *dynamics;
     size_t n, count;
-    double t, *q, *v; /* the state given last; n each, its own */
-    void *own;        /* of the kind */
+    double t, *q, *v; /* state of the last conversion; q, v: n each, owned */
+    arena memory;     /* holds q, v and the workspace */
+    void *own;        /* workspace of the kind */
 };
 
 #endif

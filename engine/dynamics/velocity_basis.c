@@ -1,311 +1,319 @@
-/* frame.c — rank-revealing choice of the rows, LU of Ψ at each state. */
-#include "engine/solve/frame.h"
+/* velocity_basis.c — choice of the rows by rank-revealing QR, and LU of Ψ at each state. */
+#include "engine/dynamics/velocity_basis.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The sine of the angle below which a quasi-velocity of the user is treated as dependent on those before it and on the
- * constraints: solutions may lose three digits to it, and velocities of coordinates take its place. */
+/* Sine of the angle below which a quasi-velocity is treated as dependent on the preceding ones and the constraints, and
+ * is replaced by the velocity of a coordinate. At this angle solutions lose three digits. */
 static const double INDEPENDENT = 1e-3;
-/* The frame is chosen again where the smallest pivot falls below this part of what it was. */
+/* The basis is chosen again when the smallest pivot falls below this fraction of its value at the choice, so that at
+ * most one digit is lost. */
 static const double WORN = 0.1;
-/* The smallest part of unit rows in the QR that names coordinates; rows of a basis have full rank. */
+/* Smallest pivot accepted in the QR that selects coordinates. Its rows are orthonormal, so a smaller pivot means that
+ * their rank is deficient. */
 static const double FULL_RANK = 1e-8;
-/* Part of a redundant row that may lie outside the span of the others: integration keeps constraints only to its
- * tolerance. */
+/* Largest part of a redundant row outside the span of the others, relative to its length. Between projections,
+ * constraints hold only to the tolerance of the integration. */
 static const double GROWN = 1e-4;
 
-/* Of quasi-velocities, constraints and coordinates. */
+/* Returns the length of the index array: quasi-velocities, constraints and coordinates. */
 static size_t name_count(const hamel_model *model) {
     return model->system->quasi_count + model->m + model->n;
 }
 
-frame *frame_create(const hamel_model *model) {
-    frame *f = calloc(1, sizeof *f);
-    if (!f) return NULL;
-    size_t n = model->n, m = model->m, A = model->A.count, C = model->C.count;
-    f->model = model;
-    f->n = n;
-    f->user = calloc(2 * name_count(model) + n + 1, sizeof *f->user);
-    double *at = calloc(4 * n * n + 2 * n + n * m + A + C + 2 * m + 1, sizeof *at);
-    f->lu = at;
-    bool good = f->user && at;
-    good = row_space_create(&f->rows, n, m) && good;
-    good = row_space_create(&f->all, n, n) && good;
-    if (!good) {
-        frame_free(f);
+velocity_basis *velocity_basis_create(const hamel_model *model, arena *memory) {
+    size_t n = model->n, m = model->m;
+    velocity_basis *b = arena_alloc(memory, 1, sizeof *b);
+    if (!b) return NULL;
+    *b = (velocity_basis){.model = model,
+                          .n = n,
+                          .limit = SIZE_MAX,
+                          .user = arena_alloc(memory, name_count(model), sizeof *b->user),
+                          .kept.names = arena_alloc(memory, name_count(model), sizeof *b->user),
+                          .pivot = arena_alloc(memory, n, sizeof *b->pivot),
+                          .lu = arena_doubles(memory, n * n),
+                          .lu_scale = arena_doubles(memory, n),
+                          .Phi = arena_doubles(memory, n * n),
+                          .orthonormal = arena_doubles(memory, n * n),
+                          .A = arena_doubles(memory, model->dynamics.A.count),
+                          .C = arena_doubles(memory, model->dynamics.C.count),
+                          .work = arena_doubles(memory, n * m),
+                          .constraint_rows = arena_doubles(memory, n * n),
+                          .usual_here = arena_doubles(memory, m),
+                          .values = arena_doubles(memory, m),
+                          .vector = arena_doubles(memory, n)};
+    bool good = rank_qr_create(&b->rows, n, m);
+    good = rank_qr_create(&b->all, n, n) && good;
+    if (memory->failed || !good) {
+        velocity_basis_free(b);
         return NULL;
     }
-    f->row = f->user + model->system->quasi_count;
-    f->coordinate = f->row + m;
-    f->kept.names = f->coordinate + n;
-    f->pivot = f->kept.names + name_count(model);
-    f->Phi = at += n * n;
-    f->orthonormal = at += n * n;
-    f->lu_scale = at += n * n;
-    f->A = at += n;
-    f->C = at += A;
-    f->work = at += C;
-    f->basis = at += n * m;
-    f->usual_here = at += n * n;
-    f->values = at += m;
-    f->vector = at + m;
-    f->limit = SIZE_MAX;
-    return f;
+    b->row = b->user + model->system->quasi_count;
+    b->coordinate = b->row + m;
+    return b;
 }
 
-void frame_free(frame *f) {
-    if (!f) return;
-    row_space_free(&f->rows);
-    row_space_free(&f->all);
-    free(f->lu); /* the block of all doubles */
-    free(f->user);
-    free(f);
+void velocity_basis_free(velocity_basis *b) {
+    if (!b) return;
+    rank_qr_free(&b->rows);
+    rank_qr_free(&b->all);
 }
 
-/* --- choice ---------------------------------------------------------------------------------------------------------- */
+/* --- choice
+ * ---------------------------------------------------------------------------------------------------------- */
 
-/* Constraint rows at the level of velocities into `work`, n × their number; `row` names them. */
-static size_t list_rows(frame *f, const double *A) {
-    const hamel_model *model = f->model;
+/* Copies the velocity-level constraint rows to `work` (n × their number) and lists their indices in `row`. */
+static size_t list_rows(velocity_basis *b, const double *A) {
+    const hamel_model *model = b->model;
     size_t count = 0;
-    memset(f->work, 0, f->n * model->m * sizeof *f->work);
+    memset(b->work, 0, b->n * model->m * sizeof *b->work);
     for (size_t c = 0, e = 0; c < model->m; c++) { /* the pattern is sorted by row */
         bool take = model->order[c] != CONSTRAINT_ACCELERATION;
-        for (; e < model->A.count && (size_t)model->A.row[e] == c; e++)
-            if (take) f->work[(size_t)model->A.column[e] + f->n * count] = A[e];
-        if (take) f->row[count++] = c;
+        for (; e < model->dynamics.A.count && (size_t)model->dynamics.A.row[e] == c; e++)
+            if (take) b->work[(size_t)model->dynamics.A.column[e] + b->n * count] = A[e];
+        if (take) b->row[count++] = c;
     }
     return count;
 }
 
-/* Q₁ of the rows listed, for the values of A, into `basis`. False when they have fewer than `limit` dimensions and it is
- * `exact`. */
-static bool find_basis(frame *f, const double *A, size_t limit, bool exact) {
-    f->listed = list_rows(f, A);
-    for (size_t r = 0; r < f->listed; r++) f->usual_here[r] = f->usual ? f->usual[f->row[r]] : 0;
-    f->rows.limit = limit;
-    row_space_load(&f->rows, f->listed, f->work, f->usual_here);
-    if (!row_space_factor(&f->rows) || (exact && f->rows.rank < limit)) return false;
-    row_space_directions(&f->rows, f->basis);
+/* Writes Q₁ of the velocity-level rows of A to `constraint_rows`. Returns false if they are not finite, or if `exact`
+ * and their rank is below `limit`. */
+static bool find_basis(velocity_basis *b, const double *A, size_t limit, bool exact) {
+    b->listed = list_rows(b, A);
+    for (size_t r = 0; r < b->listed; r++) b->usual_here[r] = b->usual ? b->usual[b->row[r]] : 0;
+    b->rows.limit = limit;
+    rank_qr_load(&b->rows, b->listed, b->work, b->usual_here);
+    if (!rank_qr_factor(&b->rows) || (exact && b->rows.rank < limit)) return false;
+    rank_qr_directions(&b->rows, b->constraint_rows);
     return true;
 }
 
-static bool choose_rows(frame *f, const double *A) {
-    if (!find_basis(f, A, f->limit, false)) return false;
-    f->row_count = f->rows.rank;
-    f->freedom = f->n - f->row_count;
-    memcpy(f->orthonormal, f->basis, f->n * f->row_count * sizeof *f->basis);
+static bool choose_rows(velocity_basis *b, const double *A) {
+    if (!find_basis(b, A, b->limit, false)) return false;
+    b->row_count = b->rows.rank;
+    b->freedom = b->n - b->row_count;
+    memcpy(b->orthonormal, b->constraint_rows, b->n * b->row_count * sizeof *b->constraint_rows);
     return true;
 }
 
-static double norm(size_t n, const double *x) {
+static double row_norm(size_t n, const double *x) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
     return sqrt(sum);
 }
 
-/* Takes a row into the orthonormal set of `count` if it is independent of it (Gram and Schmidt, twice is enough). */
-static bool take_row(frame *f, double *row, size_t count) {
-    size_t n = f->n;
-    double before = norm(n, row);
+/* Adds a row to the `count` orthonormal rows if it is independent of them. Two passes of Gram–Schmidt suffice (Parlett,
+ * The Symmetric Eigenvalue Problem, 6.9). */
+static bool take_quasi_row(velocity_basis *b, double *row, size_t count) {
+    size_t n = b->n;
+    double before = row_norm(n, row);
     if (!(before > 0)) return false;
     for (size_t i = 0; i < n; i++) row[i] /= before;
     for (int pass = 0; pass < 2; pass++)
         for (size_t j = 0; j < count; j++) {
-            double sum = 0, *q = f->orthonormal + n * j;
+            double sum = 0, *q = b->orthonormal + n * j;
             for (size_t i = 0; i < n; i++) sum += q[i] * row[i];
             for (size_t i = 0; i < n; i++) row[i] -= sum * q[i];
         }
-    double left = norm(n, row);
+    double left = row_norm(n, row);
     if (!(left > INDEPENDENT)) return false;
-    for (size_t i = 0; i < n; i++) f->orthonormal[i + n * count] = row[i] / left;
+    for (size_t i = 0; i < n; i++) b->orthonormal[i + n * count] = row[i] / left;
     return true;
 }
 
-/* The user's quasi-velocities in their order, as far as they are independent and there is room. */
-static void choose_user(frame *f, const double *C) {
-    const model_pattern *p = &f->model->C;
-    f->user_count = 0;
-    for (size_t r = 0, e = 0; r < f->model->system->quasi_count && f->user_count < f->freedom; r++) {
-        memset(f->lu_scale, 0, f->n * sizeof *f->lu_scale);
-        for (; e < p->count && (size_t)p->row[e] == r; e++) f->lu_scale[p->column[e]] = C[e];
-        if (take_row(f, f->lu_scale, f->row_count + f->user_count)) f->user[f->user_count++] = r;
+/* Chooses independent quasi-velocities of the user in the given order, at most as many as there are degrees of
+ * freedom. */
+static void choose_user(velocity_basis *b, const double *C) {
+    const sparse_block *p = &b->model->dynamics.C;
+    b->user_count = 0;
+    for (size_t r = 0, e = 0; r < b->model->system->quasi_count && b->user_count < b->freedom; r++) {
+        memset(b->lu_scale, 0, b->n * sizeof *b->lu_scale);
+        for (; e < p->count && (size_t)p->row[e] == r; e++) b->lu_scale[p->column[e]] = C[e];
+        if (take_quasi_row(b, b->lu_scale, b->row_count + b->user_count)) b->user[b->user_count++] = r;
     }
 }
 
-static hamel_status factor(frame *f, const double *A, const double *C);
+static hamel_status factor_basis(velocity_basis *b, const double *A, const double *C);
 
-/* Coordinates whose velocities complete the set: those by which what is left free is determined best, the pivots of a QR
- * of a basis of it. Unit rows keep apart what does not touch. */
-static bool choose_coordinates(frame *f) {
-    size_t n = f->n, count = f->freedom - f->user_count;
-    row_space_load(&f->all, n - count, f->orthonormal, NULL);
-    if (!row_space_factor(&f->all) || f->all.rank != n - count) return false;
-    row_space_free_directions(&f->all, f->Phi);
-    f->has_directions = false;
+/* Chooses the coordinates whose velocities complete the basis, as the pivots of a QR of the remaining free directions.
+ * Orthonormal input rows keep uncoupled coordinates separate. */
+static bool choose_coordinates(velocity_basis *b) {
+    size_t n = b->n, count = b->freedom - b->user_count;
+    rank_qr_load(&b->all, n - count, b->orthonormal, NULL);
+    if (!rank_qr_factor(&b->all) || b->all.rank != n - count) return false;
+    rank_qr_free_directions(&b->all, b->Phi);
+    b->has_directions = false;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < count; i++) f->all.QR[i + count * j] = f->Phi[j + n * i];
-    if (dense_qr(count, n, count, f->all.QR, f->all.tau, f->all.pivot, FULL_RANK, f->all.scratch) < count) return false;
-    memcpy(f->coordinate, f->all.pivot, count * sizeof *f->coordinate);
+        for (size_t i = 0; i < count; i++) b->all.QR[i + count * j] = b->Phi[j + n * i];
+    if (dense_qr(count, n, count, b->all.QR, b->all.tau, b->all.pivot, FULL_RANK, b->all.scratch) < count) return false;
+    memcpy(b->coordinate, b->all.pivot, count * sizeof *b->coordinate);
     return true;
 }
 
-void frame_release(frame *f) {
-    f->chosen = f->kept.chosen = false;
+void velocity_basis_release(velocity_basis *b) {
+    b->chosen = b->kept.chosen = false;
 }
 
-void frame_remember(frame *f) {
-    size_t *names = f->kept.names;
-    f->kept = (frame_choice){f->chosen, f->freedom, f->user_count, f->row_count, f->listed, f->least, names};
-    memcpy(names, f->user, name_count(f->model) * sizeof *names);
+void velocity_basis_remember(velocity_basis *b) {
+    size_t *names = b->kept.names;
+    b->kept = (velocity_basis_choice){b->chosen, b->freedom, b->user_count, b->row_count, b->listed, b->least, names};
+    memcpy(names, b->user, name_count(b->model) * sizeof *names);
 }
 
-void frame_recall(frame *f) {
-    const frame_choice *kept = &f->kept;
-    f->chosen = kept->chosen;
-    f->factored = false;
-    f->freedom = kept->freedom;
-    f->user_count = kept->user_count;
-    f->row_count = kept->row_count;
-    f->listed = kept->listed;
-    f->least = kept->least;
-    memcpy(f->user, kept->names, name_count(f->model) * sizeof *f->user);
+void velocity_basis_recall(velocity_basis *b) {
+    const velocity_basis_choice *kept = &b->kept;
+    b->chosen = kept->chosen;
+    b->factored = false;
+    b->freedom = kept->freedom;
+    b->user_count = kept->user_count;
+    b->row_count = kept->row_count;
+    b->listed = kept->listed;
+    b->least = kept->least;
+    memcpy(b->user, kept->names, name_count(b->model) * sizeof *b->user);
 }
 
-static hamel_status choose(frame *f, const double *A, const double *C) {
-    f->chosen = f->factored = false;
-    if (!choose_rows(f, A)) return HAMEL_SINGULAR;
-    choose_user(f, C);
-    if (!choose_coordinates(f)) return HAMEL_SINGULAR;
-    f->chosen = true;
-    hamel_status status = factor(f, A, C);
-    f->least = f->now;
+static hamel_status choose_basis(velocity_basis *b, const double *A, const double *C) {
+    b->chosen = b->factored = false;
+    if (!choose_rows(b, A)) return HAMEL_SINGULAR;
+    choose_user(b, C);
+    if (!choose_coordinates(b)) return HAMEL_SINGULAR;
+    b->chosen = true;
+    hamel_status status = factor_basis(b, A, C);
+    b->least = b->now;
     return status;
 }
 
-/* --- at a state --------------------------------------------------------------------------------------------------------- */
+/* --- at a state
+ * --------------------------------------------------------------------------------------------------------- */
 
-static void fill(frame *f, const double *A, const double *C) {
-    const hamel_model *model = f->model;
-    size_t n = f->n;
-    memset(f->lu, 0, n * n * sizeof *f->lu);
-    for (size_t r = 0, e = 0; r < f->user_count; r++) {
-        while (e < model->C.count && (size_t)model->C.row[e] < f->user[r]) e++;
-        for (; e < model->C.count && (size_t)model->C.row[e] == f->user[r]; e++)
-            f->lu[r + n * (size_t)model->C.column[e]] = C[e];
+static void fill_basis(velocity_basis *b, const double *A, const double *C) {
+    const hamel_model *model = b->model;
+    size_t n = b->n;
+    memset(b->lu, 0, n * n * sizeof *b->lu);
+    for (size_t r = 0, e = 0; r < b->user_count; r++) {
+        while (e < model->dynamics.C.count && (size_t)model->dynamics.C.row[e] < b->user[r]) e++;
+        for (; e < model->dynamics.C.count && (size_t)model->dynamics.C.row[e] == b->user[r]; e++)
+            b->lu[r + n * (size_t)model->dynamics.C.column[e]] = C[e];
     }
-    for (size_t r = f->user_count; r < f->freedom; r++) f->lu[r + n * f->coordinate[r - f->user_count]] = 1;
-    for (size_t r = 0, e = 0; r < f->row_count; r++) {
-        for (size_t i = 0; frame_is_redundant(f) && i < n; i++) f->lu[f->freedom + r + n * i] = f->basis[i + n * r];
-        if (frame_is_redundant(f)) continue;
-        while (e < model->A.count && (size_t)model->A.row[e] < f->row[r]) e++;
-        for (; e < model->A.count && (size_t)model->A.row[e] == f->row[r]; e++)
-            f->lu[f->freedom + r + n * (size_t)model->A.column[e]] = A[e];
+    for (size_t r = b->user_count; r < b->freedom; r++) b->lu[r + n * b->coordinate[r - b->user_count]] = 1;
+    for (size_t r = 0, e = 0; r < b->row_count; r++) {
+        for (size_t i = 0; velocity_basis_is_redundant(b) && i < n; i++)
+            b->lu[b->freedom + r + n * i] = b->constraint_rows[i + n * r];
+        if (velocity_basis_is_redundant(b)) continue;
+        while (e < model->dynamics.A.count && (size_t)model->dynamics.A.row[e] < b->row[r]) e++;
+        for (; e < model->dynamics.A.count && (size_t)model->dynamics.A.row[e] == b->row[r]; e++)
+            b->lu[b->freedom + r + n * (size_t)model->dynamics.A.column[e]] = A[e];
     }
 }
 
-static hamel_status factor(frame *f, const double *A, const double *C) {
-    size_t n = f->n;
+static hamel_status factor_basis(velocity_basis *b, const double *A, const double *C) {
+    size_t n = b->n;
     double least = INFINITY, most = 0;
-    memcpy(f->A, A, f->model->A.count * sizeof *A);
-    memcpy(f->C, C, f->model->C.count * sizeof *C);
-    f->has_directions = false;
-    f->now = 0;
-    f->factored = !frame_is_redundant(f) || find_basis(f, A, f->row_count, true);
-    if (!f->factored) return HAMEL_SINGULAR;
-    fill(f, A, C);
-    f->factored = dense_lu(n, f->lu, f->pivot, f->lu_scale);
-    if (!f->factored) return HAMEL_SINGULAR;
+    memcpy(b->A, A, b->model->dynamics.A.count * sizeof *A);
+    memcpy(b->C, C, b->model->dynamics.C.count * sizeof *C);
+    b->has_directions = false;
+    b->now = 0;
+    b->factored = !velocity_basis_is_redundant(b) || find_basis(b, A, b->row_count, true);
+    if (!b->factored) return HAMEL_SINGULAR;
+    fill_basis(b, A, C);
+    b->factored = dense_lu(n, b->lu, b->pivot, b->lu_scale);
+    if (!b->factored) return HAMEL_SINGULAR;
     for (size_t i = 0; i < n; i++) {
-        least = fmin(least, fabs(f->lu[i + n * i]));
-        most = fmax(most, fabs(f->lu[i + n * i]));
+        least = fmin(least, fabs(b->lu[i + n * i]));
+        most = fmax(most, fabs(b->lu[i + n * i]));
     }
-    f->now = n > 0 ? least / most : 1;
+    b->now = n > 0 ? least / most : 1;
     return HAMEL_OK;
 }
 
-/* Redundant rows are orthogonal to Φ; where one no longer is, the rank has grown. */
-static bool has_grown(frame *f) {
-    const hamel_model *model = f->model;
-    if (!frame_is_redundant(f)) return false;
-    const double *Phi = frame_directions(f);
+/* Returns true if the rank has grown, that is, if a constraint row is no longer orthogonal to Φ. */
+static bool has_grown(velocity_basis *b) {
+    const hamel_model *model = b->model;
+    if (!velocity_basis_is_redundant(b)) return false;
+    const double *Phi = velocity_basis_directions(b);
     for (size_t c = 0, e = 0, first; c < model->m; c++) {
-        for (first = e; e < model->A.count && (size_t)model->A.row[e] == c;) e++;
-        for (size_t k = 0; model->order[c] != CONSTRAINT_ACCELERATION && k < f->freedom; k++) {
-            const double *direction = Phi + f->n * k;
+        for (first = e; e < model->dynamics.A.count && (size_t)model->dynamics.A.row[e] == c;) e++;
+        for (size_t k = 0; model->order[c] != CONSTRAINT_ACCELERATION && k < b->freedom; k++) {
+            const double *direction = Phi + b->n * k;
             double sum = 0, size = 0;
             for (size_t i = first; i < e; i++) {
-                sum += f->A[i] * direction[model->A.column[i]];
-                size += f->A[i] * f->A[i];
+                sum += b->A[i] * direction[model->dynamics.A.column[i]];
+                size += b->A[i] * b->A[i];
             }
-            double length = f->usual ? fmax(f->usual[c], sqrt(size)) : sqrt(size);
-            if (!(fabs(sum) <= GROWN * length * norm(f->n, direction))) return true;
+            double length = b->usual ? fmax(b->usual[c], sqrt(size)) : sqrt(size);
+            if (!(fabs(sum) <= GROWN * length * row_norm(b->n, direction))) return true;
         }
     }
     return false;
 }
 
-hamel_status frame_factor(frame *f, const double *A, const double *C) {
-    if (!f->chosen) return choose(f, A, C);
-    if (f->factored && memcmp(A, f->A, f->model->A.count * sizeof *A) == 0 &&
-        memcmp(C, f->C, f->model->C.count * sizeof *C) == 0)
+hamel_status velocity_basis_factor(velocity_basis *b, const double *A, const double *C) {
+    if (!b->chosen) return choose_basis(b, A, C);
+    if (b->factored && memcmp(A, b->A, b->model->dynamics.A.count * sizeof *A) == 0 &&
+        memcmp(C, b->C, b->model->dynamics.C.count * sizeof *C) == 0)
         return HAMEL_OK;
-    hamel_status status = factor(f, A, C);
-    return status != HAMEL_OK || f->now < WORN * f->least || has_grown(f) ? choose(f, A, C) : status;
+    hamel_status status = factor_basis(b, A, C);
+    return status != HAMEL_OK || b->now < WORN * b->least || has_grown(b) ? choose_basis(b, A, C) : status;
 }
 
-void frame_solve(const frame *f, double *x) {
-    dense_lu_solve(f->n, f->lu, f->pivot, f->lu_scale, x);
+void velocity_basis_solve(const velocity_basis *b, double *x) {
+    assert(b->factored && b->freedom + b->row_count == b->n);
+    dense_lu_solve(b->n, b->lu, b->pivot, b->lu_scale, x);
 }
 
-void frame_solve_transposed(const frame *f, double *x) {
-    dense_lu_solve_transposed(f->n, f->lu, f->pivot, f->lu_scale, x);
+void velocity_basis_solve_transposed(const velocity_basis *b, double *x) {
+    assert(b->factored && b->freedom + b->row_count == b->n);
+    dense_lu_solve_transposed(b->n, b->lu, b->pivot, b->lu_scale, x);
 }
 
-const double *frame_directions(frame *f) {
-    size_t n = f->n;
-    if (f->has_directions) return f->Phi;
-    memset(f->Phi, 0, n * f->freedom * sizeof *f->Phi);
-    for (size_t j = 0; j < f->freedom; j++) {
-        f->Phi[j + n * j] = 1;
-        frame_solve(f, f->Phi + n * j);
+const double *velocity_basis_directions(velocity_basis *b) {
+    assert(b->factored && b->freedom <= b->n);
+    size_t n = b->n;
+    if (b->has_directions) return b->Phi;
+    memset(b->Phi, 0, n * b->freedom * sizeof *b->Phi);
+    for (size_t j = 0; j < b->freedom; j++) {
+        b->Phi[j + n * j] = 1;
+        velocity_basis_solve(b, b->Phi + n * j);
     }
-    f->has_directions = true;
-    return f->Phi;
+    b->has_directions = true;
+    return b->Phi;
 }
 
-void frame_apply(const frame *f, const double *x, double *out) {
-    const model_pattern *p = &f->model->C;
-    for (size_t r = 0, e = 0; r < f->user_count; r++) {
+void velocity_basis_apply(const velocity_basis *b, const double *x, double *out) {
+    assert(b->chosen && b->user_count <= b->freedom);
+    const sparse_block *p = &b->model->dynamics.C;
+    for (size_t r = 0, e = 0; r < b->user_count; r++) {
         out[r] = 0;
-        while (e < p->count && (size_t)p->row[e] < f->user[r]) e++;
-        for (; e < p->count && (size_t)p->row[e] == f->user[r]; e++) out[r] += f->C[e] * x[p->column[e]];
+        while (e < p->count && (size_t)p->row[e] < b->user[r]) e++;
+        for (; e < p->count && (size_t)p->row[e] == b->user[r]; e++) out[r] += b->C[e] * x[p->column[e]];
     }
-    for (size_t r = f->user_count; r < f->freedom; r++) out[r] = x[f->coordinate[r - f->user_count]];
+    for (size_t r = b->user_count; r < b->freedom; r++) out[r] = x[b->coordinate[r - b->user_count]];
 }
 
-void frame_gather(frame *f, const double *all, size_t stride, double *out) {
-    if (!frame_is_redundant(f)) {
-        for (size_t r = 0; r < f->row_count; r++) out[r] = all[stride * f->row[r]];
+void velocity_basis_gather(velocity_basis *b, const double *all, size_t stride, double *out) {
+    assert(b->factored && b->row_count <= b->listed && out != b->vector);
+    if (!velocity_basis_is_redundant(b)) {
+        for (size_t r = 0; r < b->row_count; r++) out[r] = all[stride * b->row[r]];
         return;
     }
-    for (size_t r = 0; r < f->listed; r++) f->values[r] = all[stride * f->row[r]];
-    (void)row_space_solution(&f->rows, f->values, f->vector);
-    for (size_t r = 0; r < f->row_count; r++) out[r] = dense_dot(f->n, f->basis + f->n * r, f->vector);
+    for (size_t r = 0; r < b->listed; r++) b->values[r] = all[stride * b->row[r]];
+    (void)rank_qr_solution(&b->rows, b->values, b->vector);
+    for (size_t r = 0; r < b->row_count; r++) out[r] = dense_dot(b->n, b->constraint_rows + b->n * r, b->vector);
 }
 
-void frame_scatter(frame *f, const double *z, double *all) {
-    memset(all, 0, f->model->m * sizeof *all);
-    if (!frame_is_redundant(f)) {
-        for (size_t r = 0; r < f->row_count; r++) all[f->row[r]] = z[r];
+void velocity_basis_scatter(velocity_basis *b, const double *z, double *all) {
+    assert(b->factored && b->row_count <= b->listed && b->listed <= b->model->m);
+    memset(all, 0, b->model->m * sizeof *all);
+    if (!velocity_basis_is_redundant(b)) {
+        for (size_t r = 0; r < b->row_count; r++) all[b->row[r]] = z[r];
         return;
     }
-    memset(f->vector, 0, f->n * sizeof *f->vector);
-    for (size_t r = 0; r < f->row_count; r++)
-        for (size_t i = 0; i < f->n; i++) f->vector[i] += z[r] * f->basis[i + f->n * r];
-    row_space_multipliers(&f->rows, f->vector, f->values);
-    for (size_t r = 0; r < f->listed; r++) all[f->row[r]] = f->values[r];
+    memset(b->vector, 0, b->n * sizeof *b->vector);
+    for (size_t r = 0; r < b->row_count; r++)
+        for (size_t i = 0; i < b->n; i++) b->vector[i] += z[r] * b->constraint_rows[i + b->n * r];
+    rank_qr_multipliers(&b->rows, b->vector, b->values);
+    for (size_t r = 0; r < b->listed; r++) all[b->row[r]] = b->values[r];
 }

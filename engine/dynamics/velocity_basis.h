@@ -1,79 +1,82 @@
-/* frame.h — a full set of quasi-velocities: those of the user that are independent of the constraints, completed by
- * velocities of coordinates, and below them the constraints' own, which are zero.
+/* velocity_basis.h — velocity basis: independent quasi-velocities of the user, completed by velocities of coordinates,
+ * and the constraint functions, which are zero.
  *
  *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
  *
- * A_s are the rows of holonomic and velocity constraints; of redundant ones an orthonormal basis of their rows
- * (row_space.h), since single rows may shorten or come to depend on each other as the mechanism turns. Acceleration
- * constraints restrict u', not u. The coordinates that complete C are those that determine best what C and A_s leave free
- * where they are chosen. Accelerations and multipliers are the same in every frame, so it is chosen again wherever Ψ has
- * become ill-conditioned. States of an integration are therefore (q, q'), never (q, u): q'(u) has a pole wherever Ψ is
- * singular, and a step that ends near one has an error that its estimate does not contain. Nothing is allocated after
- * creation. */
-#ifndef HAMEL_SOLVE_FRAME_H
-#define HAMEL_SOLVE_FRAME_H
+ * A_s are the rows of holonomic and velocity constraints. If they are redundant, A_s is an orthonormal basis of their
+ * span (rank_qr.h), because single rows may vanish or become dependent as the mechanism moves. Acceleration constraints
+ * restrict u', not u. The coordinates that complete C are the best-conditioned choice at the state of the choice.
+ * Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes ill-conditioned. The
+ * state of an integration is therefore (q, q'), never (q, u): q'(u) has a pole where Ψ is singular, and the error
+ * estimate of a step does not detect it. Nothing is allocated after creation. */
+#ifndef HAMEL_DYNAMICS_VELOCITY_BASIS_H
+#define HAMEL_DYNAMICS_VELOCITY_BASIS_H
 
+#include "engine/linear/rank_qr.h"
 #include "engine/model/model.h"
-#include "engine/solve/row_space.h"
 
-/* The rows of Ψ that were chosen, and how well-conditioned it was there. */
-typedef struct frame_choice {
+/* The rows chosen for Ψ, and its conditioning at the choice. */
+typedef struct velocity_basis_choice {
     bool chosen;
     size_t freedom, user_count, row_count, listed;
     double least;
-    size_t *names; /* user, row and coordinate */
-} frame_choice;
+    size_t *names; /* copy of the arrays user, row and coordinate, which are contiguous */
+} velocity_basis_choice;
 
-typedef struct frame {
+typedef struct velocity_basis {
     const hamel_model *model;
-    size_t n, freedom, user_count, row_count; /* n = freedom + row_count; user_count of the freedom are the user's */
-    size_t listed;                   /* constraints at the level of velocities, row_count of them independent */
-    size_t *user, *row, *coordinate; /* quasi-velocities, constraints listed, coordinates that complete */
+    size_t n, freedom, user_count,
+        row_count; /* n = freedom + row_count; the first user_count of the `freedom` rows are quasi-velocities */
+    size_t listed; /* number of velocity-level constraints, of which row_count are independent */
+    size_t *user, *row,
+        *coordinate; /* indices of the user's quasi-velocities, the listed constraints, the completing coordinates */
     bool chosen;
-    double least, now; /* smallest pivot of Ψ, relative: where it was chosen, and at the state factored last */
-    frame_choice kept; /* by frame_remember */
-    double *A, *C;     /* values factored for */
+    double least, now; /* smallest pivot of Ψ relative to the largest: at the choice, and at the last factorization */
+    velocity_basis_choice kept; /* stored by velocity_basis_remember */
+    double *A, *C;              /* values at the last factorization */
     bool factored, has_directions;
-    double *lu, *lu_scale; /* Ψ */
+    double *lu, *lu_scale; /* factors of Ψ */
     size_t *pivot;
     double *Phi; /* n × freedom */
     double *orthonormal, *work;
-    double *basis;                        /* n × row_count: rows of A_s, where constraints are redundant */
+    double *constraint_rows;              /* n × row_count: rows of A_s if constraints are redundant */
     double *usual_here, *values, *vector; /* m, m and n: scratch */
-    row_space rows, all;
-    size_t limit;        /* as kkt_expect, of the constraints at the level of velocities */
-    const double *usual; /* m, or NULL */
-} frame;
+    rank_qr rows, all;
+    size_t limit;        /* expected rank of the velocity-level constraints (kkt_expect); SIZE_MAX: unknown */
+    const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h) */
+} velocity_basis;
 
-/* NULL without memory. */
-frame *frame_create(const hamel_model *model);
-void frame_free(frame *f);
+/* NULL if out of memory. */
+velocity_basis *velocity_basis_create(const hamel_model *model, arena *memory);
+void velocity_basis_free(velocity_basis *b);
 
-/* Drops the choice: other constraints act from now on. */
-void frame_release(frame *f);
+/* Discards the choice. Call when the active constraints change. */
+void velocity_basis_release(velocity_basis *b);
 
-/* Keeps the choice, and returns to the one kept, so that evaluations in between do not affect later ones. A choice dropped
- * in between stays dropped. */
-void frame_remember(frame *f);
-void frame_recall(frame *f);
+/* Store and restore the choice, so that evaluations in between do not affect later ones. A choice that is discarded in
+ * between is not restored. */
+void velocity_basis_remember(velocity_basis *b);
+void velocity_basis_recall(velocity_basis *b);
 
-/* Factors Ψ for the values of the patterns model->A and model->C at a state. Chooses its rows if nothing is chosen yet, if
- * those chosen have come near dependence, or if redundant rows have become independent. HAMEL_OK or HAMEL_SINGULAR. */
-hamel_status frame_factor(frame *f, const double *A, const double *C) HAMEL_CHECKED;
+/* Factors Ψ for the values of the patterns model->dynamics.A and model->dynamics.C at a state. Chooses new rows if
+ * there is no choice, if the chosen rows have become nearly dependent, or if redundant rows have become independent.
+ * Returns HAMEL_OK or HAMEL_SINGULAR. */
+hamel_status velocity_basis_factor(velocity_basis *b, const double *A, const double *C) HAMEL_CHECKED;
 
-static inline bool frame_is_redundant(const frame *f) {
-    return f->row_count < f->listed;
+static inline bool velocity_basis_is_redundant(const velocity_basis *b) {
+    return b->row_count < b->listed;
 }
 
-void frame_solve(const frame *f, double *x);                    /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
-void frame_solve_transposed(const frame *f, double *x);         /* x[n] := Ψ⁻ᵀ x */
-const double *frame_directions(frame *f);                       /* Φ: n × freedom */
-void frame_apply(const frame *f, const double *x, double *out); /* out[freedom] := C x */
+void velocity_basis_solve(const velocity_basis *b, double *x); /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
+void velocity_basis_solve_transposed(const velocity_basis *b, double *x);         /* x[n] := Ψ⁻ᵀ x */
+const double *velocity_basis_directions(velocity_basis *b);                       /* Φ: n × freedom */
+void velocity_basis_apply(const velocity_basis *b, const double *x, double *out); /* out[freedom] := C x */
 
-/* out[row_count] := what values of the constraints, all[stride · c], are of the rows A_s; of redundant ones by least squares. */
-void frame_gather(frame *f, const double *all, size_t stride, double *out);
+/* Converts values of the constraints, all[stride · c], to values out[row_count] of the rows A_s; by least squares if
+ * the constraints are redundant. */
+void velocity_basis_gather(velocity_basis *b, const double *all, size_t stride, double *out);
 
-/* all[m] := multipliers of the constraints, of least norm, whose reaction is that of the multipliers z[row_count] of A_s. */
-void frame_scatter(frame *f, const double *z, double *all);
+/* Converts multipliers z[row_count] of A_s to the multipliers all[m] of least norm with the same reaction. */
+void velocity_basis_scatter(velocity_basis *b, const double *z, double *all);
 
 #endif

@@ -1,20 +1,22 @@
 /* canonical.c — equations in momenta: Hamilton's (Greenwood 2.3), and Routh's (2.4).
  *
- * p_i = ∂L/∂q'_i is solved for velocities by elimination, which asks for an L that is quadratic in them. Hamilton: all
- * of them, then q' = ∂H/∂p and p' = −∂H/∂q + Q + Σ λ A, the former by the solution, the latter as ∂L/∂q at fixed q'.
- * Routh: those of the cyclic coordinates, whose momenta are constants; what is left are Lagrange's equations of the
- * others with the solution put in. */
+ * p_i = ∂L/∂q'_i is solved for the velocities by elimination, which requires that L is quadratic in them. Hamilton's
+ * equations use all momenta: q' = ∂H/∂p is the solution, and p' = −∂H/∂q + Q + Σ λ A follows from ∂L/∂q at fixed q'.
+ * Routh's equations use the constant momenta of the cyclic coordinates: the solution is substituted in Lagrange's
+ * equations of the other coordinates. */
 #include "engine/equations/written.h"
 
+#include <assert.h>
+
 typedef struct legendre {
-    graph_node *velocity;     /* n: q'_i by momenta (and the velocities not solved for); GRAPH_NONE: its own */
-    graph_node *acceleration; /* n: its rate */
-    graph_node *p;            /* n: symbols of momenta; GRAPH_NONE where there is none */
+    graph_node *velocity; /* n: q'_i in terms of momenta and of velocities not solved for; GRAPH_NONE for the latter */
+    graph_node *acceleration; /* n: rates of `velocity` */
+    graph_node *p;            /* n: symbols of momenta; GRAPH_NONE for a coordinate without momentum symbol */
     const char **name;        /* n */
     size_t count;
 } legendre;
 
-static bool allocate(written *w, legendre *l) {
+static bool allocate_legendre(written *w, legendre *l) {
     l->velocity = arena_alloc(w->memory, w->n, sizeof *l->velocity);
     l->acceleration = arena_alloc(w->memory, w->n, sizeof *l->acceleration);
     l->p = arena_alloc(w->memory, w->n, sizeof *l->p);
@@ -33,8 +35,9 @@ static bool name_momentum(written *w, legendre *l, size_t i) {
     return true;
 }
 
-/* Σ_j ∂p_i/∂q'_j q'_j = p_i − (the rest), j over the coordinates with a momentum. */
-static bool fill_row(written *w, const legendre *l, graph_node *row, size_t i, const graph_node *rest) {
+/* Fills the row Σ_j ∂p_i/∂q'_j q'_j = p_i − rest, where j runs over the coordinates with a momentum symbol. */
+static bool fill_momentum_row(written *w, const legendre *l, graph_node *row, size_t i, const graph_node *rest) {
+    assert(l->p[i] >= 0);
     graph *g = w->system->graph;
     graph_node momentum = w->equations.momentum[i];
     for (size_t j = 0; j < w->n; j++) {
@@ -60,7 +63,8 @@ static bool read_velocities(written *w, legendre *l, const graph_node *table, co
     return graph_status(g) == HAMEL_OK;
 }
 
-static bool solve(written *w, legendre *l) {
+static bool solve_momenta(written *w, legendre *l) {
+    assert(l->count <= w->n);
     graph *g = w->system->graph;
     graph_node *table = arena_alloc(w->memory, l->count * (w->n + 1), sizeof *table);
     graph_node *rest = arena_alloc(w->memory, w->n, sizeof *rest);
@@ -68,7 +72,7 @@ static bool solve(written *w, legendre *l) {
     if (!table || !rest || !pivots) return false;
     for (size_t j = 0; j < w->n; j++) rest[j] = l->p[j] >= 0 ? graph_number(g, 0) : GRAPH_NONE;
     for (size_t i = 0, r = 0; i < w->n; i++)
-        if (l->p[i] >= 0 && !fill_row(w, l, table + r++ * (w->n + 1), i, rest)) return false;
+        if (l->p[i] >= 0 && !fill_momentum_row(w, l, table + r++ * (w->n + 1), i, rest)) return false;
     return written_eliminate(w, table, l->count, w->n, l->count, pivots, NULL) && read_velocities(w, l, table, pivots);
 }
 
@@ -93,15 +97,11 @@ static bool velocities(written *w, const legendre *l) {
     return true;
 }
 
-/* Constraints at the level of accelerations, in the rows after the first `at`. */
-static void add_constraints(written *w, const legendre *l, size_t at) {
-    graph *g = w->system->graph;
-    for (size_t c = 0; c < w->m; c++) {
-        if (!w->acts[c]) continue;
-        w->residuals[at] = in_momenta(w, l, w->equations.residual[w->n + c]);
-        w->unknowns[at++] = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
-    }
-    w->with_multipliers = true;
+/* Appends the constraints on accelerations as rows `at`, `at` + 1, ... */
+static void append_constraints(written *w, const legendre *l, size_t at) {
+    written_add_multipliers(w, at);
+    for (size_t c = 0; c < w->m; c++)
+        if (w->acts[c]) w->residuals[at++] = in_momenta(w, l, w->equations.residual[w->n + c]);
 }
 
 /* --- Hamilton ------------------------------------------------------------------------------------------------------ */
@@ -134,31 +134,32 @@ static bool hamilton_machine(written *w, const legendre *l) {
         w->unknowns[i] = graph_symbol(g, SYMBOL_ACCELERATION, (int32_t)(w->n + i));
         w->residuals[i] = graph_sub(g, w->unknowns[i], momentum_rate(w, l, i));
     }
-    add_constraints(w, l, w->n);
+    append_constraints(w, l, w->n);
     return true;
 }
 
 static bool too_large(written *w) {
     if (w->n <= WRITTEN_SOLVED) return false;
-    (void)written_cannot(
-        w, written_text(w, "velocities are solved for up to %d coordinates, here are %zu", (int)WRITTEN_SOLVED, w->n),
-        "write the equations with multipliers: --formulation lagrange");
+    (void)written_cannot(w,
+                         written_text(w, "velocities can be solved for %d coordinates at most; the system has %zu",
+                                      (int)WRITTEN_SOLVED, w->n),
+                         "write the equations with multipliers: --formulation lagrange");
     return true;
 }
 
 bool write_hamilton(written *w, const char *as) {
     legendre l = {0};
     (void)as;
-    if (too_large(w) || !allocate(w, &l)) return false;
+    if (too_large(w) || !allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
         if (!name_momentum(w, &l, i)) return false;
-    return solve(w, &l) && momenta(w, &l, "momenta") && canonical_equations(w, &l) && written_constraints(w) &&
+    return solve_momenta(w, &l) && momenta(w, &l, "momenta") && canonical_equations(w, &l) && written_constraints(w) &&
            hamilton_machine(w, &l);
 }
 
 /* --- Routh --------------------------------------------------------------------------------------------------------- */
 
-/* R = L − Σ β_c q'_c = −h + Σ p_i q'_i over the coordinates that are not cyclic. */
+/* Writes R = L − Σ β_c q'_c = −h + Σ p_i q'_i, where i runs over the coordinates that are not cyclic. */
 static bool routhian(written *w, const legendre *l) {
     graph *g = w->system->graph;
     graph_node sum = graph_neg(g, w->equations.jacobi);
@@ -182,7 +183,7 @@ static bool routh_motion(written *w, const legendre *l) {
     return velocities(w, l);
 }
 
-/* w: the velocities that are not cyclic, then the constants β with β' = 0. */
+/* Fills the form for machines: w contains the velocities of the other coordinates, then the constants β with β' = 0. */
 static bool routh_machine(written *w, const legendre *l) {
     graph *g = w->system->graph;
     size_t at = 0;
@@ -197,11 +198,11 @@ static bool routh_machine(written *w, const legendre *l) {
             at++;
         }
     for (size_t i = 0; i < w->n; i++) w->rates[i] = l->velocity[i] >= 0 ? l->velocity[i] : w->system->v[i];
-    add_constraints(w, l, w->n);
+    append_constraints(w, l, w->n);
     return true;
 }
 
-/* Momenta of cyclic coordinates have no rate. */
+/* Sets the rates of the momenta of cyclic coordinates to 0. */
 static void hold_momenta(written *w, legendre *l) {
     graph *g = w->system->graph;
     size_t most = w->n + w->extra_count;
@@ -215,10 +216,10 @@ static void hold_momenta(written *w, legendre *l) {
 bool write_routh(written *w, const char *as) {
     legendre l = {0};
     (void)as;
-    if (too_large(w) || !allocate(w, &l)) return false;
+    if (too_large(w) || !allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
         if (w->equations.cyclic[i] && !name_momentum(w, &l, i)) return false;
-    if (!solve(w, &l)) return false;
+    if (!solve_momenta(w, &l)) return false;
     hold_momenta(w, &l);
     return momenta(w, &l, "constant momenta of the cyclic coordinates") && routhian(w, &l) && routh_motion(w, &l) &&
            written_constraints(w) && routh_machine(w, &l);

@@ -1,27 +1,28 @@
-/* directions.c — velocities along what constraints leave free.
+/* directions.c — quasi-velocities along the free directions of constraints.
  *
- * a w_i + b w_j + … = 0 says how fast something moves across a direction, as the blade of a sleigh does. Solved for w_i
- * or w_j it would be divided by what vanishes in some positions. In the velocity along the direction, u = (b w_i − a w_j)/p
- * with p² = a² + b², nothing is divided by that can vanish, and the equations are those of the books (Neimark & Fufaev,
- * ch. 3; Baruh 4.7):
+ * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the blade of a sleigh.
+ * Solving it for w_i or w_j divides by a coefficient that vanishes in some positions. With the velocity along the
+ * direction, u = (b w_i − a w_j)/p where p² = a² + b², no divisor vanishes, and the equations are those of the textbooks
+ * (Neimark & Fufaev, ch. 3; Baruh 4.7):
  *
- *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j is what the others make it.
+ *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j follows from the other velocities.
  *
- * Directions are looked for where a² + b² = 1 (a wheel, a blade, a thread of given slope), and where a and b are all
- * that a constraint has and a² + b² is constant on the constraints (a bead on a circle). On a sphere there are none: the
- * pivot that is largest at the start is divided by. */
+ * Directions are found if a² + b² = 1 (a wheel, a blade, a thread of given slope). They are also found for constraints
+ * with only two coefficients a and b if a² + b² is constant when the constraints hold (a bead on a circle). A sphere has
+ * no such directions; its equations are divided by the pivot that is largest at the initial state. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* A constraint in the velocities w that are left at its turn. */
+/* A constraint in the velocities w that are not yet solved for. */
 typedef struct row {
-    graph_node f, *coefficients; /* of all velocities */
+    graph_node f, *coefficients; /* f = 0 is the constraint; one coefficient per velocity */
     size_t width, nonzero;
-    bool constant; /* one of them never vanishes */
+    bool constant; /* at least one coefficient is constant */
 } row;
 
 static bool depends_only(const graph *g, graph_node node, unsigned kinds) {
@@ -45,7 +46,7 @@ static bool read_row(written *w, const written_directions *d, size_t constraint,
     return graph_status(g) == HAMEL_OK;
 }
 
-/* The number that the first term of an arranged sum begins with. */
+/* Returns the numerical factor of the first term of an arranged sum. */
 static double leading_number(const graph *g, graph_node node) {
     double number = 1;
     for (;;) {
@@ -58,7 +59,7 @@ static double leading_number(const graph *g, graph_node node) {
     return number;
 }
 
-/* 2 x and 2 y are the direction of x and y. Returns the number that was taken out. */
+/* Removes a common numerical factor, because 2 x and 2 y have the direction of x and y. Returns the factor. */
 static double take_number(written *w, graph_node *a, graph_node *b) {
     graph *g = w->system->graph;
     double number = leading_number(g, *a);
@@ -72,10 +73,11 @@ static graph_node sum_of_squares(graph *g, graph_node a, graph_node b) {
     return graph_add(g, graph_mul(g, a, a), graph_mul(g, b, b));
 }
 
-/* a² + b² as it is on the holonomic constraints, free of coordinates; GRAPH_NONE otherwise. */
+/* Returns a² + b², simplified with the holonomic constraints, if it then contains no coordinates; otherwise
+ * GRAPH_NONE. */
 static graph_node length_on_constraints(written *w, graph_node squares) {
     graph *g = w->system->graph;
-    graph_node sum = arrange_where(g, squares, w->zero, w->zero_count, &w->effort, w->memory);
+    graph_node sum = arrange_where(g, squares, w->zero, w->zero_count, &w->work_budget, w->memory);
     bool constant = depends_only(g, sum, GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME));
     return constant && !graph_is_zero(g, sum) ? sum : GRAPH_NONE;
 }
@@ -116,15 +118,15 @@ static bool find_pair(written *w, const row *r, direction *d) {
     return d->squares >= 0;
 }
 
-/* p where p² stands, 1 otherwise: then u is p times the velocity along. */
-static graph_node root_of(graph *g, graph_node squares) {
+/* Returns p if the node is p², otherwise 1. In the second case u is p times the velocity along the direction. */
+static graph_node root_of_squares(graph *g, graph_node squares) {
     double exponent;
     const graph_cell *cell = graph_at(g, squares);
     bool square = cell->op == GRAPH_POW && graph_is_number(g, cell->as.operand[1], &exponent) && exponent == 2;
     return square ? cell->as.operand[0] : graph_number(g, 1);
 }
 
-/* A name that the description leaves free; NULL without memory. */
+/* Returns a name that the description does not use, or NULL if out of memory. */
 static const char *name_along(written *w, const char *constraint) {
     const char *name = written_text(w, "v_%s", constraint);
     while (name && symbol_find(&w->system->binder->quantities, name, strlen(name)) >= 0)
@@ -132,12 +134,12 @@ static const char *name_along(written *w, const char *constraint) {
     return name;
 }
 
-/* In q' for those chosen before. */
+/* Returns the definition of the velocity in terms of q'. */
 static graph_node definition_of(const written *w, const written_directions *d, size_t velocity) {
     return velocity < w->n ? w->system->v[velocity] : d->quasi[velocity - w->n].definition;
 }
 
-static void replace(written *w, written_directions *d, size_t width, size_t i, graph_node by) {
+static void replace_velocity(written *w, written_directions *d, size_t width, size_t i, graph_node by) {
     graph *g = w->system->graph;
     d->velocity[i] = written_arranged(w, by);
     for (size_t k = 0; k < width; k++)
@@ -147,12 +149,14 @@ static void replace(written *w, written_directions *d, size_t width, size_t i, g
 }
 
 static bool add_direction(written *w, written_directions *d, size_t constraint, const row *r, const direction *along) {
+    assert(along->i < along->j && along->j < r->width);
     graph *g = w->system->graph;
     const char *name = name_along(w, w->system->constraints[constraint].name);
     int32_t index = name ? written_symbol(w, name) : -1;
     if (index < 0) return false;
-    graph_node u = graph_symbol(g, SYMBOL_VELOCITY, index), p = root_of(g, along->squares);
-    graph_node scale = graph_is_number(g, p, NULL) ? along->squares : p; /* u/p, with p = 1: p u/(a² + b²) */
+    graph_node u = graph_symbol(g, SYMBOL_VELOCITY, index), p = root_of_squares(g, along->squares);
+    graph_node scale = graph_is_number(g, p, NULL) ? along->squares
+                                                   : p; /* divisor of u: p if it is known, otherwise a² + b² for p·u */
     graph_node *still = arena_alloc(w->memory, r->width, sizeof *still);
     if (!still) return false;
     for (size_t k = 0; k < r->width; k++) still[k] = GRAPH_NONE;
@@ -164,14 +168,14 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
     left = graph_sub(g, graph_mul(g, along->b, left), graph_mul(g, along->a, right));
     d->quasi[d->count++] = (quasi_velocity){name, written_arranged(w, graph_div(g, left, p))};
     graph_node part = graph_div(g, graph_mul(g, along->b, u), scale);
-    replace(w, d, w->n + d->count, along->i, graph_add(g, graph_mul(g, along->a, across), part));
+    replace_velocity(w, d, w->n + d->count, along->i, graph_add(g, graph_mul(g, along->a, across), part));
     part = graph_div(g, graph_mul(g, along->a, u), scale);
-    replace(w, d, w->n + d->count, along->j, graph_sub(g, graph_mul(g, along->b, across), part));
+    replace_velocity(w, d, w->n + d->count, along->j, graph_sub(g, graph_mul(g, along->b, across), part));
     d->used[constraint] = true;
     return graph_status(g) == HAMEL_OK;
 }
 
-/* First blades and threads, then wheels whose rate has a constant factor, then circles. */
+/* Kinds of constraints in the order of search: blades and threads; wheels, which have a constant coefficient; circles. */
 enum { BLADES, WHEELS, CIRCLES, KINDS };
 
 static bool matches(written *w, int kind, const row *r, direction *found) {
@@ -183,7 +187,7 @@ bool written_find_directions(written *w, written_directions *d) {
     row r = {.coefficients = arena_alloc(w->memory, w->n + w->m, sizeof *r.coefficients)};
     direction found;
     if (!r.coefficients) return false;
-    for (bool more = true; more;) { /* each round uses one constraint at least */
+    for (bool more = true; more;) { /* each round uses at least one constraint */
         more = false;
         for (int kind = 0; kind < KINDS; kind++)
             for (size_t c = 0; c < w->m; c++) {

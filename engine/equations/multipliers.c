@@ -1,7 +1,9 @@
-/* multipliers.c — equations in the accelerations of all coordinates: Lagrange's with multipliers (Greenwood 2.36),
- * and M, Q, A, b of the formulations that find the reaction by linear algebra (Udwadia & Kalaba 1992; Gauss). */
+/* multipliers.c — writes equations in the accelerations of all coordinates: Lagrange's with multipliers (Greenwood
+ * 2.36), and M, Q, A, b for the formulations that compute the reaction by linear algebra (Udwadia & Kalaba 1992;
+ * Gauss). */
 #include "engine/equations/written.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool motion(written *w) {
@@ -26,6 +28,7 @@ static bool pattern_lines(written *w, const char *letter, const matrix_pattern *
 }
 
 static bool vector_lines(written *w, const char *letter, const graph_node *values, size_t count, bool constraints) {
+    assert(count == (constraints ? w->m : w->n));
     for (size_t i = 0; i < count; i++) {
         const char *of = constraints ? w->system->constraints[i].name : w->system->coordinates[i].name;
         const char *name = written_text(w, "%s[%s]", letter, of);
@@ -35,7 +38,7 @@ static bool vector_lines(written *w, const char *letter, const graph_node *value
     return true;
 }
 
-/* C: what constraints that are not ideal exert beside (Udwadia 2000); it acts as Q does. */
+/* Writes M, Q, A, b, and C, the additional force of nonideal constraints (Udwadia 2000), which acts like Q. */
 static bool matrices(written *w, const char *title) {
     written_begin(w, title);
     return pattern_lines(w, "M", &w->equations.M, false) && vector_lines(w, "Q", w->equations.Q, w->n, false) &&
@@ -46,17 +49,14 @@ static bool matrices(written *w, const char *title) {
 static bool machine(written *w) {
     hamel_system *s = w->system;
     if (!written_machine(w, w->n, w->n + w->acting)) return false;
-    w->with_multipliers = true;
+    written_add_multipliers(w, w->n);
     for (size_t i = 0; i < w->n; i++) {
         w->rates[i] = w->w[i] = w->w_given[i] = s->v[i];
         w->unknowns[i] = s->a[i];
     }
     memcpy(w->residuals, w->equations.residual, w->n * sizeof *w->residuals);
-    for (size_t c = 0, at = w->n; c < w->m; c++) {
-        if (!w->acts[c]) continue;
-        w->residuals[at] = w->equations.residual[w->n + c];
-        w->unknowns[at++] = graph_symbol(s->graph, SYMBOL_MULTIPLIER, (int32_t)c);
-    }
+    for (size_t c = 0, at = w->n; c < w->m; c++)
+        if (w->acts[c]) w->residuals[at++] = w->equations.residual[w->n + c];
     return true;
 }
 

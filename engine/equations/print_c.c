@@ -1,9 +1,10 @@
-/* print_c.c — a C program's part that computes the rates of the state.
+/* print_c.c — prints the equations as C functions that compute the rates of the state.
  *
- * q' is written out; w' and λ solve K z = f with K = ∂residual/∂z, f = −residual(z = 0), evaluated and eliminated at each
- * state. What recurs is computed once. */
+ * q' is explicit. w' and λ are the solution z of K z = f with K = ∂residual/∂z and f = −residual(z = 0); the printed code
+ * solves this system at each state. Common subexpressions are computed once. */
 #include "engine/equations/written.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static const char preamble[] =
     "}\n"
     "\n";
 
-/* A name as part of an identifier: other characters become '_', and the index keeps different names apart. */
+/* Prints an identifier. Characters that C does not allow become '_'; the index then keeps different names distinct. */
 static void identifier(const char *prefix, const char *name, int32_t index, text_buffer *out) {
     bool changed = false;
     text_buffer_puts(out, prefix);
@@ -118,13 +119,13 @@ static void print_node(const written *w, graph_node node, text_buffer *out) {
     graph_print_c(w->system->graph, node, c_namer, (void *)w, out);
 }
 
-/* A text inside a comment: one line, no end of comment. */
+/* Prints a text inside a comment: one line, without comment delimiters. */
 static void comment(const char *text, text_buffer *out) {
     for (const char *c = text; *c && *c != '\n' && *c != '\r'; c++)
         if (!(c[0] == '/' && c > text && c[-1] == '*') && !(c[0] == '/' && c[1] == '*')) text_buffer_add(out, c, 1);
 }
 
-/* const double q_x = q[0]; … for the symbols of `kind` that occur; velocities are those of `values`. */
+/* Prints `const double q_x = q[0];` and the like, for each of the symbols values[value_count] of `kind` that occurs. */
 static void locals(const written *w, const graph_node *below, size_t count, graph_symbol_kind kind,
                    const graph_node *values, size_t value_count, const char *array, text_buffer *out) {
     const graph *g = w->system->graph;
@@ -152,7 +153,7 @@ static void parameters(const written *w, const graph_node *below, size_t count, 
     }
 }
 
-/* The body of a function that computes values[count]: locals, shared parts; the values themselves are the caller's. */
+/* Prints the local variables and common subexpressions that values[count] need; the caller prints the values. */
 static bool body(written *w, graph_node *values, size_t count, const graph_node *velocities, size_t velocity_count,
                  const char *array, text_buffer *out) {
     graph_node *below, *definitions, **places = arena_alloc(w->memory, count, sizeof *places);
@@ -184,7 +185,7 @@ static void assign(const written *w, const char *array, size_t index, graph_node
     text_buffer_puts(out, ";\n");
 }
 
-/* What is left to the program that integrates. */
+/* Returns a remark on projections that the integrating program must add, or NULL if it needs no projection. */
 static const char *drift_of(const written *w) {
     bool holonomic = false;
     for (size_t c = 0; c < w->m; c++)
@@ -219,7 +220,7 @@ static void heading(const written *w, text_buffer *out) {
                        w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
 }
 
-/* void velocities(t, q, v, w): w of given q'. */
+/* Prints the C function velocities(t, q, v, w), which computes w from v = q'. */
 static bool print_velocities(written *w, text_buffer *out) {
     text_buffer_puts(out, "/* w of the coordinates' velocities v = q'. */\n"
                           "void velocities(double t, const double *q, const double *v, double *w) {\n"
@@ -230,13 +231,12 @@ static bool print_velocities(written *w, text_buffer *out) {
     return true;
 }
 
-/* What is left of a linear residual at z = 0. */
+/* Sets f to −residual at z = 0; residuals are linear in z. */
 static bool at_zero(written *w, graph_node *f) {
     graph *g = w->system->graph;
     size_t most = w->n + w->extra_count, count = most > w->m ? most : w->m;
-    graph_node *zeros = arena_alloc(w->memory, count, sizeof *zeros);
+    const graph_node *zeros = node_array(w->system, count);
     if (!zeros) return false;
-    for (size_t i = 0; i < count; i++) zeros[i] = graph_number(g, 0);
     for (size_t i = 0; i < w->unknown_count; i++) {
         f[i] = graph_substitute(g, w->residuals[i], SYMBOL_ACCELERATION, zeros, most);
         f[i] = graph_neg(g, graph_substitute(g, f[i], SYMBOL_MULTIPLIER, zeros, w->m));
@@ -244,8 +244,9 @@ static bool at_zero(written *w, graph_node *f) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* q', K, f and the divisors in one list, so that they share their parts. */
+/* Returns q', K, f and the divisors in one list, so that they share subexpressions. */
 static graph_node *machine_values(written *w, size_t *count) {
+    assert(w->unknown_count >= w->w_count);
     graph *g = w->system->graph;
     size_t z = w->unknown_count;
     *count = w->n + z * z + z + w->divisor_count;
@@ -258,10 +259,10 @@ static graph_node *machine_values(written *w, size_t *count) {
     return at_zero(w, values + w->n + z * z) ? values : NULL;
 }
 
-/* A divisor this part of its value at the start takes six of sixteen digits from the rates. */
+/* Smallest divisor accepted, relative to its initial value. At this bound the rates lose six of sixteen digits. */
 #define DIVISOR_LEAST "1e-6"
 
-/* What `rates` returns, with the divisors by name. */
+/* Prints the description of `rates` and lists the divisors. */
 static void describe_rates(const written *w, text_buffer *out) {
     text_buffer_puts(out, "/* q', w' and the multipliers of a state. Returns 0, or 1 where w' is not determined");
     if (w->divisor_count > 0)
@@ -286,7 +287,7 @@ static void describe_rates(const written *w, text_buffer *out) {
     text_buffer_puts(out, w->divisor_count > 0 ? " */\n" : ". */\n");
 }
 
-/* `divisors` follow the values in the list. */
+/* Prints the checks of the divisors; `divisors` are those in the list of machine_values. */
 static void check_divisors(const written *w, const graph_node *divisors, text_buffer *out) {
     for (size_t k = 0; k < w->divisor_count; k++) {
         text_buffer_puts(out, "    if (!((");
@@ -297,7 +298,7 @@ static void check_divisors(const written *w, const graph_node *divisors, text_bu
     }
 }
 
-/* Multipliers may be left open where no force depends on them. */
+/* Prints the C function `rates`. Multipliers may be undetermined if no force depends on them. */
 static bool print_rates(written *w, text_buffer *out) {
     size_t count, z = w->unknown_count;
     graph_node *values = machine_values(w, &count);
@@ -320,7 +321,7 @@ static bool print_rates(written *w, text_buffer *out) {
 }
 
 /* Prescribed forces of non-ideal constraints may contain the reactions that ideal constraints alone would exert
- * (Udwadia 2000). Those are not the multipliers of the system K z = f, although they have the same names. */
+ * (Udwadia 2000). They differ from the multipliers of the system K z = f, although they have the same names. */
 static bool prescribes_by_ideal_reactions(const written *w) {
     unsigned reactions =
         GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);

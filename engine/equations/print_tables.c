@@ -1,7 +1,7 @@
-/* print_tables.c — the tables of a system as a C function. */
+/* print_tables.c — prints the tables of a system as a C function. */
 #include "engine/equations/written.h"
 
-static const char look_up[] =
+static const char table_function[] =
     "/* The derivative of that order of a table's polynomials; outside NAN, or what the end holds. */\n"
     "static double table(double x, double number, double order) {\n"
     "    const int k = (int)number, d = (int)order, last = tables[k].count - 1;\n"
@@ -52,5 +52,5 @@ void print_tables(const graph *g, text_buffer *out) {
         text_buffer_printf(out, "    {%zu, %d, %d, table_%zu_x, table_%zu_c}, /* %s */\n", tables[k]->count,
                            tables[k]->degree, tables[k]->hold, k, k, tables[k]->name);
     text_buffer_puts(out, "};\n\n");
-    text_buffer_puts(out, look_up);
+    text_buffer_puts(out, table_function);
 }

@@ -1,35 +1,8 @@
-/* print_text.c — equations in the notation of descriptions, and in LaTeX. */
+/* print_text.c — prints equations in the notation of descriptions, and in LaTeX. */
 #include "engine/equations/written.h"
 
 #include <ctype.h>
 #include <string.h>
-
-static void say(const written *w, graph_node node, text_buffer *out) {
-    graph_print(w->system->graph, node, written_namer, (void *)w, out);
-}
-
-void print_text(const written *w, text_buffer *out) {
-    const char *name = w->model->header.name;
-    text_buffer_printf(out, "# %s: %s\n", name && *name ? name : "system", w->model->formulation->name);
-    if (written_remark(w)) text_buffer_printf(out, "# %s\n", written_remark(w));
-    for (size_t p = 0; p < w->part_count; p++) {
-        const written_part *part = &w->parts[p];
-        if (part->count == 0) continue;
-        text_buffer_printf(out, "\n# %s\n", part->title);
-        for (size_t k = 0; k < part->count; k++) {
-            const written_line *line = &part->lines[k];
-            if (line->defines)
-                text_buffer_printf(out, "%s", line->defines);
-            else {
-                text_buffer_printf(out, "%s: ", line->name);
-                say(w, line->left, out);
-            }
-            text_buffer_puts(out, " = ");
-            say(w, line->right, out);
-            text_buffer_puts(out, "\n");
-        }
-    }
-}
 
 /* --- LaTeX --------------------------------------------------------------------------------------------------------- */
 
@@ -41,7 +14,7 @@ static const char *const greek[][2] = {
     {"Pi", "Π"},    {"Sigma", "Σ"}, {"Phi", "Φ"},   {"Psi", "Ψ"},    {"Omega", "Ω"},
 };
 
-/* Letters of a name: a Greek letter by its name or itself, one letter as it is, a word upright. */
+/* Prints the letters of a name: names of Greek letters as commands, single letters unchanged, words upright. */
 static void latex_stem(const char *text, size_t length, text_buffer *out) {
     for (size_t k = 0; k < sizeof greek / sizeof *greek; k++)
         for (int i = 0; i < 2; i++)
@@ -55,7 +28,7 @@ static void latex_stem(const char *text, size_t length, text_buffer *out) {
         text_buffer_printf(out, "\\mathrm{%.*s}", (int)length, text);
 }
 
-/* One of the parts of an index: letters, and the number of what they name. */
+/* Prints one part of an index: letters, then a number. */
 static void latex_part(const char *text, size_t length, text_buffer *out) {
     size_t stem = strcspn(text, "0123456789");
     if (stem > length) stem = length;
@@ -63,7 +36,7 @@ static void latex_part(const char *text, size_t length, text_buffer *out) {
     if (length > stem) text_buffer_printf(out, stem > 0 ? "_{%.*s}" : "%.*s", (int)(length - stem), text + stem);
 }
 
-/* m1, l_max, x[3], J.1, p_phi: what follows the letters is an index. */
+/* Prints a name such as m1, l_max, x[3], J.1 or p_phi; the characters after the first letters become an index. */
 static void latex_name(const char *name, text_buffer *out) {
     size_t stem = strcspn(name, "0123456789_[.'");
     if (stem == 0) stem = strlen(name);
@@ -105,7 +78,7 @@ static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, te
     text_buffer_free(&plain);
 }
 
-/* An index in words, which are those of the description. */
+/* Prints an index of names from the description. */
 static void latex_words(const char *text, size_t length, text_buffer *out) {
     text_buffer_puts(out, "_{\\text{");
     for (size_t k = 0; k < length; k++) {
@@ -115,7 +88,7 @@ static void latex_words(const char *text, size_t length, text_buffer *out) {
     text_buffer_puts(out, "}}");
 }
 
-/* "q'", "M[x, y]", "gamma[c; u, v]" on the left of a definition. */
+/* Prints the left side of a definition: "q'", "M[x, y]", "gamma[c; u, v]". */
 static void latex_defined(const written_line *line, text_buffer *out) {
     const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
     if (bracket && strchr(line->name, '[') == NULL) {
@@ -128,25 +101,58 @@ static void latex_defined(const written_line *line, text_buffer *out) {
     if (prime) text_buffer_puts(out, "}");
 }
 
-void print_latex(const written *w, text_buffer *out) {
-    const graph *g = w->system->graph;
+/* --- the whole ----------------------------------------------------------------------------------------------------- */
+
+static void text_defined(const written_line *line, text_buffer *out) {
+    text_buffer_puts(out, line->defines);
+}
+
+static void text_node(const written *w, graph_node node, text_buffer *out) {
+    graph_print(w->system->graph, node, written_namer, (void *)w, out);
+}
+
+static void latex_node(const written *w, graph_node node, text_buffer *out) {
+    graph_print_latex(w->system->graph, node, latex_namer, (void *)w, out);
+}
+
+typedef struct notation {
+    char comment;                                                  /* begins a comment line */
+    const char *before_part, *open, *equals, *next, *last, *close; /* close: after a part; next: between two lines */
+    bool names_lines;                                              /* equations begin with the name of their line */
+    void (*defined)(const written_line *line, text_buffer *out);
+    void (*node)(const written *w, graph_node node, text_buffer *out);
+} notation;
+
+static void print_parts(const written *w, const notation *n, text_buffer *out) {
     const char *name = w->model->header.name;
-    text_buffer_printf(out, "%% %s: %s\n", name && *name ? name : "system", w->model->formulation->name);
-    if (written_remark(w)) text_buffer_printf(out, "%% %s\n", written_remark(w));
+    text_buffer_printf(out, "%c %s: %s\n", n->comment, name && *name ? name : "system", w->model->formulation->name);
+    if (written_remark(w)) text_buffer_printf(out, "%c %s\n", n->comment, written_remark(w));
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
         if (part->count == 0) continue;
-        text_buffer_printf(out, "%% %s\n\\begin{align}\n", part->title);
+        text_buffer_printf(out, "%s%c %s\n%s", n->before_part, n->comment, part->title, n->open);
         for (size_t k = 0; k < part->count; k++) {
             const written_line *line = &part->lines[k];
+            if (n->names_lines && !line->defines) text_buffer_printf(out, "%s: ", line->name);
             if (line->defines)
-                latex_defined(line, out);
+                n->defined(line, out);
             else
-                graph_print_latex(g, line->left, latex_namer, (void *)w, out);
-            text_buffer_puts(out, " &= ");
-            graph_print_latex(g, line->right, latex_namer, (void *)w, out);
-            text_buffer_puts(out, k + 1 < part->count ? " \\\\\n" : "\n");
+                n->node(w, line->left, out);
+            text_buffer_puts(out, n->equals);
+            n->node(w, line->right, out);
+            text_buffer_puts(out, k + 1 < part->count ? n->next : n->last);
         }
-        text_buffer_puts(out, "\\end{align}\n");
+        text_buffer_puts(out, n->close);
     }
+}
+
+void print_text(const written *w, text_buffer *out) {
+    static const notation text = {'#', "\n", "", " = ", "\n", "\n", "", true, text_defined, text_node};
+    print_parts(w, &text, out);
+}
+
+void print_latex(const written *w, text_buffer *out) {
+    static const notation latex = {
+        '%', "", "\\begin{align}\n", " &= ", " \\\\\n", "\n", "\\end{align}\n", false, latex_defined, latex_node};
+    print_parts(w, &latex, out);
 }

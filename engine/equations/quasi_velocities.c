@@ -1,34 +1,38 @@
-/* quasi_velocities.c — equations free of reactions, in as many velocities as there are freedoms.
+/* quasi_velocities.c — writes equations without reactions, in as many velocities as there are degrees of freedom.
  *
  * The constraints on velocities and the definitions of the quasi-velocities are solved for q' = Φ u + Φ_t by
  * elimination. With E_i = d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i the equations are Σ_i Φ_ir E_i = 0 (Maggi; Greenwood 4.8,
- * Papastavridis 3.5.24): in q'' for Maggi, and with q'' = d/dt (Φ u + Φ_t) put in for the others, which lead to the
- * same equations on other ways (Kane 4.297; Gibbs–Appell 4.283 with S; Boltzmann–Hamel 4.383 with γ). */
+ * Papastavridis 3.5.24). Maggi's equations contain q''. The others substitute q'' = d/dt (Φ u + Φ_t) and derive the same
+ * equations differently (Kane 4.297; Gibbs–Appell 4.283 with S; Boltzmann–Hamel 4.383 with γ). */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/eliminate.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct freedoms {
-    quasi_velocity *quasi; /* velocity n + k is the k-th */
+    quasi_velocity *quasi; /* quasi[k] is velocity n + k */
     size_t quasi_count;
-    graph_node *velocity;     /* n and the quasi-velocities: by the free ones; GRAPH_NONE: free itself */
-    graph_node *acceleration; /* n: q'' likewise */
-    const char **solved_from; /* n: the constraint whose row has the velocity as pivot; NULL: none */
-    graph_node *symbol;       /* of the free velocities, n at most */
+    graph_node *velocity;     /* q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: free */
+    graph_node *acceleration; /* n: q'' in terms of the free velocities and their rates */
+    const char **solved_from; /* n: the constraint from which the velocity is solved; NULL: no constraint */
+    graph_node *symbol;       /* symbols of the free velocities, at most n */
     const char **name;
     size_t count;
 } freedoms;
 
 static size_t all_velocities(const written *w, const freedoms *f) {
-    return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count); /* those of the description are solved for last */
+    return w->n + (w->system->quasi_count > 0
+                       ? 0
+                       : f->quasi_count); /* quasi-velocities of the description are solved for last */
 }
 
-/* One row of a table: Σ ∂f/∂w_j w_j = right − f(w = 0) over `count` velocities. */
-static bool fill_row(written *w, graph_node *row, graph_node f, graph_node right, size_t count) {
+/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = 0), summed over `count` velocities. */
+static bool fill_velocity_row(written *w, graph_node *row, graph_node f, graph_node right, size_t count) {
+    assert(count >= w->n);
     graph *g = w->system->graph;
     graph_node *rest = node_array(w->system, count);
     if (!rest) return false;
@@ -40,7 +44,7 @@ static bool fill_row(written *w, graph_node *row, graph_node f, graph_node right
     return true;
 }
 
-/* The constraints that no direction has taken care of. */
+/* Fills the rows of the constraints that the quasi-velocities along directions do not already satisfy. */
 static bool fill_constraints(written *w, const freedoms *f, const bool *used, graph_node *table) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -53,14 +57,14 @@ static bool fill_constraints(written *w, const freedoms *f, const bool *used, gr
             return written_cannot(w, "a constraint on accelerations leaves the velocities free",
                                   "write the equations with multipliers: --formulation lagrange");
         constraint = graph_substitute(g, constraint, SYMBOL_VELOCITY, f->velocity, count);
-        if (!fill_row(w, table + c * (count + 1), constraint, zero, count))
+        if (!fill_velocity_row(w, table + c * (count + 1), constraint, zero, count))
             return written_cannot(w, "a constraint is not linear in the velocities and cannot be solved for them",
                                   "write the equations with multipliers: --formulation lagrange");
     }
     return true;
 }
 
-/* Of a description without quasi-velocities, those along the directions of its constraints. */
+/* Lists the quasi-velocities of the description. If it has none, lists those along the directions of its constraints. */
 static bool list_quasi(written *w, freedoms *f, bool *used) {
     const hamel_system *s = w->system;
     written_directions d = {.quasi = f->quasi, .velocity = f->velocity, .used = used};
@@ -72,7 +76,7 @@ static bool list_quasi(written *w, freedoms *f, bool *used) {
     return done;
 }
 
-/* Puts the velocities that the constraints determine into a row. */
+/* Substitutes in a row the velocities that the constraints determine. */
 static void substitute_pivots(written *w, graph_node *row, const graph_node *table, const int *pivots) {
     graph *g = w->system->graph;
     for (size_t c = 0; c < w->m; c++) {
@@ -86,7 +90,7 @@ static void substitute_pivots(written *w, graph_node *row, const graph_node *tab
     }
 }
 
-/* The velocities that a table has solved for, by those it has not. */
+/* Reads the solution of an eliminated table: velocities in terms of the other velocities. */
 static void read_solution(written *w, freedoms *f, const graph_node *table, const int *pivots, size_t rows) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -107,7 +111,8 @@ static void add_free(freedoms *f, graph_node velocity, const char *name) {
     f->name[f->count++] = name;
 }
 
-/* Quasi-velocities of the description that the constraints leave free become symbols; their rows are appended. */
+/* Solves for velocities in terms of the quasi-velocities of the description that the constraints leave free. These
+ * become symbols. */
 static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, const int *constraint_pivots) {
     hamel_system *s = w->system;
     size_t count = f->quasi_count, width = w->n + 1;
@@ -118,20 +123,20 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
         int32_t index = written_symbol(w, f->quasi[k].name);
         if (index < 0) return false;
         graph_node u = graph_symbol(s->graph, SYMBOL_VELOCITY, index);
-        if (!fill_row(w, table + k * width, f->quasi[k].definition, u, w->n)) return false;
+        if (!fill_velocity_row(w, table + k * width, f->quasi[k].definition, u, w->n)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
     if (!written_eliminate(w, table, count, w->n, count, pivots, NULL)) return false;
     for (size_t k = 0; k < count; k++) {
-        if (pivots[k] < 0) continue; /* determined by the constraints, or by the others */
+        if (pivots[k] < 0) continue; /* determined by the constraints or by other quasi-velocities */
         add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), f->quasi[k].name);
     }
     read_solution(w, f, table, pivots, count);
     return true;
 }
 
-/* Velocities solved from the constraints may still contain some that the quasi-velocities determine. What was divided by
- * on the way cancels. */
+/* Velocities solved from the constraints may contain velocities that the quasi-velocities determine. Substitutes these;
+ * intermediate divisors cancel. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -141,7 +146,7 @@ static void close_velocities(written *w, freedoms *f) {
                 written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count));
 }
 
-/* What nothing determines: those chosen here, then those of coordinates. */
+/* Lists the velocities that remain free: those chosen here, then those of coordinates. */
 static void list_free(written *w, freedoms *f) {
     graph *g = w->system->graph;
     for (size_t k = w->n; k < all_velocities(w, f); k++)
@@ -150,7 +155,8 @@ static void list_free(written *w, freedoms *f) {
         if (f->velocity[i] < 0) add_free(f, w->system->v[i], written_text(w, "%s'", w->system->coordinates[i].name));
 }
 
-/* Nothing below is about reactions: what holonomic constraints make 0 can be left out. */
+/* Lists the expressions that holonomic constraints make 0. These equations contain no reactions, so such terms may be
+ * omitted. */
 static bool use_positions(written *w) {
     w->zero = arena_alloc(w->memory, w->m, sizeof *w->zero);
     for (size_t c = 0; w->zero && c < w->m; c++)
@@ -159,7 +165,7 @@ static bool use_positions(written *w) {
     return w->zero != NULL;
 }
 
-static bool allocate(written *w, freedoms *f) {
+static bool allocate_freedoms(written *w, freedoms *f) {
     size_t most = w->m + w->system->quasi_count;
     f->velocity = arena_alloc(w->memory, w->n + most, sizeof *f->velocity);
     f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
@@ -173,19 +179,19 @@ static bool allocate(written *w, freedoms *f) {
     return true;
 }
 
-static bool solve(written *w, freedoms *f) {
+static bool solve_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     bool *used = arena_alloc(w->memory, w->m, sizeof *used);
     int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
-    if (!used || !pivots || !allocate(w, f) || !use_positions(w)) return false;
+    if (!used || !pivots || !allocate_freedoms(w, f) || !use_positions(w)) return false;
     for (size_t c = 0; c < w->m; c++) used[c] = false;
     if (!list_quasi(w, f, used)) return false;
     size_t count = all_velocities(w, f);
     graph_node *table = arena_alloc(w->memory, w->m * (count + 1), sizeof *table);
     if (!table || !fill_constraints(w, f, used, table)) return false;
     size_t rank;
-    if (!table_rank(g, table, w->m, count, &w->start, &rank)) return false;
-    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* beyond it would be divided by 0 on the constraints */
+    if (!table_rank(g, table, w->m, count, &w->start, &rank, w->memory)) return false;
+    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots are 0 on the constraints */
                            "some constraints depend on others there, though not by their form"))
         return false;
     read_solution(w, f, table, pivots, w->m);
@@ -200,7 +206,7 @@ static bool solve(written *w, freedoms *f) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* An expression of (t, q, q', q'') in the free velocities and their rates. */
+/* Rewrites an expression in (t, q, q', q'') in terms of the free velocities and their rates. */
 static graph_node in_free(written *w, const freedoms *f, graph_node node) {
     graph *g = w->system->graph;
     node = graph_substitute(g, node, SYMBOL_ACCELERATION, f->acceleration, w->n);
@@ -211,8 +217,9 @@ static graph_node velocity_of(const written *w, const freedoms *f, size_t i) {
     return f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
 }
 
-/* Σ_i Φ_ir x_i with Φ_ir = ∂q'_i/∂u_r */
-static graph_node project(written *w, const freedoms *f, size_t r, graph_node (*x)(written *, size_t)) {
+/* Returns Σ_i Φ_ir x_i with Φ_ir = ∂q'_i/∂u_r. */
+static graph_node project_equation(written *w, const freedoms *f, size_t r, graph_node (*x)(written *, size_t)) {
+    assert(r < f->count);
     graph *g = w->system->graph;
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < w->n; i++) {
@@ -226,7 +233,7 @@ static bool is_chosen(const written *w, const freedoms *f, size_t k) {
     return w->system->quasi_count == 0 && f->velocity[w->n + k] < 0;
 }
 
-/* What the description does not say. */
+/* Writes the definitions of the velocities along directions, which the description does not define. */
 static bool chosen_velocities(written *w, const freedoms *f) {
     if (w->system->quasi_count > 0 || f->quasi_count == 0) return true;
     written_begin(w, "velocities along the directions of constraints");
@@ -249,7 +256,7 @@ static bool motion(written *w, const freedoms *f, bool eliminated) {
     written_begin(w, eliminated ? "motion: one equation for each free velocity"
                                 : "motion: the equations of Lagrange, projected on the free velocities");
     for (size_t r = 0; r < f->count; r++) {
-        graph_node left = project(w, f, r, written_inertia), right = project(w, f, r, written_force);
+        graph_node left = project_equation(w, f, r, written_inertia), right = project_equation(w, f, r, written_force);
         if (eliminated) left = in_free(w, f, left);
         if (eliminated) right = in_free(w, f, right);
         if (!written_equation(w, f->name[r], left, right)) return false;
@@ -257,7 +264,7 @@ static bool motion(written *w, const freedoms *f, bool eliminated) {
     return true;
 }
 
-/* Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) x_k Φ_ir for the row Ψ_j of a velocity form. */
+/* Returns Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) x_k Φ_ir for the row Ψ_j of a velocity form. */
 static graph_node contract_curl(written *w, const freedoms *f, graph_node form, size_t r, const graph_node *x) {
     graph *g = w->system->graph;
     const graph_node *q = w->system->q, *v = w->system->v;
@@ -273,7 +280,7 @@ static graph_node contract_curl(written *w, const freedoms *f, graph_node form, 
     return sum;
 }
 
-/* Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir */
+/* Returns Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir. */
 static graph_node contract_time(written *w, const freedoms *f, graph_node form, size_t r, const graph_node *rest) {
     graph *g = w->system->graph;
     graph_node sum = graph_number(g, 0), time = graph_symbol(g, SYMBOL_TIME, 0);
@@ -286,7 +293,7 @@ static graph_node contract_time(written *w, const freedoms *f, graph_node form, 
     return sum;
 }
 
-/* γ^j_rs with x_k = Φ_ks, and γ^j_r with x_k = Φ_kt and the terms of time (Greenwood 4.383). */
+/* Writes γ^j_rs with x_k = Φ_ks, and γ^j_r with x_k = Φ_kt and the derivatives with respect to time (Greenwood 4.383). */
 static bool coefficients_of(written *w, const freedoms *f, const char *name, graph_node form) {
     graph *g = w->system->graph;
     size_t most = w->n + w->extra_count;
@@ -307,7 +314,7 @@ static bool coefficients_of(written *w, const freedoms *f, const char *name, gra
 }
 
 static bool hamel_coefficients(written *w, const freedoms *f) {
-    written_begin(w, "Hamel coefficients (antisymmetric in the lower indices; those not listed are 0)");
+    written_begin(w, "Hamel coefficients (antisymmetric in the lower indices; all others are 0)");
     for (size_t k = 0; k < f->quasi_count; k++)
         if ((w->system->quasi_count > 0 || is_chosen(w, f, k)) &&
             !coefficients_of(w, f, f->quasi[k].name, f->quasi[k].definition))
@@ -325,28 +332,24 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     graph_node whole = in_free(w, f, S);
     size_t most = w->n + w->extra_count;
-    graph_node *zeros = arena_alloc(w->memory, most, sizeof *zeros);
+    const graph_node *zeros = node_array(w->system, most);
     if (!zeros) return false;
-    for (size_t i = 0; i < most; i++) zeros[i] = graph_number(g, 0);
     graph_node bias = graph_substitute(g, whole, SYMBOL_ACCELERATION, zeros, most);
     return written_definition(w, "S", "S", graph_sub(g, whole, bias));
 }
 
-/* Forces that depend on reactions bring the multipliers back: then u' and λ together solve all n equations of Lagrange with
- * q'' = d/dt (Φ u + Φ_t). Independent constraints leave n − count of them to λ, one each. */
+/* If forces depend on reactions, multipliers are unknowns: u' and λ together solve all n equations of Lagrange with q''
+ * = d/dt (Φ u + Φ_t). Independent constraints have n − count multipliers. */
 static bool solve_for_multipliers_too(written *w, const freedoms *f) {
-    graph *g = w->system->graph;
     if (f->count + w->acting > w->n)
         return written_cannot(w, "forces depend on reactions, and redundant constraints leave these undetermined",
                               "use --format text or --format latex");
     for (size_t i = 0; i < w->n; i++) w->residuals[i] = in_free(w, f, w->equations.residual[i]);
-    for (size_t c = 0, at = f->count; c < w->m; c++)
-        if (w->acts[c]) w->unknowns[at++] = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
-    w->with_multipliers = true;
+    written_add_multipliers(w, f->count);
     return true;
 }
 
-/* Divisions in the constraints and in the quasi-velocities are the description's own. */
+/* Divisors of the constraints and of the quasi-velocities belong to the description and are not listed. */
 static bool find_divisors(written *w, const freedoms *f) {
     graph_node *given = arena_alloc(w->memory, w->m + f->quasi_count, sizeof *given);
     size_t count = 0;
@@ -369,8 +372,9 @@ static bool machine(written *w, const freedoms *f) {
         w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : f->quasi[(size_t)index - w->n].definition;
         w->unknowns[r] = graph_symbol(g, SYMBOL_ACCELERATION, index);
         if (!reactions)
-            w->residuals[r] =
-                in_free(w, f, graph_sub(g, project(w, f, r, written_inertia), project(w, f, r, written_force)));
+            w->residuals[r] = in_free(
+                w, f,
+                graph_sub(g, project_equation(w, f, r, written_inertia), project_equation(w, f, r, written_force)));
     }
     return !reactions || solve_for_multipliers_too(w, f);
 }
@@ -379,16 +383,16 @@ bool write_quasi_velocities(written *w, const char *as) {
     freedoms f = {0};
     if (w->n > WRITTEN_SOLVED)
         return written_cannot(w,
-                              written_text(w, "velocities are solved for by hand up to %d coordinates, here are %zu",
+                              written_text(w, "velocities can be solved for %d coordinates at most; the system has %zu",
                                            (int)WRITTEN_SOLVED, w->n),
                               "write the equations with multipliers: --formulation lagrange");
-    if (!solve(w, &f)) return false;
+    if (!solve_velocities(w, &f)) return false;
     bool maggi = strcmp(as, "maggi") == 0;
     if (!chosen_velocities(w, &f)) return false;
     if (!maggi && !kinematics(w, &f)) return false;
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
     if (!motion(w, &f, !maggi)) return false;
-    w->zero_count = 0; /* of the constraints themselves nothing would be left */
+    w->zero_count = 0; /* otherwise the constraints themselves would be reduced to 0 = 0 */
     return (!maggi || written_constraints(w)) && (w->lines_read || machine(w, &f));
 }

@@ -1,21 +1,21 @@
-/* shared.c — names for what recurs: without them the text of a graph can be exponentially longer than the graph. */
+/* shared.c — gives names to common subexpressions. Without names, the text of a graph can be exponentially longer than
+ * the graph. */
 #include "engine/equations/written.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Symbols and operations: below SHORT nothing is named, below LONG, about two screens, only sums that stand there three
- * times at least, as a determinant does; what has fewer than WORTH is not named to be
- * read. */
+/* Lengths in symbols and operations. Texts below SHORT get no names. Below LONG, about two screens, only sums that
+ * occur at least OFTEN times get names, such as determinants. Expressions shorter than WORTH get no names in texts. */
 enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
 
 typedef struct sharing {
     graph_node *nodes; /* increasing */
     size_t count;
-    double *size; /* symbols of the text, named parts counting as one */
+    double *size; /* length of the text; a named subexpression counts as one symbol */
     size_t *uses;
-    graph_node *to; /* what each node has become */
-    bool sums;      /* only these get names */
+    graph_node *to; /* replacement of each node */
+    bool sums;      /* only sums get names */
 } sharing;
 
 static size_t position(const sharing *s, graph_node node) {
@@ -37,14 +37,14 @@ static void count_uses(const graph *g, sharing *s, graph_node *const *roots, siz
         for (int i = operands(g, s->nodes[k], below); i-- > 0;) s->uses[position(s, below[i])]++;
 }
 
-/* Whether node k gets a name, its size being known. */
+/* Returns whether node k gets a name; its size must be known. */
 static bool is_named(const graph *g, const sharing *s, size_t k, double worth) {
     graph_op op = (graph_op)graph_at(g, s->nodes[k])->op;
     if (s->sums && op != GRAPH_ADD && op != GRAPH_SUB) return false;
     return s->uses[k] >= (s->sums ? OFTEN : 2) && s->size[k] >= worth;
 }
 
-static void measure(const graph *g, sharing *s, double worth) {
+static void measure_texts(const graph *g, sharing *s, double worth) {
     graph_node below[3];
     for (size_t k = 0; k < s->count; k++) {
         int count = operands(g, s->nodes[k], below);
@@ -71,7 +71,7 @@ static graph_node rebuilt(graph *g, const sharing *s, size_t k) {
                       : graph_literal(g, op, below[0], count == 2 ? below[1] : GRAPH_NONE);
 }
 
-static bool allocate(sharing *s, arena *memory) {
+static bool allocate_sharing(sharing *s, arena *memory) {
     s->size = arena_alloc(memory, s->count, sizeof *s->size);
     s->uses = arena_alloc(memory, s->count, sizeof *s->uses);
     s->to = arena_alloc(memory, s->count, sizeof *s->to);
@@ -82,8 +82,8 @@ double written_length(written *w, graph_node node) {
     graph *g = w->system->graph;
     sharing s = {0};
     s.count = graph_below(g, &node, 1, w->memory, &s.nodes);
-    if (s.count == 0 || !allocate(&s, w->memory)) return HUGE_VAL;
-    measure(g, &s, HUGE_VAL);
+    if (s.count == 0 || !allocate_sharing(&s, w->memory)) return HUGE_VAL;
+    measure_texts(g, &s, HUGE_VAL);
     return s.size[position(&s, node)];
 }
 
@@ -99,14 +99,14 @@ bool written_share(written *w, graph_node **nodes, size_t count, bool read, grap
     if (!roots) return false;
     for (size_t i = 0; i < count; i++) roots[i] = *nodes[i];
     s.count = graph_below(g, roots, count, w->memory, &s.nodes);
-    if (s.count == 0 || !allocate(&s, w->memory)) return false;
+    if (s.count == 0 || !allocate_sharing(&s, w->memory)) return false;
     count_uses(g, &s, nodes, count);
-    measure(g, &s, HUGE_VAL);
+    measure_texts(g, &s, HUGE_VAL);
     for (size_t i = 0; i < count; i++) total += s.size[position(&s, roots[i])];
     if (read && total <= SHORT) return true;
     double worth = read ? WORTH : 2;
     s.sums = read && total <= LONG;
-    measure(g, &s, worth);
+    measure_texts(g, &s, worth);
     for (size_t k = 0; k < s.count; k++) {
         s.to[k] = rebuilt(g, &s, k);
         if (!is_named(g, &s, k, worth)) continue;

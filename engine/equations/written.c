@@ -1,4 +1,4 @@
-/* written.c — what all writers of equations share. */
+/* written.c — functions shared by all writers of equations, and hamel_write_equations. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
@@ -7,6 +7,7 @@
 #include "engine/mechanics/generalized_forces.h"
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,7 @@ void written_begin(written *w, const char *title) {
 }
 
 static bool add_line(written *w, written_line line) {
+    assert(w->part_count > 0 && w->part_count <= WRITTEN_PARTS);
     written_part *part = &w->parts[w->part_count - 1];
     written_line *lines = arena_grow(w->memory, part->lines, &part->capacity, part->count + 1, sizeof *lines);
     if (!lines || line.right < 0 || (!line.defines && line.left < 0) || system_interrupted(w->system)) return false;
@@ -35,23 +37,28 @@ static bool add_line(written *w, written_line line) {
 }
 
 graph_node written_arranged(written *w, graph_node node) {
-    return arrange_within(w->system->graph, node, &w->effort, w->memory);
+    return arrange_within(w->system->graph, node, &w->work_budget, w->memory);
 }
 
 bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
                        const char *why) {
+    assert(most <= columns);
     graph *g = w->system->graph;
-    if (!eliminate_within(g, table, rows, columns, &w->start, pivots, most, &w->effort, w->memory)) return false;
+    if (!eliminate_within(g, table, rows, columns, &w->start, pivots, most, &w->work_budget, w->memory)) return false;
     if (is_eliminated(g, table, rows, columns, pivots)) return true;
-    if (w->error->status != HAMEL_OK) return false; /* interrupted */
-    return written_cannot(w, w->effort.spent ? "solving for velocities takes too much work" : why,
+    if (w->error->status != HAMEL_OK) return false; /* canceled */
+    return written_cannot(w, w->work_budget.spent ? "solving for velocities takes too much work" : why,
                           "write the equations with multipliers: --formulation lagrange");
 }
 
-/* What is collected can be far longer than what it was made of, which shares its parts. */
+/* Arranges a node unless that makes it far longer: a collected form shares fewer subexpressions. */
 static graph_node readable(written *w, graph_node node) {
-    enum { LONG = 4000, TIMES = 4 }; /* symbols and operations: some pages; what reading a collected form is worth */
-    graph_node arranged = arrange_where(w->system->graph, node, w->zero, w->zero_count, &w->effort, w->memory), *below;
+    enum {
+        LONG = 4000,
+        TIMES = 4
+    }; /* symbols and operations: some pages; acceptable factor of length for a collected form */
+    graph_node arranged = arrange_where(w->system->graph, node, w->zero, w->zero_count, &w->work_budget, w->memory),
+               *below;
     if (arranged < 0 || written_length(w, arranged) <= LONG) return arranged;
     double most = TIMES * (double)graph_below(w->system->graph, &node, 1, w->memory, &below);
     return written_length(w, arranged) > most ? node : arranged;
@@ -65,7 +72,7 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
     if (!w->lines_read) return true;
     graph_node arranged = readable(w, right);
-    bool coefficient = strchr(defines, '[') != NULL; /* of a matrix: zeros are not listed */
+    bool coefficient = strchr(defines, '[') != NULL; /* zeros of matrices are not listed */
     if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
     return add_line(w, (written_line){name, defines, GRAPH_NONE, arranged});
 }
@@ -84,6 +91,7 @@ static graph_node only_what_acts(written *w, graph_node node) {
 }
 
 graph_node written_reaction(written *w, size_t i) {
+    assert(i < w->n);
     return w->reactions[i];
 }
 
@@ -100,6 +108,7 @@ static bool add_reactions(written *w) {
 }
 
 graph_node written_force(written *w, size_t i) {
+    assert(i < w->n);
     return graph_add(w->system->graph, w->equations.given[i], w->nonideal[i]);
 }
 
@@ -109,7 +118,7 @@ bool written_forces_depend_on_reactions(written *w) {
     return false;
 }
 
-/* The residual without forces and reactions; they cancel when it is arranged. */
+/* Computes the inertia from the residual; forces and reactions cancel when the sum is arranged. */
 graph_node written_inertia(written *w, size_t i) {
     graph *g = w->system->graph;
     graph_node right = graph_add(g, written_force(w, i), written_reaction(w, i));
@@ -131,7 +140,7 @@ static bool add_nonideal(written *w) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* What acts, by what it comes from; of constraints only those that act. */
+/* Writes the generalized forces, grouped by origin, without those of constraints that do not act. */
 static bool generalized_forces(written *w) {
     generalized_force *all;
     size_t count;
@@ -169,6 +178,13 @@ bool written_machine(written *w, size_t w_count, size_t unknown_count) {
     return w->rates && w->w && w->w_given && w->unknowns && w->residuals;
 }
 
+void written_add_multipliers(written *w, size_t at) {
+    assert(at + w->acting <= w->unknown_count);
+    for (size_t c = 0; c < w->m; c++)
+        if (w->acts[c]) w->unknowns[at++] = graph_symbol(w->system->graph, SYMBOL_MULTIPLIER, (int32_t)c);
+    w->with_multipliers = true;
+}
+
 bool written_cannot(written *w, const char *why, const char *hint) {
     (void)hamel_fail(w->error, HAMEL_INVALID, "", 0, "these equations cannot be written out: %s",
                      why ? why : "no memory");
@@ -177,12 +193,12 @@ bool written_cannot(written *w, const char *why, const char *hint) {
 }
 
 const char *written_remark(const written *w) {
-    return w->effort.spent ? "right, but not simplified throughout: that would take too much work" : NULL;
+    return w->work_budget.spent ? "correct, but not fully simplified: the work budget was spent" : NULL;
 }
 
 /* --- names --------------------------------------------------------------------------------------------------------- */
 
-/* The name of a symbol that the system does not have; NULL for one that it has. */
+/* Returns the name of an extra symbol, or NULL for a symbol of the system. */
 static const char *extra_name(const written *w, graph_symbol_kind kind, int32_t index) {
     bool velocity = kind == SYMBOL_VELOCITY || kind == SYMBOL_ACCELERATION;
     return velocity && (size_t)index >= w->n ? w->extra_names[(size_t)index - w->n] : NULL;
@@ -211,7 +227,7 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 
 typedef struct writer_kind {
     const char *name;
-    const formulation *from; /* whose derivation the writer starts from */
+    const formulation *from; /* formulation whose derivation is used */
     bool (*write)(written *w, const char *as);
 } writer_kind;
 
@@ -233,7 +249,7 @@ static const writer_kind *writer_of(const char *name) {
     return NULL;
 }
 
-/* A letter that no name of the description begins with, followed by digits. */
+/* Returns a prefix with which no name of the description begins; digits are appended to it. */
 static const char *free_name(const written *w) {
     static const char *const candidates[] = {"z", "s", "k", "zz", "ss", "kk"};
     for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
@@ -249,7 +265,7 @@ static const char *free_name(const written *w) {
     return "shared_";
 }
 
-/* Long texts become readable when what recurs has a name. */
+/* Names common subexpressions, so that long texts become readable. */
 static bool share_lines(written *w) {
     size_t count = 0, found;
     for (size_t p = 0; p < w->part_count; p++) count += 2 * w->parts[p].count;
@@ -272,7 +288,7 @@ static bool share_lines(written *w) {
     return true;
 }
 
-/* What does not act has no multiplier. */
+/* Removes the multipliers of constraints that do not act. */
 static bool leave_out_what_rests(written *w) {
     graph *g = w->system->graph;
     graph_node *to = w->resting = arena_alloc(w->memory, w->m, sizeof *to);
@@ -297,7 +313,7 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     w->start.values[SYMBOL_TIME] = &w->model->settings.start;
     w->start.values[SYMBOL_COORDINATE] = w->model->q0;
     const writer_kind *kind = writer_of(w->model->formulation->name);
-    if (!kind) return hamel_fail(w->error, HAMEL_INTERNAL, "", 0, "a formulation without a written form");
+    if (!kind) return hamel_fail(w->error, HAMEL_INTERNAL, "", 0, "this formulation has no written form");
     hamel_status status = kind->from->derive(&w->equations);
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
@@ -309,7 +325,7 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);
     if (w->error->status != HAMEL_OK) return w->error->status;
     if (done && !out->failed) return HAMEL_OK;
-    return hamel_fail(w->error, HAMEL_LIMIT, "", 0, "the equations are longer than %zu MiB, or memory ran out",
+    return hamel_fail(w->error, HAMEL_LIMIT, "", 0, "the equations are longer than %zu MiB, or memory is exhausted",
                       out->maximum >> 20);
 }
 
@@ -329,14 +345,14 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
     *text = NULL;
     arena_init(&memory, taken.memory);
     text_buffer_init(&out, MOST);
-    hamel_status status = hamel_model_create(&model, d, &taken, poll, error);
+    hamel_status status = model_derive(&model, d, &taken, poll, error);
     if (status == HAMEL_OK) {
         written w = {
             .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
         model->system->poll = poll;
-        w.effort = (effort){(uint64_t)taken.arranging, false, nobody_waits, model->system};
+        w.work_budget = (work_budget){(uint64_t)taken.arranging, false, nobody_waits, model->system};
         status = write_in(&w, notation, &out);
-        if (simplified) *simplified = !w.effort.spent;
+        if (simplified) *simplified = !w.work_budget.spent;
     }
     if (status == HAMEL_OK) *text = text_buffer_take(&out, NULL);
     text_buffer_free(&out);

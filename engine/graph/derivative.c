@@ -1,10 +1,10 @@
-/* derivative.c — forward derivatives of the graph, along a symbol or along the motion.
+/* derivative.c — forward derivatives of the graph, with respect to a symbol or along the motion.
  *
- * One iterative walk serves all directions; only the derivative of a symbol differs. Each (node, direction) is computed
- * once and remembered, so the parts that expressions share are differentiated once for all of them. */
+ * The same iterative walk computes all kinds of derivatives, which differ only in the derivative of a symbol. Each
+ * (node, direction) is computed once and memoized, so shared subexpressions are differentiated once. */
 #include "engine/graph/graph_int.h"
 
-/* The builder names of the operator table, as nodes. */
+/* Define the builder names of operators.h as node constructors. */
 #define N_(c) graph_number(g, c)
 #define ADD_(a, b) graph_add(g, a, b)
 #define SUB_(a, b) graph_sub(g, a, b)
@@ -28,7 +28,7 @@
 #define GE_(a, b) CHOOSE_(GRAPH_GE, a, b)
 #define GT_(a, b) CHOOSE_(GRAPH_GT, a, b)
 
-/* ∂op/∂operand k at operands X, Y with value F. */
+/* Returns ∂op/∂operand k for operands X, Y and result F. */
 static graph_node partial_of(graph *g, graph_op op, int k, graph_node X, graph_node Y, graph_node F) {
     switch (op) {
 #define OP(name, text, arity, kind, value, dx, dy) \
@@ -51,7 +51,7 @@ static bool memo_grow(graph *g) {
     size_t count = g->memo_slots ? g->memo_slots * 2 : 1024;
     graph_memo *old = g->memo;
     size_t old_slots = g->memo_slots;
-    graph_memo *fresh = arena_alloc(g->memory, count, sizeof *fresh);
+    graph_memo *fresh = arena_alloc(g->scratch, count, sizeof *fresh);
     if (!fresh) {
         if (g->status == HAMEL_OK) g->status = HAMEL_NO_MEMORY;
         return false;
@@ -71,7 +71,7 @@ static bool memo_put(graph *g, graph_node node, graph_node direction, graph_node
     return true;
 }
 
-/* Symbol kinds whose presence below a node can make its derivative nonzero. */
+/* Returns the kinds of symbols that can make the derivative of a node nonzero. */
 static unsigned direction_kinds(const graph *g, graph_node direction) {
     if (direction >= 0) return g->cells[direction].depends;
     return GRAPH_DEPENDS(SYMBOL_TIME) | GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
@@ -89,7 +89,7 @@ static graph_node derive_symbol(graph *g, graph_node node, graph_node direction)
     }
 }
 
-/* The derivative of `node` when it is known without a walk; GRAPH_NONE when it is not known yet. */
+/* Returns the derivative of `node` if it is memoized or trivial, or GRAPH_NONE if it must be computed. */
 static graph_node known(graph *g, graph_node node, graph_node direction, unsigned kinds) {
     if (!(g->cells[node].depends & kinds)) return graph_number(g, 0);
     if (g->cells[node].op == GRAPH_IS_SYMBOL) return derive_symbol(g, node, direction);
@@ -98,7 +98,7 @@ static graph_node known(graph *g, graph_node node, graph_node direction, unsigne
     return m->node == GRAPH_NONE ? GRAPH_NONE : m->result;
 }
 
-/* The table's next derivative at the same place. */
+/* Returns the derivative of the next order of the table at the same argument. */
 static graph_node next_of_table(graph *g, const graph_node operand[3]) {
     graph_node order = graph_add(g, operand[2], graph_number(g, 1));
     return graph_apply(g, GRAPH_TABLE, operand[0], operand[1], order);
@@ -110,7 +110,7 @@ graph_node graph_derivative_by_operand(graph *g, graph_node node, int k) {
     return partial_of(g, (graph_op)cell.op, k, cell.as.operand[0], cell.as.operand[1], node);
 }
 
-/* Chain rule, all operands' derivatives known. */
+/* Applies the chain rule. The derivatives of all operands must be memoized. */
 static graph_node combine(graph *g, graph_node node, const graph_node dot[3]) {
     graph_cell cell = g->cells[node];
     if (cell.op == GRAPH_IF) return graph_apply(g, GRAPH_IF, cell.as.operand[0], dot[1], dot[2]);
@@ -139,7 +139,7 @@ static graph_node derive(graph *g, graph_node root, graph_node direction) {
         }
         if (depth > before) continue; /* operands first */
         depth--;
-        if (known(g, node, direction, kinds) != GRAPH_NONE) continue; /* was pushed twice */
+        if (known(g, node, direction, kinds) != GRAPH_NONE) continue; /* the node was pushed twice */
         result = combine(g, node, dot);
         if (result == GRAPH_NONE || !memo_put(g, node, direction, result)) return GRAPH_NONE;
     }

@@ -1,18 +1,19 @@
-/* evaluate.c — values of a graph at a point, with bounds of their rounding errors.
+/* evaluate.c — evaluates a graph at a point, with bounds of the rounding errors.
  *
- * A loop over all cells, for questions that are asked a few times; what is asked often is compiled (engine/compile). Each
- * operation adds what its operands' errors make of it, and its own rounding. */
+ * One loop over all cells, for the few evaluations that are not worth compiling (engine/compile). Each operation
+ * propagates the errors of its operands and adds its own rounding error. */
 #include "engine/graph/graph_int.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 static double value_of(const graph *g, graph_op op, const double *x) {
     if (op != GRAPH_TABLE) return graph_op_value(op, x[0], x[1], x[2]);
     return table_value(graph_tables(g)[(size_t)x[1]], x[0], (int)x[2]);
 }
 
-/* |op(x + e) − op(x)|, one operand at a time. */
+/* Returns Σ |op(x + e) − op(x)|, where one operand at a time is changed by its error e. */
 static double spread(const graph *g, graph_op op, double value, const double *x, const double *e, int arity) {
     double sum = 0;
     for (int k = 0; k < arity; k++) {
@@ -20,7 +21,7 @@ static double spread(const graph *g, graph_op op, double value, const double *x,
         if (e[k] == 0) continue;
         y[k] += e[k];
         double moved = fabs(value_of(g, op, y) - value);
-        sum += isfinite(moved) ? moved : 0; /* the edge of a domain */
+        sum += isfinite(moved) ? moved : 0; /* not finite: x + e is outside the domain */
     }
     return sum;
 }
@@ -50,4 +51,21 @@ void graph_evaluate(const graph *g, graph_node last, const graph_point *at, doub
             error[i] = spread(g, (graph_op)cell->op, value[i], x, e, arity) + 2 * DBL_EPSILON * fabs(value[i]);
         }
     }
+}
+
+bool graph_values(const graph *g, const graph_node *nodes, size_t count, const graph_point *at, double *values,
+                  double *errors) {
+    graph_node last = GRAPH_NONE;
+    for (size_t k = 0; k < count; k++) last = nodes[k] > last ? nodes[k] : last;
+    if (last == GRAPH_NONE) return true;
+    double *value = malloc(2 * ((size_t)last + 1) * sizeof *value);
+    if (!value) return false;
+    graph_evaluate(g, last, at, value, value + last + 1);
+    for (size_t k = 0; k < count; k++) {
+        if (nodes[k] == GRAPH_NONE) continue;
+        values[k] = value[nodes[k]];
+        if (errors) errors[k] = value[(size_t)last + 1 + (size_t)nodes[k]];
+    }
+    free(value);
+    return true;
 }

@@ -1,8 +1,8 @@
-/* gradient.c — reverse accumulation: all derivatives of a sum of expressions by one sweep.
+/* gradient.c — reverse accumulation: computes all derivatives of a sum L of expressions in one sweep.
  *
- * With v̄ = ∂L/∂v for each node v at or below L, L̄ = 1 and v̄ = Σ w̄ ∂w/∂v over the nodes w that v is an operand of
- * (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Results stand after their operands, so one pass over the
- * nodes, from the last to the first, finds each v̄ complete. Cost: linear in the nodes below the roots. */
+ * Let v̄ = ∂L/∂v for each node v below L. Then L̄ = 1, and v̄ = Σ w̄ ∂w/∂v over the nodes w that have v as an operand
+ * (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Results come after their operands, so in one pass from the
+ * last node to the first each v̄ is complete when it is used. Cost: linear in the nodes below the roots. */
 #include "engine/graph/graph_int.h"
 
 static bool pass_on(graph *g, graph_node *adjoint, graph_node node, int k, graph_node share, unsigned kinds) {
@@ -12,7 +12,7 @@ static bool pass_on(graph *g, graph_node *adjoint, graph_node node, int k, graph
     return adjoint[operand] >= 0;
 }
 
-/* The shares of a node's operands in its own adjoint. */
+/* Adds the adjoint of a node times its partial derivatives to the adjoints of its operands. */
 static bool spread(graph *g, graph_node *adjoint, graph_node node, unsigned kinds) {
     graph_cell cell = g->cells[node];
     graph_node bar = adjoint[node], x = cell.as.operand[0], zero = graph_number(g, 0);

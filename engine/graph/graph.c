@@ -1,10 +1,11 @@
 /* graph.c — storage of the expression graph: hash-consing, symbols, walks.
  *
- * Cells lie in one growing array in the order in which they were made, operands before results. Pointers into the array
- * die when it grows: code that makes nodes copies the cell it looks at. The hash needs no secret: its keys are node ids
- * and numbers of a graph whose size is bounded, and a graph belongs to one description. */
+ * Cells are stored in one growing array in the order of their creation, operands before results. Pointers into the array
+ * become invalid when it grows, so code that makes nodes copies cells. The hash needs no secret seed, because the size
+ * of a graph is bounded and each description has its own graph. */
 #include "engine/graph/graph_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,16 +37,31 @@ static graph_node fail(graph *g, hamel_status status) {
     return GRAPH_NONE;
 }
 
-graph *graph_create(arena *memory, size_t max_nodes) {
+graph *graph_create(arena *memory, arena *scratch, size_t max_nodes) {
     graph *g = arena_alloc(memory, 1, sizeof *g);
     if (!g) return NULL;
     g->memory = memory;
+    g->scratch = scratch;
     g->max_nodes = max_nodes ? max_nodes : (size_t)INT32_MAX;
-    g->slots = arena_alloc(memory, FIRST_SLOTS, sizeof *g->slots);
+    g->slots = arena_alloc(scratch, FIRST_SLOTS, sizeof *g->slots);
     if (!g->slots) return NULL;
     g->slot_count = FIRST_SLOTS;
     for (size_t i = 0; i < g->slot_count; i++) g->slots[i] = GRAPH_NONE;
     return g;
+}
+
+bool graph_close(graph *g) {
+    assert(g->scratch && g->status == HAMEL_OK);
+    graph_cell *cells = arena_alloc(g->memory, g->count, sizeof *cells);
+    if (!cells) return false;
+    memcpy(cells, g->cells, g->count * sizeof *cells);
+    *g = (graph){.memory = g->memory,
+                 .cells = cells,
+                 .count = g->count,
+                 .capacity = g->count,
+                 .tables = g->tables,
+                 .table_count = g->table_count};
+    return true;
 }
 
 void graph_watch(graph *g, bool (*refuses)(void *context), void *context) {
@@ -57,7 +73,7 @@ bool graph_refused(const graph *g) {
     return g->refuses && g->refuses(g->context);
 }
 
-/* Counts an operation. False, with the sticky status set, when the watcher refuses to continue. */
+/* Counts an operation. If the watcher refuses to continue, sets the sticky status and returns false. */
 static bool may_work(graph *g) {
     if (++g->work % WATCHED != 0 || !graph_refused(g)) return true;
     (void)fail(g, HAMEL_CANCELED);
@@ -94,7 +110,7 @@ bool graph_is_zero(const graph *g, graph_node node) {
 
 static bool rehash(graph *g) {
     size_t count = g->slot_count * 2;
-    graph_node *slots = arena_alloc(g->memory, count, sizeof *slots);
+    graph_node *slots = arena_alloc(g->scratch, count, sizeof *slots);
     if (!slots) return false;
     for (size_t i = 0; i < count; i++) slots[i] = GRAPH_NONE;
     for (size_t i = 0; i < g->count; i++) {
@@ -114,12 +130,13 @@ static uint16_t operands_depend(const graph *g, const graph_cell *c) {
 }
 
 graph_node graph_intern(graph *g, const graph_cell *cell) {
+    assert(g->scratch);
     size_t s = (size_t)cell_hash(cell) & (g->slot_count - 1);
     if (!may_work(g)) return GRAPH_NONE;
     for (; g->slots[s] != GRAPH_NONE; s = (s + 1) & (g->slot_count - 1))
         if (cell_equal(&g->cells[g->slots[s]], cell)) return g->slots[s];
     if (g->count >= g->max_nodes) return fail(g, HAMEL_LIMIT);
-    graph_cell *cells = arena_grow(g->memory, g->cells, &g->capacity, g->count + 1, sizeof *cells);
+    graph_cell *cells = arena_grow(g->scratch, g->cells, &g->capacity, g->count + 1, sizeof *cells);
     if (!cells) return fail(g, HAMEL_NO_MEMORY);
     g->cells = cells;
     graph_node node = (graph_node)g->count++;
@@ -132,7 +149,8 @@ graph_node graph_intern(graph *g, const graph_cell *cell) {
 
 graph_node graph_number(graph *g, double value) {
     if (g->status != HAMEL_OK) return GRAPH_NONE;
-    graph_cell cell = {.op = GRAPH_IS_NUMBER, .as.number = value == 0 ? 0.0 : value}; /* no -0: one node for zero */
+    graph_cell cell = {.op = GRAPH_IS_NUMBER,
+                       .as.number = value == 0 ? 0.0 : value}; /* −0 becomes 0, so that zero is one node */
     return graph_intern(g, &cell);
 }
 
@@ -171,13 +189,14 @@ graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order) {
 }
 
 bool graph_walk_begin(graph *g) {
+    assert(g->scratch);
     if (g->mark_capacity < g->capacity) {
-        g->mark = arena_alloc(g->memory, g->capacity, sizeof *g->mark);
+        g->mark = arena_alloc(g->scratch, g->capacity, sizeof *g->mark);
         if (!g->mark) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
         g->mark_capacity = g->capacity;
         g->stamp = 0;
     }
-    if (++g->stamp == 0) { /* wrapped: old marks could be taken for new ones */
+    if (++g->stamp == 0) { /* the counter has wrapped, so old marks could equal new stamps */
         memset(g->mark, 0, g->mark_capacity * sizeof *g->mark);
         g->stamp = 1;
     }
@@ -186,7 +205,7 @@ bool graph_walk_begin(graph *g) {
 
 bool graph_walk_push(graph *g, size_t *depth, graph_node node) {
     if (!may_work(g)) return false;
-    graph_node *stack = arena_grow(g->memory, g->stack, &g->stack_capacity, *depth + 1, sizeof *stack);
+    graph_node *stack = arena_grow(g->scratch, g->stack, &g->stack_capacity, *depth + 1, sizeof *stack);
     if (!stack) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
     g->stack = stack;
     stack[(*depth)++] = node;
@@ -210,7 +229,7 @@ size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const in
         g->mark[at] = g->stamp;
         graph_cell cell = g->cells[at];
         if (cell.op == GRAPH_IS_SYMBOL) {
-            int32_t *list = arena_grow(g->memory, g->found, &g->found_capacity, found + 1, sizeof *list);
+            int32_t *list = arena_grow(g->scratch, g->found, &g->found_capacity, found + 1, sizeof *list);
             if (!list) return fail(g, HAMEL_NO_MEMORY), 0;
             g->found = list;
             list[found++] = cell.as.index;

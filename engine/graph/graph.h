@@ -1,11 +1,11 @@
 /* graph.h — one hash-consed expression graph per model.
  *
- * A node is a number, a symbol or an operator on earlier nodes, so ids increase from operands to results and every pass
- * is a loop, never a recursion. Equal expressions are one node. Construction simplifies (constants folded unless the
- * result is not finite, neutral elements, x - x, like terms, integer powers); it never expands products.
+ * A node is a number, a symbol or an operator on earlier nodes. Ids therefore increase from operands to results, and
+ * every pass is a loop without recursion. Equal expressions are one node. Construction simplifies: it folds constants
+ * (unless the result is not finite), neutral elements, x - x, like terms and integer powers. It never expands products.
  *
- * Errors are sticky: when memory or the node budget ends, every constructor returns GRAPH_NONE, constructors given
- * GRAPH_NONE return it, and graph->status tells why. Check once after building. */
+ * Errors are sticky. If memory or the node budget is exhausted, every constructor returns GRAPH_NONE, also for operands
+ * that are GRAPH_NONE, and graph_status returns the reason. Check the status once after building. */
 #ifndef HAMEL_GRAPH_GRAPH_H
 #define HAMEL_GRAPH_GRAPH_H
 
@@ -19,19 +19,19 @@
 typedef int32_t graph_node;
 enum { GRAPH_NONE = -1 };
 
-/* What a symbol stands for; its index counts within the kind. The order is that of dependence in time: a node is
- * evaluated no earlier than its latest kind. */
+/* The kind of a symbol. Indices count within a kind. Kinds are ordered by when their values become available: a node is
+ * evaluated after the last kind that it contains. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
     SYMBOL_TIME,          /* t, index 0 */
     SYMBOL_COORDINATE,    /* q_i */
     SYMBOL_VELOCITY,      /* q'_i */
     SYMBOL_ACCELERATION,  /* q''_i */
-    SYMBOL_MULTIPLIER,    /* λ_c, the true one */
-    SYMBOL_FREE,          /* acceleration that q''_i would have without constraints */
-    SYMBOL_IDEAL,         /* x component of the ideal constraints' reaction */
-    SYMBOL_NONIDEAL,      /* x component of what the constraints exert beyond that */
-    SYMBOL_BRANCH,        /* of an operator that changes abruptly; fixed between events */
+    SYMBOL_MULTIPLIER,    /* λ_c */
+    SYMBOL_FREE,          /* a_i: the value of q''_i if no constraint acted */
+    SYMBOL_IDEAL,         /* component i of the reaction of the ideal constraints */
+    SYMBOL_NONIDEAL,      /* component i of the reaction of the other constraints */
+    SYMBOL_BRANCH,        /* branch of a nonsmooth operator; fixed between events */
     SYMBOL_STABILIZATION, /* Baumgarte's constants: α, β² */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
@@ -43,9 +43,9 @@ enum { GRAPH_IS_NUMBER = GRAPH_OP_COUNT, GRAPH_IS_SYMBOL };
 typedef struct graph_cell {
     uint8_t op;       /* graph_op, GRAPH_IS_NUMBER or GRAPH_IS_SYMBOL */
     uint8_t kind;     /* graph_symbol_kind */
-    uint16_t depends; /* GRAPH_DEPENDS bits of all symbols below */
+    uint16_t depends; /* GRAPH_DEPENDS bits of all symbols that the node contains */
     union {
-        graph_node operand[3]; /* unused ones GRAPH_NONE */
+        graph_node operand[3]; /* unused operands are GRAPH_NONE */
         int32_t index;
         double number;
     } as;
@@ -53,31 +53,37 @@ typedef struct graph_cell {
 
 typedef struct graph graph;
 
-/* Creates an empty graph of at most `max_nodes` in `memory` (borrowed, must outlive it). NULL without memory. */
-graph *graph_create(arena *memory, size_t max_nodes);
+/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive it). `scratch` is used to make
+ * nodes until graph_close; it may be the same arena. Returns NULL if out of memory. */
+graph *graph_create(arena *memory, arena *scratch, size_t max_nodes);
 
-/* From now on `refuses(context)` is called after about a thousand operations on nodes. When it returns true the graph has
- * the status HAMEL_CANCELED. */
+/* Moves the nodes to the graph's memory; the caller may then free `scratch`. A closed graph is immutable: it can be read,
+ * evaluated, printed and compiled, but functions that may make a node must not be called. Nodes keep their numbers.
+ * Returns false if out of memory; the graph is then unchanged. */
+bool graph_close(graph *g) HAMEL_CHECKED;
+
+/* Installs a callback: `refuses(context)` is called after about every thousand operations on nodes. When it returns
+ * true, the status of the graph becomes HAMEL_CANCELED. */
 void graph_watch(graph *g, bool (*refuses)(void *context), void *context);
-bool graph_refused(const graph *g); /* asks now */
+bool graph_refused(const graph *g); /* calls `refuses` immediately; false without a callback */
 
 hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT, HAMEL_NO_MEMORY or HAMEL_CANCELED */
 size_t graph_count(const graph *g);
 const graph_cell *graph_at(const graph *g, graph_node node);
 
-/* Takes a table in (borrowed, must outlive the graph and its programs); returns its number, or −1 without memory. */
+/* Adds a table (borrowed, must outlive the graph and its programs). Returns its number, or −1 if out of memory. */
 int32_t graph_add_table(graph *g, const graph_table *table);
-const graph_table *const *graph_tables(const graph *g); /* by number */
+const graph_table *const *graph_tables(const graph *g); /* indexed by number */
 size_t graph_table_count(const graph *g);
 
 graph_node graph_number(graph *g, double value);
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index);
 graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
-/* The order-th derivative of a table at x; 0 when it is that of a polynomial of lower degree. */
+/* Returns the order-th derivative of a table at x; 0 if the order exceeds the degree of its polynomials. */
 graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order);
 
-/* The node for exactly this operation: nothing is simplified or put in order. For expressions that are to be read. */
+/* Returns the node of exactly this operation, without simplification or reordering. Used for printed expressions. */
 graph_node graph_literal(graph *g, graph_op op, graph_node x, graph_node y);
 
 static inline graph_node graph_unary(graph *g, graph_op op, graph_node x) {
@@ -108,33 +114,33 @@ unsigned graph_depends(const graph *g, graph_node node); /* GRAPH_DEPENDS bits *
 
 /* --- derivative.c ------------------------------------------------------------------------------------------------ */
 
-/* ∂node/∂symbol, all other symbols held. Results are memoized in the graph, so shared parts are differentiated once. */
+/* Returns ∂node/∂symbol, with all other symbols constant. Memoized, so shared subexpressions are differentiated once. */
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 
-/* d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i with a_i = q''_i, or a_i = 0 for the bias (the part
- * of the rate that does not contain accelerations). Accelerations, multipliers and parameters are held. Memoized. */
+/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. The rate has a_i = q''_i. The bias, the part
+ * of the rate without accelerations, has a_i = 0. Accelerations, multipliers and parameters are constant. Memoized. */
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 
-/* The derivative of an operation by its operand k (0 or 1), as an expression of the operands and the operation itself. It is
- * finite wherever it is needed: that of x^y avoids x^(y - 1), whose own derivatives would have no end. */
+/* Returns the derivative of an operation with respect to its operand k (0 or 1), in terms of the operands and the
+ * operation itself. For x^y it is y·node/x, so that repeated derivatives introduce no new powers x^(y - 1), ... */
 graph_node graph_slope(graph *g, graph_node node, int k);
 
-/* slopes[i] := Σ ∂root/∂symbols[i] over the roots, for symbols of coordinates, velocities and their like. One sweep for
- * all: cost and new nodes are linear in the part of the graph below the roots. False when the graph fails. */
+/* Sets slopes[i] to Σ ∂root/∂symbols[i] over the roots. One sweep computes all slopes: the cost and the number of new
+ * nodes are linear in the reachable subgraph. Returns false if the graph fails. */
 bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const graph_node *symbols, size_t count,
                     graph_node *slopes);
 
-/* The symbols of `kind` that `node` contains, increasing by index. Returns how many; *indices is in the graph's memory
- * and valid until the next call. Returns 0 and sets the sticky status without memory. Cost: the size of the part of
- * the graph below `node`. */
+/* Lists the indices of the symbols of `kind` that `node` contains, increasing. Returns their number. *indices is in the
+ * graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky status. Cost: linear in
+ * the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
-/* All nodes at or below the roots, increasing, so that operands stand before results. A new array in `memory`; returns
- * their number, 0 when a root is GRAPH_NONE or without memory. */
+/* Lists the nodes of the reachable subgraph of the roots, increasing, so operands come before results. *nodes is a new
+ * array in `memory`. Returns its length, or 0 if a root is GRAPH_NONE or if out of memory. */
 size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes);
 
-/* Where `node` stands in such a list, or would. */
+/* Returns the position of `node` in such a list, or the position at which to insert it. */
 static inline size_t graph_position(const graph_node *nodes, size_t count, graph_node node) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -149,43 +155,51 @@ static inline size_t graph_position(const graph_node *nodes, size_t count, graph
 
 /* --- substitute.c ------------------------------------------------------------------------------------------------ */
 
-/* `node` with every symbol of `kind` replaced by replacement[index] (GRAPH_NONE: kept). */
+/* Replaces every symbol of `kind` in `node` by replacement[index]; GRAPH_NONE keeps the symbol. Returns the new node. */
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count);
 
-/* The additive terms of a sum: node = Σ sign[i] * term[i]; both arrays in `memory`. Walks +, - and unary minus,
- * and multiplies factors of parameters and numbers into the sums behind them.
- * Returns the number of terms, 0 without memory. */
+/* Splits a sum into its terms: node = Σ signs[i] * terms[i]; both arrays are in `memory`. Splits at +, - and unary minus,
+ * and distributes factors that are parameters or numbers over sums. Returns the number of terms, or 0 if out of
+ * memory. */
 size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
 
-/* --- turns.c ----------------------------------------------------------------------------------------------------- */
+/* --- angle_sums.c ------------------------------------------------------------------------------------------------- */
 
-/* Rewrites the roots: sines and cosines of u ± v by those of u and v, where these are wanted anyway or by other sums, too. */
-hamel_status graph_turn(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
+/* Rewrites the roots: expands sines and cosines of u ± v in those of u and v if these are needed anyway or by other
+ * sums. */
+hamel_status graph_expand_angle_sums(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
 
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */
 
-/* Values of symbols by kind and index (NULL: zeros), and how far those of a kind are off, relative to max(1, |value|). */
+/* Values of symbols by kind and index (NULL: zeros). Each kind has one error bound, relative to max(1, |value|). */
 typedef struct graph_point {
     const double *values[SYMBOL_KIND_COUNT];
     double error[SYMBOL_KIND_COUNT];
 } graph_point;
 
-/* value[i] of every node i ≤ last, and a bound error[i] of its error, of first order: last + 1 each. */
+/* Computes value[i] of every node i ≤ last, and a first-order bound error[i] of its error. Both arrays have last + 1
+ * entries. */
 void graph_evaluate(const graph *g, graph_node last, const graph_point *at, double *value, double *error);
+
+/* Computes the values of nodes[count], and bounds of their errors unless `errors` is NULL; both arrays have `count`
+ * entries. Entries for nodes that are GRAPH_NONE are not written. Returns false if out of memory. */
+bool graph_values(const graph *g, const graph_node *nodes, size_t count, const graph_point *at, double *values,
+                  double *errors) HAMEL_CHECKED;
 
 /* --- print.c ----------------------------------------------------------------------------------------------------- */
 
-/* Names a symbol for printing: appends it to `out`. */
+/* Appends the name of a symbol to `out`. */
 typedef void graph_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
-/* Infix text that the parser reads back to the same expression; iterative; the buffer's maximum bounds it. */
+/* Prints infix text that the parser reads back to the same expression. Iterative; `out` fails if the text exceeds its
+ * maximum. */
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
-/* The same in LaTeX, for math mode; the namer writes LaTeX, too. */
+/* Prints LaTeX for math mode; the namer must also write LaTeX. */
 void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
-/* The same as an expression of C in double; beside <math.h> it may call sign(x) and mod(x, y). */
+/* Prints a C expression in double, which may call <math.h>, sign(x) and mod(x, y). */
 void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* operators.c — the operator table as data, and the values of its operators.
+/* operators.c — names and arities of the operators as data, and their evaluation.
  *
- * Both are expanded from GRAPH_OPERATOR_LIST, so a new operator is one line there. */
+ * Both are expanded from GRAPH_OPERATOR_LIST, so a new operator needs only a line in that list. */
 #include "engine/graph/operators.h"
 
 #include <assert.h>

@@ -1,21 +1,20 @@
-/* operators.h — the one table of operators that every pass expands: parser (names, arity), graph (constant folding,
- * derivatives), printers, tape (numeric evaluation and its tangent).
+/* operators.h — the table of operators, which every pass expands: parser (names, arity), graph (constant folding,
+ * derivatives), printers, tape (numeric evaluation and tangents).
  *
- * Three lists: symbols, functions by name, conditions (with IF, which chooses by one); the parser takes the names of
- * functions from the second.
+ * The table has three lists: arithmetic symbols, named functions, and conditions with IF. The parser reads the names of
+ * functions from the second list.
  *
- * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y.
- * kind: NUM gives a number, COND a condition (0 or 1); the operands of AND, OR, NOT are conditions, the first operand
- * of IF is one.
- * value is C over doubles x, y, z. The partial derivatives are written in the small language of builder names below
- * (ADD_, MUL_, SIN_, ...), over X, Y, Z and the result F, so that the graph expands them into nodes and the tape into
- * arithmetic: each rule stands once. IF passes the derivative of the branch taken; MOD, MIN, MAX, ABS take the one-sided
- * derivative of the piece in force; SIGN, FLOOR and conditions have derivative zero (their kinks are found as events).
- * TABLE needs its graph to be evaluated and stands in no list: each pass knows it by name.
+ * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y. kind: NUM is a number, COND a condition (0 or 1). The
+ * operands of AND, OR, NOT and the first operand of IF are conditions. value is a C expression in doubles x, y, z. The
+ * partial derivatives are expressions in X, Y, Z and the result F, written with builder names (ADD_, MUL_, SIN_, ...).
+ * The graph defines these names as node constructors, the tape as arithmetic, so each rule is written once. IF passes
+ * the derivative of the branch taken. MOD, MIN, MAX, ABS have the one-sided derivative of the piece that applies. SIGN,
+ * FLOOR and conditions have derivative zero; their kinks are located as events. TABLE is in no list, because its
+ * evaluation needs the graph; each pass has a case for it.
  *
- * A derivative keeps its digits wherever its operand has them: 1 - x^2 is written (1 - x)(1 + x), whose factors are
- * exact next to their zeros, and tanh' is sech^2, since 1 - tanh^2 cancels from |x| = 4 on. sech is an operator of its own
- * because derivatives of 1/cosh^2 are 0 * infinity once cosh overflows.
+ * The rules avoid cancellation. 1 - x^2 is written (1 - x)(1 + x), whose factors are exact near their zeros. tanh' is
+ * sech^2, because 1 - tanh^2 cancels for |x| > 4. sech is a separate operator, because derivatives of 1/cosh^2 are
+ * 0 * infinity if cosh overflows.
  *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #ifndef HAMEL_GRAPH_OPERATORS_H
@@ -81,19 +80,19 @@ typedef enum graph_op {
     GRAPH_OPERATOR_LIST(OP)
 #undef OP
         GRAPH_LISTED_COUNT,
-    GRAPH_TABLE = GRAPH_LISTED_COUNT, /* of x and two numbers: which table of the graph, which derivative of it */
+    GRAPH_TABLE = GRAPH_LISTED_COUNT, /* operands: x, the number of the table, the order of the derivative */
     GRAPH_OP_COUNT
 } graph_op;
 
 typedef struct graph_op_info {
     const char *text;
     int arity;
-    int condition; /* gives a condition */
+    int condition; /* 1 if the result is a condition */
 } graph_op_info;
 
 const graph_op_info *graph_op_get(graph_op op);
 
-/* The value of `op` (not TABLE) at numbers; unused operands are ignored. */
+/* Evaluates `op` (not TABLE) for numbers; unused operands are ignored. */
 double graph_op_value(graph_op op, double x, double y, double z);
 
 #endif

@@ -1,21 +1,21 @@
-/* print.c — nodes as infix text that the parser reads back, as LaTeX, or as C.
+/* print.c — prints nodes as infix text that the parser reads back, as LaTeX, or as C.
  *
- * A stack of pending pieces (a node with the precedence its place asks for, or a piece of text) replaces recursion. The
- * text of a shared node is repeated at each use, so it can be far longer than the graph: the buffer's maximum bounds it,
- * and the loop ends when the buffer has failed. */
+ * A stack of pending pieces replaces recursion. A piece is a text, or a node with the precedence required at its
+ * position. The text of a shared node is repeated at each use, so it can be far longer than the graph. The maximum of
+ * the buffer bounds it: the loop ends if the buffer fails. */
 #include "engine/graph/graph_int.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of text may hold characters that mean something to LaTeX. */
+/* ESCAPED: the text may contain special characters of LaTeX. */
 enum { VERBATIM = 0, ESCAPED };
 enum { LOOSE = 0, CONDITION_OR, CONDITION_AND, CONDITION_NOT, COMPARISON, SUM, PRODUCT, SIGNED, POWER, ATOM };
 
 typedef struct piece {
     graph_node node; /* GRAPH_NONE: `text` */
-    int precedence;  /* parenthesize when the node binds less tightly */
+    int precedence;  /* parenthesize a node that binds less tightly */
     const char *text;
 } piece;
 
@@ -71,7 +71,7 @@ static const char *spaced(graph_op op) {
     }
 }
 
-/* Which table a lookup asks, and for which derivative. */
+/* Returns the name of the table of a lookup, and sets *order to the order of the derivative. */
 static const char *looked_up(const graph *g, const graph_node *operand, size_t *order) {
     double table = 0, n = 0;
     (void)graph_is_number(g, operand[1], &table);
@@ -80,7 +80,7 @@ static const char *looked_up(const graph *g, const graph_node *operand, size_t *
     return g->tables[(size_t)table]->name;
 }
 
-/* table(NAME, x); its derivatives, which have no name in expressions, as table'(NAME, x). */
+/* Pushes table(NAME, x). Derivatives, which descriptions cannot contain, are printed as table'(NAME, x). */
 static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
     static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
     size_t order;
@@ -92,7 +92,7 @@ static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
     push(p, GRAPH_NONE, 0, calls[order]);
 }
 
-/* Pieces are pushed last first. */
+/* Pushes the pieces of an operation in reverse order. */
 static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op), arity = graph_op_get(op)->arity;
     const graph_node *o = cell->as.operand;
@@ -106,11 +106,11 @@ static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer)
         }
         push(p, GRAPH_NONE, 0, graph_op_get(op)->text);
     } else if (arity == 1) {
-        /* -a/b is read as (-a)/b, which is the same; as a divisor it would not be */
+        /* no parentheses in -a/b: it is read as (-a)/b, which is equal. A negation that is a divisor needs them */
         push(p, o[0], op == GRAPH_NOT ? own : outer <= PRODUCT ? PRODUCT : POWER, NULL);
         push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "not " : "-");
     } else {
-        /* the right operand of -, / and comparisons needs parentheses at equal precedence; of ^ the left one */
+        /* at equal precedence, the right operand of -, / and comparisons needs parentheses; of ^, the left operand */
         push(p, o[1], op == GRAPH_POW ? POWER : own + 1, NULL);
         push(p, GRAPH_NONE, 0, spaced(op));
         push(p, o[0], op == GRAPH_POW || own == COMPARISON ? own + 1 : own, NULL);
@@ -128,7 +128,7 @@ static void text_number(double value, int outer, text_buffer *out) {
     if (parenthesize) text_buffer_puts(out, ")");
 }
 
-/* --- LaTeX --------------------------------------------------------------------------------------------------------- */
+/* --- LaTeX -------------------------------------------------------------------------------------------------------- */
 
 static const char *latex_operator(graph_op op) {
     switch (op) {
@@ -147,7 +147,7 @@ static const char *latex_operator(graph_op op) {
     }
 }
 
-/* What stands before the operands of a function; those without a command of their own are written upright. */
+/* Returns the LaTeX before the operands of a function. Functions without a LaTeX command are printed upright. */
 static const char *latex_function(graph_op op) {
     switch (op) {
     case GRAPH_SIN: return "\\sin";
@@ -167,7 +167,7 @@ static const char *latex_function(graph_op op) {
     }
 }
 
-/* before operand[0] between operand[1] between operand[2] after */
+/* Pushes: before, operand[0], between, operand[1], between, operand[2], after. */
 static void push_around(pieces *p, const graph_cell *cell, int arity, const char *before, const char *between,
                         const char *after) {
     push(p, GRAPH_NONE, 0, after);
@@ -220,8 +220,7 @@ static void push_latex(pieces *p, graph_op op, const graph_cell *cell, int outer
     if (parenthesize) push(p, GRAPH_NONE, 0, "\\left(");
 }
 
-/* 1.5e-7 is 1.5 \cdot 10^{-7} */
-/* NAME(x) with as many primes as it is differentiated. */
+/* Pushes NAME(x), with one prime per differentiation. */
 static void push_latex_table(pieces *p, const graph *g, const graph_cell *cell) {
     static const char *const primes[] = {"}\\left(", "}'\\left(", "}''\\left(", "}'''\\left("};
     size_t order;
@@ -252,7 +251,7 @@ static void latex_number(double value, int outer, text_buffer *out) {
     text_buffer_free(&plain);
 }
 
-/* --- C ------------------------------------------------------------------------------------------------------------- */
+/* --- C ------------------------------------------------------------------------------------------------------------ */
 
 static const char *c_operator(graph_op op) {
     switch (op) {
@@ -264,7 +263,7 @@ static const char *c_operator(graph_op op) {
     }
 }
 
-/* sign and mod are the program's own. */
+/* Returns the C name of a function. sign and mod are defined in the generated program. */
 static const char *c_function(graph_op op) {
     switch (op) {
     case GRAPH_ABS: return "fabs";
@@ -309,7 +308,7 @@ static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     if (parenthesize) push(p, GRAPH_NONE, 0, "(");
 }
 
-/* 1 is 1.0: 1/2 must not be 0. */
+/* Prints 1 as 1.0, so that 1/2 is not an integer division. */
 static void c_number(double value, int outer, text_buffer *out) {
     size_t before = out->length;
     bool parenthesize = value < 0 && outer > SUM;
@@ -319,7 +318,7 @@ static void c_number(double value, int outer, text_buffer *out) {
     if (parenthesize) text_buffer_puts(out, ")");
 }
 
-/* table(x, NUMBER, ORDER): what the operands are. */
+/* Pushes table(x, NUMBER, ORDER); these are the operands of the node. */
 static void push_c_table(pieces *p, const graph *g, const graph_cell *cell) {
     (void)g;
     push_c(p, GRAPH_TABLE, cell, LOOSE);

@@ -1,8 +1,8 @@
-/* simplify.c — what construction makes simpler.
+/* simplify.c — simplification of nodes when they are made.
  *
- * Rules look one level down only, so a node costs constant time. They keep values, not rounding: x/2 may become 0.5*x,
- * x*x becomes x^2. They never drop a singularity that a nonzero term carries (x/x stays), except that 0*x and 0/x are 0:
- * a structural zero must be seen as one, or every matrix would be full. Products are never expanded. */
+ * Rules inspect only one level of operands, so the cost per node is constant. They preserve values, but not rounding:
+ * x/2 may become 0.5*x, x*x becomes x^2. They do not remove singularities (x/x stays). The only exceptions are 0*x and
+ * 0/x, which become 0, because otherwise every matrix would be full. Products are never expanded. */
 #include "engine/graph/graph_int.h"
 
 static graph_node keep(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
@@ -17,8 +17,8 @@ static graph_node operand(const graph *g, graph_node node, int k) {
     return graph_at(g, node)->as.operand[k];
 }
 
-/* Two coefficients become one only when it is an ordinary number: 1e200·(1e200·x) and 1e-200·(1e-200·x) may well have a
- * value where 1e400·x and 1e-400·x have none. */
+/* Returns whether two coefficients with this product may be merged: only if it is a normal number. 1e200·(1e200·x) may be
+ * finite although 1e400 overflows, and 1e-200·(1e-200·x) may be nonzero although 1e-400 underflows. */
 static bool may_merge(double coefficient) {
     return isnormal(coefficient);
 }
@@ -28,7 +28,8 @@ static bool is_value(const graph *g, graph_node node, double value) {
     return graph_is_number(g, node, &number) && number == value;
 }
 
-/* node = *factor · rest, with the numeric factor taken off products, quotients' signs and negations. */
+/* Splits the node into *factor · rest and returns the rest. The factor contains the numbers in products and the signs of
+ * quotients and negations. */
 static graph_node split_factor(const graph *g, graph_node node, double *factor) {
     *factor = 1;
     if (is_op(g, node, GRAPH_NEG)) {
@@ -47,7 +48,8 @@ static graph_node scaled(graph *g, double factor, graph_node x) {
     return graph_mul(g, graph_number(g, factor), x);
 }
 
-/* sin²u + cos²u = 1 for the plain pair; sums of squares of direction cosines collapse by it. */
+/* True if the node is function(*argument)². Used for sin²u + cos²u = 1, which reduces sums of squares of direction
+ * cosines. */
 static bool is_square_of(const graph *g, graph_node node, graph_op function, graph_node *argument) {
     if (!is_op(g, node, GRAPH_POW) || !is_value(g, operand(g, node, 1), 2)) return false;
     graph_node base = operand(g, node, 0);
@@ -62,7 +64,7 @@ static bool is_circle(const graph *g, graph_node x, graph_node y) {
            (is_square_of(g, x, GRAPH_COS, &u) && is_square_of(g, y, GRAPH_SIN, &v) && u == v);
 }
 
-/* c + u or c - u of a number c. */
+/* True if the node is c + sign·u with a number c. */
 static bool is_shifted(const graph *g, graph_node node, double *c, double *sign, graph_node *u) {
     *sign = is_op(g, node, GRAPH_SUB) ? -1 : 1;
     if (*sign > 0 && !is_op(g, node, GRAPH_ADD)) return false;
@@ -70,8 +72,8 @@ static bool is_shifted(const graph *g, graph_node node, double *c, double *sign,
     return graph_is_number(g, operand(g, node, 0), c);
 }
 
-/* factor·(x + sign·y) where both are numbers plus or minus the same u, as in the derivative of (1 - u)(1 + u): -2u keeps the
- * digits of a small u. GRAPH_NONE for anything else. */
+/* Simplifies factor·(x + sign·y) if x and y are numbers plus or minus the same u, otherwise returns GRAPH_NONE. The
+ * derivative of (1 - u)(1 + u) thus becomes -2u, which keeps the digits of a small u. */
 static graph_node merge_shifted(graph *g, double factor, graph_node x, double sign, graph_node y) {
     double b, c, of_x, of_y;
     graph_node u, v;
@@ -85,7 +87,7 @@ static graph_node add(graph *g, graph_node x, graph_node y) {
     double a, b;
     if (graph_is_zero(g, x)) return y;
     if (graph_is_zero(g, y)) return x;
-    if (graph_is_number(g, y, NULL)) { /* numbers lead */
+    if (graph_is_number(g, y, NULL)) { /* numbers come first */
         graph_node swap = x;
         x = y;
         y = swap;
@@ -125,7 +127,7 @@ static graph_node negate(graph *g, graph_node x) {
     return keep(g, GRAPH_NEG, x, GRAPH_NONE, GRAPH_NONE);
 }
 
-/* node = base ^ *exponent with an integer exponent ≥ 1. */
+/* Splits the node into base ^ *exponent with an integer exponent ≥ 1; returns the base. */
 static graph_node split_power(const graph *g, graph_node node, double *exponent) {
     *exponent = 1;
     double number;
@@ -151,7 +153,7 @@ static graph_node mul(graph *g, graph_node x, graph_node y) {
         return keep(g, GRAPH_MUL, x, y, GRAPH_NONE);
     }
     graph_node u = split_factor(g, x, &a), v = split_factor(g, y, &b);
-    if ((u != x || v != y) && may_merge(a * b)) return scaled(g, a * b, graph_mul(g, u, v)); /* numbers move outward */
+    if ((u != x || v != y) && may_merge(a * b)) return scaled(g, a * b, graph_mul(g, u, v)); /* numbers move outwards */
     u = split_power(g, x, &a);
     v = split_power(g, y, &b);
     if (u == v) return graph_binary(g, GRAPH_POW, u, graph_number(g, a + b));
@@ -165,7 +167,7 @@ static bool is_power_of_two(double value) {
 
 static graph_node divide(graph *g, graph_node x, graph_node y) {
     double a, b;
-    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* seen as not finite when evaluated */
+    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* reported as not finite at evaluation */
     if (graph_is_zero(g, x)) return x;
     if (graph_is_number(g, y, &b) && is_power_of_two(b)) return scaled(g, 1 / b, x);
     graph_node u = split_factor(g, x, &a);
@@ -189,7 +191,7 @@ static graph_node power(graph *g, graph_node x, graph_node y) {
     return keep(g, GRAPH_POW, x, y, GRAPH_NONE);
 }
 
-/* f(-u) = ±f(u) */
+/* Simplifies f(-u) to ±f(u) for odd and even functions. */
 static graph_node parity(graph *g, graph_op op, graph_node x) {
     if (!is_op(g, x, GRAPH_NEG)) return keep(g, op, x, GRAPH_NONE, GRAPH_NONE);
     graph_node positive = keep(g, op, operand(g, x, 0), GRAPH_NONE, GRAPH_NONE);
@@ -203,10 +205,10 @@ static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_
         return GRAPH_NONE;
     double value = graph_op_value(op, a, b, c);
     return isfinite(value) ? graph_number(g, value)
-                           : GRAPH_NONE; /* else left to be evaluated, and reported, at run time */
+                           : GRAPH_NONE; /* a value that is not finite is reported at run time */
 }
 
-/* A number where the argument is one and the table has a value there. */
+/* Returns a number if the argument is a number within the range of the table, otherwise a TABLE node. */
 static graph_node look_up(graph *g, graph_node x, graph_node table, graph_node order) {
     double at, index, n;
     if (!graph_is_number(g, table, &index) || !graph_is_number(g, order, &n)) return GRAPH_NONE;

@@ -1,9 +1,9 @@
-/* substitute.c — expressions with symbols replaced, and sums taken apart. Both walks are iterative. */
+/* substitute.c — replaces symbols in expressions, and lists the terms of sums. Both walks are iterative. */
 #include "engine/graph/graph_int.h"
 
 static bool map_ready(graph *g) {
     if (g->map_capacity >= g->capacity) return true;
-    g->map = arena_alloc(g->memory, g->capacity, sizeof *g->map);
+    g->map = arena_alloc(g->scratch, g->capacity, sizeof *g->map);
     if (!g->map) {
         if (g->status == HAMEL_OK) g->status = HAMEL_NO_MEMORY;
         return false;
@@ -18,7 +18,7 @@ graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, c
     if (root < 0 || g->status != HAMEL_OK) return GRAPH_NONE;
     if (!(g->cells[root].depends & bit)) return root;
     size_t depth = 0;
-    /* Nodes made on the way lie beyond the marks' and the map's length, but are never looked up in them. */
+    /* Nodes made during the walk have no entries in the marks and the map, but are never looked up there. */
     if (!graph_walk_begin(g) || !map_ready(g) || !graph_walk_push(g, &depth, root)) return GRAPH_NONE;
     uint32_t *mark = g->mark;
     graph_node *map = g->map;
@@ -49,11 +49,12 @@ graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, c
 }
 
 typedef struct term_entry {
-    graph_node node, factor; /* factor GRAPH_NONE: 1 */
+    graph_node node, factor; /* factor: GRAPH_NONE means 1 */
     signed char sign;
 } term_entry;
 
-/* A factor of parameters and numbers is taken into the sum behind it: m/2·(a + b) has two terms. */
+/* Splits off a factor that contains only parameters and numbers. The caller distributes it over the sum that it
+ * multiplies: m/2·(a + b) has two terms. */
 static graph_node constant_factor(graph *g, const graph_cell *cell, graph_node *rest) {
     unsigned varying = ~GRAPH_DEPENDS(SYMBOL_PARAMETER);
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
@@ -70,7 +71,7 @@ static bool is_sum(const graph *g, graph_node node) {
     return op == GRAPH_ADD || op == GRAPH_SUB || op == GRAPH_NEG;
 }
 
-/* Replaces an entry by what it is made of; returns how many of out[2] it became, 0 when it is a term. */
+/* Splits an entry into one or two parts, out[2]. Returns their number, or 0 if the entry is a single term. */
 static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     graph_cell cell = *graph_at(g, e.node);
     if (cell.op == GRAPH_NEG) {
@@ -79,7 +80,8 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     }
     if (cell.op == GRAPH_ADD || cell.op == GRAPH_SUB) {
         out[0] = (term_entry){cell.as.operand[1], e.factor, (signed char)(cell.op == GRAPH_SUB ? -e.sign : e.sign)};
-        out[1] = (term_entry){cell.as.operand[0], e.factor, e.sign}; /* the left operand is taken next */
+        out[1] =
+            (term_entry){cell.as.operand[0], e.factor, e.sign}; /* the last entry is popped first: the left operand */
         return 2;
     }
     graph_node rest, factor = GRAPH_NONE;
@@ -87,7 +89,7 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     if (factor == GRAPH_NONE ||
         !(is_sum(g, rest) || graph_at(g, rest)->op == GRAPH_MUL || graph_at(g, rest)->op == GRAPH_DIV))
         return 0;
-    if (!is_sum(g, rest)) { /* a product: worth opening only when a sum lies behind further constant factors */
+    if (!is_sum(g, rest)) { /* a product: split only if a sum follows further constant factors */
         graph_cell inner = *graph_at(g, rest);
         graph_node deeper;
         if (constant_factor(g, &inner, &deeper) == GRAPH_NONE) return 0;

@@ -1,13 +1,13 @@
 /* table.c — piecewise polynomials through points.
  *
- * A cubic is made from its slopes at the points: with h_i = x_(i+1) − x_i and d_i = (y_(i+1) − y_i)/h_i, continuity of the
- * second derivative at point i reads
+ * A cubic spline is determined by its slopes s_i at the points. With h_i = x_(i+1) − x_i and
+ * d_i = (y_(i+1) − y_i)/h_i, continuity of the second derivative at point i requires
  *
  *     h_i s_(i−1) + 2 (h_(i−1) + h_i) s_i + h_(i−1) s_(i+1) = 3 (h_i d_(i−1) + h_(i−1) d_i)
  *
- * and the two not-a-knot conditions, reduced by their neighbours to two unknowns each, close the system (de Boor, chapter
- * IV, equations 6 to 8). It is tridiagonal, and once the first row is eliminated every pivot exceeds what stands right of it: no
- * pivoting is needed. */
+ * The two not-a-knot conditions complete the system; the equations next to them reduce each to two unknowns (de Boor,
+ * chapter IV, equations 6 to 8). The system is tridiagonal. After elimination of the first row, every pivot exceeds the
+ * entry to its right, so no pivoting is needed. */
 #include "engine/graph/table.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 typedef struct spline {
     const double *x, *y;
-    double *diagonal, *slope; /* count each; slope: right sides, then slopes */
+    double *diagonal, *slope; /* count each; slope contains the right sides until the system is solved */
     size_t count;
 } spline;
 
@@ -28,18 +28,18 @@ static double secant(const spline *s, size_t i) {
     return (s->y[i + 1] - s->y[i]) / width(s, i);
 }
 
-/* The parabola's slopes at three points; both slopes of a line are its secant. */
+/* Sets the slopes of the parabola through three points, or of the line through two. */
 static void slopes_of_few(spline *s) {
     double curvature = s->count > 2 ? (secant(s, 1) - secant(s, 0)) / (s->x[2] - s->x[0]) : 0;
     s->slope[0] = secant(s, 0) - curvature * width(s, 0);
     for (size_t i = 1; i < s->count; i++) s->slope[i] = secant(s, i - 1) + curvature * width(s, i - 1);
 }
 
-static double above(const spline *s, size_t i) { /* right of the diagonal */
+static double above(const spline *s, size_t i) { /* entry to the right of the diagonal */
     return i == 0 ? s->x[2] - s->x[0] : width(s, i - 1);
 }
 
-static double below(const spline *s, size_t i) { /* left of the diagonal */
+static double below(const spline *s, size_t i) { /* entry to the left of the diagonal */
     return i == s->count - 1 ? s->x[i] - s->x[i - 2] : width(s, i);
 }
 
@@ -70,7 +70,7 @@ static void slopes_of_many(spline *s) {
         s->slope[i] = (s->slope[i] - above(s, i) * s->slope[i + 1]) / s->diagonal[i];
 }
 
-/* Hermite's cubic on each segment: values and slopes at both ends. */
+/* Computes the cubic of each segment from the values and slopes at both ends (Hermite interpolation). */
 static void fill_cubics(const spline *s, double *c) {
     for (size_t i = 0; i + 1 < s->count; i++, c += 4) {
         double h = width(s, i), d = secant(s, i), bend = (s->slope[i] + s->slope[i + 1] - 2 * d) / h;
@@ -130,7 +130,7 @@ ptrdiff_t table_segment(const graph_table *table, double x) {
     return (ptrdiff_t)low;
 }
 
-/* The order-th derivative of Σ c_k u^k, by Horner's rule. */
+/* Returns the order-th derivative of Σ c_k u^k, by Horner's rule. */
 static double polynomial(const double *c, int degree, double u, int order) {
     double sum = 0;
     for (int k = degree; k >= order; k--) {

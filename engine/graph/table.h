@@ -1,6 +1,6 @@
-/* table.h — functions given by points: piecewise linear, or the cubic spline of not-a-knot ends.
+/* table.h — functions defined by points: piecewise linear, or not-a-knot cubic splines.
  *
- * A table is made once and then only read: any number of threads may look things up in it. */
+ * A table does not change after table_make, so any number of threads may read it. */
 #ifndef HAMEL_GRAPH_TABLE_H
 #define HAMEL_GRAPH_TABLE_H
 
@@ -8,26 +8,25 @@
 
 typedef struct graph_table {
     const char *name;
-    size_t count;               /* points, 2 or more */
-    int degree;                 /* of the polynomials: 1 or 3 */
-    bool hold;                  /* outside: the value at the end; else there is none */
-    const double *x;            /* count, increasing */
-    const double *coefficients; /* degree + 1 for each of the count − 1 segments, of powers of x − x_i, lowest first */
+    size_t count;               /* number of points, at least 2 */
+    int degree;                 /* degree of the polynomials: 1 or 3 */
+    bool hold;                  /* outside the points, the value is that of the nearest point; otherwise NaN */
+    const double *x;            /* x[count], increasing */
+    const double *coefficients; /* degree + 1 per segment: coefficients of powers of x − x_i, lowest first */
 } graph_table;
 
-/* Fills x and coefficients from points (copied into `memory`); name, degree and hold stay as they are. The cubic has a
- * continuous third derivative at the second and the last but one point; of three points it is the parabola, of two the
- * line (de Boor, A Practical Guide to Splines, chapter IV). HAMEL_NO_MEMORY, or HAMEL_NOT_FINITE when points lie so close that
- * a coefficient is too large for a double. Cost: linear. */
+/* Computes x and coefficients from points, copied into `memory`; the caller has set name, degree and hold. The cubic has
+ * a continuous third derivative at the second and the second-to-last point. Through three points it is the parabola,
+ * through two the line (de Boor, A Practical Guide to Splines, chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or
+ * HAMEL_NOT_FINITE if points are so close that a coefficient overflows. Cost: linear. */
 hamel_status table_make(graph_table *table, arena *memory, const double *x, const double *y,
                         size_t count) HAMEL_CHECKED;
 
-/* The order-th derivative at x (0: the value), by bisection. At a knot that of the segment behind it, at the last point
- * that of the last segment. Outside: NaN, or what `hold` says. */
+/* Returns the order-th derivative at x (order 0: the value). Finds the segment by bisection. At a point, the segment to
+ * the right applies; at the last point, the last segment. Outside the points, returns NaN, or as `hold` defines. */
 double table_value(const graph_table *table, double x, int order);
 
-/* Where x lies: i for x_i <= x < x_(i+1), −1 below the first point, count − 1 from above the last one on. While it does not
- * change, neither does the polynomial. */
+/* Returns the segment of x: i if x_i <= x < x_(i+1), −1 below the first point, count − 1 above the last point. */
 ptrdiff_t table_segment(const graph_table *table, double x);
 
 #endif

@@ -1,14 +1,14 @@
-/* dense.c — Cholesky, LU and rank-revealing QR of small matrices, in line.
+/* dense.c — Cholesky, LU and rank-revealing QR of small matrices.
  *
- * Column-major, so every inner loop runs down a column and vectorizes; the two triangular factorizations take four
- * columns at a time, which spares three of four passes over the target column. Thresholds are those of the header:
- * relative to the matrix, never absolute. Comparisons are written so that NaN fails them. */
-#include "engine/solve/dense.h"
+ * Matrices are column-major, so every inner loop runs down a column and vectorizes. Cholesky and LU process four
+ * columns at a time, which saves three of four passes over the target column. Thresholds are relative to the matrix, as
+ * the header states. Comparisons are written so that NaN fails them. */
+#include "engine/linear/dense.h"
 
 #include <float.h>
 #include <math.h>
 
-/* y := y - Σ_k c_k x_k over four columns that stand `stride` apart. */
+/* y := y - Σ_k c_k x_k over four columns at distances of `stride`. */
 static void subtract_four(size_t n, double *restrict y, const double *restrict x, size_t stride, const double c[4]) {
     const double *restrict x1 = x + stride, *restrict x2 = x1 + stride, *restrict x3 = x2 + stride;
     double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
@@ -23,7 +23,7 @@ static double largest(size_t n, const double *x) {
     double m = 0;
     for (size_t i = 0; i < n; i++) {
         double v = fabs(x[i]);
-        if (!(v <= m)) m = v; /* takes a NaN and keeps it */
+        if (!(v <= m)) m = v; /* NaN propagates */
         if (isnan(m)) return m;
     }
     return m;
@@ -67,7 +67,8 @@ void dense_backward(size_t n, const double *l, double *x) {
 
 /* --- LU ---------------------------------------------------------------------------------------------------------- */
 
-/* Rows scaled by powers of two (no rounding) to a largest entry in [1/2, 1). False when a row is zero or not finite. */
+/* Scales rows by powers of two (no rounding) to a largest entry in [1/2, 1). Returns false if a row is zero or not
+ * finite. */
 static bool equilibrate(size_t n, double *a, double *scale, double *most) {
     for (size_t i = 0; i < n; i++) scale[i] = 0;
     for (size_t j = 0; j < n; j++) {
@@ -83,7 +84,7 @@ static bool equilibrate(size_t n, double *a, double *scale, double *most) {
         double m = frexp(scale[i], &exponent);
         if (!(m > 0)) return false;
         if (m > *most) *most = m;
-        /* 2^1074 is no double: a row of the least denormals is left a little below 1/2 */
+        /* 2^1074 is not a double: a row of the smallest denormals stays a little below 1/2 */
         scale[i] = ldexp(1, exponent < -1022 ? 1022 : -exponent);
     }
     for (size_t j = 0; j < n; j++)
@@ -107,7 +108,7 @@ static size_t largest_row(size_t n, const double *a, size_t j) {
     return best;
 }
 
-/* Column j of L and U from the columns to its left: U part by forward substitution, then the rest in fours. */
+/* Computes column j of L and U from the columns to its left, four at a time: forward substitution, then the rest. */
 static void update_column(size_t n, double *a, size_t j) {
     double *column = a + n * j;
     size_t k = 0;
@@ -167,7 +168,7 @@ void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, 
 
 /* --- QR ---------------------------------------------------------------------------------------------------------- */
 
-/* Euclidean norm without overflow or underflow on the way. */
+/* Returns the Euclidean norm without intermediate overflow or underflow. */
 static double norm(size_t n, const double *x) {
     double m = largest(n, x), sum = 0;
     if (!(m > 0) || !(m <= DBL_MAX)) return m;
@@ -199,8 +200,8 @@ static void swap_columns(size_t rows, double *a, size_t j, size_t k) {
     }
 }
 
-/* What is left of a column's norm after its row k went to R; computed afresh when the difference has lost half its
- * digits (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
+/* Updates the norm of the rest of column j after row k of R; recomputes it if the update would lose half of the digits
+ * (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
 static void downdate(size_t rows, const double *a, size_t k, size_t j, double *left, double *reference) {
     if (!(left[j] > 0)) return;
     double ratio = fabs(a[k + rows * j]) / left[j];

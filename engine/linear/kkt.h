@@ -1,82 +1,81 @@
-/* kkt.h — the saddle-point systems of constrained motion.
+/* kkt.h — solvers for the saddle-point systems of constrained motion.
  *
  *     [ M  −(Aᵀ+W) ] [ x ]   [ g ]
  *     [ A      0    ] [ λ ] = [ r ]
  *
- * over all rows of A or some of them (Baruh 4.10.5; accelerations: g = Q, r = b; corrections of positions and velocities
- * in the metric of M: g = 0, r = −residual). Solved
- *   dense   by Cholesky of M and of A M⁻¹ Aᵀ; when constraints are dependent, or least reactions are asked for, by a
- *           rank-revealing QR of L⁻¹Aᵀ: the reaction is then the one of least M⁻¹-norm and λ the least of all that give
- *           it (Udwadia & Kalaba 1992); M singular: M + Aᵀ diag(σ) A stands for M, which changes neither x nor λ; M
- *           indefinite or W present: LU;
- *   by lists of products (kkt_ldl.h), where M is positive and either sparse or small, and no row depends on others; the
- *           other ways stand by;
- *   sparse  by KLU, when the matrix is large and sparse, symbolic analysis once; redundant rows get a compliance that a
- *           proximal iteration removes again, with the same λ of least norm. Rows that become dependent unexpectedly
- *           are solved densely, up to some thousand.
+ * for all or selected rows of A (Baruh 4.10.5). Accelerations: g = Q, r = b. Projections of positions and velocities in
+ * the metric of M: g = 0, r = −residual. Each kind of solver (kkt_int.h) is for a class of systems:
+ *   LDLᵀ        lists of products (kkt_ldl.h), if M is positive and either sparse or small, and rows are independent
+ *   Cholesky    of M and of A M⁻¹ Aᵀ, dense. M + Aᵀ diag(σ) A replaces a singular M, which changes neither x nor λ
+ *   QR          of L⁻¹Aᵀ, rank-revealing, if rows are redundant or least reactions are requested: the reaction is the
+ *               one of least M⁻¹-norm, and λ the smallest that gives it (Udwadia & Kalaba 1992)
+ *   LU          dense, if M is indefinite or W acts
+ *   KLU         if the matrix is large and sparse; one symbolic analysis
+ *   compliance  KLU with a small compliance of each row, for redundant rows; a proximal iteration removes it and gives
+ *               the same λ of least norm
+ * Large systems whose rows become dependent unexpectedly are solved with dense matrices, up to 3000 rows.
  *
- * Belongs to one run. All memory is its own, sized at creation (a large sparse system that turns out to have dependent
- * constraints gets a dense one then; another selection of rows makes a sparse one anew). */
-#ifndef HAMEL_SOLVE_KKT_H
-#define HAMEL_SOLVE_KKT_H
+ * Each run owns its systems. Memory is allocated at creation, when rows are selected, and if a large system needs dense
+ * matrices. */
+#ifndef HAMEL_LINEAR_KKT_H
+#define HAMEL_LINEAR_KKT_H
 
-#include "engine/model/model.h"
-
-/* Below this squared sine of the angle between a row and those before it, Cholesky of A M⁻¹Aᵀ has lost half of the
- * digits: QR decides. */
-#define KKT_DEPENDENT 1e-9
+#include "engine/base/error.h"
+#include "engine/linear/sparse_block.h"
 
 typedef struct kkt kkt;
 
-typedef enum kkt_rows { KKT_ALL, KKT_HOLONOMIC, KKT_NO_ACCELERATION, KKT_NONE } kkt_rows;
-
-/* NULL without memory. W is left out unless the rows are KKT_ALL and the model has one. */
-kkt *kkt_create(const hamel_model *model, kkt_rows rows);
+/* M (n × n, symmetric), A (m × n, sorted by rows) and W (n × m; NULL or empty: none) are borrowed. `rows` (m; NULL:
+ * all) marks the rows of A that may be selected. Returns NULL if out of memory. */
+kkt *kkt_create(const sparse_block *M, const sparse_block *A, const sparse_block *W, const bool *rows,
+                bool least_reaction);
 void kkt_free(kkt *k);
 
-/* Of these rows, takes only those of active constraints (m) from now on: HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Selects the rows of active constraints (m) for later calls. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 
-/* At most `rank` of the rows taken are independent, and usual[m] is the length of each constraint's row where it is longest
- * (row_survey.h; borrowed): until the next kkt_select. */
+/* Sets the generic rank of the selected rows and the usual length usual[m] of each constraint's row (rank_survey.h;
+ * borrowed). Valid until the next kkt_select. */
 void kkt_expect(kkt *k, size_t rank, const double *usual);
-bool kkt_expects_redundancy(const kkt *k); /* whether fewer rows than those taken are independent */
+bool kkt_expects_redundancy(const kkt *k); /* true if the expected rank is below the number of selected rows */
 
-/* Whether dense matrices cost too much even if rows are redundant; the sparse solver with compliance then handles any
- * rank. */
+/* Returns true if dense matrices would cost too much even for redundant rows; the sparse solver with compliance then
+ * handles any rank. */
 bool kkt_prefers_sparse(const kkt *k);
 
-/* Factors for the M, A, W in `values` (outputs of the model's dynamics program, all finite). HAMEL_OK, HAMEL_SINGULAR
- * or HAMEL_NO_MEMORY; no message: see kkt_explain. */
+/* Factors the system for M, A and W in `values`, which must be finite. Returns HAMEL_OK, HAMEL_SINGULAR or
+ * HAMEL_NO_MEMORY. */
 hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 
-/* g[n] (NULL: zeros), r[m] (only the rows taken are read) → x[n], lambda[m] (0 for rows not taken; NULL: not wanted).
- * HAMEL_INCOMPATIBLE when dependent rows contradict each other by more than `tolerance` relative to r (x then
- * satisfies the rows that kkt_dependent does not name). */
+/* Solves for x[n] and lambda[m] (0 for rows not selected; may be NULL) with right sides g[n] (NULL: zeros) and r[m]
+ * (only selected rows are read). Returns HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than
+ * `tolerance` relative to r; x then satisfies the rows that kkt_dependent does not list. */
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;
 
-/* The state that a factorization inherits from earlier ones: methods that have failed are not tried again. Recalling
- * has no effect after other rows have been selected. */
+/* The history that affects later factorizations: solvers that have failed are not tried again. kkt_recall has no effect
+ * if other rows have been selected in between. */
 typedef struct kkt_memory {
     size_t selection;
-    bool augment, use_dense, compliant;
+    bool augment;
+    const struct kkt_kind *fallback;
 } kkt_memory;
 kkt_memory kkt_remember(const kkt *k);
 void kkt_recall(kkt *k, kkt_memory memory);
 
-size_t kkt_rank(const kkt *k); /* of the rows taken, after kkt_factor */
+size_t kkt_rank(const kkt *k); /* rank of the selected rows, after kkt_factor */
 
-/* How far the rows are from losing rank, after kkt_factor: the sine of the smallest angle between a row and the span of
- * those before it, in the metric of M⁻¹; 1 where it is not known (KLU alone, or a mass matrix that needs LU). */
+/* Returns the rank margin after kkt_factor: the sine of the smallest angle between a row and the span of those before
+ * it, in the metric of M⁻¹. Returns 1 if it is unknown (KLU without LDLᵀ, or a mass matrix that needs LU). */
 double kkt_margin(const kkt *k);
-bool kkt_finds_margin(const kkt *k); /* whether the margin can be found; false if only KLU is used */
+bool kkt_finds_margin(const kkt *k); /* true if kkt_margin is known */
 
-/* M is singular at every state (mass_rank.h): from now on only methods are used that need [M; A], not M, of full
- * rank. */
+/* Declares M singular at every state (mass_rank.h). Later factorizations use only solvers that need full rank of [M;
+ * A], not of M. */
 void kkt_expect_singular(kkt *k);
 
-/* The constraints whose rows depend on others, after kkt_factor: their number, indices in list[m]. */
+/* Writes the indices of the redundant constraints after kkt_factor to list[m] and returns their number; 0 unless QR
+ * factored the system. */
 size_t kkt_dependent(const kkt *k, size_t *list);
 
 #endif

@@ -1,66 +1,90 @@
-/* kkt_int.h — the representations of a saddle-point system. */
-#ifndef HAMEL_SOLVE_KKT_INT_H
-#define HAMEL_SOLVE_KKT_INT_H
+/* kkt_int.h — internal structures of saddle-point systems and the kinds of solvers. */
+#ifndef HAMEL_LINEAR_KKT_INT_H
+#define HAMEL_LINEAR_KKT_INT_H
 
-#include "engine/solve/dense.h"
-#include "engine/solve/kkt.h"
-#include "engine/solve/kkt_ldl.h"
-#include "engine/solve/row_space.h"
-#include "engine/solve/sparse.h"
+#include "engine/base/arena.h"
+#include "engine/linear/dense.h"
+#include "engine/linear/kkt.h"
+#include "engine/linear/kkt_ldl.h"
+#include "engine/linear/rank_qr.h"
+#include "engine/linear/sparse.h"
+#include "engine/linear/triplets.h"
 
-typedef enum dense_mode { DENSE_SCHUR, DENSE_RANK, DENSE_LU } dense_mode;
+/* A kind of solver; arguments and results are those of the functions in kkt.h. `factor` may delegate to another kind
+ * and sets k->kind to the kind that factored the system. */
+typedef struct kkt_kind {
+    hamel_status (*factor)(kkt *k, const double *values);
+    hamel_status (*solve)(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda);
+    size_t (*rank)(const kkt *k);
+    double (*margin)(const kkt *k);
+} kkt_kind;
 
-/* Everything column-major; k rows of A taken. */
+extern const kkt_kind kkt_by_ldl;        /* lists of products: M positive, rows independent */
+extern const kkt_kind kkt_by_cholesky;   /* dense: M positive, rows independent; otherwise delegates to QR or LU */
+extern const kkt_kind kkt_by_qr;         /* dense: M positive, any rows */
+extern const kkt_kind kkt_by_lu;         /* dense: M indefinite, or W acts */
+extern const kkt_kind kkt_by_klu;        /* sparse: rows independent; otherwise delegates to Cholesky or compliance */
+extern const kkt_kind kkt_by_compliance; /* sparse: any rows */
+
+/* The matrices of the dense kinds, column-major; k: number of selected rows. */
 typedef struct kkt_dense {
-    dense_mode mode;
     size_t rank;
-    double margin;           /* see kkt_margin; not of DENSE_LU */
-    bool augmented;          /* M + Aᵀ diag(σ) A was factored */
-    bool augment;            /* M was found singular before: the augmented matrix is taken at once */
-    double *sigma;           /* k */
+    double margin;           /* see kkt_margin; 1 for LU */
+    bool augmented;          /* whether M + Aᵀ diag(σ) A was factored */
+    bool augment;            /* whether M was singular before, so that only the augmented matrix is factored */
+    double *sigma;           /* k: weight of each row in the augmented matrix */
     double *A;               /* n × k: column c is row c of A */
     double *L;               /* n × n */
-    bool diagonal;           /* M is diagonal: L is too, its inverse is in `inverse` and not in L */
-    double *inverse;         /* n */
+    bool diagonal;           /* whether M is diagonal; L⁻¹ is then stored in `inverse` */
+    double *inverse;         /* n: diagonal of L⁻¹ */
     double *Y;               /* n × k: L⁻¹Aᵀ, columns of unit length */
-    double *scale;           /* k: what makes them so */
+    double *scale;           /* k: scale factor of each column of Y */
     double *S;               /* k × k: factor of YᵀY */
-    row_space rows;          /* of Y, DENSE_RANK */
-    size_t *pivot;           /* n + k, of DENSE_LU */
-    double *LU, *lu_scale;   /* (n + k)², DENSE_LU; made when first needed */
+    rank_qr rows;            /* factors of Y, for QR */
+    size_t *pivot;           /* n + k, for LU */
+    double *LU, *lu_scale;   /* (n + k)² and n + k, for LU; allocated when first needed */
+    double *entries;         /* matrix entries, for LU */
     double *w, *z, *y, *rho; /* n + k each */
-    double *left, *change;   /* n + k each, of the refinement */
+    double *left, *change;   /* n + k each: residual and correction of the refinement */
 } kkt_dense;
 
+/* The sparse matrix of KLU and the compliance. */
+typedef struct kkt_sparse {
+    sparse *lu;
+    double *values, *x; /* entries of k->entries; n + k */
+    double compliance;  /* diagonal entry of E */
+    double *before;     /* k: multipliers of the previous iteration */
+    size_t rank;        /* rank of the selected rows, if the compliance is used */
+} kkt_sparse;
+
 struct kkt {
-    const hamel_model *model;
-    kkt_rows rows;
-    size_t n, k, capacity; /* rows taken, and at most */
-    int *row_of;           /* constraint → row taken, or −1 */
-    int *taken;            /* row taken → constraint */
-    size_t selection;      /* how often rows have been selected */
-    size_t limit;          /* see kkt_expect */
-    const double *usual;   /* m, or NULL */
-    bool with_W, least_reaction;
-    bool diagonal;    /* M has no entry off its diagonal */
-    kkt_ldl *ldl;     /* NULL: not for this system */
-    bool use_ldl;     /* it factored the values given last */
-    bool singular;    /* M is, at every state: kkt_expect_singular */
-    kkt_dense *dense; /* else exactly one of these two is in use */
-    sparse *sparse;
-    bool use_dense, prefers_dense;
-    double *sparse_values, *sparse_x;
-    bool compliant;    /* sparse, with dependent rows: */
-    double compliance; /* E is this times 1 */
-    double *before;    /* k: multipliers of the step before */
-    size_t sparse_rank;
+    arena memory, selected;        /* lifetime: the system; the current selection */
+    const sparse_block *M, *A, *W; /* borrowed; W is NULL if it does not act */
+    bool *rows;                    /* m: whether the row may be selected */
+    size_t n, m, k, capacity;      /* k: number of selected rows; capacity: its maximum */
+    int *row_of;                   /* m: selected row of each constraint, or −1 */
+    int *taken;                    /* k: constraint of each selected row */
+    size_t selection;              /* number of selections so far */
+    size_t limit;                  /* expected rank (kkt_expect); SIZE_MAX: unknown */
+    const double *usual;           /* m, or NULL: usual lengths of rows */
+    bool least_reaction;
+    bool diagonal;             /* whether M has no entry off its diagonal */
+    bool singular;             /* whether M is singular at every state (kkt_expect_singular) */
+    triplets entries;          /* [M, −(Aᵀ + W); A, −E] for the selected rows; E last */
+    const kkt_kind *preferred; /* kind after LDLᵀ fails in a new selection: Cholesky or KLU */
+    const kkt_kind *fallback;  /* kind after LDLᵀ fails in the next factorization: Cholesky, KLU or compliance */
+    const kkt_kind *kind;      /* kind of the last factorization */
+    bool factored;             /* whether the last factorization succeeded */
+    kkt_ldl *ldl;              /* NULL if LDLᵀ is not used for this system */
+    kkt_dense *dense;          /* NULL until first needed */
+    kkt_sparse sparse;         /* unused if Cholesky is preferred */
 };
 
-kkt_dense *kkt_dense_create(const kkt *k);
+bool kkt_dense_create(kkt *k);       /* creates k->dense; false if out of memory */
+void kkt_dense_forget(kkt_dense *d); /* discards results of the last selection */
 void kkt_dense_free(kkt_dense *d);
-void kkt_dense_forget(kkt_dense *d); /* what depends on the number of rows taken */
-hamel_status kkt_dense_factor(const kkt *k, kkt_dense *d, const double *values) HAMEL_CHECKED;
-hamel_status kkt_dense_solve(const kkt *k, kkt_dense *d, const double *g, const double *r, double tolerance, double *x,
-                             double *lambda) HAMEL_CHECKED;
+bool kkt_sparse_create(kkt *k); /* creates k->sparse for the selected rows; false if out of memory */
+void kkt_sparse_free(kkt *k);
+size_t kkt_full_rank(const kkt *k); /* number of selected rows, their rank if they are independent */
 
 #endif

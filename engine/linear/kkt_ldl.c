@@ -1,10 +1,9 @@
-/* kkt_ldl.c — see the header. Unknowns are numbered in the order of their elimination. Of the matrix only the diagonal
- * and the columns of L below it are kept, in one array: first the pivots, then the entries that `start` and `row` list
- * by columns. The products that an elimination subtracts are listed by where they go, in the order in which they
- * come up. */
-#include "engine/solve/kkt_ldl.h"
+/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. One array stores first the pivots, then the
+ * entries of L below the diagonal, which `start` and `row` list by columns. The targets of the products that the
+ * elimination subtracts are listed in elimination order. */
+#include "engine/linear/kkt_ldl.h"
 
-#include "engine/solve/kkt_int.h"
+#include "engine/base/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,65 +11,57 @@
 #include <string.h>
 #include <suitesparse/camd.h>
 
-/* Lists stay in proportion to the matrix: products for an entry of it. */
+/* Upper bound on products per entry of the matrix, which limits the length of the lists. */
 enum { UPDATES_MOST = 64 };
-/* A product by lists costs as much as two of dense columns, which take some hundred to get under way (measured: full
- * matrices of 12 rows are even, a tridiagonal one of 48 takes a tenth of the time by lists). */
+/* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some
+ * hundred products. Measured: break-even is a full matrix of 12 rows; a tridiagonal one of 48 rows takes a tenth of
+ * the time by lists. */
 enum { LISTED = 2, ALWAYS = 300 };
 struct kkt_ldl {
-    size_t n, all, entries, below; /* coordinates; with rows taken; of M's triangle and A; of L below the diagonal */
+    arena memory;
+    size_t n, all, entries,
+        below; /* coordinates; all unknowns; entries of the triangle of M and of A; of L below the diagonal */
     size_t updates;
     int *order;           /* all: coordinate, or n + row taken */
-    int *constraint;      /* all: which constraint, of rows */
-    int *from, *place;    /* entries: into the values given, and into `value` */
-    int *start, *row;     /* all + 1, below: columns of L, rows rising */
-    int *target;          /* updates: of what is subtracted, into `value` */
-    double *value;        /* all + below: 1/D and L, once factored */
+    int *constraint;      /* all: constraint of each row */
+    int *from, *place;    /* per entry: index in the given values, and in `value` */
+    int *start, *row;     /* all + 1, below: columns of L with increasing rows */
+    int *target;          /* updates: index in `value` from which a product is subtracted */
+    double *value;        /* all + below: 1/D and L after factorization */
     double *z, *before;   /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
-    double margin, least; /* least: part of the largest pivot of M that each one has to keep */
+    double margin, least; /* least: lower bound of the pivots of M, relative to the largest */
 };
 
-/* What only the making needs. */
+/* Work arrays of the construction. */
 typedef struct builder {
-    const kkt *k;
+    const kkt_ldl_form *form;
     kkt_ldl *s;
-    int *one, *other;               /* entries: their unknowns, as in `order` */
-    int *neighbor_start, *neighbor; /* unknowns that share an entry, both ways */
-    int *rank;                      /* all: of an unknown */
+    arena memory;
+    int *one, *other;               /* per entry: its two unknowns, numbered as in `order` */
+    int *neighbor_start, *neighbor; /* per unknown: the unknowns with which it shares an entry */
+    int *rank;                      /* all: position of each unknown in the elimination order */
     int *mark, *first, *next;       /* all each */
 } builder;
 
-static int *numbers(size_t count) {
-    return calloc(count + 1, sizeof(int));
-}
+/* --- the pattern -------------------------------------------------------------------------------------------------- */
 
-/* --- the pattern ----------------------------------------------------------------------------------------------------- */
-
-static size_t count_entries(const kkt *k) {
-    const model_pattern *A = &k->model->A;
-    size_t count = k->model->M.count;
-    for (size_t e = 0; e < A->count; e++) count += k->row_of[A->row[e]] >= 0;
-    return count;
+/* Returns true for entries of A and of the lower triangle of M. */
+static bool is_listed(const triplets *t, size_t e) {
+    return t->from[e] >= 0 && t->row[e] >= t->column[e];
 }
 
 static void list_entries(builder *b) {
-    const hamel_model *model = b->k->model;
+    const triplets *t = b->form->entries;
     size_t at = 0;
-    for (size_t e = 0; e < model->M.count; e++, at++) {
-        b->s->from[at] = (int)(model->at_M + e);
-        b->one[at] = model->M.row[e];
-        b->other[at] = model->M.column[e];
-    }
-    for (size_t e = 0; e < model->A.count; e++) {
-        int row = b->k->row_of[model->A.row[e]];
-        if (row < 0) continue;
-        b->s->from[at] = (int)(model->at_A + e);
-        b->one[at] = (int)b->k->n + row;
-        b->other[at++] = model->A.column[e];
+    for (size_t e = 0; e < t->count; e++) {
+        if (!is_listed(t, e)) continue;
+        b->s->from[at] = t->from[e];
+        b->one[at] = t->row[e];
+        b->other[at++] = t->column[e];
     }
 }
 
-/* By rank: of each unknown, those that it shares an entry with. */
+/* Lists, by rank, the unknowns that share an entry with each unknown. */
 static void list_neighbors(builder *b) {
     const kkt_ldl *s = b->s;
     int *start = b->neighbor_start;
@@ -88,13 +79,13 @@ static void list_neighbors(builder *b) {
     }
 }
 
-/* Small systems keep the order that they are given in, and with it the margin that the dense way finds. False without
+/* Small systems keep the given order, so that their rank margin equals that of the dense solver. False without
  * memory. */
 static bool take_order(builder *b) {
     kkt_ldl *s = b->s;
     for (size_t i = 0; i < s->all; i++) s->order[i] = b->rank[i] = (int)i;
     list_neighbors(b);
-    if (b->k->prefers_dense || s->all == 0) return true;
+    if (!b->form->sparse || s->all == 0) return true;
     for (size_t i = 0; i < s->all; i++) b->mark[i] = i >= s->n; /* rows after coordinates */
     int result = camd_order((int)s->all, b->neighbor_start, b->neighbor, s->order, NULL, NULL, b->mark);
     for (size_t i = 0; i < s->all; i++) b->rank[s->order[i]] = (int)i;
@@ -102,14 +93,14 @@ static bool take_order(builder *b) {
     return result == CAMD_OK || result == CAMD_OK_BUT_JUMBLED;
 }
 
-/* --- the factor ------------------------------------------------------------------------------------------------------ */
+/* --- the factor --------------------------------------------------------------------------------------------------- */
 
 static int rising(const void *one, const void *other) {
     int a = *(const int *)one, b = *(const int *)other;
     return (a > b) - (a < b);
 }
 
-/* Adds those of `rows` that come after column j and are not in it yet. */
+/* Adds to column j each of `rows` that is greater than j and not in the column yet. */
 static size_t join(const builder *b, int j, const int *rows, int count, size_t filled) {
     for (int i = 0; i < count; i++) {
         if (rows[i] <= j || b->mark[rows[i]] == j) continue;
@@ -119,25 +110,18 @@ static size_t join(const builder *b, int j, const int *rows, int count, size_t f
     return filled;
 }
 
-static bool reserve_rows(kkt_ldl *s, size_t needed, size_t *capacity) {
-    if (needed <= *capacity) return true;
-    *capacity = 2 * needed;
-    int *longer = realloc(s->row, (*capacity + 1) * sizeof *longer);
-    if (!longer) return false;
-    s->row = longer;
-    return true;
-}
-
-/* Column j of L has the rows of the matrix, and those of each column whose first row is j. Stops where the lists would
- * be out of proportion. False without memory. */
+/* Finds the rows of each column j of L: those of the matrix, and those of each column of L whose first row is j. Stops
+ * if the lists become too long. Returns false if out of memory. */
 static bool find_columns(builder *b) {
     kkt_ldl *s = b->s;
-    int *first = b->first, *next = b->next; /* columns that go into one: heads of lists, and links */
+    int *first = b->first, *next = b->next; /* per column: linked list of the columns to merge into it */
     size_t capacity = 0;
     for (size_t i = 0; i < s->all; i++) b->mark[i] = first[i] = next[i] = -1;
     for (int j = 0; j < (int)s->all && s->updates <= UPDATES_MOST * s->entries; j++) {
         size_t filled = s->below;
-        if (!reserve_rows(s, filled + s->all, &capacity)) return false;
+        int *rows = arena_grow(&s->memory, s->row, &capacity, filled + s->all, sizeof *rows);
+        if (!rows) return false;
+        s->row = rows;
         int begin = b->neighbor_start[j], count = b->neighbor_start[j + 1] - begin;
         filled = join(b, j, b->neighbor + begin, count, filled);
         for (int c = first[j]; c >= 0; c = next[c])
@@ -155,7 +139,7 @@ static bool find_columns(builder *b) {
     return true;
 }
 
-/* b->mark[i] := place of entry (i, j) in `value`. */
+/* Sets b->mark[i] to the index of entry (i, j) in `value`. */
 static void scatter(builder *b, int j) {
     const kkt_ldl *s = b->s;
     b->mark[j] = j;
@@ -183,74 +167,70 @@ static void find_places(builder *b) {
     }
 }
 
-/* --- making ---------------------------------------------------------------------------------------------------------- */
+/* --- construction
+ * ------------------------------------------------------------------------------------------------------- */
 
-/* Beyond a certain size dense matrices are no choice. */
-static bool is_faster(const kkt_ldl *s, const kkt *k) {
-    double n = (double)k->n, c = (double)k->k, dense = n * n * n / 6 + n * n * c / 2 + n * c * c / 2 + c * c * c / 6;
+/* Returns true if lists are faster than dense matrices. Always true for large systems, which have no dense
+ * alternative. */
+static bool is_faster(const kkt_ldl *s, const kkt_ldl_form *form) {
+    double n = (double)form->n, c = (double)form->k;
+    double dense = n * n * n / 6 + n * n * c / 2 + n * c * c / 2 + c * c * c / 6;
     if (s->updates > UPDATES_MOST * s->entries) return false;
-    return !k->prefers_dense || s->updates <= ALWAYS || LISTED * (double)s->updates <= dense;
+    return form->sparse || s->updates <= ALWAYS || LISTED * (double)s->updates <= dense;
 }
 
-static bool reserve_builder(builder *b) {
+static bool reserve(builder *b) {
     kkt_ldl *s = b->s;
-    s->order = numbers(s->all);
-    s->constraint = numbers(s->all);
-    s->start = numbers(s->all + 1);
-    s->from = numbers(s->entries);
-    s->place = numbers(s->entries);
-    b->one = numbers(s->entries);
-    b->other = numbers(s->entries);
-    b->neighbor_start = numbers(s->all + 1);
-    b->neighbor = numbers(2 * s->entries);
-    b->rank = numbers(s->all);
-    b->mark = numbers(s->all);
-    b->first = numbers(s->all);
-    b->next = numbers(s->all);
-    return s->order && s->constraint && s->start && s->from && s->place && b->one && b->other && b->neighbor_start &&
-           b->neighbor && b->rank && b->mark && b->first && b->next;
+    s->order = arena_ints(&s->memory, s->all);
+    s->constraint = arena_ints(&s->memory, s->all);
+    s->start = arena_ints(&s->memory, s->all + 1);
+    s->from = arena_ints(&s->memory, s->entries);
+    s->place = arena_ints(&s->memory, s->entries);
+    b->one = arena_ints(&b->memory, s->entries);
+    b->other = arena_ints(&b->memory, s->entries);
+    b->neighbor_start = arena_ints(&b->memory, s->all + 2);
+    b->neighbor = arena_ints(&b->memory, 2 * s->entries + 1);
+    b->rank = arena_ints(&b->memory, s->all);
+    b->mark = arena_ints(&b->memory, s->all);
+    b->first = arena_ints(&b->memory, s->all);
+    b->next = arena_ints(&b->memory, s->all);
+    return !s->memory.failed && !b->memory.failed;
 }
 
-static void free_builder(builder *b) {
-    free(b->one), free(b->other), free(b->neighbor_start), free(b->neighbor);
-    free(b->rank), free(b->mark), free(b->first), free(b->next);
+static bool reserve_arena_ints(kkt_ldl *s) {
+    s->target = arena_ints(&s->memory, s->updates);
+    s->value = arena_doubles(&s->memory, s->all + s->below);
+    s->z = arena_doubles(&s->memory, s->all);
+    s->before = arena_doubles(&s->memory, s->all);
+    return !s->memory.failed;
 }
 
-static bool reserve_numbers(kkt_ldl *s) {
-    s->target = numbers(s->updates);
-    s->value = calloc(3 * s->all + s->below + 1, sizeof *s->value);
-    if (!s->target || !s->value) return false;
-    s->z = s->value + s->all + s->below;
-    s->before = s->z + s->all;
-    return true;
-}
-
-/* *good: false where the dense way is to be taken. False without memory. */
+/* Sets *good to false if dense matrices are faster. Returns false if out of memory. */
 static bool build(builder *b, bool *good) {
     kkt_ldl *s = b->s;
     *good = false;
-    if (!reserve_builder(b)) return false;
+    if (!reserve(b)) return false;
     list_entries(b);
     if (!take_order(b) || !find_columns(b)) return false;
-    if (!is_faster(s, b->k)) return true;
-    if (!reserve_numbers(s)) return false;
+    if (!is_faster(s, b->form)) return true;
+    if (!reserve_arena_ints(s)) return false;
     list_updates(b);
     find_places(b);
-    for (size_t i = s->n; i < s->all; i++) s->constraint[i] = b->k->taken[(size_t)s->order[i] - s->n];
+    for (size_t i = s->n; i < s->all; i++) s->constraint[i] = b->form->taken[(size_t)s->order[i] - s->n];
     *good = true;
     return true;
 }
 
-hamel_status kkt_ldl_create(const kkt *k, kkt_ldl **out) {
+hamel_status kkt_ldl_create(const kkt_ldl_form *form, kkt_ldl **out) {
     *out = NULL;
-    if (k->with_W || k->least_reaction) return HAMEL_OK;
     kkt_ldl *s = calloc(1, sizeof *s);
     if (!s) return HAMEL_NO_MEMORY;
-    *s = (kkt_ldl){.n = k->n, .all = k->n + k->k, .entries = count_entries(k), .margin = 1};
-    s->least = mass_pivot_least(k->n, k->diagonal, k->k > 0);
-    builder b = {.k = k, .s = s};
+    *s = (kkt_ldl){.n = form->n, .all = form->n + form->k, .margin = 1};
+    for (size_t e = 0; e < form->entries->count; e++) s->entries += is_listed(form->entries, e);
+    s->least = mass_pivot_least(form->n, form->diagonal, form->k > 0);
+    builder b = {.form = form, .s = s};
     bool good, done = build(&b, &good);
-    free_builder(&b);
+    arena_free(&b.memory);
     if (good)
         *out = s;
     else
@@ -260,14 +240,14 @@ hamel_status kkt_ldl_create(const kkt *k, kkt_ldl **out) {
 
 void kkt_ldl_free(kkt_ldl *s) {
     if (!s) return;
-    free(s->order), free(s->constraint), free(s->from), free(s->place), free(s->start), free(s->row), free(s->target);
-    free(s->value); /* the block that all numbers lie in */
+    arena_free(&s->memory);
     free(s);
 }
 
-/* --- numbers --------------------------------------------------------------------------------------------------------- */
+/* --- factorization and solution
+ * ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the list of what later columns subtract. */
+/* Eliminates unknown j. Returns the position after its targets in the list. */
 static const int *eliminate(const kkt_ldl *s, size_t j, const int *target) {
     double *value = s->value, *l = value + s->all, inverse = 1 / value[j];
     int end = s->start[j + 1];
@@ -280,7 +260,7 @@ static const int *eliminate(const kkt_ldl *s, size_t j, const int *target) {
     return target;
 }
 
-/* The coordinates; *target moves past what they subtract. False where a pivot is too small. */
+/* Eliminates the coordinates and advances *target. Returns false if a pivot is too small. */
 static bool factor_mass(kkt_ldl *s, const int **target) {
     double *value = s->value, least = INFINITY, most = 0, kept = s->all > s->n ? MASS_PIVOT_KEPT : 0;
     memcpy(s->before, value, s->n * sizeof *value);
@@ -302,10 +282,10 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
     for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = values[s->from[e]];
     if (!factor_mass(s, &target)) return false;
     memcpy(s->before + s->n, value + s->n, (s->all - s->n) * sizeof *value);
-    for (size_t j = s->n; j < s->all; j++) { /* a pivot beside what it was: the squared sine of the row's angle */
+    for (size_t j = s->n; j < s->all; j++) { /* pivot over original entry: the squared sine of the row's angle */
         double squared = value[j] / s->before[j];
         s->margin = sqrt(fmax(squared, 0));
-        if (!(squared > KKT_DEPENDENT)) return false;
+        if (!(squared > CHOLESKY_RANK_TOLERANCE)) return false;
         if (squared < sine) sine = squared;
         target = eliminate(s, j, target);
     }

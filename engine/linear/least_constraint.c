@@ -1,31 +1,28 @@
 /* least_constraint.c — see the header for the method. */
-#include "engine/solve/least_constraint.h"
+#include "engine/linear/least_constraint.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 bool least_constraint_create(least_constraint *s, size_t n, size_t most) {
-    *s = (least_constraint){.n = n};
-    double *at = calloc(3 * n * n + 3 * n + 1, sizeof *at);
-    s->Z = at;
-    s->pivot = calloc(n + 1, sizeof *s->pivot);
-    if (!row_space_create(&s->rows, n, most) || !at || !s->pivot) return false;
-    s->MZ = at += n * n;
-    s->H = at += n * n;
-    s->lu_scale = at += n * n;
-    s->xr = at += n;
-    s->y = at + n;
-    return true;
+    *s = (least_constraint){.n = n, .most = n};
+    s->Z = arena_doubles(&s->memory, n * n);
+    s->MZ = arena_doubles(&s->memory, n * n);
+    s->H = arena_doubles(&s->memory, n * n);
+    s->lu_scale = arena_doubles(&s->memory, n);
+    s->xr = arena_doubles(&s->memory, n);
+    s->y = arena_doubles(&s->memory, n);
+    s->pivot = arena_alloc(&s->memory, n, sizeof *s->pivot);
+    return rank_qr_create(&s->rows, n, most) && !s->memory.failed;
 }
 
 void least_constraint_free(least_constraint *s) {
-    row_space_free(&s->rows);
-    free(s->Z); /* the block of all doubles */
-    free(s->pivot);
+    rank_qr_free(&s->rows);
+    arena_free(&s->memory);
     *s = (least_constraint){0};
 }
 
-/* out[rows × columns] := aᵀ b, for a: n × rows, b: n × columns. */
+/* Sets out[rows × columns] to aᵀ b with a: n × rows, b: n × columns. */
 static void transpose_times(size_t n, size_t rows, const double *a, size_t columns, const double *b, double *out) {
     for (size_t j = 0; j < columns; j++)
         for (size_t i = 0; i < rows; i++) {
@@ -37,15 +34,16 @@ static void transpose_times(size_t n, size_t rows, const double *a, size_t colum
 
 hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows,
                                      const double *usual) {
+    assert(n <= s->most);
     s->n = s->rows.n = n;
     s->M = M;
-    row_space_load(&s->rows, k, rows, usual);
-    if (!row_space_factor(&s->rows)) return HAMEL_SINGULAR;
+    rank_qr_load(&s->rows, k, rows, usual);
+    if (!rank_qr_factor(&s->rows)) return HAMEL_SINGULAR;
     s->freedom = n - s->rows.rank;
     if (s->rows.rank == 0) { /* Z is the identity */
         memcpy(s->H, M, n * n * sizeof *M);
     } else {
-        row_space_free_directions(&s->rows, s->Z);
+        rank_qr_free_directions(&s->rows, s->Z);
         transpose_times(n, n, M, s->freedom, s->Z, s->MZ);
         transpose_times(n, s->freedom, s->Z, s->freedom, s->MZ, s->H);
     }
@@ -55,12 +53,12 @@ hamel_status least_constraint_factor(least_constraint *s, size_t n, const double
 double least_constraint_solve(least_constraint *s, const double *g, const double *r, double *x) {
     size_t n = s->n, f = s->freedom;
     if (s->rows.rank == 0) {
-        double contradiction = row_space_solution(&s->rows, r, s->xr);
+        double contradiction = rank_qr_solution(&s->rows, r, s->xr);
         memcpy(x, g, n * sizeof *x);
         dense_lu_solve(n, s->H, s->pivot, s->lu_scale, x);
         return contradiction;
     }
-    double contradiction = row_space_solution(&s->rows, r, s->xr);
+    double contradiction = rank_qr_solution(&s->rows, r, s->xr);
     transpose_times(n, f, s->Z, 1, g, s->y);
     for (size_t j = 0; j < f; j++)
         for (size_t i = 0; i < n; i++) s->y[j] -= s->MZ[i + n * j] * s->xr[i];

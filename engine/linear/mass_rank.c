@@ -1,43 +1,40 @@
-/* mass_rank.c — Cholesky's factorization with the largest remaining diagonal entry as the next pivot, of the matrix whose
- * diagonal is scaled to 1: the pivots that are left when the rank is reached are of the size of rounding (Higham, Accuracy
- * and Stability of Numerical Algorithms, 2nd ed., theorem 10.14). */
-#include "engine/solve/mass_rank.h"
+/* mass_rank.c — Cholesky factorization with diagonal pivoting of the matrix scaled to a unit diagonal. After as many
+ * steps as the rank, the remaining pivots are rounding (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+ * ed., theorem 10.14). */
+#include "engine/linear/mass_rank.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A pivot beside the diagonal of 1, for each coordinate of the part: entries that are sums of some tens of products are off
- * by as many ε, and the elimination adds nε. */
+/* Upper bound on the rounding of a pivot relative to the unit diagonal, per coordinate of the part. Entries are sums of
+ * some tens of products, with an error of as many ε, and the elimination adds nε. RANK_TOLERANCE does not apply,
+ * because it is for sines of angles and pivots of M are squares. */
 static const double ROUNDING = 1e-14;
-/* Coordinates of one part: its matrix takes half a megabyte and its factorization some milliseconds. */
+/* Upper bound on the coordinates of a part; larger parts count as regular. Its matrix takes half a megabyte and its
+ * factorization some milliseconds. */
 enum { PART_MOST = 256 };
 
-/* The parts of M that do not touch, as blocks one behind the other. */
+/* The uncoupled parts of M as consecutive dense blocks. */
 typedef struct parts {
     size_t *parent, *size, *place, *offset; /* n each: size and offset of a root; place of a coordinate in its part */
     double *scale, *block;                  /* n; all blocks */
 } parts;
 
-static size_t root_of(size_t *parent, size_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 static bool is_dense(const parts *p, size_t root) {
     return p->size[root] <= PART_MOST;
 }
 
-/* False without memory. */
-static bool find_parts(parts *p, const model_pattern *M, size_t n) {
+/* Returns false if out of memory. */
+static bool find_parts(parts *p, const sparse_block *M, size_t n) {
     size_t entries = 0;
     p->parent = calloc(4 * n + 1, sizeof *p->parent);
     if (!p->parent) return false;
     p->size = p->parent + n, p->place = p->size + n, p->offset = p->place + n;
     for (size_t i = 0; i < n; i++) p->parent[i] = i;
-    for (size_t e = 0; e < M->count; e++)
-        p->parent[root_of(p->parent, (size_t)M->row[e])] = root_of(p->parent, (size_t)M->column[e]);
-    for (size_t i = 0; i < n; i++) p->place[i] = p->size[root_of(p->parent, i)]++;
+    sparse_block_join(M, p->parent);
+    for (size_t i = 0; i < n; i++) p->place[i] = p->size[sparse_block_root(p->parent, i)]++;
     for (size_t i = 0; i < n; i++) {
         p->offset[i] = entries;
         if (is_dense(p, i)) entries += p->size[i] * p->size[i];
@@ -48,8 +45,9 @@ static bool find_parts(parts *p, const model_pattern *M, size_t n) {
     return true;
 }
 
-/* The blocks scaled to a unit diagonal. False where M is indefinite: a diagonal entry is negative, or 0 and not its row. */
-static bool fill_blocks(parts *p, const model_pattern *M, size_t n, const double *mass) {
+/* Fills the blocks, scaled to a unit diagonal. Returns false if M is indefinite, that is, a diagonal entry is negative,
+ * or 0 in a nonzero row. */
+static bool fill_blocks(parts *p, const sparse_block *M, size_t n, const double *mass) {
     double most = 0;
     for (size_t e = 0; e < M->count; e++) {
         if (M->row[e] != M->column[e]) continue;
@@ -58,7 +56,8 @@ static bool fill_blocks(parts *p, const model_pattern *M, size_t n, const double
         most = fmax(most, mass[e]);
     }
     for (size_t e = 0; e < M->count; e++) {
-        size_t i = (size_t)M->row[e], j = (size_t)M->column[e], root = root_of(p->parent, i), size = p->size[root];
+        size_t i = (size_t)M->row[e], j = (size_t)M->column[e], root = sparse_block_root(p->parent, i),
+               size = p->size[root];
         bool massless = p->scale[i] == 0 || p->scale[j] == 0;
         if (massless && fabs(mass[e]) > ROUNDING * (double)n * most) return false;
         if (!is_dense(p, root)) continue;
@@ -82,7 +81,7 @@ static void swap(size_t n, double *a, size_t i, size_t j) {
     }
 }
 
-/* Whether rank is lost in a positive semidefinite matrix with a diagonal of 1, which is overwritten. */
+/* Returns true if a positive semidefinite matrix with a unit diagonal is singular. Overwrites it. */
 static bool loses_rank(size_t n, double *a) {
     double rounding = ROUNDING * (double)n;
     for (size_t k = 0; k < n; k++) {
@@ -102,11 +101,12 @@ static bool loses_rank(size_t n, double *a) {
     return false;
 }
 
-hamel_status mass_is_singular(const hamel_model *model, const double *mass, bool *singular) {
+hamel_status mass_is_singular(const sparse_block *M, const double *values, bool *singular) {
     parts p = {0};
-    size_t n = model->n;
-    bool found = find_parts(&p, &model->M, n), lost = false;
-    if (found && fill_blocks(&p, &model->M, n, mass))
+    size_t n = M->rows;
+    assert(M->rows == M->columns);
+    bool found = find_parts(&p, M, n), lost = false;
+    if (found && fill_blocks(&p, M, n, values + M->at))
         for (size_t i = 0; i < n; i++) {
             bool massless = p.scale[i] == 0;
             lost = lost || massless || (is_dense(&p, i) && loses_rank(p.size[i], p.block + p.offset[i]));

@@ -1,59 +1,56 @@
-/* row_space.c — see the header for the mathematics. */
-#include "engine/solve/row_space.h"
+/* rank_qr.c — see the header for the mathematics. */
+#include "engine/linear/rank_qr.h"
 
+#include "engine/base/finite.h"
+#include "engine/base/tolerances.h"
+
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A diagonal entry of R below this part of the largest is rank deficiency: rows have unit length, and consistent states
- * leave dependent rows some 1e-15 apart. */
-static const double RANK_TOLERANCE = 1e-10;
-
-bool row_space_create(row_space *s, size_t n, size_t most) {
+bool rank_qr_create(rank_qr *s, size_t n, size_t most) {
     size_t least = n < most ? n : most;
-    *s = (row_space){.n = n, .most = most, .limit = SIZE_MAX};
-    double *at = calloc(n * most + 4 * most + 3 * least + (n + most) * least + n + 1, sizeof *at);
-    s->QR = at;
-    s->pivot = calloc(most + 2 * least + 1, sizeof *s->pivot);
-    if (!at || !s->pivot) return false;
-    s->scale = at += n * most;
-    s->length = at += most;
-    s->scratch = at += most;
-    s->tau = at += 2 * most;
-    s->B_tau = at += least;
-    s->T_tau = at += least;
-    s->B = at += least;
-    s->T = at += most * least;
-    s->z = at + n * least;
-    s->B_pivot = s->pivot + most;
-    s->T_pivot = s->B_pivot + least;
-    return true;
+    *s = (rank_qr){.n = n, .most = most, .limit = SIZE_MAX};
+    s->QR = arena_doubles(&s->memory, n * most);
+    s->scale = arena_doubles(&s->memory, most);
+    s->length = arena_doubles(&s->memory, most);
+    s->scratch = arena_doubles(&s->memory, 2 * most);
+    s->tau = arena_doubles(&s->memory, least);
+    s->B_tau = arena_doubles(&s->memory, least);
+    s->T_tau = arena_doubles(&s->memory, least);
+    s->B = arena_doubles(&s->memory, most * least);
+    s->T = arena_doubles(&s->memory, n * least);
+    s->z = arena_doubles(&s->memory, n);
+    s->pivot = arena_alloc(&s->memory, most, sizeof *s->pivot);
+    s->B_pivot = arena_alloc(&s->memory, least, sizeof *s->B_pivot);
+    s->T_pivot = arena_alloc(&s->memory, least, sizeof *s->T_pivot);
+    return !s->memory.failed;
 }
 
-void row_space_free(row_space *s) {
-    free(s->QR); /* the block that all arrays of doubles lie in */
-    free(s->pivot);
-    *s = (row_space){0};
+void rank_qr_free(rank_qr *s) {
+    arena_free(&s->memory);
+    *s = (rank_qr){0};
 }
 
-double row_space_part(double length, double usual) {
+double rank_qr_part(double length, double usual) {
     return length > 0 && usual > 0 ? length / usual : 1;
 }
 
-void row_space_load(row_space *s, size_t k, const double *rows, const double *usual) {
+void rank_qr_load(rank_qr *s, size_t k, const double *rows, const double *usual) {
+    assert(k <= s->most);
     s->k = k;
     for (size_t c = 0; c < k; c++) {
         double sum = 0, *column = s->QR + s->n * c;
         for (size_t i = 0; i < s->n; i++) sum += rows[i + s->n * c] * rows[i + s->n * c];
-        s->length[c] = row_space_part(sqrt(sum), usual ? usual[c] : 0);
+        s->length[c] = rank_qr_part(sqrt(sum), usual ? usual[c] : 0);
         s->scale[c] = sum > 0 ? s->length[c] / sqrt(sum) : 1;
         for (size_t i = 0; i < s->n; i++) column[i] = s->scale[c] * rows[i + s->n * c];
     }
 }
 
-/* QR of [R₁₁ R₁₂; 0 R₂₂] [R₁₁ R₁₂]ᵀ. */
-static void turn(row_space *s) {
+/* Computes T and factors it: T = [R₁₁ R₁₂; 0 R₂₂] [R₁₁ R₁₂]ᵀ. */
+static void factor_rotation(rank_qr *s) {
     size_t n = s->n, rank = s->rank;
     memset(s->T, 0, n * rank * sizeof *s->T);
     for (size_t p = 0; p < s->k; p++) {
@@ -66,11 +63,13 @@ static void turn(row_space *s) {
     s->turned = true;
 }
 
-bool row_space_factor(row_space *s) {
+bool rank_qr_factor(rank_qr *s) {
     size_t n = s->n, k = s->k;
+    assert(k <= s->most);
     s->turned = false;
     s->rank = dense_qr(n, k, s->limit, s->QR, s->tau, s->pivot, RANK_TOLERANCE, s->scratch);
     if (s->rank == k) return true;
+    if (s->rank == 0) return all_finite(s->QR, n * k);
     memset(s->B, 0, k * s->rank * sizeof *s->B);
     for (size_t i = 0; i < s->rank; i++)
         for (size_t p = i; p < k; p++) /* R is upper trapezoidal */
@@ -78,7 +77,7 @@ bool row_space_factor(row_space *s) {
     return dense_qr(k, s->rank, s->rank, s->B, s->B_tau, s->B_pivot, 0, s->scratch) == s->rank;
 }
 
-double row_space_margin(const row_space *s) {
+double rank_qr_margin(const rank_qr *s) {
     double least = 1;
     for (size_t i = 0; i < s->rank; i++) {
         double length = s->length[s->pivot[i]], angle = fabs(s->QR[i + s->n * i]);
@@ -87,7 +86,7 @@ double row_space_margin(const row_space *s) {
     return least;
 }
 
-double row_space_coordinates(const row_space *s, const double *rho, double *z) {
+double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z) {
     double worst = 0, size = 1;
     for (size_t p = 0; p < s->k; p++) {
         double sum = rho[s->pivot[p]];
@@ -102,12 +101,12 @@ double row_space_coordinates(const row_space *s, const double *rho, double *z) {
     return worst / size;
 }
 
-void row_space_vector(row_space *s, double *z, double *x) {
+void rank_qr_vector(rank_qr *s, double *z, double *x) {
     size_t n = s->n, rank = s->rank;
     bool all = rank < s->k;
     memset(x, 0, n * sizeof *x);
     if (!all) memcpy(x, z, rank * sizeof *x);
-    if (all) row_space_scaled_multipliers(s, z, s->scratch);
+    if (all) rank_qr_scaled_multipliers(s, z, s->scratch);
     for (size_t p = 0; all && p < s->k; p++) {
         double part = s->scratch[s->pivot[p]];
         for (size_t i = 0; i < (p < rank ? p + 1 : n); i++) x[i] += s->QR[i + n * p] * part;
@@ -115,14 +114,14 @@ void row_space_vector(row_space *s, double *z, double *x) {
     dense_qr_apply(n, rank, s->QR, s->tau, x);
 }
 
-double row_space_solution(row_space *s, const double *r, double *x) {
+double rank_qr_solution(rank_qr *s, const double *r, double *x) {
     for (size_t c = 0; c < s->k; c++) s->scratch[c] = s->scale[c] * r[c];
-    double contradiction = row_space_coordinates(s, s->scratch, s->z);
-    row_space_vector(s, s->z, x);
+    double contradiction = rank_qr_coordinates(s, s->scratch, s->z);
+    rank_qr_vector(s, s->z, x);
     return contradiction;
 }
 
-void row_space_scaled_multipliers(const row_space *s, double *z, double *out) {
+void rank_qr_scaled_multipliers(const rank_qr *s, double *z, double *out) {
     size_t n = s->n, rank = s->rank;
     if (rank == s->k) {
         for (size_t i = rank; i-- > 0;) {
@@ -132,7 +131,7 @@ void row_space_scaled_multipliers(const row_space *s, double *z, double *out) {
         }
         return;
     }
-    /* λ = Q_B R_B⁻ᵀ z: R λ = z in all, and λ lies in the range of Bᵀ */
+    /* λ = Q_B R_B⁻ᵀ z satisfies R λ = z and lies in the range of Bᵀ */
     size_t k = s->k;
     memset(out, 0, k * sizeof *out);
     for (size_t i = 0; i < rank; i++) {
@@ -144,17 +143,17 @@ void row_space_scaled_multipliers(const row_space *s, double *z, double *out) {
     for (size_t c = 0; c < k; c++) out[c] /= s->scale[c];
 }
 
-void row_space_multipliers(row_space *s, const double *f, double *lambda) {
+void rank_qr_multipliers(rank_qr *s, const double *f, double *lambda) {
     memcpy(s->z, f, s->n * sizeof *f);
     dense_qr_apply_transpose(s->n, s->rank, s->QR, s->tau, s->z);
-    row_space_scaled_multipliers(s, s->z, lambda);
+    rank_qr_scaled_multipliers(s, s->z, lambda);
     for (size_t c = 0; c < s->k; c++) lambda[c] *= s->scale[c];
 }
 
-/* Columns `first` to `last` of Q T. */
-static void list_directions(row_space *s, size_t first, size_t last, double *basis) {
+/* Computes columns `first` to `last` of the rotated Q. */
+static void list_directions(rank_qr *s, size_t first, size_t last, double *basis) {
     size_t n = s->n;
-    if (s->rank < s->k && !s->turned) turn(s);
+    if (s->rank < s->k && !s->turned) factor_rotation(s);
     memset(basis, 0, n * (last - first) * sizeof *basis);
     for (size_t j = first; j < last; j++) {
         double *column = basis + n * (j - first);
@@ -164,10 +163,10 @@ static void list_directions(row_space *s, size_t first, size_t last, double *bas
     }
 }
 
-void row_space_directions(row_space *s, double *basis) {
+void rank_qr_directions(rank_qr *s, double *basis) {
     list_directions(s, 0, s->rank, basis);
 }
 
-void row_space_free_directions(row_space *s, double *basis) {
+void rank_qr_free_directions(rank_qr *s, double *basis) {
     list_directions(s, s->rank, s->n, basis);
 }

@@ -1,69 +1,72 @@
-/* row_space.h — the rows of linear constraints E x = r of any rank: solutions of least norm, the directions that they
- * leave free, multipliers of least norm.
+/* rank_qr.h — linear constraints E x = r of any rank: solutions and multipliers of least norm, free directions.
  *
- * A rank-revealing QR of Eᵀ, its columns brought to unit length (Golub & Van Loan, Matrix Computations, 4th ed.,
+ * Uses a rank-revealing QR of Eᵀ with columns scaled to unit length (Golub & Van Loan, Matrix Computations, 4th ed.,
  * 5.5.6): Eᵀ D P = Q R with D = diag(scale). Matrices are column-major; a row of E is a column here.
  *
- * At a state that violates the constraints by δ, each choice of independent rows spans another space, at a distance of
- * δ. Results computed from Q₁ alone jump when the choice changes, and integrators fail there. So solutions are Eᵀλ with
- * the λ of least norm, of all rows; and the row space is that of Q₁ rotated by one step of subspace iteration towards
- * the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Both depend on the choice only by δ². */
-#ifndef HAMEL_SOLVE_ROW_SPACE_H
-#define HAMEL_SOLVE_ROW_SPACE_H
+ * At a state that violates the constraints by δ, each choice of independent rows spans a different space, at a distance
+ * of δ. Results computed from Q₁ would jump when the choice changes, and integrators would fail. Solutions are
+ * therefore Eᵀλ with the λ of least norm over all rows. The range of Eᵀ is that of Q₁ rotated by one step of subspace
+ * iteration towards the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Both vary with the
+ * choice only by δ². */
+#ifndef HAMEL_LINEAR_RANK_QR_H
+#define HAMEL_LINEAR_RANK_QR_H
 
-#include "engine/solve/dense.h"
+#include "engine/base/arena.h"
+#include "engine/linear/dense.h"
 
-typedef struct row_space {
-    size_t n, most, k, rank; /* n may be set lower before rows are loaded */
-    size_t limit;            /* the rank that rows have in general, when it is known; SIZE_MAX otherwise */
+typedef struct rank_qr {
+    arena memory;
+    size_t n, most, k, rank; /* most: upper bound on k; n may be lowered before rows are loaded */
+    size_t limit;            /* generic rank of the rows; SIZE_MAX: unknown */
     double *QR;              /* n × k */
-    double *scale, *length;  /* k each; length: of the scaled rows */
+    double *scale, *length;  /* k each: scale factor of each row, and its length after scaling */
     double *tau, *scratch;   /* min(n, most); 2 most */
-    double *B, *B_tau;       /* k × rank, where rank < k: QR of Bᵀ = D⁻¹P Rᵀ */
-    double *T, *T_tau;       /* n × rank, where rank < k: what turns Q₁, once it is `turned` */
+    double *B, *B_tau;       /* k × rank, if rank < k: QR of Bᵀ = D⁻¹P Rᵀ */
+    double *T, *T_tau;       /* n × rank, if rank < k: rotation of Q₁, valid if `turned` */
     bool turned;
     size_t *B_pivot, *T_pivot; /* rank each */
     double *z;                 /* n */
     size_t *pivot;             /* k */
-} row_space;
+} rank_qr;
 
-/* For at most `most` rows of n columns. False without memory; row_space_free in both cases. */
-bool row_space_create(row_space *s, size_t n, size_t most);
-void row_space_free(row_space *s);
+/* Allocates for at most `most` rows of n columns. Returns false if out of memory. Call rank_qr_free in both cases. */
+bool rank_qr_create(rank_qr *s, size_t n, size_t most);
+void rank_qr_free(rank_qr *s);
 
-/* Copies k rows (n × k) to QR, scaled to unit length, or by their usual length where `usual` (k, NULL: unknown) gives it: a
- * row that turns through zero keeps the rounding of its usual length, and at unit length that rounding would pass for a
- * direction. Or fill k, QR, scale and length yourself. */
-void row_space_load(row_space *s, size_t k, const double *rows, const double *usual);
+/* Copies k rows (n × k) to QR, scaled to unit length or by their usual length (`usual`: k, 0 or NULL if unknown). The
+ * rounding of a row is proportional to its usual length; for a row that vanishes, scaling to unit length would turn it
+ * into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
+void rank_qr_load(rank_qr *s, size_t k, const double *rows, const double *usual);
 
-/* A row's length in parts of its usual one; 1 where that is not known (0), or the row vanishes. */
-double row_space_part(double length, double usual);
+/* Returns the length of a row relative to its usual length; 1 if that is unknown (0) or the row vanishes. */
+double rank_qr_part(double length, double usual);
 
-/* Factors what was loaded: rank and pivot; the first `rank` pivots name independent rows. False when an entry is not
- * finite. */
-bool row_space_factor(row_space *s);
+/* Factors the loaded rows: sets rank and pivot; the first `rank` pivots are indices of independent rows. Returns false
+ * if an entry is not finite. */
+bool rank_qr_factor(rank_qr *s);
 
-/* After row_space_factor: the sine of the smallest angle between a row taken and the span of those taken before it. */
-double row_space_margin(const row_space *s);
+/* Returns, after rank_qr_factor, the sine of the smallest angle between an independent row and the span of those
+ * pivoted before it. */
+double rank_qr_margin(const rank_qr *s);
 
-/* R₁₁ᵀ z = (Pᵀρ)₁ for ρ = D r: z[rank] are the coordinates of the least-norm solution. Returns by how much the other rows
- * contradict, relative to ρ or 1. */
-double row_space_coordinates(const row_space *s, const double *rho, double *z);
+/* Solves R₁₁ᵀ z = (Pᵀρ)₁ for ρ = D r; z[rank] are the coordinates of the least-norm solution. Returns the largest
+ * residual of the other rows, relative to ρ or 1. */
+double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z);
 
-/* x[n] := the vector of the coordinates z, which is left as it is. */
-void row_space_vector(row_space *s, double *z, double *x);
+/* Computes the vector x[n] with coordinates z. z is unchanged on return. */
+void rank_qr_vector(rank_qr *s, double *z, double *x);
 
-/* x[n] of least norm with E x = r[k]; returns as row_space_coordinates. Uses s->z. */
-double row_space_solution(row_space *s, const double *r, double *x);
+/* Computes x[n] of least norm with E x = r[k]. Returns the residual as rank_qr_coordinates does. Overwrites s->z. */
+double rank_qr_solution(rank_qr *s, const double *r, double *x);
 
-/* D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z; z is left as it is. */
-void row_space_scaled_multipliers(const row_space *s, double *z, double *out);
+/* Computes D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z. z is unchanged on return. */
+void rank_qr_scaled_multipliers(const rank_qr *s, double *z, double *out);
 
-/* λ[k] of least norm such that Eᵀλ is what of f[n] lies in the row space. Uses s->z. */
-void row_space_multipliers(row_space *s, const double *f, double *lambda);
+/* Computes λ[k] of least norm such that Eᵀλ is the part of f[n] in the range of Eᵀ. Overwrites s->z. */
+void rank_qr_multipliers(rank_qr *s, const double *f, double *lambda);
 
-/* basis[n × rank] of the rows and basis[n × (n − rank)] of {x : E x = 0}, orthonormal. */
-void row_space_directions(row_space *s, double *basis);
-void row_space_free_directions(row_space *s, double *basis);
+/* Compute orthonormal bases: n × rank for the range of Eᵀ, and n × (n − rank) for {x : E x = 0}. */
+void rank_qr_directions(rank_qr *s, double *basis);
+void rank_qr_free_directions(rank_qr *s, double *basis);
 
 #endif

@@ -1,17 +1,17 @@
-/* redundancy.c — sparse elimination row by row, each with the largest entry of its rest as pivot.
+/* redundancy.c — sparse elimination row by row, each with the largest remaining entry as pivot.
  *
- * A row that is kept is stored reduced, with the multiples of earlier pivots that were taken from it; a row whose rest is
- * rounding is the sum of such multiples, which back substitution turns into a combination of the rows as given. */
-#include "engine/solve/redundancy.h"
+ * An independent row is stored in reduced form, with the multiples of earlier pivot rows that were subtracted. A row
+ * that reduces to rounding is the sum of such multiples; back substitution turns it into a combination of the given
+ * rows. */
+#include "engine/linear/redundancy.h"
 
 #include "engine/base/arena.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double INVOLVED = 1e-9; /* of the largest part of a combination */
+static const double INVOLVED = 1e-9; /* smallest part of a combination, relative to the largest, above rounding */
 
 typedef struct term {
     int index; /* column of a row, or pivot of a combination */
@@ -20,38 +20,38 @@ typedef struct term {
 
 typedef struct pivot {
     size_t row;                  /* constraint */
-    int column;                  /* of the pivot */
-    double value, size;          /* the pivot; the largest entry of the row as given */
-    size_t entries, entry_count; /* of the reduced row, in `terms` */
-    size_t parts, part_count;    /* what was taken from it: multiples of earlier pivots, in `terms` */
+    int column;                  /* column of the pivot */
+    double value, size;          /* the pivot; the largest entry of the given row */
+    size_t entries, entry_count; /* range in `terms` of the reduced row */
+    size_t parts, part_count;    /* range in `terms` of the subtracted multiples of earlier pivot rows */
 } pivot;
 
 typedef struct elimination {
     arena memory;
-    const hamel_model *model;
-    const double *A, *usual;
-    size_t *row_start; /* entries of A by row: m + 1 */
+    const sparse_block *A;
+    const double *entry, *usual; /* entries of A; usual lengths of its rows */
+    size_t *row_start;           /* entries of A by row: m + 1 */
     pivot *pivots;
     size_t rank;
-    int *pivot_of; /* n: column → pivot, or −1 */
-    double *x;     /* n: the row at work */
+    int *pivot_of; /* n: pivot of each column, or −1 */
+    double *x;     /* n: the current row */
     bool *present; /* n */
-    int *columns;  /* n: where x is present */
+    int *columns;  /* n: columns in which x is present */
     size_t column_count;
-    int *heap; /* pivots that are to be taken from x, smallest first */
+    int *heap; /* pivots still to be subtracted from x, smallest first */
     size_t heap_count;
-    term *parts; /* of the row at work */
+    term *parts; /* parts of the current row */
     size_t part_count;
     term *terms;
     size_t term_count, term_capacity;
-    double *y; /* rank: combination at work */
+    double *y; /* rank: the current combination */
     double tolerance;
     size_t item_count, item_capacity, weight_capacity;
 } elimination;
 
-static bool begin(elimination *e, const hamel_model *model, const double *values) {
-    size_t n = model->n, m = model->m;
-    *e = (elimination){.model = model, .A = values + model->at_A};
+static bool begin(elimination *e, const sparse_block *A, const double *values) {
+    size_t n = A->columns, m = A->rows;
+    *e = (elimination){.A = A, .entry = values + A->at};
     arena_init(&e->memory, 0);
     e->row_start = arena_alloc(&e->memory, m + 2, sizeof *e->row_start);
     e->pivots = arena_alloc(&e->memory, m + 1, sizeof *e->pivots);
@@ -66,7 +66,7 @@ static bool begin(elimination *e, const hamel_model *model, const double *values
         !e->y)
         return false;
     for (size_t i = 0; i < n; i++) e->pivot_of[i] = -1;
-    for (size_t k = 0; k < model->A.count; k++) e->row_start[(size_t)model->A.row[k] + 1]++;
+    for (size_t k = 0; k < A->count; k++) e->row_start[(size_t)A->row[k] + 1]++;
     for (size_t c = 0; c < m; c++) e->row_start[c + 1] += e->row_start[c];
     return true;
 }
@@ -94,7 +94,7 @@ static int heap_pop(elimination *e) {
 
 /* --- elimination -------------------------------------------------------------------------------------------------- */
 
-/* x[column] += value; a pivot's column that appears is to be eliminated. */
+/* Adds `value` to x[column]. If the column has a pivot, pushes it on the heap for elimination. */
 static void add_to_row(elimination *e, int column, double value) {
     if (!e->present[column]) {
         e->present[column] = true;
@@ -105,13 +105,13 @@ static void add_to_row(elimination *e, int column, double value) {
     e->x[column] += value;
 }
 
-/* The row of a constraint without its parts along the pivots. Returns the largest entry of the row as given. */
+/* Sets x to the row of a constraint with the pivot rows eliminated. Returns the largest entry of the given row. */
 static double reduce(elimination *e, size_t c) {
     double size = 0;
     e->column_count = e->heap_count = e->part_count = 0;
     for (size_t k = e->row_start[c]; k < e->row_start[c + 1]; k++) {
-        add_to_row(e, e->model->A.column[k], e->A[k]);
-        size = fmax(size, fabs(e->A[k]));
+        add_to_row(e, e->A->column[k], e->entry[k]);
+        size = fmax(size, fabs(e->entry[k]));
     }
     while (e->heap_count > 0) {
         int p = heap_pop(e);
@@ -155,7 +155,7 @@ static bool keep_row(elimination *e, size_t c, int column, double size) {
 
 /* --- dependent rows ----------------------------------------------------------------------------------------------- */
 
-/* y := the row of a dependent constraint as a combination of the rows of the pivots. Returns the largest part. */
+/* Sets y to the coefficients of a dependent row in terms of the pivot rows. Returns the largest part. */
 static double combine(elimination *e, double size) {
     double most = size;
     memset(e->y, 0, e->rank * sizeof *e->y);
@@ -210,12 +210,12 @@ static bool take_row(elimination *e, redundancy *r, size_t c) {
     return good;
 }
 
-hamel_status redundancy_find(redundancy *out, const hamel_model *model, const double *values, const bool *taken,
+hamel_status redundancy_find(redundancy *out, const sparse_block *A, const double *values, const bool *taken,
                              const double *usual, double tolerance) {
     elimination e;
-    size_t m = model->m;
+    size_t m = A->rows;
     *out = (redundancy){0};
-    bool good = begin(&e, model, values);
+    bool good = begin(&e, A, values);
     e.tolerance = tolerance;
     e.usual = usual;
     out->dependent = calloc(m + 1, sizeof *out->dependent);
@@ -250,42 +250,4 @@ double redundancy_contradiction(const redundancy *r, size_t set, const double *r
     double sum = 0;
     for (size_t k = r->first[set]; k < r->first[set + 1]; k++) sum += r->weights[k] * right[r->items[k]];
     return fabs(sum);
-}
-
-void redundancy_names(const redundancy *r, const hamel_model *model, size_t set, char *text, size_t size) {
-    size_t first = r->first[set], last = r->first[set + 1];
-    text[0] = '\0';
-    for (size_t k = first, at = 0; k < last && at + 1 < size; k++) {
-        const char *join = k == first ? "" : k + 1 == last ? " and " : ", ";
-        int n = snprintf(text + at, size - at, "%s`%s`", join, model->system->constraints[r->items[k]].name);
-        at += n > 0 ? (size_t)n : 0;
-    }
-}
-
-/* One block: the report, the lists, pointers to names, texts. `at` walks through texts. */
-static const char *copy_name(const hamel_model *model, size_t c, char **at) {
-    const char *name = model->system->constraints[c].name, *copy = *at;
-    *at = stpcpy(*at, name) + 1;
-    return copy;
-}
-
-hamel_redundancy *redundancy_report(const redundancy *r, const hamel_model *model) {
-    size_t names = r->first[r->count], bytes = 0;
-    for (size_t k = 0; k < names; k++) bytes += strlen(model->system->constraints[r->items[k]].name) + 1;
-    size_t lists = sizeof(hamel_redundancy) + (r->count + 1) * sizeof(hamel_names);
-    hamel_redundancy *out = calloc(1, lists + 2 * (names + 1) * sizeof(char *) + 2 * bytes + 1);
-    if (!out) return NULL;
-    out->rank = r->rank;
-    out->set_count = r->count;
-    out->sets = (hamel_names *)(out + 1);
-    const char **list = (const char **)((char *)out + lists);
-    char *text = (char *)(list + 2 * (names + 1));
-    for (size_t k = 0; k < r->count; k++) {
-        out->sets[k] = (hamel_names){list, r->first[k + 1] - r->first[k]};
-        for (size_t i = r->first[k]; i < r->first[k + 1]; i++) *list++ = copy_name(model, r->items[i], &text);
-    }
-    out->not_unique.items = list;
-    for (size_t c = 0; c < model->m && names > 0; c++)
-        if (r->involved[c]) out->not_unique.items[out->not_unique.count++] = copy_name(model, c, &text);
-    return out;
 }

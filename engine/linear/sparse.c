@@ -1,14 +1,16 @@
-/* sparse.c — KLU behind a fixed pattern.
+/* sparse.c — sparse LU by KLU for a fixed pattern.
  *
- * What stands here beyond calls to KLU:
- *   - the caller's entries, in his order and with duplicates, are mapped once to compressed columns with sorted rows;
+ * In addition to calls of KLU:
+ *   - the caller's entries, in their order and with duplicates, are mapped once to compressed columns with sorted rows;
  *   - rows are equilibrated here, by powers of two (no rounding), not by KLU: the residual of the refinement step and
  *     the pivot test then see the very matrix that was factored;
- *   - KLU calls singular only a pivot that is exactly zero. Rounding seldom leaves a zero, so a pivot is refused, too,
- *     when cancellation has left less than SINGULAR of the largest entry of its column: a test that no scaling of a
- *     column (a unit, a mass) can move;
+ *   - KLU reports only a pivot that is exactly zero as singular. Rounding seldom leaves a zero, so a pivot is also
+ *     refused if cancellation has left less than SINGULAR of the largest entry of its column. This test does not
+ *     depend on the scaling of a column (a unit, a mass);
  *   - old pivots are kept while the growth of U stays within GROWTH of what it was when they were chosen. */
-#include "engine/solve/sparse.h"
+#include "engine/linear/sparse.h"
+
+#include "engine/base/arena.h"
 
 #include <assert.h>
 #include <float.h>
@@ -18,33 +20,36 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
+/* A pivot below this fraction of the largest entry of its column is rounding: a sparse entry has few updates, and each
+ * rounds by ε. */
 #define SINGULAR (64 * DBL_EPSILON)
-#define GROWTH 1e-3
+#define GROWTH 1e-3 /* three digits lost to pivot growth; refinement recovers them */
 
 struct sparse {
+    arena memory;
     int n;
-    size_t count;     /* the caller's entries */
-    int *place;       /* of a caller's entry: index into values */
+    size_t count;     /* number of the caller's entries */
+    int *place;       /* place[e]: index in `value` of the caller's entry e */
     int *start, *row; /* compressed columns: start[n + 1] */
-    double *value;    /* equilibrated */
-    double *scale;    /* of a row */
-    double *most;     /* of a column: largest equilibrated entry */
-    double *rhs, *x;  /* of a solve */
+    double *value;    /* equilibrated entries */
+    double *scale;    /* scale factor of each row */
+    double *most;     /* largest equilibrated entry of each column */
+    double *rhs, *x;  /* right side and solution */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
     double growth; /* reciprocal growth of U when the pivots were chosen */
-    bool factored; /* the last factorization succeeded */
+    bool factored; /* whether the last factorization succeeded */
 };
 
 /* --- the pattern ------------------------------------------------------------------------------------------------- */
 
-/* Row or column of an item: the caller's entries, then the diagonal. */
+/* Returns the row or column of an item. Items are the caller's entries, then the diagonal. */
 static int key_of(const int *keys, size_t count, int item) {
     return (size_t)item < count ? keys[item] : item - (int)count;
 }
 
-/* One stable counting sort: `to` holds the items of `from` by increasing key. `from` NULL: the items as they are. */
+/* Stable counting sort: writes the items of `from` to `to` by increasing key. `from` NULL: all items in their order. */
 static void sort_items(size_t n, const int *keys, size_t count, const int *from, int *to, int *buckets) {
     size_t total = count + n;
     memset(buckets, 0, (n + 1) * sizeof *buckets);
@@ -56,7 +61,7 @@ static void sort_items(size_t n, const int *keys, size_t count, const int *from,
     }
 }
 
-/* Items sorted by column and row become columns; equal pairs share a place. */
+/* Builds the compressed columns from items sorted by column and row; duplicates share an entry. */
 static void compress(sparse *s, const int *rows, const int *columns, const int *items) {
     size_t total = s->count + (size_t)s->n;
     int last_row = -1, last_column = -1, filled = 0;
@@ -72,36 +77,40 @@ static void compress(sparse *s, const int *rows, const int *columns, const int *
 
 static bool build_pattern(sparse *s, const int *rows, const int *columns) {
     size_t n = (size_t)s->n, total = s->count + n;
-    int *by_row = calloc(total, sizeof *by_row), *items = calloc(total, sizeof *items);
-    int *buckets = malloc((n + 1) * sizeof *buckets);
-    bool done = by_row && items && buckets;
-    if (done) {
+    arena scratch = {0};
+    int *by_row = arena_ints(&scratch, total), *items = arena_ints(&scratch, total),
+        *buckets = arena_ints(&scratch, n + 1);
+    if (!scratch.failed) {
         sort_items(n, rows, s->count, NULL, by_row, buckets);
         sort_items(n, columns, s->count, by_row, items, buckets);
         compress(s, rows, columns, items);
     }
-    free(by_row);
-    free(items);
-    free(buckets);
+    bool done = !scratch.failed;
+    arena_free(&scratch);
     return done;
 }
 
-static bool reserve(sparse *s) {
+static bool reserve_arrays(sparse *s) {
     size_t n = (size_t)s->n, total = s->count + n;
-    s->place = calloc(s->count + 1, sizeof *s->place);
-    s->start = calloc(n + 1, sizeof *s->start);
-    s->row = calloc(total, sizeof *s->row);
-    s->value = calloc(total, sizeof *s->value);
-    s->scale = calloc(4 * n, sizeof *s->scale);
-    if (!s->place || !s->start || !s->row || !s->value || !s->scale) return false;
-    s->most = s->scale + n;
-    s->rhs = s->scale + 2 * n;
-    s->x = s->scale + 3 * n;
-    return true;
+    s->place = arena_ints(&s->memory, s->count);
+    s->start = arena_ints(&s->memory, n + 1);
+    s->row = arena_ints(&s->memory, total);
+    s->value = arena_doubles(&s->memory, total);
+    s->scale = arena_doubles(&s->memory, n);
+    s->most = arena_doubles(&s->memory, n);
+    s->rhs = arena_doubles(&s->memory, n);
+    s->x = arena_doubles(&s->memory, n);
+    return !s->memory.failed;
+}
+
+/* Dense algebra is faster up to 48 rows with any pattern, and for larger matrices if more than a tenth of the entries
+ * is nonzero. */
+bool sparse_is_faster(size_t n, size_t count) {
+    return n > 48 && (double)count <= 0.1 * (double)n * (double)n;
 }
 
 sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t count) {
-    if (n >= INT_MAX / 2 || count >= INT_MAX / 2) return NULL; /* no machine has the memory, KLU no such index */
+    if (n >= INT_MAX / 2 || count >= INT_MAX / 2) return NULL; /* beyond the indices of KLU */
     for (size_t i = 0; i < count; i++) assert(rows[i] >= 0 && (size_t)rows[i] < n);
     for (size_t i = 0; i < count; i++) assert(columns[i] >= 0 && (size_t)columns[i] < n);
     sparse *s = calloc(1, sizeof *s);
@@ -111,7 +120,7 @@ sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t coun
     klu_defaults(&s->common);
     s->common.scale = 0;
     if (n == 0) return s;
-    if (!reserve(s) || !build_pattern(s, rows, columns)) {
+    if (!reserve_arrays(s) || !build_pattern(s, rows, columns)) {
         sparse_free(s);
         return NULL;
     }
@@ -122,17 +131,14 @@ void sparse_free(sparse *s) {
     if (!s) return;
     klu_free_numeric(&s->numeric, &s->common);
     klu_free_symbolic(&s->symbolic, &s->common);
-    free(s->place);
-    free(s->start);
-    free(s->row);
-    free(s->value);
-    free(s->scale);
+    arena_free(&s->memory);
     free(s);
 }
 
-/* --- numbers ----------------------------------------------------------------------------------------------------- */
+/* --- factorization and solution
+ * ----------------------------------------------------------------------------------------------------- */
 
-/* Sums the caller's entries and finds each row's largest; false when an entry is not finite. */
+/* Sums duplicates and finds the largest entry of each row. Returns false if an entry is not finite. */
 static bool assemble(sparse *s, const double *values) {
     int nonzeros = s->start[s->n];
     memset(s->value, 0, (size_t)nonzeros * sizeof *s->value);
@@ -178,7 +184,7 @@ static double reciprocal_growth(sparse *s) {
     return known ? s->common.rgrowth : 0;
 }
 
-/* True when the old pivots still serve. */
+/* Factors with the old pivots. Returns true if they are still accurate. */
 static bool refactor(sparse *s) {
     if (!klu_refactor(s->start, s->row, s->value, s->symbolic, s->numeric, &s->common)) return false;
     if (s->common.status != KLU_OK || has_bad_pivot(s)) return false;
@@ -210,7 +216,7 @@ hamel_status sparse_factor(sparse *s, const double *values) {
     return HAMEL_OK;
 }
 
-/* rhs := rhs - A x. */
+/* Subtracts A x from rhs. */
 static void subtract_product(sparse *s) {
     for (int j = 0; j < s->n; j++)
         for (int k = s->start[j]; k < s->start[j + 1]; k++) s->rhs[s->row[k]] -= s->value[k] * s->x[j];

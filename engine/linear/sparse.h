@@ -1,26 +1,33 @@
-/* sparse.h — sparse LU by KLU behind a fixed pattern: symbolic analysis once, numbers many times.
+/* sparse.h — sparse LU by KLU for a fixed pattern: one symbolic analysis, many numerical factorizations.
  *
  * The pattern is given once as (row, column) pairs in the caller's order; duplicates are summed. The caller then fills
- * values in that same order. One owner, one thread at a time.
- * Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36. */
-#ifndef HAMEL_SOLVE_SPARSE_H
-#define HAMEL_SOLVE_SPARSE_H
+ * values in that same order. Not thread-safe.
+ * KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36. */
+#ifndef HAMEL_LINEAR_SPARSE_H
+#define HAMEL_LINEAR_SPARSE_H
 
 #include "engine/base/error.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 typedef struct sparse sparse;
 
-/* n × n; `rows`, `columns` have `count` entries in 0..n-1. The diagonal is always present. NULL without memory. */
+/* Returns true if a sparse factorization of an n × n matrix with `count` entries is faster than a dense one. */
+bool sparse_is_faster(size_t n, size_t count);
+
+/* n × n; `rows`, `columns` have `count` entries in 0..n-1. The diagonal is always part of the pattern. Returns NULL if
+ * out of memory. */
 sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t count);
 void sparse_free(sparse *s);
 
-/* Factors the matrix with the given values (row-equilibrated). The first call orders and pivots, later ones reuse the
- * pivots and pivot afresh when they have become bad. HAMEL_SINGULAR: some pivot is zero or not above 64 ε times the
- * largest equilibrated entry of its column. HAMEL_OK, HAMEL_SINGULAR, HAMEL_NOT_FINITE or HAMEL_NO_MEMORY. */
+/* Factors the matrix with the given values (row-equilibrated). The first call orders and pivots. Later calls reuse
+ * the pivots, and pivot again if these have become inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE, HAMEL_NO_MEMORY, or
+ * HAMEL_SINGULAR if a pivot is not above 64 ε times the largest equilibrated entry of its column. */
 hamel_status sparse_factor(sparse *s, const double *values) HAMEL_CHECKED;
 
-/* x := A⁻¹ x, with one step of iterative refinement. x is unchanged on failure: HAMEL_SINGULAR when the last
- * factorization failed, HAMEL_NOT_FINITE when the result is not finite. */
+/* Replaces x by A⁻¹ x, with one step of iterative refinement. Returns HAMEL_SINGULAR if the last factorization failed,
+ * or HAMEL_NOT_FINITE if the result is not finite; x is then unchanged. */
 hamel_status sparse_solve(sparse *s, double *x) HAMEL_CHECKED;
 
 #endif

@@ -1,13 +1,13 @@
-/* appell.c — a Gibbs–Appell function S, term by term: as given in place of a kinetic energy, or made of masses.
+/* appell.c — adds a Gibbs–Appell function S to the equations term by term: a given one, or that of the masses.
  *
  *     ∂S/∂q''_i = Q_i + Σ λ_c A_ci                                   Greenwood 4.283; Papastavridis 3.5.21c
  *
- * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j, and what is left of ∂S/∂q'' without
- * accelerations goes to the right. Constraints may have been used in S already: M is then singular, and the constraints
- * make up for it. S knows no velocities' energy: momenta and energies cannot be had from it. */
+ * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j, and the part of ∂S/∂q'' without
+ * accelerations moves to the right-hand side. If constraints were already used to form S, M is singular; together with
+ * the constraints the equations are still regular. Energies and momenta cannot be recovered from S. */
 #include "engine/mechanics/equations.h"
 
-static bool add_row(hamel_equations *e, graph_node term, int32_t i, const int32_t *list, size_t count) {
+static bool add_appell_row(hamel_equations *e, graph_node term, int32_t i, const int32_t *list, size_t count) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     const graph_node *zeros = equations_zeros(e);
@@ -32,6 +32,6 @@ bool appell_add_term(hamel_equations *e, graph_node term) {
     int32_t *list;
     size_t count = node_support(e->system, term, SYMBOL_ACCELERATION, &list);
     for (size_t k = 0; k < count; k++)
-        if (!add_row(e, term, list[k], list, count)) return false;
+        if (!add_appell_row(e, term, list[k], list, count)) return false;
     return true;
 }

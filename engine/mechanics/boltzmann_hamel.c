@@ -5,10 +5,10 @@
  *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *
- * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, those of the constraints too: these are zero only after the
- * derivatives are taken, so the sum over j has all n terms and that over l the p free ones. Φ = Ψ⁻¹ is a matter of
- * numbers, and so are the derivatives of ℓ, by the implicit rule (engine/solve/transitivity.h); what they need of Ψ is
- * made here. A row of a holonomic constraint is exact: its γ vanish. Completing rows are constant. */
+ * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. These are set to zero after
+ * differentiation, so the sum over j has all n terms and the sum over l the p free ones. Φ = Ψ⁻¹ and the
+ * derivatives of ℓ are computed numerically, by implicit differentiation (engine/dynamics/transitivity.h). The derivatives
+ * of Ψ that they need are derived here. A row of a holonomic constraint is exact: its γ vanish. Completing rows are constant. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"
@@ -24,7 +24,7 @@ static bool add_curl(hamel_equations *e, int32_t row, int32_t i, int32_t k, grap
     return true;
 }
 
-/* dΨ_ji/dt, and unless the row is exact ∂Ψ_ji/∂q_k and ∂Ψ_ji/∂t. */
+/* Adds dΨ_ji/dt, and ∂Ψ_ji/∂q_k and ∂Ψ_ji/∂t unless the row is exact. */
 static bool add_entry(hamel_equations *e, int32_t row, int32_t i, graph_node psi, bool exact) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -38,8 +38,8 @@ static bool add_entry(hamel_equations *e, int32_t row, int32_t i, graph_node psi
     return pattern_add(s, &t->time, row, i, graph_partial(g, psi, graph_symbol(g, SYMBOL_TIME, 0)));
 }
 
-/* The rest of a row: ∂u_j/∂q_i at fixed q', and Ψ_jt with its slopes. */
-static bool add_row(hamel_equations *e, int32_t row, graph_node u, bool exact) {
+/* Adds the other derivatives of a row: ∂u_j/∂q_i at fixed q', and Ψ_jt with its partial derivatives. */
+static bool add_transitivity_row(hamel_equations *e, int32_t row, graph_node u, bool exact) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     transitivity_nodes *t = e->transitivity;
@@ -60,11 +60,11 @@ static bool add_quasi_velocities(hamel_equations *e) {
     for (size_t k = 0; k < e->C.count; k++)
         if (!add_entry(e, e->C.entries[k].row, e->C.entries[k].column, e->C.entries[k].node, false)) return false;
     for (size_t r = 0; r < e->system->quasi_count; r++)
-        if (!add_row(e, (int32_t)r, e->quasi[r], false)) return false;
+        if (!add_transitivity_row(e, (int32_t)r, e->quasi[r], false)) return false;
     return true;
 }
 
-static bool add_constraints(hamel_equations *e) {
+static bool add_constraint_rows(hamel_equations *e) {
     hamel_system *s = e->system;
     int32_t first = (int32_t)s->quasi_count;
     for (size_t k = 0; k < e->A.count; k++) {
@@ -76,20 +76,19 @@ static bool add_constraints(hamel_equations *e) {
     for (size_t c = 0; c < e->m; c++) {
         constraint_order order = s->constraints[c].order;
         if (order == CONSTRAINT_ACCELERATION) continue;
-        if (!add_row(e, first + (int32_t)c, e->velocity[c], order == CONSTRAINT_HOLONOMIC)) return false;
+        if (!add_transitivity_row(e, first + (int32_t)c, e->velocity[c], order == CONSTRAINT_HOLONOMIC)) return false;
     }
     return true;
 }
 
-static hamel_status derive(hamel_equations *e) {
+static hamel_status derive_boltzmann_hamel(hamel_equations *e) {
     hamel_system *s = e->system;
-    hamel_status status = lagrange_derive(e);
-    if (status == HAMEL_OK) status = quasi_velocities_derive(e);
+    hamel_status status = quasi_velocities_derive(e, NULL, NULL);
     if (status != HAMEL_OK) return status;
     transitivity_nodes *t = e->transitivity = arena_alloc(s->memory, 1, sizeof *t);
     if (!t) return binder_graph_fault(s, ""), equations_status(s);
     *t = (transitivity_nodes){.row_count = s->quasi_count + e->m, .rest = node_array(s, s->quasi_count + e->m)};
-    bool good = t->rest && add_quasi_velocities(e) && add_constraints(e);
+    bool good = t->rest && add_quasi_velocities(e) && add_constraint_rows(e);
     (void)(good && pattern_finish(s, &t->rate) && pattern_finish(s, &t->slope) && pattern_finish(s, &t->time));
     return equations_status(s);
 }
@@ -97,5 +96,5 @@ static hamel_status derive(hamel_equations *e) {
 const formulation formulation_boltzmann_hamel = {
     "boltzmann-hamel",   "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
     SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES,
-    NEED_LAGRANGIAN,     derive,
+    NEED_LAGRANGIAN,     derive_boltzmann_hamel,
 };

@@ -1,4 +1,4 @@
-/* constraints.c — every constraint brought to the level of accelerations.
+/* constraints.c — differentiates every constraint to the level of accelerations.
  *
  *   holonomic     Φ(q,t) = 0           A = ∂Φ/∂q,    A q'' = −(d/dt dΦ/dt without accelerations)
  *   velocity      f(q,q',t) = 0        A = ∂f/∂q',   A q'' = −(df/dt without accelerations)
@@ -8,6 +8,8 @@
  * rule (Papastavridis A91), for acceleration constraints Gauss's principle (A92: a constraint enters through its highest
  * derivative). Udwadia & Kalaba, Proc. R. Soc. A 439 (1992) 407, eq. 2.3, for A q'' = b. */
 #include "engine/mechanics/equations.h"
+
+#include <assert.h>
 
 static graph_node without_accelerations(hamel_equations *e, graph_node f) {
     const graph_node *zeros = equations_zeros(e);
@@ -48,7 +50,7 @@ static bool derive_row(hamel_equations *e, size_t c) {
     return e->b[c] >= 0 && rate >= 0;
 }
 
-/* −Aᵀλ into the residuals of the motion. */
+/* Adds −Aᵀλ to the residuals of the motion. */
 static void add_reactions(hamel_equations *e) {
     graph *g = e->system->graph;
     for (size_t k = 0; k < e->A.count; k++) {
@@ -59,6 +61,7 @@ static void add_reactions(hamel_equations *e) {
 }
 
 hamel_status constraints_derive(hamel_equations *e) {
+    assert(e->residual && e->A.count == 0);
     hamel_system *s = e->system;
     for (size_t c = 0; c < e->m; c++)
         if (!derive_row(e, c) && s->error->status == HAMEL_OK) return equations_status(s);

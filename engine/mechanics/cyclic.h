@@ -1,7 +1,7 @@
-/* cyclic.h — what must vanish for a coordinate to be cyclic, and for its momentum to be conserved.
+/* cyclic.h — conditions under which a coordinate is cyclic and its momentum is conserved.
  *
- * Cyclic: absent from L, the forces and the constraints; then nothing in the equations of motion depends on it. Conserved
- * is the momentum of a coordinate that is absent from L when no force and no reaction acts on it. */
+ * A coordinate is cyclic if it is absent from L, the forces and the constraints. Its momentum is conserved if it is absent
+ * from L and no force or reaction acts on it. */
 #ifndef HAMEL_MECHANICS_CYCLIC_H
 #define HAMEL_MECHANICS_CYCLIC_H
 
@@ -10,18 +10,16 @@
 typedef enum cyclic_place {
     CYCLIC_IN_LAGRANGIAN, /* ∂L/∂q_i, summed over all terms, which may cancel */
     CYCLIC_IN_ACCELERATION_ENERGY,
-    CYCLIC_IN_FORCE,      /* on coordinate `where`: prescribed ones, nonideal ones, friction */
-    CYCLIC_IN_CONSTRAINT, /* `where` */
-    /* From here on places do not keep a coordinate from being cyclic, but, as the first, its momentum from being
-     * conserved. */
-    CYCLIC_FORCED,      /* the force on it */
+    CYCLIC_IN_FORCE,      /* force on coordinate `where`: given, nonideal or friction */
+    CYCLIC_IN_CONSTRAINT, /* constraint `where` */
+    /* The conditions below do not affect whether a coordinate is cyclic, only whether its momentum is conserved. */
+    CYCLIC_FORCED,      /* the force on the coordinate */
     CYCLIC_CONSTRAINED, /* the direction of the reaction of constraint `where` */
     CYCLIC_FIRST_OF_MOMENTUM = CYCLIC_FORCED
 } cyclic_place;
 
 typedef struct cyclic_condition {
-    graph_node
-        node; /* is identically zero where the condition holds; conditions that hold by their form are left out */
+    graph_node node; /* identically zero if the condition holds; conditions that hold by their form are omitted */
     int32_t coordinate, where;
     cyclic_place place;
 } cyclic_condition;
@@ -31,7 +29,7 @@ typedef struct cyclic_conditions {
     size_t count, capacity;
 } cyclic_conditions;
 
-/* Lists the conditions for all coordinates in *out, which is all zeros. False with a fault. */
+/* Lists the conditions of all coordinates in *out, which must be zeroed. Adds an error and returns false on failure. */
 bool cyclic_list(cyclic_conditions *out, const hamel_equations *e) HAMEL_CHECKED;
 
 #endif

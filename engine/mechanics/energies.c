@@ -3,12 +3,14 @@
  *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
  *
- * with Q the forces of no potential and a_ct the part of constraint c's velocity form that is free of velocities: on the
- * motion A_c·q' = −a_ct, so a catastatic constraint drops out term by term. For constraints not linear in the
- * velocities the power λ ∂f/∂q'·q' itself stands (Papastavridis A82, A91). */
+ * Q are the forces without a potential. a_ct is the part of constraint c at velocity level that is free of velocities. On
+ * the motion A_c·q' = −a_ct, so a catastatic constraint contributes nothing. For constraints that are not linear in the
+ * velocities the power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
 #include "engine/mechanics/equations.h"
 
-#include "engine/system/binder.h"
+#include "engine/system/elements.h"
+
+#include <assert.h>
 
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count) {
     graph_node *given = NULL;
@@ -38,7 +40,7 @@ graph_node *energies_slopes(const hamel_equations *e) {
     return terms ? slope : NULL;
 }
 
-static graph_node sum_of(graph *g, const graph_node *terms, size_t count) {
+static graph_node sum_nodes(graph *g, const graph_node *terms, size_t count) {
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < count; i++) sum = graph_add(g, sum, terms[i]);
     return sum;
@@ -52,20 +54,19 @@ static graph_node need_energies(const hamel_equations *e, const char *what) {
         return GRAPH_NONE;
     }
     (void)hamel_fail(e->system->error, HAMEL_INVALID, "/lagrangian", 0,
-                     "a system given by a lagrangian alone has no %s of its own", what);
-    hamel_suggest(e->system->error,
-                  "energy() and jacobi_integral() are known, or give kinetic_energy and potential_energy");
+                     "a system given by a lagrangian alone has no separate %s", what);
+    hamel_suggest(e->system->error, "use energy() or jacobi_integral(), or give kinetic_energy and potential_energy");
     return GRAPH_NONE;
 }
 
 graph_node energies_kinetic(const hamel_equations *e) {
     hamel_system *s = e->system;
     bool none = s->lagrangian >= 0 || s->acceleration_energy >= 0;
-    return none ? need_energies(e, "kinetic energy") : sum_of(s->graph, s->kinetic, s->kinetic_count);
+    return none ? need_energies(e, "kinetic energy") : sum_nodes(s->graph, s->kinetic, s->kinetic_count);
 }
 
-/* The part of one term: T0 = T(q' = 0), T1 = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j
- * (Papastavridis 3.9; Euler on homogeneous functions). GRAPH_NONE with a fault when the term is not quadratic. */
+/* Returns the part of one term of T: T0 = T(q' = 0), T1 = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j
+ * (Papastavridis 3.9). Returns GRAPH_NONE after adding an error if the term is not quadratic. */
 static graph_node part_of_term(hamel_system *s, graph_node term, int degree, const graph_node *zeros) {
     graph *g = s->graph;
     graph_node sum = graph_number(g, 0);
@@ -92,6 +93,7 @@ static graph_node part_of_term(hamel_system *s, graph_node term, int degree, con
 }
 
 graph_node energies_kinetic_part(const hamel_equations *e, int degree) {
+    assert(0 <= degree && degree <= 2);
     hamel_system *s = e->system;
     if (s->lagrangian >= 0 || s->acceleration_energy >= 0) return need_energies(e, "kinetic energy");
     const graph_node *zeros = node_array(s, s->coordinate_count);
@@ -104,11 +106,11 @@ graph_node energies_kinetic_part(const hamel_equations *e, int degree) {
 graph_node energies_potential(const hamel_equations *e) {
     hamel_system *s = e->system;
     return s->lagrangian >= 0 ? need_energies(e, "potential energy")
-                              : sum_of(s->graph, s->potential, s->potential_count);
+                              : sum_nodes(s->graph, s->potential, s->potential_count);
 }
 
-/* S of one term of a given T, up to what is free of accelerations: ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i
- * (Papastavridis A69), and the left side is linear in q'': S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i). */
+/* Returns S of one term of a given T, up to terms without accelerations. ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i (Papastavridis
+ * A69) is linear in q'', so S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i). */
 static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
     graph *g = s->graph;
     graph_node sum = graph_number(g, 0);
@@ -125,22 +127,16 @@ static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
     return sum;
 }
 
-/* ½ α·Iα + α·(ω × Iω), up to what is free of accelerations (Papastavridis A88), by body axes. */
+/* Returns ½ α·Iα + α·(ω × Iω) in body axes: S up to terms without accelerations (Papastavridis A88). */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r) {
     graph *g = s->graph;
     if (!inertia_is_constant(s, r->inertia, 9)) return acceleration_of_term(s, inertia_of_rotor(s, r));
-    graph_node sum = graph_number(g, 0), alpha[3], momentum[3];
+    graph_node sum = graph_number(g, 0), alpha[3], momentum[3], gyroscopic[3];
+    for (int i = 0; i < 3; i++) alpha[i] = graph_rate(g, r->omega[i]);
+    node_matrix_apply(g, r->inertia, r->omega, momentum);
+    node_vector_cross(g, r->omega, momentum, gyroscopic);
     for (int i = 0; i < 3; i++) {
-        alpha[i] = graph_rate(g, r->omega[i]);
-        momentum[i] = graph_number(g, 0);
-        for (int j = 0; j < 3; j++)
-            momentum[i] = graph_add(g, momentum[i], graph_mul(g, r->inertia[3 * i + j], r->omega[j]));
-    }
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        graph_node gyroscopic =
-            graph_sub(g, graph_mul(g, r->omega[j], momentum[k]), graph_mul(g, r->omega[k], momentum[j]));
-        sum = graph_add(g, sum, graph_mul(g, alpha[i], gyroscopic));
+        sum = graph_add(g, sum, graph_mul(g, alpha[i], gyroscopic[i]));
         for (int l = 0; l < 3; l++) {
             graph_node product = graph_mul(g, alpha[i], graph_mul(g, r->inertia[3 * i + l], alpha[l]));
             sum = graph_add(g, sum, graph_mul(g, graph_number(g, 0.5), product));
@@ -149,7 +145,7 @@ graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r
     return sum;
 }
 
-/* ½ m a² of one component (Greenwood 4.272). */
+/* Returns ½ m a² for one component (Greenwood 4.272). */
 static graph_node acceleration_of_particle(hamel_system *s, const system_particle *p, int component) {
     graph *g = s->graph;
     if (!inertia_is_constant(s, &p->mass, 1)) return acceleration_of_term(s, inertia_of_particle(s, p, component));
@@ -174,13 +170,13 @@ graph_node energies_acceleration(const hamel_equations *e) {
     size_t count;
     if (s->lagrangian >= 0) return need_energies(e, "acceleration energy");
     graph_node *terms = energies_acceleration_terms(s, &count);
-    graph_node sum = terms ? sum_of(s->graph, terms, count) : GRAPH_NONE;
+    graph_node sum = terms ? sum_nodes(s->graph, terms, count) : GRAPH_NONE;
     for (size_t i = 0; i < s->rotor_count; i++)
         sum = graph_add(s->graph, sum, energies_acceleration_of_rotor(s, &s->rotors[i]));
     return sum;
 }
 
-/* The power that the reaction of constraint c has on the motion, divided by λ_c. */
+/* Returns the power of the reaction of constraint c, divided by λ_c. */
 static graph_node constraint_power(hamel_equations *e, size_t c) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -200,8 +196,8 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
-/* The power of prescribed forces and friction: of the whole reaction without Aᵀλ. C itself cannot be written down here,
- * since λ in it is that of ideal constraints. */
+/* Returns the power of the reactions without Aᵀλ: prescribed forces and friction. C itself cannot be used here, since its
+ * λ is that of ideal constraints. */
 static graph_node nonideal_power(const hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -223,6 +219,7 @@ graph_node energies_need_momentum(const hamel_equations *e, graph_node node, con
 }
 
 hamel_status energies_derive(hamel_equations *e) {
+    assert(e->momentum && e->given);
     hamel_system *s = e->system;
     graph *g = s->graph;
     size_t count;
@@ -230,7 +227,7 @@ hamel_status energies_derive(hamel_equations *e) {
     if (!terms) return equations_status(s);
     e->jacobi = graph_number(g, 0);
     e->jacobi_rate = graph_number(g, 0);
-    if (s->acceleration_energy >= 0) return equations_status(s); /* no momenta, no balance */
+    if (s->acceleration_energy >= 0) return equations_status(s); /* momenta and the energy balance are undefined */
     for (size_t i = 0; i < e->n; i++) {
         e->jacobi = graph_add(g, e->jacobi, graph_mul(g, s->v[i], e->momentum[i]));
         e->jacobi_rate = graph_add(g, e->jacobi_rate, graph_mul(g, e->given[i], s->v[i]));

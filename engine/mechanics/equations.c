@@ -1,12 +1,14 @@
-/* equations.c — patterns of sparse matrices of nodes, shared by all that derives. */
+/* equations.c — sparse matrices of nodes and other helpers of all derivations. */
 #include "engine/mechanics/equations.h"
 
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool pattern_add(hamel_system *s, matrix_pattern *p, int32_t row, int32_t column, graph_node node) {
+    assert(row >= 0 && column >= 0);
     if (node < 0) return false;
     if (graph_is_zero(s->graph, node)) return true;
     matrix_entry *entries = arena_grow(s->memory, p->entries, &p->capacity, p->count + 1, sizeof *entries);
@@ -20,7 +22,8 @@ static int by_place(const void *x, const void *y) {
     const matrix_entry *a = x, *b = y;
     if (a->row != b->row) return a->row < b->row ? -1 : 1;
     if (a->column != b->column) return a->column < b->column ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node); /* the sum's order, and so its rounding, is always the same */
+    return (a->node > b->node) -
+           (a->node < b->node); /* makes the order of summation, and thus its rounding, reproducible */
 }
 
 bool pattern_finish(hamel_system *s, matrix_pattern *p) {
@@ -34,6 +37,7 @@ bool pattern_finish(hamel_system *s, matrix_pattern *p) {
         if (!graph_is_zero(s->graph, sum.node)) p->entries[kept++] = sum;
     }
     p->count = kept;
+    assert(p->count <= p->capacity);
     return true;
 }
 
@@ -59,6 +63,7 @@ graph_node *node_array(hamel_system *s, size_t n) {
 }
 
 const graph_node *equations_zeros(hamel_equations *e) {
+    assert(e->n == e->system->coordinate_count);
     if (!e->zeros) e->zeros = node_array(e->system, e->n);
     return e->zeros;
 }
@@ -70,6 +75,11 @@ size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, in
     if (!*list) return 0;
     memcpy(*list, found, count * sizeof **list);
     return count;
+}
+
+hamel_status equations_exhausted(hamel_system *s) {
+    binder_graph_fault(s, "");
+    return equations_status(s);
 }
 
 hamel_status equations_status(hamel_system *s) {

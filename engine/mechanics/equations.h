@@ -3,9 +3,9 @@
  *     M(q,t) q'' = Q(q,q',t) + Aᵀλ + F|λ|      n rows
  *     A q'' = b                                m rows: every constraint at the level of accelerations
  *
- * Q holds everything that is neither mass times acceleration nor reaction. F|λ| is Coulomb friction: a column belongs to
- * one constraint, whose |λ| is meant. M, A and F are lists of their structural nonzeros. All memory is the arena's of
- * the system. */
+ * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: each column is
+ * multiplied by the |λ| of one constraint. M, A and F are lists of their structural nonzeros. All memory is from the
+ * system's arena. */
 #ifndef HAMEL_MECHANICS_EQUATIONS_H
 #define HAMEL_MECHANICS_EQUATIONS_H
 
@@ -17,7 +17,7 @@ typedef struct matrix_entry {
 } matrix_entry;
 
 typedef struct matrix_pattern {
-    matrix_entry *entries; /* sorted by row, then column; one an element */
+    matrix_entry *entries; /* sorted by row, then column; one entry for each element */
     size_t count, capacity;
 } matrix_pattern;
 
@@ -27,8 +27,8 @@ typedef struct curl_entry {
     graph_node node;
 } curl_entry;
 
-/* What Hamel's coefficients are made of. Rows are those of Ψ that may be taken: the user's quasi-velocities, then the
- * constraints. Rows of holonomic constraints have no entry in curl and time, those of acceleration constraints none. */
+/* Derivatives from which Hamel's coefficients follow. Rows are the candidates for Ψ: the user's quasi-velocities, then the
+ * constraints. Rows of holonomic constraints have no entry in curl and time, rows of acceleration constraints no entry at all. */
 typedef struct transitivity_nodes {
     size_t row_count;
     matrix_pattern rate;  /* dΨ_ji/dt along the motion */
@@ -42,13 +42,13 @@ typedef struct transitivity_nodes {
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
-    bool held; /* for a run, which holds the direction of friction between events; otherwise as it is read */
+    bool held; /* true for runs, which hold directions of friction between events; false for display */
 
-    graph_node *zeros;    /* n times the number 0, to substitute; see equations_zeros */
+    graph_node *zeros;    /* n nodes 0 for substitutions; see equations_zeros */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
     matrix_pattern M;     /* lower triangle: row ≥ column */
     graph_node *Q;        /* n */
-    matrix_pattern W;     /* ∂Q_i/∂λ_c where forces contain multipliers; row i, column c */
+    matrix_pattern W;     /* row i, column c: ∂Q_i/∂λ_c if forces contain multipliers */
 
     matrix_pattern A;     /* row c, column i: direction of the reaction of c */
     matrix_pattern F;     /* row i, column k: force of the k-th friction for each unit of |λ| of its constraint */
@@ -56,33 +56,35 @@ typedef struct hamel_equations {
     graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
     graph_node *velocity; /* m: dΦ_c/dt or f_c; GRAPH_NONE for an acceleration constraint */
 
-    /* Where the formulation is one of quasi-velocities, those of the user: u_r = Σ C_ri q'_i + d_r */
+    /* For formulations in quasi-velocities, those of the user: u_r = Σ C_ri q'_i + d_r */
     matrix_pattern C;       /* row r: ∂u_r/∂q' */
     graph_node *quasi;      /* u_r */
     graph_node *quasi_bias; /* du_r/dt without accelerations */
 
-    transitivity_nodes *transitivity; /* NULL where the formulation does not ask for it */
+    transitivity_nodes *transitivity; /* NULL if the formulation does not need it */
 
-    /* Where M and Q are not Lagrange's: n, by what Lagrange's Q is larger; NULL for nothing. The two agree along the
-     * constraints. Across them they may not, where angular velocities are such on the constraints only (quaternions), and
-     * multipliers are Lagrange's. */
+    /* n: Lagrange's Q minus this Q; NULL if they are equal. They agree in the directions that the constraints allow. They
+     * may differ in others if ω is valid only on the constraints (quaternions). Multipliers are Lagrange's. */
     graph_node *reaction_shift;
 
-    /* The same equations as residuals in (t, q, q', q'', λ), for Newton's matrix:
+    /* The same equations as residuals in (t, q, q', q'', λ), for the Newton matrix:
      *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
 
-    graph_node *nonideal;      /* n: C of constraints that are not ideal; NULL when all are */
+    graph_node *nonideal;      /* n: C of nonideal constraints; NULL if all are ideal */
     graph_node *momentum_rate; /* n: ∂L/∂q + Q, p' without reactions; NULL unless the formulation is in momenta */
-    bool *cyclic; /* n: coordinates whose velocities their constant momenta stand for; NULL but in Routh's equations */
-    graph_node *given;      /* n: generalized forces that stem from no potential: given ones and −∂D/∂q' */
+    bool *
+        cyclic; /* n: coordinates whose velocities are replaced by constant momenta; NULL except in Routh's equations */
+    graph_node *terms; /* terms of L if M and Q follow from them alone; otherwise NULL */
+    size_t term_count;
+    graph_node *given;      /* n: generalized forces without a potential: given ones and −∂D/∂q' */
     graph_node jacobi;      /* h = q'·∂L/∂q' − L */
     graph_node jacobi_rate; /* its rate along the motion (Greenwood 4.379) */
 } hamel_equations;
 
 /* --- constraints.c ------------------------------------------------------------------------------------------------ */
 
-/* Fills A, b, position, velocity and the last m residuals. Faults (acceleration constraints that are not linear in the
+/* Fills A, b, position, velocity and the last m residuals. Errors (acceleration constraints that are not linear in the
  * accelerations) go to the system's error. */
 hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 
@@ -91,10 +93,10 @@ hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 /* Fills F and subtracts F|λ| from the residuals. */
 hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* Σ F_ik |λ_c| q'_i: what friction takes from the motion, never positive. */
+/* Σ F_ik |λ_c| q'_i: the power of friction, never positive. */
 graph_node friction_power(const hamel_equations *e);
 
-/* `node`, where frictions have the directions of their slips in place of those that are held. */
+/* `node` with the directions of the slips in place of the held directions of friction. */
 graph_node friction_let_go(const hamel_equations *e, graph_node node);
 
 /* --- lagrange.c --------------------------------------------------------------------------------------------------- */
@@ -104,70 +106,76 @@ bool lagrange_add_term(hamel_equations *e, graph_node term);
 
 /* --- inertia.c ---------------------------------------------------------------------------------------------------- */
 
-/* Puts other M and Q in the place of those of Lagrange's equations, which are there already: `add_rotors` gives what
- * rotations contribute, `add_others` all other masses, false with a fault; potentials and given forces are as before.
- * Fills reaction_shift. */
+/* Replaces M and Q of Lagrange's equations: `add_rotors` adds the contribution of rotations, `add_others` that of all other
+ * masses; both return false with an error. Potentials and given forces stay. Fills reaction_shift. */
 hamel_status inertia_replace(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                              bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
-/* Whether a mass or moment of inertia stays what it is; the terms of T where it does not. */
+/* inertia_is_constant: true if a mass or all moments of inertia are constant. The others return terms of T. */
 bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
 graph_node inertia_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r);
 
 /* --- quasi_velocities.c ------------------------------------------------------------------------------------------- */
 
-/* Fills C, quasi and quasi_bias. */
-hamel_status quasi_velocities_derive(hamel_equations *e) HAMEL_CHECKED;
+/* Derives Lagrange's equations, replaces M and Q (inertia_replace) unless both functions are NULL, and fills C, quasi and
+ * quasi_bias. */
+hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
+                                     bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
 /* --- appell.c ---------------------------------------------------------------------------------------------------- */
 
-/* Adds what one term of a Gibbs–Appell function says to M, Q and the residuals. False with a fault. */
+/* Adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
 
 /* --- energies.c --------------------------------------------------------------------------------------------------- */
 
-/* The terms of L = T − V, or of the given lagrangian: *count nodes, signs applied. NULL without memory. */
+/* Returns the *count terms of L = T − V, or of the given lagrangian, with their signs. NULL if out of memory. */
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
 
-/* n nodes ∂L/∂q, in the system's memory. NULL with a fault. */
+/* Returns the n nodes ∂L/∂q, in the system's memory. NULL after adding an error. */
 graph_node *energies_slopes(const hamel_equations *e);
 
-/* Fills jacobi and jacobi_rate; needs everything else. */
+/* Fills jacobi and jacobi_rate; all other fields must be set. */
 hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* T, V and the Gibbs–Appell function S as single nodes; GRAPH_NONE when the system cannot have them (fault added). */
+/* Return T, V or S (Gibbs–Appell) as one node; GRAPH_NONE after adding an error if the system does not define it. */
 graph_node energies_kinetic(const hamel_equations *e);
-graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* of T, in the velocities: 0, 1, 2 */
+graph_node energies_kinetic_part(const hamel_equations *e,
+                                 int degree); /* the part of T of degree 0, 1 or 2 in the velocities */
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
 
-/* The terms of S, each up to what is free of accelerations: those of rotations, and *count others (NULL without memory). */
+/* Return terms of S, up to terms without accelerations: of a rotation, and the *count others (NULL if out of memory). */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
-/* `node`, which is made of momenta; GRAPH_NONE with a fault when a given acceleration energy leaves them unknown. */
+/* Returns `node`, which depends on momenta. If a given acceleration energy leaves them undefined, adds an error and returns GRAPH_NONE. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
 
-/* Appends; entries may repeat until pattern_finish sorts them and adds equals up. False without memory. */
+/* Appends an entry; pattern_finish sorts entries and sums those of one element. Returns false if out of memory. */
 bool pattern_add(hamel_system *s, matrix_pattern *p, int32_t row, int32_t column, graph_node node);
 bool pattern_finish(hamel_system *s, matrix_pattern *p);
 
-/* Entries of one row of a finished pattern: *first and the number of them. */
+/* Finds the entries of a row of a finished pattern: sets *first and returns their number. */
 size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
 
-/* An array of n nodes, all the number 0. NULL with a fault. */
+/* Returns an array of n nodes, all the number 0. NULL after adding an error. */
 graph_node *node_array(hamel_system *s, size_t n);
 
-/* n zeros, made once: one array a constraint would be quadratic. NULL with a fault. */
+/* Returns n zeros, created once: one array per constraint would need quadratic memory. NULL after adding an error. */
 const graph_node *equations_zeros(hamel_equations *e);
 
-/* A copy of the symbols of `kind` in `node`: graph_support's own list dies at the next call. */
+/* Copies the symbols of `kind` in `node` to *list, since graph_support's list is invalid after the next call. */
 size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, int32_t **list);
 
-/* HAMEL_OK, or the fault that stopped the graph. */
+/* Returns HAMEL_OK, or the status of the error that stopped the derivation. */
 hamel_status equations_status(hamel_system *s);
+
+/* Adds the error after a failed allocation or a missing node, and returns its status: that of the graph (its budget,
+ * cancellation), or HAMEL_NO_MEMORY, which replaces earlier errors. */
+hamel_status equations_exhausted(hamel_system *s);
 
 #endif

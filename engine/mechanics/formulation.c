@@ -18,9 +18,9 @@ const formulation *formulation_at(size_t index) {
 }
 
 const formulation *formulation_named(const char *name) {
-    /* Multipliers cope with redundant constraints, too, and are cheap to solve for: over the 162 shipped examples that both
+    /* Multipliers allow redundant constraints and are cheap to solve for: over the 162 shipped examples that both
      * serve, runs by Maggi's and Kane's equations take 1.4 times as long in the median, by Boltzmann and Hamel's 1.6 times.
-     * The minimal ones are ahead by more than a tenth in one, whose constraints are redundant. */
+     * Formulations in quasi-velocities are faster by more than a tenth in one example, whose constraints are redundant. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;
     for (size_t i = 0; i < FORMULATION_COUNT; i++)
         if (strcmp(formulations[i]->name, name) == 0) return formulations[i];
@@ -55,7 +55,7 @@ static unsigned needs_of(hamel_system *s) {
     return needs;
 }
 
-static hamel_status refuse(const formulation *f, hamel_system *s, unsigned needs, const char *reason) {
+static hamel_status refuse_needs(const formulation *f, hamel_system *s, unsigned needs, const char *reason) {
     const char *pointer = s->description->simulation.formulation_pointer;
     text_buffer names;
     text_buffer_init(&names, 1024);
@@ -63,8 +63,8 @@ static hamel_status refuse(const formulation *f, hamel_system *s, unsigned needs
         if (formulations[i] != f && !(needs & ~formulations[i]->serves))
             text_buffer_printf(&names, "%s%s", names.length ? ", " : "", formulations[i]->name);
     (void)hamel_fail(s->error, HAMEL_INVALID, pointer ? pointer : "/simulation/formulation", 0,
-                     "the formulation `%s` cannot serve this system: %s", f->name, reason);
-    if (names.bytes && !names.failed) hamel_suggest(s->error, "these can: %s", names.bytes);
+                     "the formulation `%s` does not support this system: %s", f->name, reason);
+    if (names.bytes && !names.failed) hamel_suggest(s->error, "use one of %s", names.bytes);
     text_buffer_free(&names);
     return s->error->status;
 }
@@ -73,12 +73,12 @@ hamel_status formulation_serves(const formulation *f, hamel_system *s) {
     if (f->serves == NEED_ANY) return HAMEL_OK;
     unsigned needs = needs_of(s), unmet = needs & ~f->serves;
     for (size_t k = 0; k < NEED_COUNT; k++)
-        if (unmet & (1u << k)) return refuse(f, s, needs, reasons[k]);
+        if (unmet & (1u << k)) return refuse_needs(f, s, needs, reasons[k]);
     return equations_status(s);
 }
 
 hamel_status formulation_refuse(const formulation *f, hamel_system *s, const char *reason) {
-    return refuse(f, s, needs_of(s), reason);
+    return refuse_needs(f, s, needs_of(s), reason);
 }
 
 const char *hamel_formulation_name(size_t index) {

@@ -2,12 +2,14 @@
  *
  *     M q'' = Q + Aᵀλ + F |λ|,     F_ik = −μ |g| s_t·∂s/∂q'_i / √(|s_t|² + ε²)          Udwadia 2000, eq. 36-39
  *
- * with λ the multiplier that really acts, not that of ideal constraints: the two agree only where A M⁻¹F = 0, as for a
+ * with λ the true multiplier, not that of ideal constraints: the two agree only where A M⁻¹F = 0, as for a
  * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along the
- * surface: all of it where only the point itself moves in f, and then s_t·g = 0 is not computed. Without ε what comes to
- * rest sticks (solve/sticking.h), and the direction of the slip is held between events. */
+ * surface. If f contains only the coordinates of the point, s_t = s, and s·g is not computed. Without ε a point that comes
+ * to rest sticks (dynamics/stick_slip.h), and the direction of the slip is held between events. */
 #include "engine/mechanics/equations.h"
+#include "engine/system/elements.h"
 
+#include <assert.h>
 #include <float.h>
 
 /* True when s·g may differ from 0: the surface moves with time or with other coordinates. */
@@ -22,12 +24,6 @@ static bool surface_moves(const hamel_equations *e, const system_friction *f) {
         if (at == f->count || f->coordinates[at] != support[i]) return true;
     }
     return false;
-}
-
-static graph_node dot(graph *g, const graph_node x[3], const graph_node y[3]) {
-    graph_node sum = graph_mul(g, x[0], y[0]);
-    for (int k = 1; k < 3; k++) sum = graph_add(g, sum, graph_mul(g, x[k], y[k]));
-    return sum;
 }
 
 static bool add_entry(hamel_equations *e, const system_friction *f, int32_t column, int32_t i, graph_node force) {
@@ -47,7 +43,7 @@ static graph_node pressure(const hamel_equations *e, const system_friction *f, g
 static bool add_along(hamel_equations *e, int32_t column, const system_friction *f, const graph_node *u) {
     hamel_system *s = e->system;
     graph *g = s->graph;
-    graph_node factor = pressure(e, f, dot(g, f->normal, f->normal));
+    graph_node factor = pressure(e, f, node_vector_dot(g, f->normal, f->normal));
     for (size_t i = 0; i < f->count; i++) {
         graph_node sum = graph_number(g, 0);
         for (size_t j = 0; j < f->along_count; j++) {
@@ -65,13 +61,13 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
     return sum;
 }
 
-/* The direction of a slip w in space, D being the direction in which it was last seen, as long as speeds that are none:
+/* The direction of a slip w in space. D is the last known direction of the slip, scaled to a negligible speed:
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *
- * is w/|w| where w is large against D; D/|D| where w = 0, at the start of a slip; and still that beyond the end of one, where
- * w passes through 0 along D: so a step can go over the instant of rest, as with a sign that is held. r·D > 0 always.
- * Without D (the point sticks) u = 0, for which |r| is never 0: DBL_MIN is none against |r|² ≥ 1e-240 (solve/sticking.c). */
+ * u is w/|w| if w is large against D, and D/|D| if w = 0, at the start of a slip. Beyond the end of a slip, where w passes
+ * through 0 along D, u stays D/|D|, so that a step can cross the instant of rest, as with a held sign. r·D > 0 always.
+ * If D = 0 (the point sticks), u = 0; DBL_MIN keeps |r| from 0 and is negligible against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
 static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {
     graph *g = e->system->graph;
     graph_node D[3], r[3];
@@ -84,7 +80,7 @@ static void hold_direction(hamel_equations *e, const system_friction *f, graph_n
 }
 
 /* Friction that sticks. A single speed has a sign, which is held between events and 0 while the point sticks
- * (solve/sticking.h). */
+ * (dynamics/stick_slip.h). */
 static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
     graph *g = e->system->graph;
     graph_node u[3];
@@ -101,22 +97,24 @@ static bool add_friction(hamel_equations *e, size_t index) {
     const system_friction *f = &s->frictions[index];
     if (f->regularization == 0 && f->along_count == 0) return true;
     if (f->regularization == 0 && (f->along_count == 1 || e->held)) return add_sticking(e, (int32_t)index, f);
-    graph_node square = dot(g, f->normal, f->normal), along[3];
-    graph_node part = surface_moves(e, f) ? graph_div(g, dot(g, f->slip, f->normal), square) : graph_number(g, 0);
+    graph_node square = node_vector_dot(g, f->normal, f->normal), along[3];
+    graph_node part =
+        surface_moves(e, f) ? graph_div(g, node_vector_dot(g, f->slip, f->normal), square) : graph_number(g, 0);
     for (int k = 0; k < 3; k++) along[k] = graph_sub(g, f->slip[k], graph_mul(g, part, f->normal[k]));
     graph_node floor = graph_number(g, f->regularization * f->regularization);
-    graph_node speed = graph_unary(g, GRAPH_SQRT, graph_add(g, dot(g, along, along), floor));
+    graph_node speed = graph_unary(g, GRAPH_SQRT, graph_add(g, node_vector_dot(g, along, along), floor));
     graph_node factor = graph_div(g, pressure(e, f, square), speed);
     for (size_t i = 0; i < f->count; i++) {
         graph_node slope[3];
         for (int k = 0; k < 3; k++) slope[k] = graph_partial(g, f->slip[k], s->v[f->coordinates[i]]);
-        graph_node force = graph_mul(g, factor, dot(g, along, slope));
+        graph_node force = graph_mul(g, factor, node_vector_dot(g, along, slope));
         if (!add_entry(e, f, (int32_t)index, f->coordinates[i], force)) return false;
     }
     return true;
 }
 
 hamel_status friction_derive(hamel_equations *e) {
+    assert(e->residual && e->F.count == 0);
     for (size_t k = 0; k < e->system->friction_count; k++)
         if (!add_friction(e, k)) return equations_status(e->system);
     if (!pattern_finish(e->system, &e->F)) return equations_status(e->system);
@@ -136,9 +134,10 @@ graph_node friction_power(const hamel_equations *e) {
 }
 
 graph_node friction_let_go(const hamel_equations *e, graph_node node) {
+    assert(graph_status(e->system->graph) == HAMEL_OK);
     hamel_system *s = e->system;
     if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_BRANCH))) return node;
-    graph_node *slips = node_array(s, s->switch_count);
-    for (size_t i = 0; slips && i < s->switch_count; i++) slips[i] = s->switches[i].written;
-    return slips ? graph_substitute(s->graph, node, SYMBOL_BRANCH, slips, s->switch_count) : GRAPH_NONE;
+    graph_node *slips = node_array(s, s->nonsmooth_count);
+    for (size_t i = 0; slips && i < s->nonsmooth_count; i++) slips[i] = s->nonsmooth[i].written;
+    return slips ? graph_substitute(s->graph, node, SYMBOL_BRANCH, slips, s->nonsmooth_count) : GRAPH_NONE;
 }

@@ -3,9 +3,9 @@
  *     G(q'') = ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b,     M a = Q      Gauss 1829; Greenwood 4.320-4.340;
  *                                                                             Papastavridis A94
  *
- * M, Q, A and b are those of Lagrange's equations: what differs is that accelerations are the answer of a least-squares
- * problem (engine/solve/least_constraint.h), in which dependent constraints are nothing special and multipliers do not
- * occur. Acceleration constraints are what the principle was made for. */
+ * M, Q, A and b are those of Lagrange's equations: the accelerations solve a least-squares problem
+ * (engine/linear/least_constraint.h) that allows redundant constraints and has no multipliers. The principle covers
+ * constraints on accelerations. */
 #include "engine/mechanics/formulation.h"
 
 const formulation formulation_gauss = {

@@ -1,25 +1,25 @@
-/* generalized_forces.c — see the header. Parts are gathered by coordinate, one origin after the other. */
+/* generalized_forces.c — lists the forces on the coordinates, one origin after the other. */
 #include "engine/mechanics/generalized_forces.h"
 
 typedef struct collector {
     hamel_equations *equations;
     arena *memory;
-    graph_node *on;   /* n, of the origin at hand; GRAPH_NONE: none */
+    graph_node *on;   /* n, of the current origin; GRAPH_NONE: no force yet */
     int32_t *touched; /* in the order of their first part */
     size_t touched_count;
     generalized_force *all;
     size_t count, capacity;
 } collector;
 
-static void collect(collector *c, int32_t i, graph_node force) {
+static void collect_part(collector *c, int32_t i, graph_node force) {
     graph *g = c->equations->system->graph;
     if (graph_is_zero(g, force)) return;
     if (c->on[i] < 0) c->touched[c->touched_count++] = i;
     c->on[i] = c->on[i] < 0 ? force : graph_add(g, c->on[i], force);
 }
 
-/* The origin is complete: what was collected becomes its own. `like` says what it is. */
-static bool finish(collector *c, generalized_force like) {
+/* Completes an origin: the collected forces are appended with the description in `like`. */
+static bool finish_origin(collector *c, generalized_force like) {
     generalized_force *all = arena_grow(c->memory, c->all, &c->capacity, c->count + c->touched_count, sizeof *all);
     if (!all || !like.origin) return false;
     c->all = all;
@@ -38,12 +38,12 @@ static bool collect_action(collector *c, const system_action *action) {
     graph *g = s->graph;
     int32_t *list;
     if (action->potential < 0) {
-        collect(c, action->coordinate, action->force);
+        collect_part(c, action->coordinate, action->force);
         return true;
     }
     size_t count = node_support(s, action->potential, SYMBOL_COORDINATE, &list);
     for (size_t k = 0; k < count; k++)
-        collect(c, list[k], graph_neg(g, graph_partial(g, action->potential, s->q[list[k]])));
+        collect_part(c, list[k], graph_neg(g, graph_partial(g, action->potential, s->q[list[k]])));
     return graph_status(g) == HAMEL_OK;
 }
 
@@ -53,7 +53,7 @@ static bool collect_actions(collector *c) {
         const char *origin = s->actions[k].origin;
         bool last = k + 1 == s->action_count || s->actions[k + 1].origin != origin;
         if (!collect_action(c, &s->actions[k])) return false;
-        if (last && !finish(c, (generalized_force){.origin = origin, .friction = -1})) return false;
+        if (last && !finish_origin(c, (generalized_force){.origin = origin, .friction = -1})) return false;
     }
     return true;
 }
@@ -62,14 +62,14 @@ static bool collect_dissipation(collector *c) {
     hamel_system *s = c->equations->system;
     graph *g = s->graph;
     for (size_t i = 0; i < s->coordinate_count; i++)
-        collect(c, (int32_t)i, graph_neg(g, graph_partial(g, s->dissipation, s->v[i])));
-    return finish(c, (generalized_force){.origin = "dissipation", .friction = -1});
+        collect_part(c, (int32_t)i, graph_neg(g, graph_partial(g, s->dissipation, s->v[i])));
+    return finish_origin(c, (generalized_force){.origin = "dissipation", .friction = -1});
 }
 
 static bool collect_prescribed(collector *c) {
     const hamel_equations *e = c->equations;
-    for (size_t i = 0; e->nonideal && i < e->n; i++) collect(c, (int32_t)i, e->nonideal[i]);
-    return finish(c, (generalized_force){.origin = "nonideal", .friction = -1, .prescribed = true});
+    for (size_t i = 0; e->nonideal && i < e->n; i++) collect_part(c, (int32_t)i, e->nonideal[i]);
+    return finish_origin(c, (generalized_force){.origin = "nonideal", .friction = -1, .prescribed = true});
 }
 
 static bool collect_frictions(collector *c) {
@@ -81,9 +81,9 @@ static bool collect_frictions(collector *c) {
         graph_node pressing = graph_unary(g, GRAPH_ABS, graph_symbol(g, SYMBOL_MULTIPLIER, by));
         for (size_t i = 0; i < e->F.count; i++)
             if ((size_t)e->F.entries[i].column == k)
-                collect(c, e->F.entries[i].row, graph_mul(g, e->F.entries[i].node, pressing));
+                collect_part(c, e->F.entries[i].row, graph_mul(g, e->F.entries[i].node, pressing));
         const char *origin = arena_format(c->memory, "friction on %s", s->constraints[by].name);
-        if (!finish(c, (generalized_force){.origin = origin, .friction = (int32_t)k})) return false;
+        if (!finish_origin(c, (generalized_force){.origin = origin, .friction = (int32_t)k})) return false;
     }
     return true;
 }

@@ -3,12 +3,12 @@
  *     q'_i = ∂H/∂p_i,     p'_i = −∂H/∂q_i + Q_i + Σ λ_c A_ci          Greenwood 2.3; Talamucci 23
  *
  * p = ∂L/∂q', and H = p·q' − L is the Jacobi integral. H(q, p, t) itself is never formed: by Legendre's transformation
- * ∂H/∂p is the q' that belongs to p, and −∂H/∂q at fixed p is ∂L/∂q at fixed q'. So what is derived here is the right
- * side of p', and engine/solve/momenta.c finds q' from p. Lagrange's equations stand beside: the multipliers come from
- * the constraints at the level of accelerations. */
+ * ∂H/∂p is the q' that belongs to p, and −∂H/∂q at fixed p is ∂L/∂q at fixed q'. This file derives the right-hand
+ * side of p'; engine/dynamics/momenta.c finds q' from p. Lagrange's equations are derived as well: they give the multipliers
+ * from the constraints at the level of accelerations. */
 #include "engine/mechanics/formulation.h"
 
-static hamel_status derive(hamel_equations *e) {
+static hamel_status derive_hamilton(hamel_equations *e) {
     hamel_status status = lagrange_derive(e);
     if (status != HAMEL_OK) return status;
     e->momentum_rate = energies_slopes(e);
@@ -23,5 +23,5 @@ const formulation formulation_hamilton = {
     SOLVER_MULTIPLIERS,
     VARIABLES_MOMENTA,
     NEED_ANY & ~NEED_ACCELERATION_ENERGY,
-    derive,
+    derive_hamilton,
 };

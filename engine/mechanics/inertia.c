@@ -1,5 +1,7 @@
-/* inertia.c — forms of the equations of motion that take masses by another way than the kinetic energy. */
+/* inertia.c — M and Q from masses and moments of inertia without differentiating the kinetic energy. */
 #include "engine/mechanics/equations.h"
+
+#include <assert.h>
 
 bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -22,7 +24,7 @@ graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r) {
     return graph_mul(g, graph_number(g, 0.5), sum);
 }
 
-static bool prepare(hamel_equations *own, const hamel_equations *e) {
+static bool prepare_equations(hamel_equations *own, const hamel_equations *e) {
     hamel_system *s = e->system;
     *own = (hamel_equations){.system = s, .n = e->n, .zeros = e->zeros};
     own->momentum = node_array(s, e->n);
@@ -31,13 +33,13 @@ static bool prepare(hamel_equations *own, const hamel_equations *e) {
     return own->momentum && own->Q && own->residual;
 }
 
-/* What Lagrange's equations say of the rotors beyond what `rotors` says. */
+/* Fills reaction_shift: Lagrange's Q of the rotors minus that of `rotors`. */
 static bool shift_reactions(hamel_equations *e, const hamel_equations *rotors) {
     hamel_system *s = e->system;
     hamel_equations lagrange;
     bool zero = true;
     if (s->rotor_count == 0 || e->m == 0) return true;
-    if (!prepare(&lagrange, e)) return false;
+    if (!prepare_equations(&lagrange, e)) return false;
     for (size_t i = 0; i < s->rotor_count; i++)
         if (!lagrange_add_term(&lagrange, inertia_of_rotor(s, &s->rotors[i]))) return false;
     for (size_t i = 0; i < e->n; i++) {
@@ -50,9 +52,10 @@ static bool shift_reactions(hamel_equations *e, const hamel_equations *rotors) {
 
 hamel_status inertia_replace(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                              bool (*add_rotors)(hamel_equations *e)) {
+    assert(e->M.count > 0 || e->system->kinetic_count == 0);
     hamel_system *s = e->system;
     hamel_equations own;
-    if (!prepare(&own, e) || !add_rotors(&own) || !shift_reactions(e, &own) || !add_others(&own))
+    if (!prepare_equations(&own, e) || !add_rotors(&own) || !shift_reactions(e, &own) || !add_others(&own))
         return equations_status(s);
     for (size_t i = 0; i < s->potential_count; i++)
         if (!lagrange_add_term(&own, graph_neg(s->graph, s->potential[i]))) return equations_status(s);

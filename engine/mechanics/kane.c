@@ -9,10 +9,11 @@
  *
  * where a_0 and α_0 are the accelerations at q'' = 0. No kinetic energy is differentiated, but for the part of it that the
  * author wrote as an expression, and for masses that change, whose inertia forces are those of Lagrange. Rotations are
- * by body axes: the rate of ω's components there is α. */
+ * in body axes: the rate of ω's components there is α. */
 #include "engine/mechanics/formulation.h"
+#include "engine/system/elements.h"
 
-/* Inertia forces m·(x-component of a) along its derivatives. */
+/* Adds the inertia force m a of one position component x, projected onto ∂x/∂q. */
 static bool add_component(hamel_equations *e, graph_node mass, graph_node x) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -39,31 +40,14 @@ static bool add_particle(hamel_equations *e, const system_particle *p) {
     return true;
 }
 
-/* I x by body axes. */
-static void inertia_times(graph *g, const system_rotor *r, const graph_node x[3], graph_node out[3]) {
-    for (int i = 0; i < 3; i++) {
-        out[i] = graph_number(g, 0);
-        for (int j = 0; j < 3; j++) out[i] = graph_add(g, out[i], graph_mul(g, r->inertia[3 * i + j], x[j]));
-    }
-}
-
-static graph_node dot(graph *g, const graph_node x[3], const graph_node y[3]) {
-    graph_node sum = graph_mul(g, x[0], y[0]);
-    for (int i = 1; i < 3; i++) sum = graph_add(g, sum, graph_mul(g, x[i], y[i]));
-    return sum;
-}
-
-/* I α_0 + ω × I ω. */
+/* Computes I α_0 + ω × I ω. */
 static void rate_of_spin(graph *g, const system_rotor *r, graph_node out[3]) {
-    graph_node bias[3], momentum[3];
+    graph_node bias[3], momentum[3], gyroscopic[3];
     for (int k = 0; k < 3; k++) bias[k] = graph_rate_bias(g, r->omega[k]);
-    inertia_times(g, r, bias, out);
-    inertia_times(g, r, r->omega, momentum);
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = graph_add(
-            g, out[i], graph_sub(g, graph_mul(g, r->omega[j], momentum[k]), graph_mul(g, r->omega[k], momentum[j])));
-    }
+    node_matrix_apply(g, r->inertia, bias, out);
+    node_matrix_apply(g, r->inertia, r->omega, momentum);
+    node_vector_cross(g, r->omega, momentum, gyroscopic);
+    for (int k = 0; k < 3; k++) out[k] = graph_add(g, out[k], gyroscopic[k]);
 }
 
 static bool add_rotor(hamel_equations *e, const system_rotor *r) {
@@ -72,16 +56,16 @@ static bool add_rotor(hamel_equations *e, const system_rotor *r) {
     if (!inertia_is_constant(s, r->inertia, 9)) return lagrange_add_term(e, inertia_of_rotor(s, r));
     graph_node bias[3];
     int32_t *list;
-    size_t count = node_support(s, inertia_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* what ω has is there, too */
+    size_t count = node_support(s, inertia_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* contains the velocities of ω */
     rate_of_spin(g, r, bias);
     for (size_t i = 0; i < count; i++) {
         graph_node beta[3], weighted[3];
         for (int k = 0; k < 3; k++) beta[k] = graph_partial(g, r->omega[k], s->v[list[i]]);
-        inertia_times(g, r, beta, weighted);
-        e->Q[list[i]] = graph_sub(g, e->Q[list[i]], dot(g, beta, bias));
+        node_matrix_apply(g, r->inertia, beta, weighted);
+        e->Q[list[i]] = graph_sub(g, e->Q[list[i]], node_vector_dot(g, beta, bias));
         for (size_t j = 0; j <= i; j++) {
             for (int k = 0; k < 3; k++) beta[k] = graph_partial(g, r->omega[k], s->v[list[j]]);
-            if (!pattern_add(s, &e->M, list[i], list[j], dot(g, weighted, beta))) return false;
+            if (!pattern_add(s, &e->M, list[i], list[j], node_vector_dot(g, weighted, beta))) return false;
         }
     }
     return true;
@@ -102,10 +86,8 @@ static bool add_rotors(hamel_equations *e) {
     return true;
 }
 
-static hamel_status derive(hamel_equations *e) {
-    hamel_status status = lagrange_derive(e);
-    if (status == HAMEL_OK) status = inertia_replace(e, add_others, add_rotors);
-    return status == HAMEL_OK ? quasi_velocities_derive(e) : status;
+static hamel_status derive_kane(hamel_equations *e) {
+    return quasi_velocities_derive(e, add_others, add_rotors);
 }
 
 const formulation formulation_kane = {
@@ -114,5 +96,5 @@ const formulation formulation_kane = {
     SOLVER_PROJECTION,
     VARIABLES_VELOCITIES,
     NEED_NONLINEAR_CONSTRAINTS,
-    derive,
+    derive_kane,
 };

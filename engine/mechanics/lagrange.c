@@ -16,14 +16,16 @@
 
 #include "engine/system/binder.h"
 
-/* The sweep is taken where terms of LONG velocities and more have SHARED times as many products of velocities as M has
+#include <assert.h>
+
+/* The sweep is used if terms of LONG velocities and more have SHARED times as many products of velocities as M has
  * entries. A chain in absolute angles is derived and evaluated twice as fast from 16 links on, eleven times derived and six
  * times evaluated with 128; bodies in space whose terms only have the same four velocities (a flyball governor) take
  * half as long again, as a sweep keeps no term apart. */
 static const double SHARED = 6;
 enum { LONG = 12 };
 
-/* What p, a part of ∂L/∂q'_j, gives. */
+/* Adds the contributions of p, a part of ∂L/∂q'_j. */
 static bool add_momentum(hamel_equations *e, graph_node p, int32_t j) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -92,6 +94,8 @@ static bool add_terms(hamel_equations *e) {
     size_t count;
     graph_node *terms = energies_lagrangian_terms(e->system, &count);
     if (!terms) return false;
+    if (e->system->acceleration_energy < 0) e->terms = terms;
+    e->term_count = count;
     double sharing = find_sharing(e, terms, count);
     if (sharing < 0) return binder_graph_fault(e->system, ""), false;
     if (sharing > SHARED) return add_all_terms(e, terms, count);
@@ -102,8 +106,8 @@ static bool add_terms(hamel_equations *e) {
     return true;
 }
 
-/* Forces of no potential: given ones, and −∂D/∂q' of Rayleigh's function (Greenwood 2.68). */
-static bool add_forces(hamel_equations *e) {
+/* Forces without a potential: given ones, and −∂D/∂q' of Rayleigh's function (Greenwood 2.68). */
+static bool add_given_forces(hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
     graph_node *terms;
@@ -137,7 +141,7 @@ static bool add_forces(hamel_equations *e) {
     return pattern_finish(s, &e->W);
 }
 
-static bool allocate(hamel_equations *e) {
+static bool allocate_equations(hamel_equations *e) {
     hamel_system *s = e->system;
     e->momentum = node_array(s, e->n);
     e->Q = node_array(s, e->n);
@@ -154,9 +158,10 @@ static bool add_acceleration_energy(hamel_equations *e) {
 }
 
 hamel_status lagrange_derive(hamel_equations *e) {
+    assert(e->n == e->system->coordinate_count && e->m <= e->system->constraint_count);
     hamel_system *s = e->system;
-    if (!allocate(e)) return equations_status(s);
-    if (!add_terms(e) || equations_status(s) != HAMEL_OK || !add_acceleration_energy(e) || !add_forces(e) ||
+    if (!allocate_equations(e)) return equations_status(s);
+    if (!add_terms(e) || equations_status(s) != HAMEL_OK || !add_acceleration_energy(e) || !add_given_forces(e) ||
         !pattern_finish(s, &e->M))
         return equations_status(s);
     hamel_status status = constraints_derive(e);

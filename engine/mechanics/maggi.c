@@ -3,14 +3,13 @@
  *     Σ_i Φ_ir (d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i) = 0,   r = 1 … n − m      Greenwood 4.8; Papastavridis 3.5.21a;
  *     q' = Φ u + φ                                                        Talamucci 2015, eq. 9, 10
  *
- * The kinetic energy knows nothing of the constraints; Φ does. States are (q, u): q' follows from u and so meets the
- * velocity constraints always. For constraints that are not linear in the velocities Φ_ir = ∂q'_i/∂u_r
- * (Papastavridis A91). Φ is made from numbers at each state (engine/solve/frame.h). */
+ * The constraints enter through Φ, not through the kinetic energy. States are (q, u): q' follows from u and therefore
+ * always satisfies the velocity constraints. For constraints that are not linear in the velocities Φ_ir = ∂q'_i/∂u_r
+ * (Papastavridis A91). Φ is made from numbers at each state (engine/dynamics/velocity_basis.h). */
 #include "engine/mechanics/formulation.h"
 
-static hamel_status derive(hamel_equations *e) {
-    hamel_status status = lagrange_derive(e);
-    return status == HAMEL_OK ? quasi_velocities_derive(e) : status;
+static hamel_status derive_maggi(hamel_equations *e) {
+    return quasi_velocities_derive(e, NULL, NULL);
 }
 
 const formulation formulation_maggi = {
@@ -19,5 +18,5 @@ const formulation formulation_maggi = {
     SOLVER_PROJECTION,
     VARIABLES_VELOCITIES,
     NEED_ANY & ~NEED_SIZE,
-    derive,
+    derive_maggi,
 };

@@ -1,8 +1,9 @@
-/* switches.c — one pass over the graph from operands to results; and what a branch is in numbers. */
-#include "engine/mechanics/switches.h"
+/* nonsmooth.c — one pass over the graph, operands before results, and the numeric values of branches. */
+#include "engine/mechanics/nonsmooth.h"
 
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { NEEDED = 1, WATCHED = 2, CHANGED = 4 };
@@ -13,18 +14,18 @@ static const unsigned STATE = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SY
 typedef struct holder {
     hamel_system *s;
     size_t count;        /* nodes before the pass */
-    graph_node *map;     /* node → what stands for it */
-    unsigned char *mark; /* NEEDED; WATCHED: in the first lists; CHANGED: a switch is below */
+    graph_node *map;     /* node → its replacement */
+    unsigned char *mark; /* NEEDED; WATCHED: below the first lists; CHANGED: at or above a nonsmooth operator */
     bool watched;        /* of the node being rewritten */
-    int32_t *first;      /* node z → the first switch with it, or −1 */
+    int32_t *first;      /* node z → the first nonsmooth operator with it, or −1 */
     size_t first_count, first_capacity;
 } holder;
 
-/* --- switches -------------------------------------------------------------------------------------------------------- */
+/* --- nonsmooth operators --------------------------------------------------------------------------------------------- */
 
-/* The switch with this argument, made when it is new; −1 without memory. */
-static int32_t switch_of(holder *h, switch_kind kind, const graph_table *table, graph_node written, graph_node argument,
-                         bool held) {
+/* Finds or adds the nonsmooth operator with this argument; returns −1 if out of memory. */
+static int32_t nonsmooth_of(holder *h, nonsmooth_kind kind, const graph_table *table, graph_node written,
+                            graph_node argument, bool held) {
     hamel_system *s = h->s;
     size_t z = (size_t)written;
     if (z >= h->first_count) {
@@ -32,26 +33,26 @@ static int32_t switch_of(holder *h, switch_kind kind, const graph_table *table, 
         if (!h->first) return -1;
         while (h->first_count <= z) h->first[h->first_count++] = -1;
     }
-    for (int32_t i = h->first[z]; i >= 0; i = s->switches[i].next)
-        if (s->switches[i].kind == kind && s->switches[i].table == table) return i;
-    system_switch *all = binder_grow(s, s->switches, &s->switch_capacity, s->switch_count, sizeof *all, "");
+    for (int32_t i = h->first[z]; i >= 0; i = s->nonsmooth[i].next)
+        if (s->nonsmooth[i].kind == kind && s->nonsmooth[i].table == table) return i;
+    system_nonsmooth *all = binder_grow(s, s->nonsmooth, &s->nonsmooth_capacity, s->nonsmooth_count, sizeof *all, "");
     if (!all) return -1;
-    s->switches = all;
-    all[s->switch_count] = (system_switch){
+    s->nonsmooth = all;
+    all[s->nonsmooth_count] = (system_nonsmooth){
         .kind = kind, .table = table, .written = written, .argument = argument, .held = held, .next = h->first[z]};
-    return h->first[z] = (int32_t)s->switch_count++;
+    return h->first[z] = (int32_t)s->nonsmooth_count++;
 }
 
-/* The symbol of a branch; GRAPH_NONE where operators stay as they are. `jumps`: so does the operator, where it changes. */
-static graph_node branch_symbol(holder *h, switch_kind kind, const graph_table *table, graph_node written,
+/* The symbol of a branch; GRAPH_NONE if the operator is not replaced. `jumps`: the operator jumps where its branch changes. */
+static graph_node branch_symbol(holder *h, nonsmooth_kind kind, const graph_table *table, graph_node written,
                                 graph_node argument, bool jumps) {
     graph *g = h->s->graph;
     if (written < 0 || argument < 0 || !(graph_depends(g, written) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)))
         return GRAPH_NONE;
     bool held = !(graph_depends(g, written) & ~STATE);
     if (!held && !h->watched) return GRAPH_NONE;
-    int32_t i = switch_of(h, kind, table, written, argument, held);
-    if (i >= 0 && jumps) h->s->switches[i].jumps = true;
+    int32_t i = nonsmooth_of(h, kind, table, written, argument, held);
+    if (i >= 0 && jumps) h->s->nonsmooth[i].jumps = true;
     return i >= 0 && held ? graph_symbol(g, SYMBOL_BRANCH, i) : GRAPH_NONE;
 }
 
@@ -61,7 +62,7 @@ static graph_node compare(graph *g, graph_op op, graph_node branch) {
     return graph_binary(g, op, branch, graph_number(g, 0));
 }
 
-/* op(x, y) where B is the sign of x, or of y − x. */
+/* Returns op(x, y) in terms of B, the sign of x or of y − x. */
 static graph_node by_sign(graph *g, graph_op op, graph_node x, graph_node y, graph_node B) {
     switch (op) {
     case GRAPH_SIGN: return B;
@@ -82,7 +83,7 @@ static graph_node rewrite_sign(holder *h, graph_op op, const graph_node from[3],
     graph_node written = one ? from[0] : graph_sub(g, from[1], from[0]),
                argument = one ? to[0] : graph_sub(g, to[1], to[0]);
     bool kink = op == GRAPH_ABS || op == GRAPH_MIN || op == GRAPH_MAX;
-    graph_node B = branch_symbol(h, SWITCH_SIGN, NULL, written, argument, !kink);
+    graph_node B = branch_symbol(h, NONSMOOTH_SIGN, NULL, written, argument, !kink);
     return B >= 0 ? by_sign(g, op, to[0], to[1], B) : graph_apply(g, op, to[0], to[1], GRAPH_NONE);
 }
 
@@ -96,7 +97,7 @@ static graph_node rewrite_floor(holder *h, graph_op op, const graph_node from[3]
         written = graph_div(g, from[0], from[1]);
         argument = graph_div(g, to[0], to[1]);
     }
-    graph_node B = branch_symbol(h, SWITCH_FLOOR, NULL, written, argument, true);
+    graph_node B = branch_symbol(h, NONSMOOTH_FLOOR, NULL, written, argument, true);
     if (B < 0) return graph_apply(g, op, to[0], to[1], GRAPH_NONE);
     return op == GRAPH_FLOOR ? B : op == GRAPH_CEIL ? graph_neg(g, B) : graph_sub(g, to[0], graph_mul(g, to[1], B));
 }
@@ -108,14 +109,15 @@ static graph_node rewrite_table(holder *h, const graph_node from[3], const graph
     (void)graph_is_number(g, from[1], &index);
     (void)graph_is_number(g, from[2], &order);
     const graph_table *table = graph_tables(g)[(size_t)index];
-    graph_node B = table->degree == 1 ? branch_symbol(h, SWITCH_TABLE, table, from[0], to[0], order > 0) : GRAPH_NONE;
+    graph_node B =
+        table->degree == 1 ? branch_symbol(h, NONSMOOTH_TABLE, table, from[0], to[0], order > 0) : GRAPH_NONE;
     if (B < 0) return graph_lookup(g, to[0], (int32_t)index, (int)order);
     graph_node slope = graph_lookup(g, B, (int32_t)index, 1);
     if (order > 0) return order > 1 ? graph_number(g, 0) : slope;
     return graph_add(g, graph_lookup(g, B, (int32_t)index, 0), graph_mul(g, slope, graph_sub(g, to[0], B)));
 }
 
-static bool is_switch(uint8_t op) {
+static bool is_nonsmooth(uint8_t op) {
     switch (op) {
     case GRAPH_SIGN:
     case GRAPH_ABS:
@@ -147,8 +149,8 @@ static graph_node rewrite(holder *h, graph_node node) {
     case GRAPH_CEIL:
     case GRAPH_MOD: return rewrite_floor(h, op, cell.as.operand, to);
     default:
-        return is_switch(cell.op) ? rewrite_sign(h, op, cell.as.operand, to)
-                                  : graph_apply(h->s->graph, op, to[0], to[1], to[2]);
+        return is_nonsmooth(cell.op) ? rewrite_sign(h, op, cell.as.operand, to)
+                                     : graph_apply(h->s->graph, op, to[0], to[1], to[2]);
     }
 }
 
@@ -158,7 +160,7 @@ static bool is_operation(const graph_cell *cell) {
     return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
 }
 
-/* Marks what is below the lists, and in that what is above a switch. False when there is none. */
+/* Marks the nodes below the lists, and those of them above a nonsmooth operator. False if there is no such operator. */
 static bool mark_nodes(holder *h, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched) {
     const graph *g = h->s->graph;
     bool any = false;
@@ -174,7 +176,7 @@ static bool mark_nodes(holder *h, graph_node *const *lists, const size_t *counts
     for (size_t i = 0; i < h->count; i++) {
         const graph_cell *cell = graph_at(g, (graph_node)i);
         if (!h->mark[i] || !is_operation(cell)) continue;
-        bool changed = is_switch(cell->op);
+        bool changed = is_nonsmooth(cell->op);
         for (int k = 0; k < 3; k++)
             changed = changed || (cell->as.operand[k] >= 0 && h->mark[cell->as.operand[k]] & CHANGED);
         if (changed) h->mark[i] |= CHANGED;
@@ -183,7 +185,9 @@ static bool mark_nodes(holder *h, graph_node *const *lists, const size_t *counts
     return any;
 }
 
-bool switches_hold(hamel_system *s, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched) {
+bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *counts, size_t list_count,
+                    size_t watched) {
+    assert(watched <= list_count);
     holder h = {.s = s, .count = graph_count(s->graph)};
     h.mark = arena_alloc(s->memory, h.count, sizeof *h.mark);
     if (!h.mark) return false;
@@ -203,33 +207,33 @@ bool switches_hold(hamel_system *s, graph_node *const *lists, const size_t *coun
 
 /* --- branches in numbers --------------------------------------------------------------------------------------------- */
 
-/* A point of segment i; before the first and behind the last point, one just outside. */
+/* A point in segment i; just outside the table for the segments before its first and after its last point. */
 static double point_of(const graph_table *t, ptrdiff_t i) {
     if (i < 0) return nextafter(t->x[0], -INFINITY);
     if ((size_t)i + 1 >= t->count) return nextafter(t->x[t->count - 1], INFINITY);
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* Where no run holds a direction it is that of the slip itself, at a size that friction.c takes for none. */
-static const double GLIDE = 1e-8;
+/* Without a run, the direction is that of the slip, scaled to a size that friction.c treats as zero. */
+static const double DIRECTION_SCALE = 1e-8;
 
-double switch_branch(const system_switch *w, double z) {
+double nonsmooth_branch(const system_nonsmooth *w, double z) {
     switch (w->kind) {
-    case SWITCH_SIGN:
-    case SWITCH_SLIP: return (z > 0) - (z < 0);
-    case SWITCH_GLIDE: return GLIDE * z;
-    case SWITCH_FLOOR: return floor(z);
+    case NONSMOOTH_SIGN:
+    case NONSMOOTH_SLIP: return (z > 0) - (z < 0);
+    case NONSMOOTH_DIRECTION: return DIRECTION_SCALE * z;
+    case NONSMOOTH_FLOOR: return floor(z);
     default: return point_of(w->table, table_segment(w->table, z));
     }
 }
 
-static void edges(const system_switch *w, double branch, double *low, double *high) {
+static void edges(const system_nonsmooth *w, double branch, double *low, double *high) {
     *low = -INFINITY;
     *high = INFINITY;
-    if (w->kind == SWITCH_SIGN) {
+    if (w->kind == NONSMOOTH_SIGN) {
         if (branch >= 0) *low = 0;
         if (branch <= 0) *high = 0;
-    } else if (w->kind == SWITCH_FLOOR) {
+    } else if (w->kind == NONSMOOTH_FLOOR) {
         *low = branch;
         *high = branch + 1;
     } else {
@@ -240,17 +244,19 @@ static void edges(const system_switch *w, double branch, double *low, double *hi
     }
 }
 
-double switch_distance(const system_switch *w, double branch, double z) {
+double nonsmooth_distance(const system_nonsmooth *w, double branch, double z) {
+    assert(!nonsmooth_is_slip(w));
     double low, high;
     edges(w, branch, &low, &high);
     return fmin(z - low, high - z);
 }
 
-double switch_neighbour(const system_switch *w, double branch, double z) {
+double nonsmooth_neighbour(const system_nonsmooth *w, double branch, double z) {
+    assert(!nonsmooth_is_slip(w));
     double low, high;
     edges(w, branch, &low, &high);
     bool up = high - z < z - low;
-    if (w->kind == SWITCH_SIGN) return branch != 0 ? -branch : z < 0 ? -1 : 1;
-    if (w->kind == SWITCH_FLOOR) return up ? high : low - 1;
+    if (w->kind == NONSMOOTH_SIGN) return branch != 0 ? -branch : z < 0 ? -1 : 1;
+    if (w->kind == NONSMOOTH_FLOOR) return up ? high : low - 1;
     return point_of(w->table, table_segment(w->table, branch) + (up ? 1 : -1));
 }

@@ -11,7 +11,7 @@ static graph_node entry_of(const hamel_equations *e, int32_t c, int32_t i) {
     return graph_number(e->system->graph, 0);
 }
 
-/* (A_c · x) for the symbols x. */
+/* Returns A_c · x for the symbols x. */
 static graph_node row_times(const hamel_equations *e, int32_t c, const graph_node *x) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -31,13 +31,13 @@ static graph_node ideal_reaction(const hamel_equations *e, int32_t i) {
     return sum;
 }
 
-/* q''_i − a_i: what the constraints do to the acceleration. */
+/* Returns q''_i − a_i, the acceleration due to the constraints. */
 static graph_node deviation_of(const hamel_equations *e, int32_t i) {
     graph *g = e->system->graph;
     return graph_sub(g, e->system->a[i], graph_symbol(g, SYMBOL_FREE, i));
 }
 
-/* The reaction has a part that is not that of ideal constraints. */
+/* Returns true if reactions have a part that is not Aᵀλ. */
 static bool has_nonideal(const hamel_equations *e) {
     return e->nonideal || e->F.count > 0;
 }
@@ -85,11 +85,11 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
     case QUANTITY_GAUSS: return gauss_function(e);
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
-    default: return GRAPH_NONE; /* the binder serves the others itself */
+    default: return GRAPH_NONE; /* the binder handles the others */
     }
 }
 
-/* What an expression is compared with is in its unit. */
+/* An expression and its reference value have the same unit. */
 static void check_units(hamel_system *s, const hamel_observed *o) {
     const hamel_description *d = s->description;
     for (size_t i = 0; i < d->check_count; i++) {

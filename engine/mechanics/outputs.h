@@ -1,4 +1,4 @@
-/* outputs.h — what outputs, invariants, checks and events ask for, as nodes. */
+/* outputs.h — outputs, invariants, checks and events bound to nodes. */
 #ifndef HAMEL_MECHANICS_OUTPUTS_H
 #define HAMEL_MECHANICS_OUTPUTS_H
 
@@ -9,7 +9,8 @@ typedef struct hamel_observed {
     graph_node *outputs, *invariants, *checks;
 } hamel_observed;
 
-/* Binds them, and what the system's events ask for, into these events. `e` NULL: only their syntax and names are checked. Faults go to the system's error. */
+/* Binds them and the expressions of the system's events. If `e` is NULL, only syntax and names are checked. Errors are
+ * added to the system's error. */
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
 
 #endif

@@ -1,10 +1,17 @@
-/* quasi_velocities.c — the user's quasi-velocities, as the formulations in quasi-velocities want them.
+/* quasi_velocities.c — the derivation that formulations in quasi-velocities share, and the user's quasi-velocities.
  *
  *     u = C(q,t) q' + d(q,t),     u' = C q'' + (dC/dt q' + dd/dt)                      Greenwood 4.236; Papastavridis 2.9 */
-#include "engine/mechanics/equations.h"
+#include "engine/mechanics/formulation.h"
 
-hamel_status quasi_velocities_derive(hamel_equations *e) {
+#include <assert.h>
+
+hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
+                                     bool (*add_rotors)(hamel_equations *e)) {
+    assert(!add_others == !add_rotors);
     hamel_system *s = e->system;
+    hamel_status status = lagrange_derive(e);
+    if (status == HAMEL_OK && add_others) status = inertia_replace(e, add_others, add_rotors);
+    if (status != HAMEL_OK) return status;
     e->quasi = node_array(s, s->quasi_count);
     e->quasi_bias = node_array(s, s->quasi_count);
     if (!e->quasi || !e->quasi_bias) return equations_status(s);

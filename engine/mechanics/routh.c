@@ -3,13 +3,13 @@
  *     p_c = ∂L/∂q'_c = β_c,     R(q, q', t; β) = L − Σ β_c q'_c with q'_c(q, q', t; β)      Greenwood 2.4; Talamucci 23
  *     d/dt ∂R/∂q'_i − ∂R/∂q_i = Q_i + Σ λ_c A_ci      for the coordinates that are not cyclic
  *
- * (R = ½ m r'² − β²/(2 m r²) − V in a central field: what β leaves in R has the sign of a potential.) R is stationary in
- * q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong to β in them
- * and d/dt p_c = 0 as the cyclic rows. They are solved as they stand; what is integrated are q and the velocities that
- * are not cyclic (engine/solve/noncyclic.c), and momenta are constant to the last digit.
+ * (R = ½ m r'² − β²/(2 m r²) − V in a central field: the term of β in R acts like a potential with opposite sign.) R is
+ * stationary in q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong to β in them
+ * and d/dt p_c = 0 as the cyclic rows. They are solved unchanged; the state consists of q and the velocities that
+ * are not cyclic (engine/dynamics/noncyclic.c), and momenta are constant to the last digit.
  *
- * A coordinate must be cyclic everywhere: a force that begins further away vanishes at the initial state, too. So what must
- * vanish is shown to be 0 identically (engine/algebra/identity.h). */
+ * A coordinate must be cyclic everywhere, not only at the initial state, where a force may vanish. Each condition is
+ * therefore shown to be 0 identically (engine/algebra/identity.h). */
 #include "engine/algebra/identity.h"
 #include "engine/base/text_buffer.h"
 #include "engine/mechanics/cyclic.h"
@@ -20,12 +20,7 @@
 
 enum { NEAREST = 3 };
 
-static hamel_status no_memory(hamel_system *s) {
-    hamel_status status = equations_status(s);
-    return status != HAMEL_OK ? status : hamel_fail(s->error, HAMEL_NO_MEMORY, "", 0, "no memory for the equations");
-}
-
-/* failed[k] for the conditions that are not 0 identically. */
+/* Sets failed[k] for the conditions that are not identically 0. */
 static bool find_failed(hamel_system *s, const cyclic_conditions *list, bool *failed) {
     arena scratch;
     arena_init(&scratch, s->limits->memory);
@@ -37,15 +32,15 @@ static bool find_failed(hamel_system *s, const cyclic_conditions *list, bool *fa
     return found && !system_interrupted(s);
 }
 
-/* Which coordinates some failed condition speaks of. */
-static void collect(const cyclic_conditions *list, const bool *failed, bool *refuted) {
+/* Marks the coordinates of failed conditions. */
+static void mark_refuted(const cyclic_conditions *list, const bool *failed, bool *refuted) {
     for (size_t k = 0; k < list->count; k++)
         if (failed[k]) refuted[list->items[k].coordinate] = true;
 }
 
-/* --- why there is none --------------------------------------------------------------------------------------------- */
+/* --- why no coordinate is cyclic --------------------------------------------------------------------------------------------- */
 
-static bool contains(hamel_system *s, const graph_node *terms, size_t count, int32_t i) {
+static bool depends_on_coordinate(hamel_system *s, const graph_node *terms, size_t count, int32_t i) {
     for (size_t k = 0; k < count; k++)
         if (!graph_is_zero(s->graph, graph_partial(s->graph, terms[k], s->q[i]))) return true;
     return false;
@@ -54,8 +49,8 @@ static bool contains(hamel_system *s, const graph_node *terms, size_t count, int
 static void add_reason(hamel_system *s, const cyclic_condition *c, text_buffer *out) {
     const char *constraint =
         c->where >= 0 && (size_t)c->where < s->constraint_count ? s->constraints[c->where].name : "";
-    bool kinetic = contains(s, s->kinetic, s->kinetic_count, c->coordinate);
-    bool potential = contains(s, s->potential, s->potential_count, c->coordinate);
+    bool kinetic = depends_on_coordinate(s, s->kinetic, s->kinetic_count, c->coordinate);
+    bool potential = depends_on_coordinate(s, s->potential, s->potential_count, c->coordinate);
     switch (c->place) {
     case CYCLIC_IN_LAGRANGIAN:
         text_buffer_printf(out, "appears in the %s",
@@ -67,8 +62,8 @@ static void add_reason(hamel_system *s, const cyclic_condition *c, text_buffer *
     case CYCLIC_IN_ACCELERATION_ENERGY: text_buffer_printf(out, "appears in the acceleration energy"); break;
     case CYCLIC_IN_FORCE: text_buffer_printf(out, "appears in the force on `%s`", s->coordinates[c->where].name); break;
     case CYCLIC_IN_CONSTRAINT: text_buffer_printf(out, "appears in the constraint `%s`", constraint); break;
-    case CYCLIC_FORCED: text_buffer_printf(out, "is moved by a force"); break;
-    case CYCLIC_CONSTRAINED: text_buffer_printf(out, "is moved by the constraint `%s`", constraint); break;
+    case CYCLIC_FORCED: text_buffer_printf(out, "is driven by a force"); break;
+    case CYCLIC_CONSTRAINED: text_buffer_printf(out, "is driven by the constraint `%s`", constraint); break;
     }
 }
 
@@ -86,8 +81,9 @@ static int count_bits(unsigned bits) {
     return count;
 }
 
-/* "`x` appears in the potential energy and is moved by a force": one clause a place. */
-static void describe(hamel_system *s, const cyclic_conditions *list, const bool *failed, int32_t i, text_buffer *out) {
+/* "`x` appears in the potential energy and is driven by a force": one clause a place. */
+static void describe_coordinate(hamel_system *s, const cyclic_conditions *list, const bool *failed, int32_t i,
+                                text_buffer *out) {
     unsigned told = 0;
     text_buffer_printf(out, "`%s` ", s->coordinates[i].name);
     for (size_t k = 0; k < list->count; k++) {
@@ -99,8 +95,8 @@ static void describe(hamel_system *s, const cyclic_conditions *list, const bool 
     }
 }
 
-/* Those that come closest, by the number of places that they would have to be absent from. */
-static hamel_status refuse(hamel_system *s, const cyclic_conditions *list, const bool *failed) {
+/* Reports the coordinates with the fewest failed conditions. */
+static hamel_status refuse_routh(hamel_system *s, const cyclic_conditions *list, const bool *failed) {
     unsigned *places = places_of(s, list, failed);
     text_buffer text;
     int shown = 0;
@@ -110,10 +106,10 @@ static hamel_status refuse(hamel_system *s, const cyclic_conditions *list, const
         for (size_t i = 0; i < s->coordinate_count && shown < NEAREST; i++) {
             if (count_bits(places[i]) != bits) continue;
             if (shown++) text_buffer_printf(&text, "; ");
-            describe(s, list, failed, (int32_t)i, &text);
+            describe_coordinate(s, list, failed, (int32_t)i, &text);
         }
-    hamel_status status =
-        text.bytes && !text.failed && places ? formulation_refuse(&formulation_routh, s, text.bytes) : no_memory(s);
+    hamel_status status = text.bytes && !text.failed && places ? formulation_refuse(&formulation_routh, s, text.bytes)
+                                                               : equations_exhausted(s);
     text_buffer_free(&text);
     return status;
 }
@@ -127,17 +123,17 @@ static hamel_status find_cyclic(hamel_equations *e) {
     bool *failed = arena_alloc(s->memory, list.count, sizeof *failed);
     bool *refuted = arena_alloc(s->memory, e->n, sizeof *refuted);
     e->cyclic = arena_alloc(s->memory, e->n, sizeof *e->cyclic);
-    if (!failed || !refuted || !e->cyclic || !find_failed(s, &list, failed)) return no_memory(s);
-    collect(&list, failed, refuted);
+    if (!failed || !refuted || !e->cyclic || !find_failed(s, &list, failed)) return equations_exhausted(s);
+    mark_refuted(&list, failed, refuted);
     bool any = false;
     for (size_t i = 0; i < e->n; i++) {
         e->cyclic[i] = !refuted[i];
         any = any || e->cyclic[i];
     }
-    return any ? HAMEL_OK : refuse(s, &list, failed);
+    return any ? HAMEL_OK : refuse_routh(s, &list, failed);
 }
 
-static hamel_status derive(hamel_equations *e) {
+static hamel_status derive_routh(hamel_equations *e) {
     hamel_status status = lagrange_derive(e);
     return status == HAMEL_OK ? find_cyclic(e) : status;
 }
@@ -148,5 +144,5 @@ const formulation formulation_routh = {
     SOLVER_MULTIPLIERS,
     VARIABLES_NONCYCLIC,
     NEED_LAGRANGIAN | NEED_NONLINEAR_CONSTRAINTS,
-    derive,
+    derive_routh,
 };

@@ -1,4 +1,4 @@
-/* inputs.c — see the header. Derivatives are taken in the graph, by the chain rule from parameter to parameter. */
+/* inputs.c — inputs by name and their derivatives, formed in the graph by the chain rule through dependent parameters. */
 #include "engine/model/inputs.h"
 
 #include "engine/mechanics/equations.h"
@@ -11,6 +11,38 @@ int32_t inputs_find_parameter(const hamel_system *s, const char *name) {
     int32_t found = symbol_find(names, name, strlen(name));
     if (found < 0 || names->symbols[found].value % ENTRY_KINDS != ENTRY_PARAMETER) return -1;
     return names->symbols[found].value / ENTRY_KINDS;
+}
+
+static int32_t find_quasi_velocity(const hamel_system *s, const char *name, size_t length) {
+    for (size_t i = 0; i < s->quasi_count; i++)
+        if (strncmp(s->quasi[i].name, name, length) == 0 && !s->quasi[i].name[length]) return (int32_t)i;
+    return -1;
+}
+
+/* Returns the length of NAME in "NAME.initial" or "NAME.velocity" and sets *kind; 0 and INPUT_NONE for other names. */
+static size_t base_length(const char *name, input_kind *kind) {
+    const char *dot = strrchr(name, '.');
+    *kind = !dot                            ? INPUT_NONE
+            : strcmp(dot, ".initial") == 0  ? INPUT_INITIAL
+            : strcmp(dot, ".velocity") == 0 ? INPUT_VELOCITY
+                                            : INPUT_NONE;
+    return *kind == INPUT_NONE ? 0 : (size_t)(dot - name);
+}
+
+const char *inputs_base_name(hamel_system *s, const char *name, input_kind *kind) {
+    size_t length = base_length(name, kind);
+    return *kind == INPUT_NONE ? NULL : arena_text(s->memory, name, length);
+}
+
+model_input inputs_find(const hamel_system *s, const char *name) {
+    input_kind kind;
+    int32_t index = inputs_find_parameter(s, name);
+    if (index >= 0) return (model_input){INPUT_PARAMETER, index};
+    size_t length = base_length(name, &kind);
+    index = kind == INPUT_NONE ? -1 : symbol_find(&s->binder->coordinates, name, length);
+    if (index >= 0) return (model_input){kind, s->binder->coordinates.symbols[index].value};
+    index = kind == INPUT_INITIAL ? find_quasi_velocity(s, name, length) : -1;
+    return (model_input){index >= 0 ? INPUT_QUASI : INPUT_NONE, index};
 }
 
 graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rates) {
@@ -26,7 +58,7 @@ graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rate
     return sum;
 }
 
-/* Parameters refer to each other without circles, so as many passes as there are parameters are enough; few are needed. */
+/* Definitions of parameters are not circular, so there are at most as many passes as parameters; usually few. */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates) {
     graph *g = s->graph;
     bool changed = true;

@@ -1,16 +1,29 @@
-/* inputs.h — what follows a parameter when it moves: parameters made of it, and whatever is made of these. */
+/* inputs.h — look-up of inputs by name, and derivatives of parameters and nodes with respect to an input parameter. */
 #ifndef HAMEL_MODEL_INPUTS_H
 #define HAMEL_MODEL_INPUTS_H
 
 #include "engine/system/system.h"
 
-/* Index of a parameter, or −1. */
+/* Returns the index of the parameter, or −1 if there is no such parameter. */
 int32_t inputs_find_parameter(const hamel_system *s, const char *name);
 
-/* rates[j] := dp_j/dp_input for all parameters, as nodes. False when the graph has stopped (graph_status). */
+typedef enum input_kind { INPUT_PARAMETER, INPUT_INITIAL, INPUT_VELOCITY, INPUT_QUASI, INPUT_NONE } input_kind;
+typedef struct model_input {
+    input_kind kind;
+    int32_t index; /* index of the parameter, coordinate or quasi-velocity; −1 for INPUT_NONE */
+} model_input;
+
+/* Finds the input with this name: a parameter, COORDINATE.initial, COORDINATE.velocity or QUASI.initial. */
+model_input inputs_find(const hamel_system *s, const char *name);
+
+/* Copies NAME of "NAME.initial" or "NAME.velocity" to the system's memory and sets *kind. For other names, or if out of
+ * memory, returns NULL; *kind is INPUT_NONE for other names. */
+const char *inputs_base_name(hamel_system *s, const char *name, input_kind *kind);
+
+/* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if the graph has failed (graph_status). */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates);
 
-/* d node/dp_input for the rates of all parameters; 0 for GRAPH_NONE. */
+/* Returns the node d node/dp_input, given the rates dp_j/dp_input of all parameters; 0 for GRAPH_NONE. */
 graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rates);
 
 #endif

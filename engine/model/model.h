@@ -1,48 +1,43 @@
 /* model.h — a compiled system: immutable, shared by threads.
  *
- * What a run needs is here and nothing else: programs, patterns, initial values, settings, names. The graph is kept
- * only to print the expression at fault when a value is not finite. */
+ * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed. The
+ * nodes are kept to print expressions that are not finite, to bound the rounding of residuals, and to compile values that
+ * depend on the parameters of a sweep. The tables for creating nodes, five times as large, are freed. */
 #ifndef HAMEL_MODEL_MODEL_H
 #define HAMEL_MODEL_MODEL_H
 
 #include "engine/compile/native.h"
 #include "engine/hamel.h"
+#include "engine/linear/sparse_block.h"
 #include "engine/mechanics/formulation.h"
+#include "engine/mechanics/nonsmooth.h"
 #include "engine/mechanics/outputs.h"
-#include "engine/mechanics/switches.h"
 
-#include <float.h>
-
-/* `simulation` of a description, checked and with defaults. */
+/* The `simulation` section of a description, checked and with defaults. */
 typedef struct model_settings {
     double start, stop;  /* stop: INFINITY for a model that does not run */
     size_t row_count;    /* output times, both ends included */
-    double step;         /* > 0: every step; 0: evenly spaced, or `times` */
-    const double *times; /* as given, or NULL */
+    double step;         /* > 0: interval between rows; 0: rows are evenly spaced, or at `times` */
+    const double *times; /* row_count increasing output times, or NULL */
     double rtol;
-    double *atol; /* n, per coordinate; velocities take their coordinate's */
+    double *atol; /* n: tolerance of each coordinate, and of its velocity */
     hamel_method method;
     hamel_projection projection;
     double baumgarte[2]; /* α, β of Φ'' + 2αΦ' + β²Φ = 0 */
     hamel_initialization initialization;
-    double max_steps, max_step, time_limit; /* max_step, time_limit: 0 for none */
+    double max_steps, max_step, time_limit; /* max_step, time_limit: 0 if there is no limit */
     bool certify;
 } model_settings;
 
-/* The i-th output time, i < row_count; the last is exactly `stop`. */
+/* Returns the i-th output time, i < row_count. Without `times` the last one is exactly `stop`. */
 double settings_time(const model_settings *settings, size_t i);
 
-typedef struct model_pattern {
-    size_t count;
-    int *row, *column;
-} model_pattern;
-
-/* What Hamel's coefficients are made of (transitivity_nodes), in one program of (t, q, q'); offsets of its outputs. */
+/* A program of (t, q, q') for the parts of Hamel's coefficients (transitivity_nodes), with the offsets of its outputs. */
 typedef struct model_transitivity {
     program *program;
-    model_pattern rate, slope, time, curl; /* curl: row and i */
+    sparse_block rate, slope, time, curl; /* the indices of curl are row, i and curl_k */
     int *curl_k;
-    size_t row_count, at_momentum, at_rest, at_rate, at_slope, at_time, at_curl, count;
+    size_t row_count, at_momentum, at_rest, count;
 } model_transitivity;
 
 typedef struct model_check {
@@ -59,204 +54,243 @@ typedef struct model_invariant {
     double tolerance;
 } model_invariant;
 
-/* The inputs by which the motion is differentiated: parameters p, given initial values q0 and q'0. Their numbers being
- * fixed in a model, so are the derivatives of all that follows from them before the motion. Row-major. */
+/* The inputs with respect to which the motion is differentiated: parameters p, given initial values q0 and q'0. The model
+ * fixes their values and the derivatives of all initial values and parameters that depend on them. Matrices are row-major. */
 typedef struct model_sensitivities {
     size_t count;
     const char **names;
-    double *size;  /* count: |input|, 1 where it is 0 */
-    size_t *first; /* count + 1: where the parameters that move with an input begin in the next two */
+    double *size;  /* count: |input|, or 1 if the input is 0 */
+    size_t *first; /* count + 1: input k affects entries first[k] to first[k + 1] − 1 of the next two arrays */
     int32_t *parameter;
-    double *rate;        /* of the parameter along the input, not 0 */
-    double *q0, *v0;     /* count × n: the given initial values along each input */
-    double *u0;          /* count × quasi_initial_count: those of quasi-velocities */
-    size_t output_count; /* outputs that are differentiated: all but the scene's */
-    size_t column_count; /* of each input: n of q, n of q', outputs */
-    bool
-        unique_only; /* something contains multipliers, whose derivative needs constraints that do not depend on others */
-    bool needs_ideal; /* or the reactions of ideal constraints apart from those that act */
+    double *rate;        /* nonzero derivative of the parameter with respect to the input */
+    double *q0, *v0;     /* count × n: derivatives of the given initial values with respect to each input */
+    double *u0;          /* count × quasi.count: derivatives of the initial values of quasi-velocities */
+    size_t output_count; /* number of outputs differentiated: all except the scene's */
+    size_t column_count; /* columns for each input: n for q, n for q', then outputs */
+    bool unique_only;    /* whether multipliers occur; their derivatives exist only without redundant constraints */
+    bool needs_ideal;    /* whether the ideal part of reactions is needed separately */
 } model_sensitivities;
 
-/* A function that is differentiated along the motion: if it jumps, velocities are infinite. */
+/* A function that must be continuous because it is differentiated along the motion. */
 typedef struct model_continuous {
-    const char *pointer, *what; /* "the position of a mass" */
-    int32_t constraint;         /* of which it is the equation, or −1 */
+    const char *pointer, *what; /* name of the function in messages, such as "the position of a mass" */
+    int32_t constraint;         /* the constraint whose equation it is, or −1 */
 } model_continuous;
 
-/* What happens where its root passes through zero. Lists are the system's. */
+/* An event: actions at a zero of its root function. The system owns the lists. */
 typedef struct model_event {
     const char *name, *pointer;
     hamel_direction direction;
     bool terminate;
-    bool has_rate; /* the rate of its root is known: no multipliers in it */
-    bool has_bend; /* and that rate contains no accelerations: its own rate is known, too */
-    bool contact;  /* the event itself changes that rate by an impulse or by new velocities */
+    bool has_rate; /* whether the rate of the root is known; it is if the root depends on (t, q, q') only */
+    bool has_bend; /* whether the second rate is known; it is if the rate contains no accelerations */
+    bool contact;  /* whether the event changes the rate of its root by an impulse or by assigning velocities */
     size_t set_count;
-    const int32_t *targets;        /* i: q_i; n + i: q'_i */
-    size_t at_set, at_restitution; /* in the outputs of `jumps`; one of each impulse */
+    const int32_t *targets;        /* set_count targets: i for q_i, n + i for q'_i */
+    size_t at_set, at_restitution; /* offsets in the outputs of `jumps`: set_count values, impulse_count restitutions */
     size_t impulse_count;
-    const int32_t *impulses; /* constraints */
-    bool named_gain;         /* the system's warnings name a restitution above 1 */
+    const int32_t *impulses; /* constraints that act impulsively */
+    bool named_gain;         /* whether the system's warnings already name a restitution above 1 */
     size_t activate_count, deactivate_count;
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
 
-/* Whether the event changes the motion. */
+/* Returns true if the event changes the motion. */
 static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
-/* A slip along a surface with frictions that stick when it is 0: one speed, or components of it in space. */
+/* A slip along a surface: one speed in the plane, several components in space. Its frictions stick while it is 0. */
 typedef struct model_slip {
-    size_t row, parts;  /* the constraints that hold it: as many of these rows act as are independent */
-    size_t switched[3]; /* the switches whose branches are its direction */
-    size_t first, last; /* frictions, in slip_frictions */
-    size_t at_facing;   /* the unit normal in the outputs of `bounds`, by the axes of its components; where parts > 1 */
+    size_t row, parts;   /* first row and number of the constraints that hold it; only the independent rows act */
+    size_t nonsmooth[3]; /* nonsmooth operators whose branches represent the slip direction */
+    size_t first, last;  /* range of its frictions in slip_frictions */
+    size_t at_facing;    /* if parts > 1: offset of the unit normal, in the slip's axes, in the outputs of `bounds` */
 } model_slip;
 
+/* The equations of motion as programs, with the offsets of their parts. */
+typedef struct model_dynamics {
+    /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields are the
+     * offsets of these outputs. ψ and Φ are 0 for constraints that do not have the level. */
+    struct program *program;
+    sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
+    size_t at_Q, at_b, at_velocity, at_position, count;
+    const graph_node *nodes; /* count: nodes of the program's outputs */
+    /* In formulations in quasi-velocities, the program also computes C and the part of du/dt without accelerations. */
+    sparse_block C; /* quasi-velocities × n */
+    size_t at_quasi_bias;
+    bool
+        linear_velocities; /* whether no velocity constraint's row of A depends on velocities; set in all formulations */
+    /* The equations solved in closed form (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), followed by
+     * ACCELERATIONS_BESIDE numbers. These are the smallest excess of a pivot of M over its required size
+     * (engine/base/tolerances.h), and the smallest squared sine of the angle between a row of A and the span of the rows
+     * before it, in the metric of M⁻¹. NULL if the program would not be faster. */
+    struct program *accelerations;
+    struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
+    struct program
+        *nonideal; /* C: n values of (t, q, q', ideal λ, ideal reactions); NULL if all constraints are ideal */
+    struct program *residual;      /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
+    sparse_block residual_pattern; /* structural nonzeros of ∂residual/∂q and ∂residual/∂q', row by row */
+    struct program *energy_rate;   /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL if it is identically 0 */
+} model_dynamics;
+
+/* Friction, and the slips along which it sticks. */
+typedef struct model_friction {
+    size_t count;
+    int *constraint; /* column of F → constraint whose multiplier is the normal force */
+    size_t slip_count;
+    model_slip *slips;
+    size_t *slip_frictions; /* columns of F, grouped by slip */
+    /* Program of (t, q, q'): μ_s |g| of each friction, the largest holding force per unit of |λ|, then unit normals. NULL if
+     * there are no slips. */
+    struct program *bounds;
+    size_t bounds_count;
+} model_friction;
+
+/* Quasi-velocities with initial values, which determine initial velocities. The program computes, for each of them, its row
+ * of U and its U_0 from (t, q), where u = U q' + U_0. */
+typedef struct model_quasi {
+    struct program *program; /* NULL if no quasi-velocity has an initial value */
+    size_t count;
+    double *initial;
+    const char **names;
+} model_quasi;
+
+/* Programs of formulations in momenta; NULL in others. `program` computes M, A (at the same offsets as in the dynamics), p
+ * and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear`: p and ψ are linear in q'. */
+typedef struct model_momenta {
+    struct program *program, *rates;
+    size_t at_momentum, at_velocity, count;
+    bool linear;
+    bool *cyclic; /* n: which coordinates are cyclic; NULL except in Routh's equations */
+} model_momenta;
+
+/* Functions of (t, q, q') that are compared on both branches at a change of branch: p = ∂L/∂q' (n values), h, and functions
+ * that must be continuous along the motion. The program is NULL if none of these, nor ψ or A, depends on a branch. */
+typedef struct model_continuity {
+    struct program *program;
+    size_t count;
+    model_continuous *functions;
+} model_continuity;
+
+/* A program of (t, q, q', q'', λ, free accelerations) for quasi-velocities, outputs, invariants, checks and h, in this
+ * order. */
+typedef struct model_observation {
+    struct program *program;
+    size_t output_count, invariant_count, check_count, count; /* outputs: quasi-velocities first */
+    bool needs_free;       /* whether observed expressions or events contain free accelerations */
+    const char **pointers; /* JSON Pointer of each observed expression */
+    model_invariant *invariants;
+    model_check *checks;
+} model_observation;
+
+/* `roots` and `jumps` have the same inputs as the observation. `roots`: the root functions of the events, then the arguments
+ * of the nonsmooth operators. `jumps`: the rates of the root functions (0 if unknown), then the values and restitutions of
+ * events. `nonsmooth`, of (t, q, q'): the arguments, as written, of the nonsmooth operators whose branches are held; 0 for
+ * other operators. Empty programs are NULL. */
+typedef struct model_events {
+    model_event *list;
+    size_t count, root_count, jump_count;
+    struct program *roots, *jumps, *nonsmooth;
+} model_events;
+
+typedef struct model_columns {
+    size_t state_count; /* number of columns for t, q, q' and outputs */
+    size_t all_count;   /* number of all columns: also derivatives with respect to each input */
+    size_t *recorded;   /* column of a row → index in all columns; selected by `record` */
+} model_columns;
+
 struct hamel_model {
-    arena memory;
+    arena memory, derivation; /* `derivation`: tables for creating nodes; empty once the graph is closed */
     hamel_limits limits;
     hamel_system *system; /* names and graph */
     const formulation *formulation;
-    size_t n, m, named_count; /* constraints beyond named_count are equations of impulses, */
-    size_t ideal_count;       /* and beyond ideal_count rows of friction that sticks */
+    size_t n, m, named_count; /* constraints from named_count on are equations of impulses */
+    size_t ideal_count;       /* constraints from ideal_count on are rows of sticking friction */
     constraint_order *order;  /* m */
-    bool *active;             /* m: at the start */
+    bool *active;             /* m: whether the constraint is active at the initial state */
     const double *parameters;
     double *q0, *v0;
-    bool *velocity_given; /* n */
-    /* Quasi-velocities with initial values: U (row by row) and U_0 of (t, q), for the initial velocities; NULL when none. */
-    program *quasi;
-    size_t quasi_initial_count;
-    double *quasi_initial;
-    const char **quasi_initial_names;
+    bool *velocity_given; /* n: whether the description gives the initial velocity */
     model_settings settings;
-
-    /* M, A, W, F, Q, b, ψ (velocity level), Φ (position level) of a state (t, q, q'), in one program: offsets of its
-     * outputs. Rows without a level hold 0. */
-    program *dynamics;
-    size_t at_M, at_A, at_W, at_F, at_Q, at_b, at_velocity, at_position, dynamics_count;
-    model_pattern M, A, W, F;         /* M: lower triangle */
-    const graph_node *dynamics_nodes; /* dynamics_count: its outputs in the graph */
-    /* The same equations solved (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), then ACCELERATIONS_BESIDE
-     * numbers: by how much, at least, the pivots of M are larger than they have to be (mass_pivot_least), and the least
-     * squared sine of the angle between a row of A and the span of those before it, in the metric of M⁻¹. NULL where that
-     * is no gain. */
-    program *accelerations;
-    size_t friction_count;
-    int *friction_constraint; /* whose multiplier presses; column of F → constraint */
-    size_t slip_count;
-    model_slip *slips;
-    size_t *slip_frictions; /* columns of F */
-    /* μ_s |g| of each friction: what holds for each unit of |λ|; then unit normals. Of (t, q, q'); NULL without slips. */
-    program *bounds;
-    size_t bounds_count;
-    /* Formulations in quasi-velocities: C and du/dt without accelerations too. */
-    size_t at_C, at_quasi_bias;
-    model_pattern C;
-    bool linear_velocities;           /* of all formulations: no velocity constraint's row of A depends on velocities */
-    model_transitivity *transitivity; /* NULL where the formulation does not ask for it */
-    program *reaction_shift;          /* n, of (t, q, q'), to add to Q for multipliers; NULL for nothing */
-
-    program *nonideal; /* C, n values of (t, q, q', ideal λ, ideal reactions); NULL when all constraints are ideal */
-    /* For formulations in momenta, else NULL: M, A (at the same places as above), p and ψ of (t, q, q'); whether p and ψ
-     * are linear in q'; and ∂L/∂q + Q, n values of (t, q, q', λ). */
-    program *momenta, *momentum_rates;
-    size_t at_momentum, at_momentum_velocity, momenta_count;
-    bool momenta_linear;
-    bool *cyclic; /* n: Routh's equations only, else NULL */
-
-    /* p = ∂L/∂q' (n), h, and what has to be continuous along the motion, of (t, q, q'), to compare both branches where one
-     * changes. NULL where branches do not matter to any of these or to ψ. */
-    program *continuity;
-    size_t continuous_count;
-    model_continuous *continuous;
-
-    program *residual;              /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
-    model_pattern residual_pattern; /* where ∂residual/∂q or ∂residual/∂q' is not structurally zero; by row */
-    program *energy_rate;           /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL when it is identically 0 */
-
-    /* Quasi-velocities and outputs, then invariants, then checks, then h, of (t, q, q', q'', λ, free accelerations). */
-    program *observed;
-    size_t output_count, invariant_count, /* outputs: quasi-velocities first */
-        check_count, observed_count;
-    bool needs_free;                /* free accelerations are observed, or events ask for them */
-    const char **observed_pointers; /* where each is written */
-    model_invariant *invariants;
-    model_check *checks;
-
-    /* `roots`: of what is observed, the functions that pass through zero at events, in their order, then the arguments of
-     * the system's switches. `jumps`: the rates of the former (0 where not known), then what events assign. `switches`: the
-     * arguments of switches that are held as they are written, others 0, of (t, q, q'). NULL where empty. */
-    model_event *events;
-    size_t event_count, root_count, jump_count;
-    program *roots, *jumps, *switches;
-    native_code native;         /* what runs them; zero: the interpreter */
-    const char *not_translated; /* why not, when that was asked for; else NULL */
-
-    model_sensitivities *sensitivities; /* NULL: none asked for */
-    size_t state_column_count;          /* t, q, q', outputs */
-    size_t all_column_count;            /* these and derivatives, input by input: before `record` */
-    size_t *recorded;                   /* column → index in all columns */
+    model_quasi quasi;
+    model_dynamics dynamics;
+    model_friction friction;
+    model_transitivity *transitivity; /* NULL if the formulation does not need it */
+    model_momenta momenta;
+    model_continuity continuity;
+    model_observation observation;
+    model_events events;
+    model_sensitivities *sensitivities; /* NULL if not requested */
+    model_columns columns;
+    native_code native;         /* machine code of the programs; all zero if they are interpreted */
+    const char *not_translated; /* why a requested translation failed; else NULL */
     hamel_header header;
     const char *hash;
     double derive_seconds;
 };
 
-/* settings.c: fills model->settings from the description; faults go to the system's error. */
+/* Creates a model for analyses, as hamel_model_create does, but leaves its graph open: further expressions can be derived. */
+hamel_status model_derive(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                          hamel_error *error) HAMEL_CHECKED;
+
+/* Compiles the nodes to a program in the model's memory. If `nodes` is NULL, *out does not change. Errors are added to the
+ * system's error. */
+hamel_status model_compile(hamel_model *model, program **out, const graph_node *nodes, size_t count) HAMEL_CHECKED;
+
+/* Append the nodes of a pattern or a list, with `zero` in place of GRAPH_NONE, and return the end. */
+graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p);
+graph_node *model_append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero);
+
+/* observation.c: the first function validates invariants and checks before equations are derived. The second one names the
+ * columns and selects the recorded ones. The third one compiles the observation program. */
+hamel_status model_resolve_observed(hamel_model *model, const hamel_description *d);
+hamel_status model_make_header(hamel_model *model, const hamel_description *d, const hamel_observed *o) HAMEL_CHECKED;
+hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e,
+                                    const hamel_observed *o) HAMEL_CHECKED;
+
+/* settings.c: fills model->settings from the description; errors are added to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
 
-/* sensitivities.c. Finds the inputs and, unless there are other faults, differentiates what follows from them. */
+/* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial values that
+ * depend on them. */
 hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation *in);
-/* Whether the equations have derivatives, once everything is compiled; a fault that says why not. */
-hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o,
-                                       hamel_error *error) HAMEL_CHECKED;
-/* Names and units of their columns into these, from state_column_count on; false without memory. */
+/* Returns HAMEL_OK if the compiled equations are differentiable; otherwise adds an error with the reason. */
+hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o) HAMEL_CHECKED;
+/* Writes the names and units of the columns of derivatives, from columns.state_count on. Returns false if out of memory. */
 bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const char **columns, const char **units);
 
-/* events.c: compiles the system's events, which are bound, into the model. */
-hamel_status events_compile(hamel_model *model, hamel_error *error);
-/* slips.c: the signs of the speeds of frictions that stick, and in space the components of their slips, NULL without memory;
- * and these frictions, where the symbols of switches stand in the place of the signs. */
+/* events.c: compiles the system's events into the model. The events must be bound. */
+hamel_status events_compile(hamel_model *model);
+/* slips.c: the first function lists the signs of the speeds of frictions that can stick, and in space the components of their
+ * slips. It returns NULL if out of memory. The second one compiles the slips from these directions, in which branch symbols
+ * have replaced the signs. */
 graph_node *model_slip_directions(hamel_model *model);
-hamel_status model_compile_slips(hamel_model *model, const graph_node *directions, hamel_error *error) HAMEL_CHECKED;
-/* accelerations.c: solves the equations that are in the dynamics program, where these nodes are few enough. */
+hamel_status model_compile_slips(hamel_model *model, const graph_node *directions) HAMEL_CHECKED;
+/* accelerations.c: solves the equations of the dynamics program as expressions, if the result is small enough. */
 enum { ACCELERATIONS_BESIDE = 2 };
-hamel_status model_compile_accelerations(hamel_model *model, const graph_node *dynamics,
-                                         hamel_error *error) HAMEL_CHECKED;
-/* momenta.c: M, A, p, ψ of formulations in momenta; *list stays NULL for the others. False without memory. */
+hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e,
+                                         const graph_node *dynamics) HAMEL_CHECKED;
+/* momenta.c: lists M, A, p, ψ of formulations in momenta. *list does not change for other formulations. Returns false if out
+ * of memory. */
 bool model_list_momenta(hamel_model *model, const hamel_equations *e, graph_node **list);
-/* continuity.c: p, h and what has to be continuous along the motion, before abrupt operators are held; and afterwards the
- * program of these, where a branch makes any difference to them or to the constraints on velocities in `dynamics`. */
+/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion; call it before
+ * nonsmooth operators are held. The second one compiles them if they or the velocity constraints in `dynamics` depend on a
+ * branch. */
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
-hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics,
-                                      hamel_error *error) HAMEL_CHECKED;
+hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) HAMEL_CHECKED;
 
-/* What pivots of M have to keep in an elimination in a fixed order: of the largest one, what rounding leaves of it at n
- * coordinates; and under constraints, which may make up for a singular M, a part of their own diagonal entry. By that part's
- * inverse rounding is passed on to later pivots: 1e-6 makes 1e-10 of it, which does not pass for a pivot in turn, and
- * leaves ten digits. */
-static const double MASS_PIVOT_KEPT = 1e-6;
-/* Near e = (1, 0, 0, 0) the mass of e0 vanishes with all of its row, but not the force on it, which the norm holds: the pivot
- * keeps all of its diagonal entry, and the acceleration is the difference of two numbers that are larger by the pivot's
- * inverse. 1e-6 of the largest pivot leaves ten digits. Where M is diagonal forces vanish with the masses. */
-static const double MASS_PIVOT_LEAST = 1e-6;
-static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained) {
-    return constrained && !diagonal ? MASS_PIVOT_LEAST : (double)n * DBL_EPSILON;
-}
-
-/* Name of the i-th output column: quasi-velocities, then outputs. */
+/* Returns the name of the i-th output column: quasi-velocities first, then outputs. */
 static inline const char *model_output_name(const hamel_model *model, size_t i) {
     const hamel_system *s = model->system;
     return i < s->quasi_count ? s->quasi[i].name : s->outputs[i - s->quasi_count].name;
 }
 
-/* The programs that a run evaluates again and again; NULL where the model has no such. */
+/* Lists the programs that a run evaluates repeatedly; an entry is NULL if the model does not have the program. */
 enum { MODEL_RUN_PROGRAMS = 12 };
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]);
 
-/* The inputs of a program at a state. Arrays not needed may be NULL. */
+/* Returns the inputs of a program at a state. Arrays that the program does not read may be NULL. */
 static inline program_inputs model_inputs(const hamel_model *model, const double *t, const double *q, const double *v,
                                           const double *a, const double *lambda, const double *free) {
     program_inputs in = {{0}};
@@ -270,8 +304,17 @@ static inline program_inputs model_inputs(const hamel_model *model, const double
     return in;
 }
 
-/* Adds a NOT_FINITE fault that names the expression in `p` at fault at time t (or says only where, when every operation
- * is finite). `place` says what was being evaluated. */
+/* Returns a workspace of `p`, prepared for the parameters of the model. Returns NULL if p is NULL or if out of memory
+ * (memory->failed). */
+static inline double *model_workspace(const hamel_model *model, const struct program *p, arena *memory) {
+    double *work = p ? arena_doubles(memory, program_workspace_doubles(p)) : NULL;
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    if (work) program_prepare(p, &in, work);
+    return work;
+}
+
+/* Adds a NOT_FINITE error at time t that shows the first expression in `p` that is not finite. If every operation is finite,
+ * the error only names `place`, the quantity being evaluated. */
 hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
                               double *workspace, double t, const char *pointer, const char *place, hamel_error *error);
 

@@ -1,9 +1,10 @@
-/* not_finite.c — which expression is at fault when a value is not finite, told by its text. */
+/* not_finite.c — finds and prints the expression that produced a NaN or an infinity. */
 #include "engine/model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* The value of a node at these inputs; NaN without memory. */
+/* Returns the value of a node at these inputs, or NaN if out of memory. */
 static double node_value(const hamel_model *model, graph_node node, const program_inputs *inputs) {
     arena memory;
     program *p;
@@ -18,14 +19,14 @@ static double node_value(const hamel_model *model, graph_node node, const progra
     return value;
 }
 
-/* A table asked for a value outside its points: which one, and where. */
+/* Describes a table look-up outside the table's points. */
 static void outside_table(const hamel_model *model, const graph_cell *cell, const program_inputs *inputs,
                           text_buffer *out) {
     const graph *g = model->system->graph;
     double index = 0;
     (void)graph_is_number(g, cell->as.operand[1], &index);
     const graph_table *table = graph_tables(g)[(size_t)index];
-    text_buffer_printf(out, "the table `%s` has no value at ", table->name);
+    text_buffer_printf(out, "the table `%s` is not defined at ", table->name);
     text_buffer_number(out, node_value(model, cell->as.operand[0], inputs));
     text_buffer_puts(out, ", only from ");
     text_buffer_number(out, table->x[0]);
@@ -33,7 +34,7 @@ static void outside_table(const hamel_model *model, const graph_cell *cell, cons
     text_buffer_number(out, table->x[table->count - 1]);
 }
 
-/* As it is written, whichever derivative of the table was asked for. */
+/* Prints a look-up as written, even if a derivative of the table was evaluated. */
 static void print_lookup(const hamel_model *model, const graph_cell *cell, text_buffer *out) {
     const graph *g = model->system->graph;
     double index = 0;
@@ -45,6 +46,7 @@ static void print_lookup(const hamel_model *model, const graph_cell *cell, text_
 
 hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
                               double *workspace, double t, const char *pointer, const char *place, hamel_error *error) {
+    assert(program_output_count(p) > 0);
     graph_node node = program_first_fault(p, inputs, workspace);
     bool lookup = node >= 0 && graph_at(model->system->graph, node)->op == GRAPH_TABLE;
     text_buffer text;
@@ -66,7 +68,7 @@ hamel_status model_not_finite(const hamel_model *model, const program *p, const 
                          text.bytes + before, node >= 0 ? "`" : "");
     else
         (void)hamel_fail(error, HAMEL_NOT_FINITE, pointer, 0, "at t = %.9g %s is not finite", t, place);
-    if (lookup) hamel_suggest(error, "give it further points, or \"outside\": \"hold\"");
+    if (lookup) hamel_suggest(error, "add points, or set \"outside\": \"hold\"");
     text_buffer_free(&text);
     return HAMEL_NOT_FINITE;
 }

@@ -1,54 +1,18 @@
-/* sensitivities.c — the inputs by which a motion is differentiated, and all that follows from them before it begins.
+/* sensitivities.c — the inputs of sensitivities, and the derivatives of parameters and initial values with respect to them.
  *
- * Times (start, stop, those of rows) and tolerances are held: a derivative is that of the state at a time. */
+ * Times (start, stop, output times) and tolerances are held constant: derivatives are taken at fixed times. */
 #include "engine/model/inputs.h"
 #include "engine/model/model.h"
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static const char WHERE[] = "/simulation/sensitivities";
 
-static hamel_status no_memory(hamel_system *s) {
-    return hamel_fail(s->error, HAMEL_NO_MEMORY, WHERE, 0, "no memory for the sensitivities");
-}
-
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
-
-typedef enum input_kind { INPUT_PARAMETER, INPUT_INITIAL, INPUT_VELOCITY, INPUT_QUASI, INPUT_NONE } input_kind;
-typedef struct input {
-    input_kind kind;
-    int32_t index;
-} input;
-
-/* NAME.initial or COORDINATE.velocity: the name in the arena, or NULL. */
-static const char *coordinate_of(hamel_system *s, const char *name, input_kind *kind) {
-    const char *dot = strrchr(name, '.');
-    *kind = !dot                            ? INPUT_NONE
-            : strcmp(dot, ".initial") == 0  ? INPUT_INITIAL
-            : strcmp(dot, ".velocity") == 0 ? INPUT_VELOCITY
-                                            : INPUT_NONE;
-    return *kind == INPUT_NONE ? NULL : arena_text(s->memory, name, (size_t)(dot - name));
-}
-
-static int32_t find_quasi(const hamel_system *s, const char *name) {
-    for (size_t i = 0; i < s->quasi_count; i++)
-        if (strcmp(s->quasi[i].name, name) == 0) return (int32_t)i;
-    return -1;
-}
-
-static input find_input(hamel_system *s, const char *name) {
-    input_kind kind;
-    int32_t index = inputs_find_parameter(s, name);
-    if (index >= 0) return (input){INPUT_PARAMETER, index};
-    const char *of = coordinate_of(s, name, &kind);
-    index = of ? system_coordinate_index(s, of) : -1;
-    if (index >= 0) return (input){kind, index};
-    index = of && kind == INPUT_INITIAL ? find_quasi(s, of) : -1;
-    return (input){index >= 0 ? INPUT_QUASI : INPUT_NONE, index};
-}
 
 static bool any_quasi_initial(const hamel_system *s) {
     for (size_t i = 0; i < s->quasi_count; i++)
@@ -56,24 +20,24 @@ static bool any_quasi_initial(const hamel_system *s) {
     return false;
 }
 
-/* Initial velocities are what quasi-velocities and constraints make of those that are given. */
-static void refuse_unused(hamel_system *s, input in, const char *name, const char *pointer) {
+/* Adds an error if the initial velocities do not depend on the input. */
+static void refuse_unused(hamel_system *s, model_input in, const char *name, const char *pointer) {
     if (in.kind == INPUT_QUASI && s->quasi[in.index].initial_node < 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the motion does not begin with a value of `%s`",
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the quasi-velocity `%s` has no initial value",
                          s->quasi[in.index].name);
         hamel_suggest(s->error, "give the quasi-velocity an `initial`");
     }
     if (in.kind == INPUT_VELOCITY && any_quasi_initial(s) && !s->coordinates[in.index].velocity_given) {
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0,
-                         "`%s` follows from the initial values of quasi-velocities", name);
+                         "`%s` is determined by the initial values of quasi-velocities", name);
         hamel_suggest(s->error, "name the `.initial` of a quasi-velocity, or give the coordinate a `velocity`");
     }
 }
 
 static void refuse_unknown(hamel_system *s, const char *name, const char *pointer) {
     input_kind kind;
-    const char *coordinate = coordinate_of(s, name, &kind), *nearest;
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there is no parameter and no initial value `%s`", name);
+    const char *coordinate = inputs_base_name(s, name, &kind), *nearest;
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "unknown parameter or initial value `%s`", name);
     if (coordinate && (nearest = system_nearest_coordinate(s, coordinate)))
         hamel_suggest(s->error, "did you mean `%s%s`?", nearest, strrchr(name, '.'));
     else if (system_coordinate_index(s, name) >= 0)
@@ -84,45 +48,46 @@ static void refuse_unknown(hamel_system *s, const char *name, const char *pointe
         hamel_suggest(s->error, "name a parameter, COORDINATE.initial or COORDINATE.velocity");
 }
 
-static hamel_status find_inputs(hamel_system *s, const hamel_simulation *in, input *inputs) {
+static hamel_status find_inputs(hamel_system *s, const hamel_simulation *in, model_input *inputs) {
     symbol_table seen;
-    if (symbol_table_init(&seen, s->memory) != HAMEL_OK) return no_memory(s);
+    if (symbol_table_init(&seen, s->memory) != HAMEL_OK) return equations_exhausted(s);
     for (size_t k = 0; k < in->sensitivity_count; k++) {
         const char *name = in->sensitivities[k], *pointer = in->sensitivity_pointers[k];
-        if (!name) return HAMEL_INVALID; /* no text: the reader has told */
-        inputs[k] = find_input(s, name);
+        if (!name) return HAMEL_INVALID; /* missing name, already reported by the reader */
+        inputs[k] = inputs_find(s, name);
         if (inputs[k].kind == INPUT_NONE) {
             refuse_unknown(s, name, pointer);
             continue;
         }
         refuse_unused(s, inputs[k], name, pointer);
         hamel_status status = symbol_add(&seen, name, strlen(name), (int32_t)k, NULL);
-        if (status == HAMEL_NO_MEMORY) return no_memory(s);
+        if (status == HAMEL_NO_MEMORY) return equations_exhausted(s);
         if (status != HAMEL_OK)
-            (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` stands in the list already", name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is in the list twice", name);
     }
     return s->error->status;
 }
 
-/* --- what follows from them ------------------------------------------------------------------------------------------ */
+/* --- dependent values ------------------------------------------------------------------------------------------------ */
 
 static bool number_of(hamel_system *s, graph_node node, const char *name, const char *what, double *value) {
     if (binder_number(s, node, value) && isfinite(*value)) return true;
-    (void)hamel_fail(s->error, HAMEL_NOT_FINITE, WHERE, 0, "the derivative of `%s` by `%s` is not finite", what, name);
+    (void)hamel_fail(s->error, HAMEL_NOT_FINITE, WHERE, 0, "the derivative of `%s` with respect to `%s` is not finite",
+                     what, name);
     return false;
 }
 
-/* The number of a parameter that moves with the input must not be part of what the equations are made of. */
+/* A parameter that depends on the input must not be structural (system.h). Otherwise adds an error. */
 static bool is_continuous(hamel_system *s, const char *name, size_t parameter) {
     if (!s->parameter_structural[parameter]) return true;
-    (void)hamel_fail(
-        s->error, HAMEL_INVALID, WHERE, 0,
-        "there is no derivative by `%s`: the value of `%s` is in the range of a family, an index or a table", name,
-        s->parameter_names[parameter]);
+    (void)hamel_fail(s->error, HAMEL_INVALID, WHERE, 0,
+                     "the derivative with respect to `%s` does not exist: `%s` determines the range of a family, an "
+                     "index or a table",
+                     name, s->parameter_names[parameter]);
     return false;
 }
 
-/* The parameters of one input after those of the inputs before. */
+/* Growing lists of the parameters that depend on an input, stored one input after another. */
 typedef struct moved_parameters {
     size_t count, parameter_capacity, rate_capacity;
 } moved_parameters;
@@ -136,16 +101,16 @@ static bool note_moved(hamel_system *s, model_sensitivities *m, moved_parameters
     return true;
 }
 
-/* How many of the first quasi-velocities have an initial value. */
+/* Returns how many of the first `first` quasi-velocities have an initial value. */
 static size_t count_quasi(const hamel_system *s, size_t first) {
     size_t count = 0;
     for (size_t i = 0; i < first; i++) count += s->quasi[i].initial_node >= 0;
     return count;
 }
 
-/* Parameters and given initial values along the k-th input. */
-static bool follow(hamel_system *s, model_sensitivities *m, size_t k, input in, graph_node *rates,
-                   moved_parameters *moved) {
+/* Differentiates parameters and given initial values with respect to the k-th input. */
+static bool follow_input(hamel_system *s, model_sensitivities *m, size_t k, model_input in, graph_node *rates,
+                         moved_parameters *moved) {
     const char *name = m->names[k];
     double *q0 = m->q0 + k * s->coordinate_count, *v0 = m->v0 + k * s->coordinate_count, rate;
     double *u0 = m->u0 + k * count_quasi(s, s->quasi_count);
@@ -173,7 +138,7 @@ static bool follow(hamel_system *s, model_sensitivities *m, size_t k, input in, 
     return true;
 }
 
-static double size_of(const hamel_system *s, input in) {
+static double size_of_input(const hamel_system *s, model_input in) {
     double value = in.kind == INPUT_PARAMETER ? s->parameter_values[in.index]
                    : in.kind == INPUT_INITIAL ? s->coordinates[in.index].initial
                    : in.kind == INPUT_QUASI   ? s->quasi[in.index].initial
@@ -181,18 +146,18 @@ static double size_of(const hamel_system *s, input in) {
     return value != 0 ? fabs(value) : 1;
 }
 
-/* Filled with zeros. */
+/* Allocates an array of zeros. */
 static double *numbers(hamel_system *s, size_t count) {
     double *x = arena_alloc(s->memory, count, sizeof *x);
     if (x) memset(x, 0, count * sizeof *x);
     return x;
 }
 
-/* Arrays for so many inputs; NULL with a fault. */
-static model_sensitivities *allocate(hamel_system *s, size_t count, size_t limit) {
+/* Allocates the arrays for `count` inputs. On failure adds an error and returns NULL. */
+static model_sensitivities *allocate_sensitivities(hamel_system *s, size_t count, size_t limit) {
     model_sensitivities *m = arena_alloc(s->memory, 1, sizeof *m);
     size_t n = s->coordinate_count, outputs = s->scene ? s->first_scene_output : s->output_count;
-    if (!m) return (void)no_memory(s), NULL;
+    if (!m) return (void)equations_exhausted(s), NULL;
     *m = (model_sensitivities){.count = count, .output_count = s->quasi_count + outputs};
     m->column_count = 2 * n + m->output_count;
     if (limit > 0 && m->column_count > limit / count) {
@@ -208,60 +173,63 @@ static model_sensitivities *allocate(hamel_system *s, size_t count, size_t limit
     m->v0 = numbers(s, count * n);
     m->u0 = numbers(s, count * s->quasi_count);
     if (m->names && m->size && m->first && m->q0 && m->v0 && m->u0) return m;
-    return (void)no_memory(s), NULL;
+    return (void)equations_exhausted(s), NULL;
 }
 
 hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation *in) {
     hamel_system *s = model->system;
     size_t count = in->sensitivity_count;
     if (count == 0) return HAMEL_OK;
-    input *inputs = arena_alloc(s->memory, count, sizeof *inputs);
+    model_input *inputs = arena_alloc(s->memory, count, sizeof *inputs);
     graph_node *rates = arena_alloc(s->memory, s->parameter_count, sizeof *rates);
-    if (!inputs || !rates) return no_memory(s);
+    if (!inputs || !rates) return equations_exhausted(s);
     if (find_inputs(s, in, inputs) != HAMEL_OK) return s->error->status;
-    model_sensitivities *m = allocate(s, count, model->limits.outputs);
+    model_sensitivities *m = allocate_sensitivities(s, count, model->limits.outputs);
     if (!m) return s->error->status;
     moved_parameters moved = {0};
     for (size_t k = 0; k < count; k++) {
         if (system_interrupted(s)) return s->error->status;
         m->names[k] = arena_text(s->memory, in->sensitivities[k], strlen(in->sensitivities[k]));
-        if (!m->names[k]) return no_memory(s);
-        m->size[k] = size_of(s, inputs[k]);
+        if (!m->names[k]) return equations_exhausted(s);
+        m->size[k] = size_of_input(s, inputs[k]);
         m->first[k] = moved.count;
-        if (!follow(s, m, k, inputs[k], rates, &moved)) return s->error->status;
+        if (!follow_input(s, m, k, inputs[k], rates, &moved)) return s->error->status;
     }
     m->first[count] = moved.count;
+    assert(moved.count <= moved.parameter_capacity && moved.count <= moved.rate_capacity);
     model->sensitivities = m;
     return HAMEL_OK;
 }
 
-/* --- what has no derivative ------------------------------------------------------------------------------------------ */
+/* --- unsupported models ---------------------------------------------------------------------------------------------- */
 
-static hamel_status refuse(hamel_error *error, const char *pointer, const char *why, const char *hint) {
+static hamel_status refuse_sensitivities(const hamel_model *model, const char *pointer, const char *why,
+                                         const char *hint) {
+    hamel_error *error = model->system->error;
     (void)hamel_fail(error, HAMEL_INVALID, pointer, 0, "sensitivities are not available here: %s", why);
     hamel_suggest(error, "%s", hint);
     return HAMEL_INVALID;
 }
 
-static bool has_two_values(const system_switch *w) {
-    return !w->held && w->jumps && w->kind != SWITCH_SLIP;
+static bool has_two_values(const system_nonsmooth *w) {
+    return !w->held && w->jumps && w->kind != NONSMOOTH_SLIP;
 }
 
-/* An operator of what is solved for has no one value at the instant at which it changes. */
-static hamel_status refuse_switch(const hamel_model *model, hamel_error *error) {
+/* Rejects operators that jump and depend on unknowns: their values at the jump are not unique. */
+static hamel_status refuse_jump(const hamel_model *model) {
     hamel_system *s = model->system;
     text_buffer text;
     size_t i = 0;
     text_buffer_init(&text, 300);
-    while (i < s->switch_count && !has_two_values(&s->switches[i])) i++;
-    if (i == s->switch_count) return HAMEL_OK;
-    graph_print(s->graph, s->switches[i].written, system_name_symbol, s, &text);
+    while (i < s->nonsmooth_count && !has_two_values(&s->nonsmooth[i])) i++;
+    if (i == s->nonsmooth_count) return HAMEL_OK;
+    graph_print(s->graph, s->nonsmooth[i].written, system_name_symbol, s, &text);
     (void)hamel_fail(
-        error, HAMEL_INVALID, WHERE, 0,
-        "sensitivities are not available here: forces jump where `%s`, which is solved for with them, passes "
+        s->error, HAMEL_INVALID, WHERE, 0,
+        "sensitivities are not available here: forces jump where `%s`, which depends on these forces, passes "
         "a bound",
         text.bytes ? text.bytes : "");
-    hamel_suggest(error, "write them without sign, if, floor and mod of multipliers and reactions");
+    hamel_suggest(s->error, "avoid sign, if, floor and mod of multipliers and reactions");
     text_buffer_free(&text);
     return HAMEL_INVALID;
 }
@@ -270,59 +238,65 @@ static bool depends(const program *p, unsigned kinds) {
     return p && (program_depends(p) & kinds);
 }
 
-/* What events wait for and do. */
-static hamel_status look_at_events(const hamel_model *model, hamel_error *error) {
+/* Rejects event functions and assignments that have no derivatives. */
+static hamel_status look_at_events(const hamel_model *model) {
     model_sensitivities *m = model->sensitivities;
     const unsigned multipliers = GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
-    if (depends(model->roots, GRAPH_DEPENDS(SYMBOL_FREE)) || depends(model->jumps, GRAPH_DEPENDS(SYMBOL_FREE)))
-        return refuse(error, "/events", "gauss() is not differentiated", "let events wait for something else");
-    m->unique_only = m->unique_only || depends(model->roots, multipliers) || depends(model->jumps, multipliers) ||
-                     model->friction_count > 0 || depends(model->nonideal, multipliers);
-    return refuse_switch(model, error);
+    if (depends(model->events.roots, GRAPH_DEPENDS(SYMBOL_FREE)) ||
+        depends(model->events.jumps, GRAPH_DEPENDS(SYMBOL_FREE)))
+        return refuse_sensitivities(model, "/events", "gauss() has no derivative",
+                                    "use another function for the event");
+    m->unique_only = m->unique_only || depends(model->events.roots, multipliers) ||
+                     depends(model->events.jumps, multipliers) || model->friction.count > 0 ||
+                     depends(model->dynamics.nonideal, multipliers);
+    return refuse_jump(model);
 }
 
-/* Forces that contain multipliers leave no one system of equations that gives the ideal reactions as well. */
-static hamel_status look_at_reactions(const hamel_model *model, hamel_error *error) {
+/* If forces contain multipliers, one linear system does not determine the ideal reactions as well. */
+static hamel_status look_at_reactions(const hamel_model *model) {
     const unsigned parts = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
-    bool asked = depends(model->observed, parts) || depends(model->roots, parts) || depends(model->jumps, parts);
-    model->sensitivities->needs_ideal = model->nonideal || (model->friction_count > 0 && asked);
-    if (!model->sensitivities->needs_ideal || model->W.count == 0) return HAMEL_OK;
-    return refuse(
-        error, "/constraints",
-        "forces that contain multipliers act beside constraints that are not ideal, whose ideal part is asked "
-        "for",
+    bool asked = depends(model->observation.program, parts) || depends(model->events.roots, parts) ||
+                 depends(model->events.jumps, parts);
+    model->sensitivities->needs_ideal = model->dynamics.nonideal || (model->friction.count > 0 && asked);
+    if (!model->sensitivities->needs_ideal || model->dynamics.W.count == 0) return HAMEL_OK;
+    return refuse_sensitivities(
+        model, "/constraints",
+        "forces contain multipliers, and the ideal reactions of nonideal constraints are requested",
         "take lambda() and reaction() out of the forces, or the nonideal constraints out of the description");
 }
 
-static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o, hamel_error *error) {
+static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o) {
     const hamel_system *s = model->system;
     model_sensitivities *m = model->sensitivities;
     for (size_t i = 0; i + s->quasi_count < m->output_count; i++) {
         unsigned needs = graph_depends(s->graph, o->outputs[i]);
         if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
-            return refuse(error, s->outputs[i].pointer, "gauss() is not differentiated", "leave this output out");
+            return refuse_sensitivities(model, s->outputs[i].pointer, "gauss() has no derivative",
+                                        "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }
     return HAMEL_OK;
 }
 
-hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o, hamel_error *error) {
+hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o) {
     if (!model->sensitivities) return HAMEL_OK;
     if (model->settings.method == HAMEL_METHOD_ERK)
-        return refuse(error, "/simulation/method", "`erk` integrates the motion alone", "take auto, adams or bdf");
+        return refuse_sensitivities(model, "/simulation/method", "`erk` cannot integrate sensitivities",
+                                    "use auto, adams or bdf");
     if (model->formulation->variables != VARIABLES_VELOCITIES)
-        return refuse(error, "/simulation/formulation", "this formulation integrates other variables than velocities",
-                      "take another formulation than hamilton and routh");
-    hamel_status status = look_at_reactions(model, error);
-    if (status == HAMEL_OK) status = look_at_events(model, error);
-    return status == HAMEL_OK ? look_at_outputs(model, o, error) : status;
+        return refuse_sensitivities(model, "/simulation/formulation",
+                                    "this formulation integrates other variables than velocities",
+                                    "use a formulation other than hamilton or routh");
+    hamel_status status = look_at_reactions(model);
+    if (status == HAMEL_OK) status = look_at_events(model);
+    return status == HAMEL_OK ? look_at_outputs(model, o) : status;
 }
 
 /* --- columns --------------------------------------------------------------------------------------------------------- */
 
-/* The node whose value an input is, or whose initial value. */
+/* Returns the symbol whose value or initial value is the input. */
 static graph_node node_of_input(hamel_system *s, const char *name) {
-    input in = find_input(s, name);
+    model_input in = inputs_find(s, name);
     if (in.kind == INPUT_PARAMETER) return graph_symbol(s->graph, SYMBOL_PARAMETER, in.index);
     if (in.kind == INPUT_QUASI) return s->quasi[in.index].definition;
     return in.kind == INPUT_INITIAL ? s->q[in.index] : s->v[in.index];
@@ -336,9 +310,10 @@ static graph_node node_of_column(hamel_system *s, const hamel_observed *o, size_
 }
 
 bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const char **columns, const char **units) {
+    assert(!model->sensitivities || model->columns.all_count > model->columns.state_count);
     hamel_system *s = model->system;
     const model_sensitivities *m = model->sensitivities;
-    size_t at = model->state_column_count;
+    size_t at = model->columns.state_count;
     for (size_t k = 0; m && k < m->count; k++) {
         graph_node by = node_of_input(s, m->names[k]);
         for (size_t i = 0; i < m->column_count; i++, at++) {

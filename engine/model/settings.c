@@ -1,4 +1,4 @@
-/* settings.c — the `simulation` section: defaults, ranges, output times. */
+/* settings.c — the `simulation` section of a description: defaults, ranges and output times. */
 #include "engine/model/model.h"
 
 #include "engine/system/units.h"
@@ -31,7 +31,7 @@ static hamel_status bad(hamel_system *s, const hamel_expression *e, const char *
     return hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
 }
 
-/* A time above 0; what *value holds stays where none is given. */
+/* Reads a time above 0; *value is unchanged if no time is given. */
 static void positive_time(hamel_system *s, const hamel_expression *e, double *value) {
     double found;
     if (!hamel_expression_given(e) || !time_of(s, e, &found)) return;
@@ -41,7 +41,7 @@ static void positive_time(hamel_system *s, const hamel_expression *e, double *va
         (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "expected a number above 0, found %.15g", found);
 }
 
-/* A whole number; what *value holds stays where none is given. */
+/* Reads a whole number; *value is unchanged if none is given. */
 static void count_of(hamel_system *s, const hamel_expression *e, const char *what, double least, double *value) {
     double found;
     if (!hamel_expression_given(e) || !system_number(s, e, NULL, &found)) return;
@@ -60,8 +60,7 @@ static void resolve_span(hamel_system *s, const hamel_simulation *in, model_sett
     if (hamel_expression_given(&in->start) && !time_of(s, &in->start, &out->start)) return;
     if (!hamel_expression_given(&in->stop)) {
         if (in->timeless) return;
-        (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/stop", 0,
-                         "the time at which the simulation stops is missing");
+        (void)hamel_fail(s->error, HAMEL_INVALID, "/simulation/stop", 0, "simulation.stop is missing");
         return;
     }
     if (!time_of(s, &in->stop, &out->stop)) return;
@@ -78,7 +77,7 @@ static void resolve_times(hamel_system *s, const hamel_simulation *in, model_set
         const hamel_expression *e = &in->times.items[i];
         if (!time_of(s, e, &times[i])) return;
         if (times[i] < out->start || times[i] > out->stop) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g lies outside the span from start to stop",
+            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g is outside the interval from start to stop",
                              times[i]);
             return;
         }
@@ -108,7 +107,7 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
             return;
         }
         double count =
-            floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is none */
+            floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is omitted */
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
         out->row_count = (size_t)fmin(count, ROWS_MOST);
     } else {
@@ -137,8 +136,8 @@ static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, mode
         int32_t index = system_coordinate_index(s, item->name);
         double value;
         if (index < 0) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "a tolerance for `%s`, which is no coordinate",
-                             item->name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0,
+                             "a tolerance for `%s`, which is not a coordinate", item->name);
             const char *nearest = system_nearest_coordinate(s, item->name);
             if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
         } else if (system_number(s, &item->value.items[0], NULL, &value)) {

@@ -1,20 +1,21 @@
-/* translate.c — machine code for the programs of a model, where that repays.
+/* translate.c — decides which programs of a model are translated to machine code.
  *
- * One piece of memory for all of them: each costs some system calls, and whole pages. */
+ * All programs share one mapping, since each mapping costs system calls and whole pages. */
 #include "engine/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A translation takes about 12 µs and 0.1 µs an instruction, and spares each evaluation 0.5 ns an instruction
- * (engine/compile/README.md): in units of what one evaluation of one instruction spares, 24,000 and 200 an instruction. Runs
- * of the shipped examples evaluate their equations 700 times (median; one in ten 3,000 times). */
+/* A translation takes about 12 µs plus 0.1 µs per instruction, and saves 0.5 ns per instruction in each evaluation
+ * (engine/compile/README.md). In units of that saving it costs 24,000 plus 200 per instruction. Runs of the shipped examples
+ * evaluate their equations 700 times in the median, and 3,000 times at the ninth decile. */
 enum { FIXED_COST = 24000, COST = 200, EVALUATIONS = 700 };
 
-/* From 48 instructions on, where all are evaluated. The number of evaluations is not known before a run, and little hangs
- * on it. */
+/* Returns true from 48 evaluated instructions on. The number of evaluations is unknown before a run, but the decision is not
+ * sensitive to it. */
 static bool repays(const hamel_model *model, size_t instructions) {
-    size_t evaluated = instructions - (model->accelerations ? program_instruction_count(model->dynamics) : 0);
+    size_t evaluated =
+        instructions - (model->dynamics.accelerations ? program_instruction_count(model->dynamics.program) : 0);
     return EVALUATIONS * evaluated >= FIXED_COST + COST * instructions;
 }
 
@@ -29,22 +30,30 @@ bool hamel_jit_named(const char *name, hamel_jit *out) {
 }
 
 static const char *reason(native_status status) {
-    if (status == NATIVE_NO_MACHINE) return "this machine is no x86-64 processor with AVX2";
-    return status == NATIVE_NO_MEMORY ? "there is no memory for it that may be executed" : "a program is not valid";
+    if (status == NATIVE_NO_MACHINE) return "this machine has no x86-64 processor with AVX2";
+    return status == NATIVE_NO_MEMORY ? "executable memory is not available" : "a program is not valid";
 }
 
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]) {
-    program *const all[MODEL_RUN_PROGRAMS] = {
-        model->dynamics,       model->accelerations,  model->transitivity ? model->transitivity->program : NULL,
-        model->reaction_shift, model->nonideal,       model->energy_rate,
-        model->momenta,        model->momentum_rates, model->bounds,
-        model->observed,       model->roots,          model->switches};
+    program *const all[MODEL_RUN_PROGRAMS] = {model->dynamics.program,
+                                              model->dynamics.accelerations,
+                                              model->transitivity ? model->transitivity->program : NULL,
+                                              model->dynamics.reaction_shift,
+                                              model->dynamics.nonideal,
+                                              model->dynamics.energy_rate,
+                                              model->momenta.program,
+                                              model->momenta.rates,
+                                              model->friction.bounds,
+                                              model->observation.program,
+                                              model->events.roots,
+                                              model->events.nonsmooth};
     memcpy(list, all, sizeof all);
 }
 
-/* A Newton matrix takes the columns that share a row one by one, PROGRAM_LANES at a time: this many at least. */
+/* Returns the largest number of columns with a nonzero in the same row. A Newton matrix needs at least this many tangents;
+ * they are evaluated PROGRAM_LANES at a time. */
 static size_t columns_apart(const hamel_model *model) {
-    const model_pattern *p = &model->residual_pattern;
+    const sparse_block *p = &model->dynamics.residual_pattern;
     size_t most = 0, *in_row = calloc(model->n + model->m + 1, sizeof *in_row);
     for (size_t e = 0; in_row && e < p->count; e++)
         if (++in_row[p->row[e]] > most) most = in_row[p->row[e]];
@@ -52,8 +61,8 @@ static size_t columns_apart(const hamel_model *model) {
     return most;
 }
 
-/* Tangents repay after some REPAYING calls; runs of the shipped examples with BDF make MATRICES Newton matrices (median;
- * one in ten 90). A method that is still to be found is rarely BDF. */
+/* Translating tangents repays after about REPAYING calls. Runs of the shipped examples with BDF evaluate MATRICES Newton
+ * matrices in the median, and 90 at the ninth decile. `auto` rarely chooses BDF. */
 static bool tangents_repay(const hamel_model *model) {
     enum { MATRICES = 16, REPAYING = 100 };
     if (model->settings.method != HAMEL_METHOD_BDF) return false;
@@ -72,8 +81,8 @@ void hamel_model_translate(hamel_model *model, hamel_jit jit) {
     }
     if (jit == HAMEL_JIT_AUTO && !repays(model, instructions)) return;
     if (jit == HAMEL_JIT_ON || tangents_repay(model)) {
-        tasks[count++] = (native_task){model->residual, SYMBOL_COORDINATE};
-        tasks[count++] = (native_task){model->residual, SYMBOL_VELOCITY};
+        tasks[count++] = (native_task){model->dynamics.residual, SYMBOL_COORDINATE};
+        tasks[count++] = (native_task){model->dynamics.residual, SYMBOL_VELOCITY};
     }
     native_status status = native_translate(&model->native, tasks, count);
     if (status != NATIVE_DONE && jit == HAMEL_JIT_ON) model->not_translated = reason(status);

@@ -1,9 +1,10 @@
-/* variation.c — see the header. Whatever is made of parameters that vary is a small program of its own; they stand in an
- * order in which each finds what it reads. */
+/* variation.c — values of the members of a sweep. Each value that depends on varied parameters has a small program; each
+ * program runs after the programs whose results it reads. */
 #include "engine/model/variation.h"
 
 #include "engine/model/inputs.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct variation_target {
     size_t index;
 } variation_target;
 
-/* `index` of the kind := the program's value. */
+/* Sets the value `index` of this kind to the output of the program. */
 typedef struct variation_step {
     variation_kind kind;
     size_t index;
@@ -30,30 +31,21 @@ struct hamel_variation {
     variation_step *steps;
     size_t step_count, step_capacity;
     size_t workspace; /* doubles of the largest program */
-    bool *varies;     /* of each parameter */
+    bool *varies;     /* for each parameter: whether members differ in it */
 };
 
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
-}
-
-/* --- what is asked for ------------------------------------------------------------------------------------------------ */
+/* --- targets ---------------------------------------------------------------------------------------------------------- */
 
 static hamel_status find_target(hamel_variation *v, const char *name, variation_target *out, hamel_error *error) {
     const hamel_system *s = v->model->system;
-    int32_t index = inputs_find_parameter(s, name);
-    *out = (variation_target){VARY_PARAMETER, (size_t)index};
-    if (index >= 0) {
-        v->varies[index] = true;
-        return HAMEL_OK;
-    }
-    const char *dot = strrchr(name, '.');
-    bool initial = dot && strcmp(dot, ".initial") == 0, velocity = dot && strcmp(dot, ".velocity") == 0;
-    char *coordinate = initial || velocity ? arena_text(&v->memory, name, (size_t)(dot - name)) : NULL;
-    index = coordinate ? system_coordinate_index(s, coordinate) : -1;
-    if (index < 0)
-        return hamel_fail(error, HAMEL_INVALID, "", 0, "there is no parameter and no initial value `%s`", name);
-    *out = (variation_target){initial ? VARY_INITIAL : VARY_VELOCITY, (size_t)index};
+    model_input in = inputs_find(s, name);
+    if (in.kind == INPUT_NONE || in.kind == INPUT_QUASI)
+        return hamel_fail(error, HAMEL_INVALID, "", 0, "unknown parameter or initial value `%s`", name);
+    if (in.kind == INPUT_PARAMETER) v->varies[in.index] = true;
+    *out = (variation_target){in.kind == INPUT_PARAMETER ? VARY_PARAMETER
+                              : in.kind == INPUT_INITIAL ? VARY_INITIAL
+                                                         : VARY_VELOCITY,
+                              (size_t)in.index};
     return HAMEL_OK;
 }
 
@@ -63,24 +55,25 @@ static bool is_target(const hamel_variation *v, variation_kind kind, size_t inde
     return false;
 }
 
-/* What is settled with a model, whatever its numbers. */
+/* Rejects models that the members of a sweep can never share. */
 static hamel_status admit_model(const hamel_model *model, hamel_error *error) {
     const char *what = model->sensitivities        ? "with sensitivities"
-                       : model->friction_count > 0 ? "with friction"
-                       : model->quasi              ? "with initial values of quasi-velocities"
-                       : model->cyclic             ? "in Routh's equations"
+                       : model->friction.count > 0 ? "with friction"
+                       : model->quasi.program      ? "with initial values of quasi-velocities"
+                       : model->momenta.cyclic     ? "in Routh's equations"
                                                    : NULL;
     if (!what) return HAMEL_OK;
-    return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "each member of a system %s has a model of its own", what);
+    return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "the members of a sweep cannot share the model of a system %s",
+                      what);
 }
 
 static hamel_status admit_parameter(const hamel_system *s, size_t j, hamel_error *error) {
     if (!s->parameter_structural[j] && !s->parameter_judged[j]) return HAMEL_OK;
-    return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "the value of `%s` is part of what the model is made of",
+    return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "the value of `%s` is built into the model",
                       s->parameter_names[j]);
 }
 
-/* --- what follows from it ----------------------------------------------------------------------------------------------- */
+/* --- dependent values --------------------------------------------------------------------------------------------------- */
 
 static bool is_made_of_parameters(const hamel_system *s, graph_node node) {
     return node >= 0 && (graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER));
@@ -90,30 +83,31 @@ static hamel_status compile(hamel_variation *v, graph_node node, program **out, 
     return program_compile(out, &v->memory, v->model->system->graph, &node, 1, error);
 }
 
-/* Adds the step when it reads something that varies. */
+/* Adds the step if its program reads a parameter that varies. */
 static hamel_status add_step(hamel_variation *v, variation_step step, bool *added, hamel_error *error) {
+    assert(program_output_count(step.program) == 1);
     const uint32_t *list;
     size_t count = program_reads(step.program, SYMBOL_PARAMETER, &list), doubles;
     *added = false;
     for (size_t k = 0; k < count; k++) *added = *added || v->varies[list[k]];
     if (!*added) return HAMEL_OK;
     v->steps = arena_grow(&v->memory, v->steps, &v->step_capacity, v->step_count + 1, sizeof *v->steps);
-    if (!v->steps) return no_memory(error);
+    if (!v->steps) return hamel_out_of_memory(error);
     v->steps[v->step_count++] = step;
     doubles = program_workspace_doubles(step.program);
     if (doubles > v->workspace) v->workspace = doubles;
     return HAMEL_OK;
 }
 
-/* Parameters that others are made of, on the way down from one of them. */
+/* Depth-first search through the parameters that a parameter depends on. */
 typedef struct descent {
-    program **programs;   /* of each parameter that is made of others; else NULL */
-    unsigned char *state; /* 0: not met; 1: on the way; 2: done */
-    size_t *open;         /* the way */
+    program **programs;   /* for each parameter: program of its definition if that contains parameters; else NULL */
+    unsigned char *state; /* 0: not visited; 1: on the path; 2: done */
+    size_t *open;         /* parameters on the path */
     size_t depth;
 } descent;
 
-/* What has to be done before parameter j: the first such one, or j. Circles do not occur: they are faults. */
+/* Returns the first unvisited parameter that j depends on, or j. Circular definitions have already been rejected. */
 static size_t needed_first(const descent *d, size_t j) {
     const uint32_t *list;
     size_t count = d->programs[j] ? program_reads(d->programs[j], SYMBOL_PARAMETER, &list) : 0;
@@ -146,7 +140,7 @@ static hamel_status follow_parameters(hamel_variation *v, hamel_error *error) {
     size_t count = s->parameter_count;
     descent d = {arena_alloc(&v->memory, count, sizeof *d.programs), arena_alloc(&v->memory, count, 1),
                  arena_alloc(&v->memory, count + 1, sizeof *d.open), 0};
-    if (!d.programs || !d.state || !d.open) return no_memory(error);
+    if (!d.programs || !d.state || !d.open) return hamel_out_of_memory(error);
     hamel_status status = HAMEL_OK;
     for (size_t j = 0; j < count && status == HAMEL_OK; j++)
         if (is_made_of_parameters(s, s->parameter_nodes[j]))
@@ -167,7 +161,7 @@ static hamel_status follow_node(hamel_variation *v, variation_kind kind, size_t 
     return status == HAMEL_OK ? add_step(v, step, &added, error) : status;
 }
 
-static hamel_status follow(hamel_variation *v, hamel_error *error) {
+static hamel_status follow_all(hamel_variation *v, hamel_error *error) {
     const hamel_system *s = v->model->system;
     hamel_status status = follow_parameters(v, error);
     for (size_t k = 0; k < s->sign_count && status == HAMEL_OK; k++)
@@ -182,17 +176,17 @@ static hamel_status follow(hamel_variation *v, hamel_error *error) {
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) {
     hamel_variation *v = *out = calloc(1, sizeof *v);
-    if (!v) return no_memory(error);
+    if (!v) return hamel_out_of_memory(error);
     arena_init(&v->memory, model->limits.memory);
     v->model = model;
     v->targets = arena_alloc(&v->memory, count, sizeof *v->targets);
     v->varies = arena_alloc(&v->memory, model->system->parameter_count, sizeof *v->varies);
-    hamel_status status = v->targets && v->varies ? admit_model(model, error) : no_memory(error);
+    hamel_status status = v->targets && v->varies ? admit_model(model, error) : hamel_out_of_memory(error);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         status = find_target(v, targets[k], &v->targets[k], error);
         v->target_count = k + 1;
     }
-    if (status == HAMEL_OK) status = follow(v, error);
+    if (status == HAMEL_OK) status = follow_all(v, error);
     if (status == HAMEL_OK) return HAMEL_OK;
     hamel_variation_free(v);
     *out = NULL;
@@ -242,7 +236,8 @@ void variation_member_free(variation_member *m) {
     *m = (variation_member){0};
 }
 
-static hamel_status judge(const hamel_variation *v, const variation_step *step, double value, hamel_error *error) {
+static hamel_status check_value(const hamel_variation *v, const variation_step *step, double value,
+                                hamel_error *error) {
     const hamel_system *s = v->model->system;
     if (step->kind == VARY_SIGN && value < 0)
         return hamel_fail(error, HAMEL_INVALID, s->signs[step->index].pointer, 0, "%s is %.9g; it must not be negative",
@@ -259,6 +254,7 @@ static hamel_status judge(const hamel_variation *v, const variation_step *step, 
 }
 
 hamel_status variation_set(const hamel_variation *v, const double *values, variation_member *m, hamel_error *error) {
+    assert(m->model.parameters == m->parameters && m->model.q0 == m->q0);
     double unused = 0, *const places[] = {m->parameters, m->q0, m->v0, &unused};
     for (size_t k = 0; k < v->target_count; k++) {
         const variation_target *target = &v->targets[k];
@@ -271,7 +267,7 @@ hamel_status variation_set(const hamel_variation *v, const double *values, varia
         double value;
         program_prepare(step->program, &in, m->work);
         program_evaluate(step->program, &in, m->work, &value);
-        hamel_status status = judge(v, step, value, error);
+        hamel_status status = check_value(v, step, value, error);
         if (status != HAMEL_OK) return status;
         if (step->kind != VARY_SIGN) places[step->kind][step->index] = value;
     }

@@ -1,53 +1,57 @@
 /* sensitivities_start.c — derivatives of consistent initial values.
  *
- * x = q − q0 is the limit of  M0 x − Aᵀμ = 0,  A x = A (q − q0) − Φ(q)  (initial_values.c), and δ of both gives
+ * x = q − q0 is the limit of  M0 x − Aᵀμ = 0,  A x = A (q − q0) − Φ(q)  (initial_values.c). Differentiation gives
  *
  *     M0 δx − Aᵀδμ = δAᵀμ − δM0 x,     A δx = A (δq − δq0) − δΦ
  *
- * where δA and δΦ are along δq: an iteration that converges as that of x did, and at once where x = 0. The same for the
- * velocities.
+ * where δA and δΦ are derivatives along δq. The iteration converges at the rate of the iteration for x, in one step if
+ * x = 0. Velocities are treated likewise.
  *
- * Where quasi-velocities have initial values the given velocities are v0 = E⁺r (initial_velocities.c), and theirs are
+ * If quasi-velocities have initial values, the given velocities are v0 = E⁺r (initial_velocities.c), with the
+ * derivatives
  *
  *     δv0 = E⁺(δr − δE v0) + (1 − E⁺E) δEᵀy,     Eᵀy = v0
  *
- * the derivative of a solution of least norm (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413, eq. 4.12). */
-#include "engine/solve/initial_values.h"
-#include "engine/solve/sensitivities_int.h"
+ * which is the derivative of a solution of least norm (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413, eq.
+ * 4.12). */
+#include "engine/dynamics/initial_values.h"
+#include "engine/linear/newton_progress.h"
+#include "engine/sensitivity/sensitivities_int.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
-/* Relative changes: one that ends the iteration, and one above which it has led nowhere. */
-static const double SETTLED = 1e-13, UNSETTLED = 1e-9;
+/* Upper bound on the relative change in the last iteration, beyond which the derivatives are reported as undefined.
+ * Convergence is linear, and users read at most six digits of derivatives. */
+static const double UNSETTLED = 1e-9;
 
-/* w->g, w->r from lane `lane` of the dynamics' tangents; `given`, `now`: δ of the level. */
+/* Sets w->g and w->r from one lane of the dynamics tangents. `given`, `now`: derivatives of the given and the current
+ * values of the level. */
 static void start_right_side(sensitivities *w, size_t input, size_t lane, bool position, const double *given,
                              const double *now, const double *moved) {
     const hamel_model *model = w->model;
-    const double *A = w->kinetics->values + model->at_A, *A_along = w->dynamics + model->at_A * LANES,
-                 *f = w->dynamics + (position ? model->at_position : model->at_velocity) * LANES,
-                 *M_along = w->mass_rates + input * model->M.count;
+    const double *A = w->dynamics->values + model->dynamics.A.at,
+                 *A_along = w->dynamics_tangents + model->dynamics.A.at * LANES,
+                 *f = w->dynamics_tangents +
+                      (position ? model->dynamics.at_position : model->dynamics.at_velocity) * LANES,
+                 *M_along = w->mass_rates + input * model->dynamics.M.count;
     memset(w->g, 0, w->n * sizeof *w->g);
-    for (size_t e = 0; e < model->M.count; e++) {
-        int i = model->M.row[e], j = model->M.column[e];
-        w->g[i] -= M_along[e] * moved[j];
-        if (i != j) w->g[j] -= M_along[e] * moved[i];
-    }
+    assert(model->dynamics.M.at == 0);
+    sparse_block_multiply_symmetric(&model->dynamics.M, M_along, -1, moved, w->g);
     for (size_t c = 0; c < w->m; c++) w->r[c] = -f[c * LANES + lane];
-    for (size_t e = 0; e < model->A.count; e++) {
-        int c = model->A.row[e], j = model->A.column[e];
+    for (size_t e = 0; e < model->dynamics.A.count; e++) {
+        int c = model->dynamics.A.row[e], j = model->dynamics.A.column[e];
         w->g[j] += A_along[e * LANES + lane] * w->mu[c];
         w->r[c] += A[e] * (now[j] - given[j]);
     }
 }
 
-/* One iteration of a batch; returns the largest change relative to the sizes. */
+/* Takes one iteration for a group of inputs. Sets *change to the largest relative change. */
 static hamel_status start_once(sensitivities *w, size_t batch, bool position, const double *moved, double *const *s,
                                double *change) {
-    kkt *system = position ? w->kinetics->positions : w->kinetics->velocities;
+    kkt *system = dynamics_system(w->dynamics, position);
     *change = 0;
     directions d = directions_of(w, batch, (const double *const *)s);
     sensitivities_dynamics(w, &d);
@@ -70,55 +74,53 @@ static hamel_status start_once(sensitivities *w, size_t batch, bool position, co
     return HAMEL_OK;
 }
 
-/* w->mu := the multipliers of the step from the given values to the consistent ones, w->step := that step. */
+/* Sets w->step to the step from the given values to the consistent ones, and w->mu to its multipliers. */
 static hamel_status start_step(sensitivities *w, bool position, const double *now, const double *given) {
-    kinetics *k = w->kinetics;
+    dynamics *k = w->dynamics;
     const hamel_model *model = w->model;
-    kkt *system = position ? k->positions : k->velocities;
-    memcpy(k->values + model->at_M, w->mass, model->M.count * sizeof *w->mass);
+    kkt *system = dynamics_system(k, position);
+    memcpy(k->values + model->dynamics.M.at, w->mass, model->dynamics.M.count * sizeof *w->mass);
     for (size_t i = 0; i < w->n; i++) w->step[i] = now[i] - given[i];
     memset(w->r, 0, w->m * sizeof *w->r);
-    for (size_t e = 0; e < model->A.count; e++)
-        w->r[model->A.row[e]] += k->values[model->at_A + e] * w->step[model->A.column[e]];
+    sparse_block_multiply(&model->dynamics.A, k->values, 1, w->step, w->r);
     hamel_status status = kkt_factor(system, k->values);
     return status == HAMEL_OK ? kkt_solve(system, NULL, w->r, INFINITY, w->x, w->mu) : status;
 }
 
 static hamel_status start_level(sensitivities *w, bool position, const double *now, const double *given,
                                 double *const *s) {
-    if (!sensitivities_has_level(w, position)) return HAMEL_OK;
+    if (!dynamics_has_level(w->dynamics, position)) return HAMEL_OK;
     hamel_status status = start_step(w, position, now, given);
     for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++) {
         double change = INFINITY;
-        for (int i = 0; i < START_ITERATIONS && status == HAMEL_OK && change > SETTLED; i++)
+        for (int i = 0; i < START_ITERATIONS && status == HAMEL_OK && change > NEWTON_STEP.rounding; i++)
             status = start_once(w, batch, position, w->step, s, &change);
         if (status == HAMEL_OK && !(change < UNSETTLED)) status = HAMEL_SINGULAR;
     }
     return status;
 }
 
-/* w->mass and its rates: M of the given state. */
+/* Stores M at the given state and its derivatives. */
 static void note_mass(sensitivities *w, double *const *s) {
     const hamel_model *model = w->model;
-    size_t masses = model->M.count;
-    memcpy(w->mass, w->kinetics->values + model->at_M, masses * sizeof *w->mass);
+    size_t masses = model->dynamics.M.count;
+    memcpy(w->mass, w->dynamics->values + model->dynamics.M.at, masses * sizeof *w->mass);
     for (size_t batch = 0; batch < sensitivities_batches(w); batch++) {
         directions d = directions_of(w, batch, (const double *const *)s);
         sensitivities_dynamics(w, &d);
         for (size_t lane = 0; lane < d.count; lane++)
             for (size_t e = 0; e < masses; e++)
-                w->mass_rates[((size_t)d.first + lane) * masses + e] = w->dynamics[(model->at_M + e) * LANES + lane];
+                w->mass_rates[((size_t)d.first + lane) * masses + e] =
+                    w->dynamics_tangents[(model->dynamics.M.at + e) * LANES + lane];
     }
 }
 
-/* The velocity half of s, where quasi-velocities gave the velocities v; `rest` and `tangents`: see below. */
-static hamel_status follow_quasi(sensitivities *w, double *rest, double *tangents, const double *v, double *const *s,
-                                 hamel_error *error) {
+/* Computes the velocity half of s if quasi-velocities determine the velocities v. */
+static hamel_status follow_quasi(sensitivities *w, const double *v, double *const *s, hamel_error *error) {
     const hamel_model *model = w->model;
-    double t = model->settings.start, *work = tangents + program_output_count(model->quasi) * LANES;
+    double t = model->settings.start;
     program_inputs in = model_inputs(model, &t, model->q0, NULL, NULL, NULL, NULL);
-    program_prepare(model->quasi, &in, work);
-    hamel_status status = kinetics_evaluate(w->kinetics, t, model->q0, rest, error);
+    hamel_status status = dynamics_evaluate(w->dynamics, t, model->q0, w->at_rest, error);
     for (size_t batch = 0; batch < sensitivities_batches(w) && status == HAMEL_OK; batch++) {
         directions d = directions_of(w, batch, (const double *const *)s);
         double *to[LANES];
@@ -128,34 +130,31 @@ static hamel_status follow_quasi(sensitivities *w, double *rest, double *tangent
         }
         sensitivities_dynamics(w, &d);
         program_inputs seeds = sensitivities_seeds(w, &d);
-        program_tangent(model->quasi, &in, &seeds, work, w->tangent_work, NULL, tangents);
-        initial_directions along = {d.count, w->dynamics, tangents,
-                                    w->inputs->u0 + (size_t)d.first * model->quasi_initial_count,
+        program_tangent(model->quasi.program, &in, &seeds, w->quasi_work, w->tangent_work, NULL, w->quasi_tangents);
+        initial_directions along = {d.count, w->dynamics_tangents, w->quasi_tangents,
+                                    w->inputs->u0 + (size_t)d.first * model->quasi.count,
                                     w->inputs->v0 + (size_t)d.first * w->n};
-        status = initial_velocities_along(w->kinetics, v, &along, to);
+        status = initial_velocities_along(w->dynamics, v, &along, to);
     }
     return status;
 }
 
-/* given[n], s: the velocities from which consistent ones were sought. */
+/* Sets given[n] and the velocity half of s to the velocities before they were made consistent, and their
+ * derivatives. */
 static hamel_status start_velocities(sensitivities *w, double *given, double *const *s, hamel_error *error) {
     const hamel_model *model = w->model;
     memcpy(given, model->v0, w->n * sizeof *given);
-    if (!model->quasi) return HAMEL_OK;
-    hamel_status status = initial_velocities_from_quasi(w->kinetics, model->settings.start, model->q0, given, error);
-    double *rest = calloc(
-        w->n + program_output_count(model->quasi) * LANES + program_workspace_doubles(model->quasi) + 1, sizeof *rest);
-    if (!rest) status = HAMEL_NO_MEMORY;
-    if (status == HAMEL_OK) status = follow_quasi(w, rest, rest + w->n, given, s, error);
-    free(rest);
-    if (status != HAMEL_OK || !rest) return status;
+    if (!model->quasi.program) return HAMEL_OK;
+    hamel_status status = initial_velocities_from_quasi(w->dynamics, model->settings.start, model->q0, given, error);
+    if (status == HAMEL_OK) status = follow_quasi(w, given, s, error);
+    if (status != HAMEL_OK) return status;
     for (size_t i = 0; i < w->count; i++) memcpy(w->given_rates + i * w->n, s[i] + w->n, w->n * sizeof **s);
     return HAMEL_OK;
 }
 
 static hamel_status no_derivatives(hamel_status status, hamel_error *error) {
     if (status == HAMEL_OK || error->status != HAMEL_OK) return status;
-    if (status == HAMEL_NO_MEMORY) return hamel_fail(error, status, "", 0, "no memory for the initial values");
+    if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
     (void)hamel_fail(error, HAMEL_SINGULAR, "/simulation/sensitivities", 0,
                      "the consistent initial values have no derivatives");
     hamel_suggest(error, "give initial values that are nearer to the constraints");
@@ -164,8 +163,9 @@ static hamel_status no_derivatives(hamel_status status, hamel_error *error) {
 
 hamel_status sensitivities_start(sensitivities *w, double t, const double *q, const double *v, double *const *s,
                                  hamel_error *error) {
+    assert(w->count > 0 && w->dynamics->model == w->model);
     const hamel_model *model = w->model;
-    kinetics *k = w->kinetics;
+    dynamics *k = w->dynamics;
     size_t n = w->n;
     for (size_t i = 0; i < w->count; i++) {
         memcpy(s[i], w->inputs->q0 + i * n, n * sizeof **s);
@@ -174,12 +174,12 @@ hamel_status sensitivities_start(sensitivities *w, double t, const double *q, co
     }
     hamel_status status = start_velocities(w, w->given, s, error);
     if (status != HAMEL_OK || w->m == 0) return no_derivatives(status, error);
-    status = kinetics_evaluate(k, t, model->q0, w->given, error);
+    status = dynamics_evaluate(k, t, model->q0, w->given, error);
     if (status != HAMEL_OK) return status;
     note_mass(w, s);
-    status = kinetics_evaluate(k, t, q, w->given, error);
+    status = dynamics_evaluate(k, t, q, w->given, error);
     if (status == HAMEL_OK) status = start_level(w, true, q, model->q0, s);
-    if (status == HAMEL_OK) status = kinetics_evaluate(k, t, q, v, error);
+    if (status == HAMEL_OK) status = dynamics_evaluate(k, t, q, v, error);
     if (status == HAMEL_OK) status = start_level(w, false, v, w->given, s);
     return no_derivatives(status, error);
 }

@@ -1,54 +1,55 @@
-/* events.h — what happens at the instants that roots.h finds. */
+/* events.h — effects of events on the state and the discrete state, at the times found by roots.h. */
 #ifndef HAMEL_SIMULATE_EVENTS_H
 #define HAMEL_SIMULATE_EVENTS_H
 
+#include "engine/sensitivity/sensitivities.h"
 #include "engine/simulate/uncertainty.h"
-#include "engine/solve/sensitivities.h"
 
 enum { EVENTS_RECENT = 100 };
 
-/* Of one lane. */
+/* The events of one trajectory. */
 typedef struct events {
     const hamel_model *model;
-    kinetics *kinetics;
-    uncertainty jumps; /* of the model's `jumps`; its first outputs are the rates of the roots */
-    double *values;    /* its outputs; behind them in one block */
-    double *bends, *bend_slack, *before, *impulses;
+    dynamics *dynamics;
+    uncertainty jumps; /* error bounds of the program `jumps`, whose first outputs are the rates of the roots */
+    double *values;    /* jump_count: outputs of that program */
+    double *bends, *bend_slack; /* jump_count each: events_bend */
+    double *before;             /* per event: rate of its root function as it crosses zero */
+    double *impulses;           /* m: multipliers of the impulses of the event applied last */
     double recent[EVENTS_RECENT];
-    double count;             /* instants at which an event happened */
-    double instant;           /* the last of them, and */
-    double together;          /* number of events there */
-    const model_event *gains; /* the first whose restitution, above 1, has added energy; and when */
+    size_t count;             /* number of times at which events happened */
+    double last;              /* the last of these times */
+    size_t together;          /* number of events at that time */
+    const model_event *gains; /* first event whose restitution above 1 has added energy; its time is gained_at */
     double gained_at;
-    sensitivities *along;
-    double *const *s;
+    sensitivities *sensitivities;
+    double *const *sensitive;
 } events;
 
-/* False without memory. The sensitivities s (NULL, NULL: none) are carried along; borrowed. */
-bool events_create(events *e, const hamel_model *model, kinetics *k, sensitivities *along, double *const *s);
-void events_free(events *e);
+/* Returns false if out of memory. `s` and `sensitive` are borrowed and updated; both are NULL without sensitivities. */
+bool events_create(events *e, arena *memory, const hamel_model *model, dynamics *k, sensitivities *s,
+                   double *const *sensitive);
 
 /* Evaluates rates and assignments at a state with its accelerations, multipliers and free accelerations. */
 void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
                      const double *free);
 
-/* The second rates of the roots there, 0 where they are not known, and how large they may be by the tolerances alone: to
- * `bends` and `bend_slack`. */
+/* Sets `bends` to the second rates of the roots at this state (0 if unknown), and `bend_slack` to the second rates that the
+ * tolerances alone may cause. */
 void events_bend(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
                  const double *free);
 
-/* Makes event i happen to (q, v) and to the mode of the kinetics. In this order: constraints are deactivated, values set,
- * the impulse strikes, constraints are activated; what is assigned has been evaluated before. Faults: a value or a
- * restitution that is not finite, values that miss a constraint, an activation that finds positions or velocities
- * elsewhere. The multipliers of its impulses are in `impulses`. Impulses that add
- * energy although no restitution is above 1 are a fault, too. */
+/* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies impulses,
+ * then activates constraints. Call events_evaluate before. Writes the multipliers of the impulses to `impulses`. Adds an
+ * error if a value or a restitution is not finite, if set values violate a constraint, if the state violates an activated
+ * constraint, or if impulses add energy although no restitution is above 1. */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
-/* Notes that root i, an event or a switch behind all events, passed at t. HAMEL_INTEGRATION, with a fault, when so many happen in so short a time that no end is
- * in sight (Zeno). */
+/* Records that root i passed at t; indices from the number of events on are branches. Returns HAMEL_INTEGRATION, with an
+ * error, if too many roots pass in too short a time (Zeno). */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* The fault where event i, which happened at `since`, would happen again at t, too soon to be resolved. */
+/* Adds the error that event i, which happened at `since`, would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
 
 #endif

@@ -1,15 +1,15 @@
-/* impact_order.h — whether the order of impacts at one instant affects the velocities. */
+/* impact_order.h — test whether the order of impacts at one instant affects the velocities. */
 #ifndef HAMEL_SIMULATE_IMPACT_ORDER_H
 #define HAMEL_SIMULATE_IMPACT_ORDER_H
 
 #include "engine/simulate/events.h"
 #include "engine/simulate/roots.h"
 
-/* `meeting`, of the events: the contacts, two at least, that close at this state. Follows their impacts in the order of
- * declaration and in the reverse one until none approaches; *matters: the velocities afterwards differ by more than
- * tolerances account for. Nothing happens to the state, to the mode or to sensitivities; the kinetics are left evaluated
- * elsewhere. HAMEL_OK or HAMEL_NO_MEMORY with a fault. */
-hamel_status impact_order_matters(events *e, const roots *w, const roots_state *at, const bool *meeting, bool *matters,
+/* Follows the impacts of the contacts with closing[event] = true (at least two), in the order of declaration and in the
+ * reverse order, until no contact approaches. Sets *matters to true if the final velocities differ by more than the
+ * tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated another state. Returns
+ * HAMEL_OK, or HAMEL_NO_MEMORY with an error. */
+hamel_status impact_order_matters(events *e, const roots *w, const roots_state *at, const bool *closing, bool *matters,
                                   hamel_error *error) HAMEL_CHECKED;
 
 #endif

@@ -1,93 +1,146 @@
-/* integrator.h — one step at a time, on the constraint manifold, with dense output, by a stepper (stepper.h).
+/* integrator.h — step-by-step integration on the constraint manifold with dense output, by the methods of methods/stepper.h.
  *
- * State y = (q, w, W): w are the velocity variables of the formulation (engine/solve/variables.h), q' for most. W = ∫
- * dh/dt dt is carried along, when the rate of the Jacobi integral is not identically 0, and bounds steps where it
- * varies and the motion does not; the work balance of the summary comes from it.
+ * The state is y = (q, w, W). w are the velocity variables of the formulation (engine/dynamics/variables.h), usually q'. If
+ * the rate dh/dt of the Jacobi integral is not identically 0, W = ∫ dh/dt dt is integrated as well. The work balance of the
+ * summary uses W, and W bounds the steps if it varies while the motion does not.
  *
- * With Adams constrained systems carry a gentle stabilization whose rate follows the step size, so that the drift stays
- * at the size of the tolerance without restarts; BDF and the Runge–Kutta method project. `auto` starts with the
- * Runge–Kutta method, or with Adams where that is the faster one or the only one; it goes to BDF when stiffness shows.
- * Near dependent constraints every method gives way to collocation (collocation.c), with velocities as states, until
- * they are apart again. If collocation fails or cannot be used, `auto` changes to Adams there, and to BDF when steps
- * become ever shorter. One owner, one thread. */
+ * With Adams, constraints are stabilized at a rate that follows the step size, so that the drift stays near the tolerance
+ * without restarts. The other methods project. `auto` starts with the Runge–Kutta method, or with Adams if there are
+ * sensitivities, and changes to BDF if the system is stiff. Near singular configurations collocation replaces every method,
+ * with velocities as states, until the constraints are regular again (singularity/singularity.h). If collocation fails or
+ * is not available, `auto` changes to Adams, and to BDF if the steps keep shrinking. An integrator belongs to one thread. */
 #ifndef HAMEL_SIMULATE_INTEGRATOR_H
 #define HAMEL_SIMULATE_INTEGRATOR_H
 
-#include "engine/simulate/across.h"
-#include "engine/solve/sensitivities.h"
-
-typedef struct integrator integrator;
+#include "engine/sensitivity/sensitivities.h"
+#include "engine/simulate/methods/newton_solver.h"
+#include "engine/simulate/methods/stepper.h"
+#include "engine/simulate/singularity/singularity.h"
 
 typedef struct integrator_options {
-    double tolerance_factor; /* on rtol and atol: 1, or 0.1 to certify */
+    double tolerance_factor; /* factor on rtol and atol: 1, or 0.1 to certify */
     hamel_poll *poll;
-    double deadline;                  /* of CLOCK_MONOTONIC, seconds; 0: none */
-    sensitivities *sensitivities;     /* NULL: none; borrowed */
-    const double *const *start_along; /* those of the state at the start */
+    double deadline;                      /* CLOCK_MONOTONIC, seconds; 0 if there is no deadline */
+    sensitivities *sensitivities;         /* borrowed; NULL without sensitivities */
+    const double *const *start_sensitive; /* sensitivities of the initial state */
 } integrator_options;
 
-typedef struct integrator_counts {
-    double steps, rhs, jacobians, projections;
-} integrator_counts;
+/* Code outside the integrator and singularity/ reads `t`, `previous`, `steps`, `velocity`, `near_singularity`, `suspended`
+ * and `least_margin` only. */
+struct integrator {
+    const hamel_model *model;
+    dynamics *dynamics;
+    integrator_options options;
+    double t, previous; /* end and start of the last step */
+    long steps;         /* number of steps since integrator_create */
+    double *y, *dense;  /* state after the last step; scratch for dense output */
+    double *velocity;   /* n: q' of the right-hand side evaluated last */
 
-/* Starts at the consistent state (q, v) at settings.start. `k` is borrowed. NULL with a fault added. */
-integrator *integrator_create(const hamel_model *model, kinetics *k, const double *q, const double *v,
-                              const integrator_options *options, hamel_error *error);
-void integrator_free(integrator *w);
+    /* The current method. */
+    const stepper_kind *kind;
+    stepper *stepper;
+    stepper_problem problem;
+    arena method_memory;   /* memory of the stepper and the Newton solver */
+    newton_solver *newton; /* BDF only */
+    stepper_counts before; /* counts of the previous methods */
+    unsigned used;         /* USED_ bits of the methods used so far */
+    bool may_change;
+    double safety;                              /* factor on tolerances */
+    double rtol, atol_factor;                   /* tolerances with that factor */
+    double alpha, beta;                         /* current stabilization constants */
+    double forward_rate;                        /* separate stabilization rate of the sensitivities; 0 if none */
+    long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
+    double longest;                             /* longest step, decaying by DECAY each step */
+    long window_steps, window_stiff, window_evaluations; /* counts at the start of a stiffness window */
+    long failed_evaluations; /* count of values that are not finite, which do not indicate stiffness */
 
-/* One internal step. HAMEL_OK; HAMEL_CANCELED (flag, or deadline: see integrator_timed_out); HAMEL_NOT_FINITE,
- * HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION with a fault that says where and why. */
-hamel_status integrator_step(integrator *w, hamel_error *error);
+    /* The integrated state. */
+    forward *forward; /* NULL without sensitivities */
+    variables *variables;
+    bool plain;            /* whether w = q' */
+    size_t n, state_count; /* lengths of q and of (q, w) */
+    double *atol;          /* state_count: tolerances of (q, w) */
+    double *scratch;       /* 2n, for projections */
+    double *acceleration, *lambda;
+    double *wanted_lambda; /* lambda, or NULL if the right-hand side needs no multipliers */
+    double least_energy;   /* largest energy tolerance of all starts */
+    double most_work;      /* largest |W| so far */
 
-/* Goes on from the state (q, v) at time t with W = work, as from the start: order and step are found anew, the state may
- * have jumped and the mode of `k` may be another. `along`: the sensitivities there, where there are any. `step`: the
- * first step to try; 0: one is found. */
-hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v, const double *const *along,
-                                double work, double step, hamel_error *error);
+    /* The last failed evaluation, for the error message. */
+    hamel_status failure;
+    double failed_t, *failed_state;
+    bool canceled, timed_out;
+    bool evaluating_dense; /* set during dense output, whose evaluations must not be canceled */
 
-/* Takes no longer steps from now on, nor than the settings say. False when the solver refuses. */
-bool integrator_limit_step(integrator *w, double most);
+    /* Singular configurations. */
+    const stepper_kind *suspended; /* method that collocation replaces; NULL if collocation is not in use */
+    double suspended_safety, suspended_step;
+    long collocation_steps;  /* number of steps since collocation started */
+    bool collocation_failed; /* collocation is not used again until the constraints are regular */
+    singular_state singular; /* interpolated state */
+    double margin;           /* rank margin (kkt_margin) at the last evaluation */
+    double least_margin;     /* smallest rank margin in the last step */
+    double largest_margin;   /* largest rank margin since the last start */
+    size_t rank;             /* largest number of independent constraints since the last start */
+    double start_margin;     /* rank margin at the start of the last step */
+    double margin_slope;     /* |change of the rank margin| per time in the last step */
+    double margin_drop;      /* decrease of the rank margin in the last step */
+    double regular_step;     /* length of the last step without a nearly singular state; 0 initially */
+    bool near_singularity;   /* the last step may contain a singular configuration */
+    bool too_near;           /* a rough stage was too close to a singular configuration */
+};
+typedef struct integrator integrator;
 
-/* Below this rtol the method in force takes no shorter steps: rounding would outweigh what they gain. */
+/* Creates an integrator in `memory` and starts it from the consistent state (q, v) at settings.start. `k` is borrowed. On
+ * failure *out is NULL and, unless canceled, an error is added. */
+hamel_status integrator_create(integrator **out, arena *memory, const hamel_model *model, dynamics *k, const double *q,
+                               const double *v, const integrator_options *options, hamel_error *error) HAMEL_CHECKED;
+void integrator_free(integrator *w); /* frees resources outside that arena; does nothing for NULL */
+
+/* Takes one internal step. Returns HAMEL_CANCELED without an error if canceled or past the deadline. On failure returns
+ * HAMEL_NOT_FINITE, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION or HAMEL_NO_MEMORY, with an error that contains
+ * time and cause. */
+hamel_status integrator_step(integrator *w, hamel_error *error) HAMEL_CHECKED;
+
+/* Restarts from the state (q, v) at time t with W = work, and with a new order and step size. The state may have jumped, and
+ * the discrete state of the dynamics may have changed. `sensitive` are the sensitivities of the state, or NULL. `step` is the
+ * first step to try; 0 lets the method choose it. Returns statuses as integrator_step. */
+hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v,
+                                const double *const *sensitive, double work, double step,
+                                hamel_error *error) HAMEL_CHECKED;
+
+/* Sets an upper bound on all further steps, in addition to max_step. Returns false if the method rejects it. */
+bool integrator_limit_step(integrator *w, double most) HAMEL_CHECKED;
+
+/* Returns the smallest rtol that the current method uses; below it rounding would outweigh the gain of shorter steps. */
 double integrator_least_rtol(const integrator *w);
 
-double integrator_time(const integrator *w);
-/* Whether the last step met states at which the constraints are near to losing rank. */
-bool integrator_beside_singularity(const integrator *w);
-/* Whether the last step was one of the crossing method (collocation.c), which finds where constraints become dependent
- * itself, and takes no step on which the motion changes its branch. The instant in it; NAN: none. */
-bool integrator_crosses(const integrator *w);
-double integrator_instant(const integrator *w);
-/* Of the state evaluated and solved for last, which is the one on the constraints nearest to (q, v) at t: *near says whether
- * it is so near to dependent constraints that rounding is felt; *found is then what it has to be replaced by, or NULL where
- * nothing can be found. HAMEL_INTEGRATION where velocities follow from other variables and are lost there. */
-hamel_status integrator_see_across(integrator *w, double t, const double *q, const double *v, bool *near,
-                                   const across **found, hamel_error *error) HAMEL_CHECKED;
-/* Least margin (kkt_margin) that the last step met, relative to the largest since the start. */
-double integrator_margin(const integrator *w);
-/* Adds to a fault what may pass states at which constraints become dependent. */
-void integrator_suggest_passing(const integrator *w, hamel_error *error);
-double integrator_previous_time(const integrator *w); /* start of the last step */
-bool integrator_timed_out(const integrator *w);
-bool integrator_stopped(integrator *w); /* looks: canceled, or too late; for loops that nothing else bounds */
+/* Polls, and returns true if the run is canceled or past its deadline. Loops without another bound must call it. */
+bool integrator_stopped(integrator *w);
 
-/* The state at a time within the last step, or, before the first step after a start or restart, at that: q[n], v[n],
- * *work = W. */
+/* Interpolates q[n], v[n] and *work = W at a time within the last step. Before the first step t must be the start time. */
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
 
-/* s := the sensitivities at such a time. */
+/* Sets s to the sensitivities at such a time. */
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s,
                                                   hamel_error *error) HAMEL_CHECKED;
 
-/* v[n] := the velocities at (t, q) that have the w of (t, q, v): what the variables keep constant is so at q, too. */
+/* Replaces v[n] by the velocities at (t, q) for w(t, q, v), so that momenta that are constants of the motion are kept. */
 hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v,
                                        hamel_error *error) HAMEL_CHECKED;
 
-integrator_counts integrator_count(const integrator *w);
-/* n: velocities near those at the end of the last step: of the right-hand side evaluated last. */
-const double *integrator_near_velocities(const integrator *w);
-double integrator_steps(const integrator *w);       /* the same as in these counts, at less cost */
-const char *integrator_method(const integrator *w); /* "adams"; "adams, bdf" after a change */
+/* Computes q' and w' of a state y at t, and the multipliers in w->lambda if they are needed. */
+hamel_status integrator_evaluate(integrator *w, double t, const double *y, double *out,
+                                 hamel_error *error) HAMEL_CHECKED;
+
+stepper_counts integrator_count(const integrator *w);
+const char *integrator_method(const integrator *w); /* methods used so far, as "adams" or "adams, bdf" */
+
+/* Functions of the stepper_problem; `user` is the integrator (integrator_rates.c). */
+int integrator_rates(void *user, double t, const double *y, double *out);
+int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
+int integrator_project(void *user, double t, const double *y, double *c, double *error);
+int integrator_weights(void *user, const double *y, double *weight);
 
 #endif

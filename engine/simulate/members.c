@@ -1,81 +1,83 @@
-/* ensemble.c — members of an ensemble: eight at a time where the model is of that kind, and one after the other, each as a
- * run of its own, where it is not or a member was left over. */
-#include "engine/simulate/abreast.h"
+/* members.c — runs the members of a sweep in SIMD lanes if the model allows it, all others one by one by hamel_run. */
+#include "engine/simulate/members_vec8.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-typedef struct ensemble {
+typedef struct members_run {
     const hamel_variation *variation;
-    const hamel_ensemble_options *options;
-    const hamel_ensemble_sink *sink;
+    const hamel_members_options *options;
+    const hamel_members_sink *sink;
     hamel_error *error;
     variation_member member;
     size_t number; /* of the member that runs */
-} ensemble;
+} members_run;
 
-static bool take_row(void *context, const double *values, size_t count) {
-    const ensemble *e = context;
+static bool send_member_row(void *context, const double *values, size_t count) {
+    const members_run *e = context;
     return !e->sink->row || e->sink->row(e->sink->context, e->number, values, count);
 }
 
-static hamel_status canceled(const ensemble *e) {
+static hamel_status fail_member_canceled(const members_run *e) {
     return hamel_fail(e->error, HAMEL_CANCELED, "", 0, "canceled at member %zu", e->number);
 }
 
-static hamel_status tell_end(const ensemble *e, hamel_status status, const hamel_summary *s, const hamel_error *fault) {
-    if (status == HAMEL_CANCELED) return canceled(e);
-    if (status == HAMEL_NO_MEMORY) return hamel_fail(e->error, status, "", 0, "no memory for member %zu", e->number);
+static hamel_status send_member_end(const members_run *e, hamel_status status, const hamel_summary *s,
+                                    const hamel_error *error) {
+    if (status == HAMEL_CANCELED) return fail_member_canceled(e);
+    if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(e->error);
     bool incomplete = status == HAMEL_OK && s->outcome == HAMEL_INCOMPLETE && s->warning_count > 0;
     hamel_member_end end = {.status = status,
                             .outcome = status == HAMEL_OK ? s->outcome : HAMEL_FAILED,
                             .t = s->t,
                             .steps = s->steps,
                             .reason = incomplete ? s->warnings[s->warning_count - 1] : NULL,
-                            .error = status == HAMEL_OK ? NULL : fault};
-    return !e->sink->end || e->sink->end(e->sink->context, e->number, &end) ? HAMEL_OK : canceled(e);
+                            .error = status == HAMEL_OK ? NULL : error};
+    return !e->sink->end || e->sink->end(e->sink->context, e->number, &end) ? HAMEL_OK : fail_member_canceled(e);
 }
 
-static hamel_status run_member(ensemble *e, const double *values) {
+static hamel_status run_member(members_run *e, const double *values) {
     hamel_summary summary = {0};
-    hamel_error fault = {0};
+    hamel_error error = {0};
     hamel_run_options options = {.poll = e->options->poll};
-    hamel_sink sink = {.context = e, .row = take_row};
-    if (e->sink->begin && !e->sink->begin(e->sink->context, e->number)) return canceled(e);
-    hamel_status status = variation_set(e->variation, values, &e->member, &fault);
-    if (status == HAMEL_OK) status = hamel_run(&e->member.model, &options, &sink, &summary, &fault);
-    status = tell_end(e, status, &summary, &fault);
+    hamel_sink sink = {.context = e, .row = send_member_row};
+    if (e->sink->begin && !e->sink->begin(e->sink->context, e->number)) return fail_member_canceled(e);
+    hamel_status status = variation_set(e->variation, values, &e->member, &error);
+    if (status == HAMEL_OK) status = hamel_run(&e->member.model, &options, &sink, &summary, &error);
+    status = send_member_end(e, status, &summary, &error);
     hamel_summary_free(&summary);
-    hamel_error_clear(&fault);
+    hamel_error_clear(&error);
     return status;
 }
 
-static hamel_status run_alone(ensemble *e, size_t count, const double *values, const bool *left) {
+static hamel_status run_alone(members_run *e, size_t count, const double *values, const bool *left) {
     hamel_status status = HAMEL_OK;
     for (e->number = 0; e->number < count && status == HAMEL_OK; e->number++)
         if (!left || left[e->number]) status = run_member(e, values + e->number * variation_target_count(e->variation));
     return status;
 }
 
-static hamel_status run_all(ensemble *e, size_t count, const double *values) {
-    if (!abreast_serves(variation_model(e->variation))) return run_alone(e, count, values, NULL);
+static hamel_status run_all(members_run *e, size_t count, const double *values) {
+    if (!members_vec8_serves(variation_model(e->variation))) return run_alone(e, count, values, NULL);
     bool *left = calloc(count + 1, sizeof *left);
-    if (!left) return hamel_fail(e->error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
+    if (!left) return hamel_out_of_memory(e->error);
     hamel_status status =
-        abreast_run(e->variation, &e->member.model.settings, e->options, count, values, e->sink, left, e->error);
+        members_vec8_run(e->variation, &e->member.model.settings, e->options, count, values, e->sink, left, e->error);
     if (status == HAMEL_OK) status = run_alone(e, count, values, left);
     free(left);
     return status;
 }
 
-hamel_status hamel_ensemble_run(const hamel_variation *v, const hamel_ensemble_options *options, size_t count,
-                                const double *values, const hamel_ensemble_sink *sink, hamel_error *error) {
-    ensemble e = {.variation = v, .options = options, .sink = sink, .error = error};
+hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_options *options, size_t count,
+                               const double *values, const hamel_members_sink *sink, hamel_error *error) {
+    members_run e = {.variation = v, .options = options, .sink = sink, .error = error};
     if (!variation_member_create(&e.member, v)) {
         variation_member_free(&e.member);
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the members");
+        return hamel_out_of_memory(error);
     }
     model_settings *settings = &e.member.model.settings;
-    if (options->last_rows) { /* output times do not touch the steps */
+    assert(options && sink && (count == 0 || values));
+    if (options->last_rows) { /* output times do not affect the steps */
         settings->times = &settings->stop;
         settings->row_count = 1;
     }

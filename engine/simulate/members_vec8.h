@@ -1,20 +1,20 @@
-/* abreast.h — members of an ensemble eight at a time, each with steps of its own (dormand_prince.h).
+/* members_vec8.h — integration of the members of a sweep in eight SIMD lanes with separate steps (methods/dop853_vec8.h).
  *
- * A member's rows are the same bits whoever its neighbours are. Where such a run is not fit to judge itself (a value that is
- * not finite, steps that stability bounds, an energy that is off its balance, a budget at its end) the member is left to
- * be run alone, by what can tell why. */
-#ifndef HAMEL_SIMULATE_ABREAST_H
-#define HAMEL_SIMULATE_ABREAST_H
+ * The rows of a member do not depend on the members in the other lanes, to the last bit. A member is rerun alone by hamel_run,
+ * which reports the cause, if a value is not finite, steps are bounded by stability, the energy is unbalanced, or the member
+ * exceeds a limit. */
+#ifndef HAMEL_SIMULATE_MEMBERS_VEC8_H
+#define HAMEL_SIMULATE_MEMBERS_VEC8_H
 
 #include "engine/model/variation.h"
 
-/* Whether members of this model are run so: a motion without constraints, events and jumps, by method auto or erk. */
-bool abreast_serves(const hamel_model *model);
+/* Returns true if members of this model can run in SIMD lanes: no constraints, events or jumps; method auto or erk. */
+bool members_vec8_serves(const hamel_model *model);
 
-/* Runs members 0..count - 1; left[i] := member i is still to be run, alone. `settings` are those of each member.
- * HAMEL_OK, HAMEL_CANCELED, HAMEL_NO_MEMORY. */
-hamel_status abreast_run(const hamel_variation *v, const model_settings *settings,
-                         const hamel_ensemble_options *options, size_t count, const double *values,
-                         const hamel_ensemble_sink *sink, bool *left, hamel_error *error) HAMEL_CHECKED;
+/* Runs members 0 to count − 1 with `settings`. Sets left[i] to true if member i must be rerun alone. Returns HAMEL_CANCELED
+ * or HAMEL_NO_MEMORY with an error. */
+hamel_status members_vec8_run(const hamel_variation *v, const model_settings *settings,
+                              const hamel_members_options *options, size_t count, const double *values,
+                              const hamel_members_sink *sink, bool *left, hamel_error *error) HAMEL_CHECKED;
 
 #endif

@@ -1,36 +1,48 @@
-/* monitor.h — what a run proves about itself: residuals, invariants, checks, work balance, changes of rank. */
+/* monitor.h — monitoring of residuals, invariants, checks, the work balance and the rank during a run. */
 #ifndef HAMEL_SIMULATE_MONITOR_H
 #define HAMEL_SIMULATE_MONITOR_H
 
-#include "engine/simulate/lane.h"
+#include "engine/simulate/trajectory.h"
 
-/* Allocates the summary's arrays and names them. False without memory. */
-bool monitor_start(hamel_summary *summary, const hamel_model *model);
+typedef struct monitor {
+    hamel_summary *summary;
+    double initial_energy;            /* Jacobi integral at the initial state; NAN before the first state */
+    size_t settled_rank, latest_rank; /* rank of A last found twice in a row; rank at the state evaluated last */
+    /* Used only if A depends on velocities. */
+    double *gradients;    /* A at the state evaluated last; else NULL */
+    double *steepest;     /* per constraint: largest norm of its row of A so far */
+    const char *reversed; /* constraint whose gradient reversed near zero; NULL if there is none */
+    double reversed_at;   /* time of that reversal */
+} monitor;
 
-/* Finds which constraints depend on which others at the state seen last. HAMEL_SINGULAR when friction needs a multiplier
- * that is not unique; HAMEL_NO_MEMORY. */
-hamel_status monitor_redundancy(hamel_summary *summary, const lane *l, hamel_error *error) HAMEL_CHECKED;
+/* Allocates the arrays of the summary, which owns them, and sets their names. Scratch is allocated in `memory`. Returns false
+ * if out of memory. */
+bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hamel_model *model);
 
-/* Takes the state seen last by the lane into account. `row`: it is written out (residuals are reported of rows). The
- * first call sets the initial values of invariants and energy. */
-void monitor_see(hamel_summary *summary, const lane *l, bool row);
+/* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier that is
+ * not unique, or HAMEL_NO_MEMORY. */
+hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* The last step may have gone further than rows and checks show. */
-void monitor_follow(hamel_summary *summary, lane *l);
+/* Updates the summary from the state evaluated last by the trajectory. `row`: the state is output as a row; only rows count
+ * for the residuals. The first call sets the initial values of invariants and energy. */
+void monitor_add(monitor *o, const trajectory *l, bool row);
 
-/* Whether the work balance is off by far more than the tolerances asked for account for. */
-bool monitor_unbalanced(const hamel_summary *summary);
+/* Updates the maximum of the energy tolerance by its value at the end of the last step. */
+void monitor_add_step(monitor *o, trajectory *l);
 
-/* The same of the residuals of rows, which are not projected when the description says so. */
-bool monitor_adrift(const hamel_summary *summary);
+/* Does the same as monitor_add after an event, which may have changed the active constraints. */
+void monitor_add_event(monitor *o, const trajectory *l);
 
-/* The lane has been through an event: other constraints may act from here on. */
-void monitor_jump(hamel_summary *summary, const lane *l);
+/* Records the value of a check whose time is l->t. */
+void monitor_check_at(monitor *o, const trajectory *l, size_t check);
 
-/* The value of a check whose time is l->t. */
-void monitor_check_at(hamel_summary *summary, const lane *l, size_t check);
+/* Returns true if the error of the work balance is far larger than the energy tolerance. */
+bool monitor_is_unbalanced(const monitor *o);
 
-/* Judges invariants and checks at the end; `completed`: final checks count. */
-void monitor_finish(hamel_summary *summary, const hamel_model *model, bool completed);
+/* Returns true if the residuals of rows are far larger than rtol, which is possible without projection. */
+bool monitor_has_drifted(const monitor *o);
+
+/* Evaluates invariants and checks at the end of the run. `completed`: checks of the final state are included. */
+void monitor_finish(monitor *o, const hamel_model *model, bool completed);
 
 #endif

@@ -1,81 +1,111 @@
-/* roots.h — where functions of the state pass through zero along one integration.
+/* roots.h — search for the times at which functions of the state pass through zero along a trajectory.
  *
- * The functions are those that events of the description wait for, and how far each switch of the equations is inside its
- * branch. Each function has a side: the sign that it has, or will have once it leaves the zero it stands at. A step is searched
- * from its beginning for the first function that leaves its side; the instant is bracketed to rounding on the dense
- * output. It is done here and not by CVODE's own root finding because a function must be able to start at a zero that an
- * event has just left it at (with rounding on either side, and a rate that says where it goes), because a pair of
- * crossings within one step must be seen, and because it serves every integration method.
+ * The functions are the root functions of events, and the distance of each nonsmooth operator from the edge of its branch.
+ * Each function has a side: its sign, or at a zero the sign that it will have after leaving the zero. A step is searched from
+ * its beginning for the first function that leaves its side. The time is bracketed to rounding on the dense output.
  *
- * Sampling never influences it: only the integrator's steps do. */
+ * CVODE's root finding is not used for three reasons. After an event a function may start at its zero, with rounding on
+ * either side, and its rate decides the direction. Pairs of roots within one step must be found. Every method needs roots.
+ *
+ * Results depend on the integrator's steps only, not on output times. */
 #ifndef HAMEL_SIMULATE_ROOTS_H
 #define HAMEL_SIMULATE_ROOTS_H
 
+#include "engine/dynamics/stick_slip.h"
 #include "engine/simulate/integrator.h"
 #include "engine/simulate/uncertainty.h"
-#include "engine/solve/sticking.h"
 
-typedef struct roots roots;
+/* One function. Other modules read `passed`, `from_zero` and `unnoticed` only. */
+typedef struct root {
+    int side, start_side; /* −1, 1, or 0 if undetermined until the function moves away; start_: when the search began */
+    bool touching, start_touching; /* the function has been at its zero since the search began */
+    bool passed;    /* the function left its side at roots.t in a direction that counts, or skipped two roots */
+    bool jumped;    /* an event moved the function across or away from its zero when the search began */
+    bool from_zero; /* the function jumped by leaving its zero when the search began */
+    /* The following fields are used for events only. */
+    bool by_second_rate; /* the function left its zero by its second rate, as its rate was 0 */
+    bool turned;         /* the event of this function has stopped or reversed its rate */
+    bool stopped;        /* the event of this function has made its rate 0 */
+    bool stuck;          /* the event has left the contact closed, at rest and under load */
+    bool held;           /* active constraints of the event hold the function at its zero */
+    bool released;       /* the event has deactivated such a constraint, and the function has not moved away since */
+    bool undecided;      /* the function leaves its zero, but its event has no direction */
+    bool unnoticed; /* initially, the function leaves its zero without its event, or a contact is beyond its zero */
+} root;
 
-/* NULL without memory. `k` and `slips` (NULL where nothing sticks) are borrowed. */
-roots *roots_create(const hamel_model *model, kinetics *k, sticking *slips);
-void roots_free(roots *w);
+typedef struct roots {
+    const hamel_model *model;
+    dynamics *dynamics;
+    stick_slip *slips; /* NULL if no contact can stick */
+    size_t n, count;
+    double t; /* time at which the search began, or the root found last */
+    root *of;
+    bool begun;
+    double *noise, *last_noise; /* uncertainty of values of touching functions, now and at the end of the last search */
+    double *slack;              /* rates up to this size are treated as 0 */
+    double *first;              /* values when the search began */
+    double *low, *high;         /* values at both ends of the interval that is searched */
+    double *older, *trial;      /* values at the beginning of the previous interval; scratch */
+    double *q, *v, *a, *lambda, *free;
+    uncertainty uncertain;
+    bool needs_motion;              /* whether some function contains accelerations or reactions */
+    double weight_low, weight_high; /* Illinois weights of the bracket */
+    double pace, older_time;        /* sampling interval for contacts that stick; time of `older`, or NAN */
+} roots;
 
-/* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0: not known). For
- * roots_start also their second rates, and how large those may be by the tolerances alone. */
+/* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are borrowed. */
+roots *roots_create(arena *memory, const hamel_model *model, dynamics *k, stick_slip *slips);
+
+/* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0 if unknown).
+ * roots_start also needs their second rates, and the second rates that the tolerances alone may cause. */
 typedef struct roots_state {
     double t;
     const double *q, *v, *a, *lambda, *free, *rates, *bends, *bend_slack;
 } roots_state;
 
-/* Begins the search at a state. The functions that passed through zero in the search before stand at that zero unless
- * an event has moved them away; `changed`: an event has acted on the state or the mode. *again: that has taken
- * functions across their zeros; these count as found at the same instant. So do functions that are zero and about to
- * leave zero, at the start or because of another event, if their events change the motion. A contact (model_event) that
- * its event has left closed and under load is a fault. */
+/* Starts the search at a state. Functions that passed through zero in the previous search are at that zero unless an event
+ * has moved them away. `changed`: an event has changed the state or the discrete state. Sets *again to true if functions
+ * are found at this same time. These are functions that the change has moved across their zeros, and functions of events
+ * that change the motion if they are about to leave zero, initially or because of another event. Adds an error if an event
+ * has left its contact closed and under load (HAMEL_INTEGRATION), or if a contact without direction leaves zero
+ * (HAMEL_INVALID at the initial state). */
 hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
-/* Takes the branches behind the edges that switches have passed; their number in *count. `at`: the state there. Slips are
- * marked only: what they do there is to be decided. */
+/* Sets the new branches of the operators that have passed an edge, at the state on the edge, and *count to their number.
+ * Slips are only marked; call stick_slip_decide next. */
 hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
 
-/* Takes the branches of a state that an event has changed. A switch that has just passed an edge and still stands there
- * keeps the branch behind it. */
+/* Sets the branches after an event has changed the state. An operator that has just passed an edge and is still on the edge
+ * keeps its new branch. */
 hamel_status roots_follow_jump(roots *w, const roots_state *at, hamel_error *error) HAMEL_CHECKED;
 
-/* Begins the search from the same state once more. */
+/* Restarts the search from the same state. */
 void roots_again(roots *w);
 
 typedef enum roots_finding {
-    ROOTS_NONE,  /* nothing happens within the step */
-    ROOTS_FOUND, /* at roots_time, to those that roots_passed names */
-    ROOTS_MISSED /* the first step passed over the whole way away from a zero and back: take a shorter one */
+    ROOTS_NONE,  /* no root within the step */
+    ROOTS_FOUND, /* the functions with `passed` have a root at roots.t */
+    ROOTS_MISSED /* the first step skipped two roots of the same function; a shorter step is needed */
 } roots_finding;
 
-/* Searches the integrator's last step, from where the search began when that lies within it. */
+/* Searches the integrator's last step, from its beginning or from the time at which the search began if that is later. Returns
+ * HAMEL_CANCELED without an error. */
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) HAMEL_CHECKED;
 
-/* How long steps may be for the search to keep up with the forces on what sticks; infinite where nothing does. */
+/* Returns the longest step in which the search can sample the forces on sticking contacts; INFINITY if no contact sticks. */
 double roots_pace(const roots *w);
 
-double roots_time(const roots *w);
-/* Whether function i, found to pass with this rate, stood at its zero when the search began and now moves the other way
- * than it passed: the way between is too short for the integration to resolve. */
+/* Returns true if function i, which passes now, was at its zero when the search began and `rate` has the other direction. The
+ * interval in between is then too short for the integration to resolve. */
 bool roots_contradicts(const roots *w, size_t i, double rate);
-/* Records the rate of its function before and after event i. */
+/* Records the rate of the root function of event i before and after the event. */
 void roots_acted(roots *w, size_t i, double before, double after);
-/* Whether a function that is found to pass, at the rate `before`, moves back to its side at this rate. */
+/* Returns true if a function that passed with the rate `before` returns to its side with the rate `rate`. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
-/* Whether i is a contact that passes at the instant found, or so little later at this rate that time does not resolve it: then
- * it passes now. */
+/* Returns true if i is a contact that passes at the time found, or, at this rate, so soon after it that doubles do not resolve
+ * the difference; the contact is then marked as passed. */
 bool roots_meet(roots *w, size_t i, double rate);
-/* Whether the contact i, which meets its zero or is at it, closes at this rate. */
+/* Returns true if the contact i, which meets its zero (`meets`) or is at its zero, closes at this rate. */
 bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);
-bool roots_stood(const roots *w,
-                 size_t i); /* whether it was at its zero when the search began: it passes by leaving zero */
-/* Whether the function of event i leaves its zero at the start without anything happening, because the event only ends the
- * run or has no direction; or whether it is that of a contact and beyond its zero there. */
-bool roots_unnoticed(const roots *w, size_t i);
-bool roots_passed(const roots *w, size_t i); /* in a direction that counts; or is what was missed */
 
 #endif

@@ -1,4 +1,4 @@
-/* summary.c — the life of a summary. */
+/* summary.c — names of outcomes, and deallocation of summaries. */
 #include "engine/hamel.h"
 
 #include <stdlib.h>
@@ -19,6 +19,5 @@ void hamel_summary_free(hamel_summary *s) {
     free(s->redundant);
     free(s->redundancy);
     free(s->error_estimate);
-    free(s->gradients);
     *s = (hamel_summary){0};
 }

@@ -1,92 +1,107 @@
-/* lane.h — one integration and the view of it: states brought onto the manifold, with everything observed there. */
-#ifndef HAMEL_SIMULATE_LANE_H
-#define HAMEL_SIMULATE_LANE_H
+/* trajectory.h — integration of one set of initial values: projected states with accelerations, multipliers and outputs, and
+ * the events between them. */
+#ifndef HAMEL_SIMULATE_TRAJECTORY_H
+#define HAMEL_SIMULATE_TRAJECTORY_H
 
+#include "engine/dynamics/branch_change.h"
 #include "engine/simulate/events.h"
 #include "engine/simulate/impact_order.h"
 #include "engine/simulate/integrator.h"
 #include "engine/simulate/roots.h"
-#include "engine/solve/branch_change.h"
 
-typedef struct lane {
+struct trajectory {
     const hamel_model *model;
-    kinetics *kinetics;
+    dynamics *dynamics; /* all arrays of the trajectory are in its arena */
     integrator *integrator;
-    roots *roots;          /* NULL: no events or branches to watch */
-    sticking *sticking;    /* NULL: nothing sticks */
-    branch_change *change; /* NULL: branches are a matter of forces only */
-    int32_t turned; /* the first constraint that has turned at a jump of velocities, or −1; when, and its effect on h */
-    double turned_at, turned_energy;
+    roots *roots;            /* NULL if there are no events or branches */
+    stick_slip *stick_slip;  /* NULL if no contact can stick */
+    branch_change *branches; /* NULL if branches occur in forces only */
     events events;
-    double switches;                              /* branches changed so far */
-    bool due;                                     /* an event lies within the last step, at roots_time */
-    double since, since_work, *since_q, *since_v; /* where the integrator was started */
-    double t, *q, *v, *a, *lambda, *free;         /* the state seen last, projected */
-    dynamics_missed missed;                       /* of the equations of motion there */
-    double *given;                                /* 2n: q and v of it before they were projected */
-    double work, gained;                          /* W there, and the part of it that events gave */
-    double *fastest, *end;                        /* n: largest |q'| where that was looked at; 2n: scratch */
-    double *observed;                             /* outputs, invariants, checks, h */
-    double *before, *after;                       /* rows of a happening */
-    sensitivities *sensitivities;                 /* NULL: none asked for */
-    double **along, *derivatives;                 /* at the state seen last; and their columns */
-    double **since_along;                         /* where the integrator was started */
-    kinetics_memory memory;                       /* as the last step left it */
-    bool *meeting;                                /* of events: contacts that close at the instant */
-    /* Instants at which the order of impacts decides on the motion: how many, when, and two events of the first. */
-    double disordered, disordered_first, disordered_last;
-    size_t disordered_events[2];
-    bool again; /* the pending event was caused by the event that has just happened */
-} lane;
+    sensitivities *sensitivities; /* NULL if not requested */
+    dynamics_memory recalled;     /* memory of the dynamics after the last step */
 
-/* The sensitivities of the consistent state in q, v at the start, which was made of the model's; does nothing without. */
-hamel_status lane_start_sensitivities(lane *l, hamel_error *error) HAMEL_CHECKED;
+    /* The state evaluated last, projected. */
+    double t, *q, *v;           /* q and v are one array */
+    double *a, *lambda, *free;  /* n, m, n */
+    double *observed;           /* outputs, invariants, checks, Jacobi integral */
+    double *unprojected;        /* 2n: q and v before the projection */
+    equation_residual residual; /* residual of the equations of motion */
+    double work, event_work;    /* W, and the part of W that events have added */
+    double **sensitive;         /* sensitivities, 2n for each input */
+    double *derivatives;        /* columns of derivatives in a row */
+    double *fastest, *end;      /* n: largest |q'| at evaluations of the energy tolerance; 2n: scratch */
+    double *before, *after;     /* rows of an event record */
 
-/* Starts the integration from the consistent state in q, v. */
-hamel_status lane_start(lane *l, const integrator_options *options, hamel_error *error);
+    /* The state from which the integrator was started last. */
+    double start_t, start_work, *start_q, *start_v, **start_sensitive;
 
-/* Makes workspaces and takes the given initial state, not consistent yet. False with a fault. */
-bool lane_create(lane *l, const hamel_model *model, hamel_error *error);
-void lane_free(lane *l);
+    /* Events. */
+    bool event_pending; /* an event is within the last step, at roots->t */
+    bool chained;       /* the pending event was caused by the event that has just happened */
+    long branch_changes;
+    bool *closing; /* per event: whether its contact closes at the current time */
+    /* The first constraint whose gradient has jumped, or −1; the time, and the change of energy. */
+    int32_t turned;
+    double turned_at, turned_energy;
+    /* Times at which the order of impacts matters: their number, the first and the last, and two events of the first. */
+    long unordered;
+    double unordered_first, unordered_last;
+    size_t unordered_events[2];
+};
+typedef struct trajectory trajectory;
 
-/* Sees the state at a time that the last step covers, or (integrator NULL) the one in q, v: interpolated, projected onto
- * the constraints, accelerations and multipliers solved for, outputs evaluated. */
-hamel_status lane_see(lane *l, double t, hamel_error *error);
+/* Allocates workspaces and copies the given initial state, which need not be consistent. Returns HAMEL_NO_MEMORY with an
+ * error. Call trajectory_free in every case. */
+hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) HAMEL_CHECKED;
+void trajectory_free(trajectory *l);
 
-/* Takes the integrator on by one step and looks for events in it. Statuses as of integrator_step. */
-hamel_status lane_step(lane *l, hamel_error *error);
+/* Computes the sensitivities of the consistent initial state in q, v. Does nothing if sensitivities are not requested. */
+hamel_status trajectory_start_sensitivities(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* How far rows can be seen. When an event is due it lies there, and must happen before the lane goes on. */
-double lane_reach(const lane *l);
+/* Starts the integration from the consistent state in q, v. Call trajectory_evaluate before. */
+hamel_status trajectory_start(trajectory *l, const integrator_options *options, hamel_error *error) HAMEL_CHECKED;
 
-/* Makes the events that are due happen, one after the other, and starts the integrator anew. `tell` (may be NULL) is
- * called for each one that the description names; when it returns false the status is HAMEL_CANCELED without a fault. The state after the
- * last one has been seen. *terminated when one of them ends the run. */
-typedef bool lane_tell(void *context, const hamel_happening *happening);
-hamel_status lane_happen(lane *l, lane_tell *tell, void *context, bool *terminated, hamel_error *error);
+/* Evaluates the state at a time within the last step or, before trajectory_start, the state in q, v. Interpolates and projects
+ * the state, solves for accelerations and multipliers, and evaluates outputs. Returns HAMEL_INCOMPATIBLE if no state on the
+ * constraints is found, HAMEL_INTEGRATION at a singular configuration, or a status of the dynamics or the integrator. */
+hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* HAMEL_NOT_FINITE with a fault unless a check has a value at the state seen last. Of checks only those that always hold are
- * looked at when a state is seen. */
-hamel_status lane_demand_check(const lane *l, size_t check, hamel_error *error) HAMEL_CHECKED;
+/* Takes one step of the integrator and searches it for events. Returns statuses as integrator_step. */
+hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* The values of the recorded columns at the state seen last. */
-void lane_row(const lane *l, double *row);
+/* Returns the time up to which states can be evaluated. If an event is pending, this is its time, and
+ * trajectory_apply_events must be called before the next step. */
+double trajectory_reach(const trajectory *l);
 
-/* energy_tolerance at the state seen last. */
-double lane_energy_tolerance(const lane *l);
+/* Applies the pending events one after the other, evaluates the state after the last one, and restarts the integrator.
+ * `report` (may be NULL) is called for each event of the description. If it returns false, HAMEL_CANCELED is returned without
+ * an error. Sets *terminated to true if an event ends the run. */
+typedef bool trajectory_report(void *context, const hamel_event_record *record);
+hamel_status trajectory_apply_events(trajectory *l, trajectory_report *report, void *context, bool *terminated,
+                                     hamel_error *error) HAMEL_CHECKED;
 
-/* The same at the end of the last step, for a peak that no row may show: 0 unless some velocity has become the largest of
- * its coordinate by a fifth. */
-double lane_energy_tolerance_of_step(lane *l);
+/* Returns HAMEL_NOT_FINITE, with an error, if a check is not finite at the state evaluated last. trajectory_evaluate tests
+ * this only for checks that must hold at all times. */
+hamel_status trajectory_require_check(const trajectory *l, size_t check, hamel_error *error) HAMEL_CHECKED;
 
-static inline const double *lane_invariants(const lane *l) {
-    return l->observed + l->model->output_count;
+/* Sets row[column_count] to the recorded columns at the state evaluated last. */
+void trajectory_row(const trajectory *l, double *row);
+
+/* Returns the energy tolerance at the state evaluated last. */
+double trajectory_energy_tolerance(const trajectory *l);
+
+/* Returns the energy tolerance at the end of the last step, for the maximum between rows. Returns 0 unless some velocity
+ * exceeds the previous maximum of its coordinate by a fifth. */
+double trajectory_energy_tolerance_of_step(trajectory *l);
+
+static inline const double *trajectory_invariants(const trajectory *l) {
+    return l->observed + l->model->observation.output_count;
 }
-static inline const double *lane_checks(const lane *l) {
-    return lane_invariants(l) + l->model->invariant_count;
+static inline const double *trajectory_checks(const trajectory *l) {
+    return trajectory_invariants(l) + l->model->observation.invariant_count;
 }
-static inline double lane_jacobi(const lane *l) {
-    return l->observed[l->model->observed_count - 1];
+static inline double trajectory_jacobi(const trajectory *l) {
+    return l->observed[l->model->observation.count - 1];
 }
 
 #endif

@@ -1,41 +1,31 @@
-/* uncertainty.c — see the header. Direction 0 of the tangents is the motion, the others are the axes of the state. */
+/* uncertainty.c — error bounds from tangents. Direction 0 is the motion; the other directions are the axes of the state. */
 #include "engine/simulate/uncertainty.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-bool uncertainty_create(uncertainty *u, const hamel_model *model, const program *p) {
+bool uncertainty_create(uncertainty *u, arena *memory, const hamel_model *model, const program *p) {
     *u = (uncertainty){.model = model, .program = p};
-    u->work = calloc(program_workspace_doubles(p) + 1, sizeof *u->work);
-    u->tangent_work = calloc(program_tangent_doubles(p) + 1, sizeof *u->tangent_work);
-    u->seeds = calloc((2 * model->n + 1) * PROGRAM_LANES, sizeof *u->seeds);
-    u->dots = calloc(program_output_count(p) * PROGRAM_LANES + 1, sizeof *u->dots);
-    if (!u->work || !u->tangent_work || !u->seeds || !u->dots) {
-        uncertainty_free(u);
-        return false;
-    }
+    u->work = arena_alloc(memory, program_workspace_doubles(p), sizeof *u->work);
+    u->tangent_work = arena_alloc(memory, program_tangent_doubles(p), sizeof *u->tangent_work);
+    u->seeds = arena_alloc(memory, (2 * model->n + 1) * PROGRAM_LANES, sizeof *u->seeds);
+    u->dots = arena_alloc(memory, program_output_count(p) * PROGRAM_LANES, sizeof *u->dots);
+    if (!u->work || !u->tangent_work || !u->seeds || !u->dots) return false;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     program_prepare(p, &in, u->work);
     return true;
 }
 
-void uncertainty_free(uncertainty *u) {
-    free(u->work);
-    free(u->tangent_work);
-    free(u->seeds);
-    free(u->dots);
-    *u = (uncertainty){0};
-}
-
-/* The seeds of the directions from `first` on. */
-static program_inputs seed(uncertainty *u, size_t first, const double *v, const double *a) {
+/* Sets the seeds of PROGRAM_LANES directions, starting with direction `first`. */
+static program_inputs seed_directions(uncertainty *u, size_t first, const double *v, const double *a) {
     size_t n = u->model->n;
     double *q_seeds = u->seeds, *v_seeds = q_seeds + n * PROGRAM_LANES, *t_seeds = v_seeds + n * PROGRAM_LANES;
     program_inputs seeds = {{0}};
     memset(u->seeds, 0, (2 * n + 1) * PROGRAM_LANES * sizeof *u->seeds);
     for (size_t lane = 0; lane < PROGRAM_LANES && first + lane <= 2 * n; lane++)
-        if (first + lane > 0) q_seeds[(first + lane - 1) * PROGRAM_LANES + lane] = 1; /* velocities lie behind */
+        if (first + lane > 0)
+            q_seeds[(first + lane - 1) * PROGRAM_LANES + lane] = 1; /* velocities follow the coordinates */
     if (first == 0) {
         t_seeds[0] = 1;
         for (size_t i = 0; i < n; i++) {
@@ -53,10 +43,11 @@ void uncertainty_find(uncertainty *u, const program_inputs *in, const double *q,
                       double *value, double *rate, double *motion) {
     const model_settings *s = &u->model->settings;
     size_t n = u->model->n, count = program_output_count(u->program);
+    assert(u->program && rate);
     if (value) memset(value, 0, count * sizeof *value);
     memset(rate, 0, count * sizeof *rate);
     for (size_t first = 0; first <= 2 * n; first += PROGRAM_LANES) {
-        program_inputs seeds = seed(u, first, v, a);
+        program_inputs seeds = seed_directions(u, first, v, a);
         program_tangent(u->program, in, &seeds, u->work, u->tangent_work, NULL, u->dots);
         for (size_t lane = 0; lane < PROGRAM_LANES && first + lane <= 2 * n; lane++) {
             bool along = first + lane == 0;

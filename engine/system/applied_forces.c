@@ -1,13 +1,13 @@
-/* applied_forces.c — forces that a description gives: on coordinates and quasi-velocities, by a dissipation function, and
- * what a constraint that is not ideal exerts beyond its reaction.
+/* applied_forces.c — binds given forces: generalized forces on coordinates and quasi-velocities, Rayleigh's dissipation
+ * function, and the prescribed part of the reaction of a nonideal constraint.
  *
- * Constraints have their equations by then: a force may ask for their multipliers and reactions. */
+ * The equations of the constraints must be set first, since a force may contain multipliers and reactions. */
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
 #include <string.h>
 
-/* lambda(c) and reaction(c, x) inside forces: the true multipliers, solved for together with the accelerations. */
+/* Provides lambda(c) and reaction(c, x) in forces: the true multipliers, solved for together with accelerations. */
 static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     const system_constraint *c = &s->constraints[arguments[0]];
@@ -22,7 +22,7 @@ graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_s
     return system_bind(s, e, PLACE_FORCE, scope, SYNTAX_EXPRESSION, s->error->count ? NULL : &quantities);
 }
 
-/* Rayleigh's function is a place of forces: it may contain reactions. */
+/* Binds Rayleigh's function, which may contain the same symbols as forces, including reactions. */
 void forces_dissipation(hamel_system *s) {
     const hamel_expression *e = &s->description->dissipation;
     s->dissipation = binder_force(s, e, NULL);
@@ -30,17 +30,17 @@ void forces_dissipation(hamel_system *s) {
     if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
 }
 
-/* The coordinate that a force is given for; -1 with a fault. */
+/* Returns the index of the coordinate on which a force acts, or -1 after adding an error. */
 static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *what, const char *name) {
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return index;
-    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "%s for `%s`, which is no coordinate", what, name);
+    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "%s for `%s`, which is not a coordinate", what, name);
     const char *nearest = system_nearest_coordinate(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;
 }
 
-/* ideal(x) inside C; lambda(c) there is the ideal part, too (Udwadia 2000, eq. 28: C is evaluated for the ideal reaction). */
+/* Provides ideal(x) and lambda(c) in C, both for ideal constraints: C is a function of the ideal reaction (Udwadia 2000, eq. 28). */
 static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;

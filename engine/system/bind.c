@@ -1,11 +1,12 @@
-/* bind.c — expressions to nodes.
+/* bind.c — translates expressions to graph nodes.
  *
- * Postfix code runs on a value stack in one loop; sum() jumps back to its body. A name that refers to a definition not
- * bound yet is noted and stands for 0 in this walk; the caller then binds what was noted and walks again, so chains of
- * definitions of any length need no recursion and each expression is walked at most twice. */
+ * One loop runs the postfix code on a value stack; sum() jumps back to its body. If a name refers to a definition that is
+ * not bound yet, the walk notes it and uses 0. The caller then binds the noted definitions and walks the expression again.
+ * Chains of definitions of any length need no recursion, and each expression is walked at most twice. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 enum { SUM_DEPTH = 16, INDEX_MAX = 4, NAME_BYTES = 256 };
-static const double STEPS_MAX = 50e6; /* of the machine, for one description: bounds sum(i, 1, 10^12, 0) */
+static const double STEPS_MAX = 50e6; /* steps of the machine for one description; stops sum(i, 1, 10^12, 0) */
 
 typedef struct place_info {
     const char *meaning;
@@ -32,7 +33,7 @@ static const char *const quantity_texts[] = {
 };
 
 typedef struct sum_frame {
-    size_t body; /* index of the first item of the body */
+    size_t body; /* index of the first item of the sum's body */
     long long at, last;
     graph_node total;
     size_t variable;
@@ -45,14 +46,14 @@ typedef struct machine {
     system_place place;
     const system_quantities *quantities;
     loop_scope scope;
-    size_t depth; /* of the value stack */
+    size_t depth; /* number of values on the stack */
     sum_frame frames[SUM_DEPTH];
     size_t frame_count;
 } machine;
 
 bool binder_graph_fault(hamel_system *s, const char *pointer) {
-    if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT) return false; /* said once */
-    if (graph_status(s->graph) == HAMEL_CANCELED) return false;                               /* as is this */
+    if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT) return false; /* already reported */
+    if (graph_status(s->graph) == HAMEL_CANCELED) return false;                               /* already reported */
     if (graph_status(s->graph) == HAMEL_LIMIT)
         (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system needs more than %zu expression nodes",
                          s->limits->nodes);
@@ -74,9 +75,9 @@ static bool fault(machine *m, const syntax_item *item, const char *format, ...) 
     return false;
 }
 
-static bool push(machine *m, graph_node node, const char *name) {
+static bool push_value(machine *m, graph_node node, const char *name) {
     system_binder *b = m->s->binder;
-    if (node < 0 && !name) /* a quantity's provider has said why, or the graph ended */
+    if (node < 0 && !name) /* a quantity's provider has reported it, or the graph failed */
         return graph_status(m->s->graph) != HAMEL_OK && binder_graph_fault(m->s, m->pointer);
     machine_value *stack = arena_grow(m->s->memory, b->stack, &b->stack_capacity, m->depth + 1, sizeof *stack);
     if (!stack) return binder_graph_fault(m->s, m->pointer);
@@ -85,7 +86,8 @@ static bool push(machine *m, graph_node node, const char *name) {
     return true;
 }
 
-static machine_value pop(machine *m) {
+static machine_value pop_value(machine *m) {
+    assert(m->depth > 0);
     return m->s->binder->stack[--m->depth];
 }
 
@@ -101,8 +103,8 @@ static void note_parameters(hamel_system *s, graph_node node, bool *flags) {
     for (size_t k = 0; k < count; k++) flags[list[k]] = true;
 }
 
-/* Notes that the numbers of the parameters in a node shape the equations. */
-static void note_structural(hamel_system *s, graph_node node) {
+/* Marks the parameters in a node as structural: their numbers are part of the equations. */
+void binder_note_structural(hamel_system *s, graph_node node) {
     note_parameters(s, node, s->parameter_structural);
 }
 
@@ -112,12 +114,12 @@ void binder_note_judged(hamel_system *s, graph_node node) {
 
 static bool integer_value(machine *m, const syntax_item *item, graph_node node, const char *what, long long *value) {
     double number;
-    note_structural(m->s, node);
+    binder_note_structural(m->s, node);
     if (!binder_number(m->s, node, &number)) {
         if (graph_status(m->s->graph) != HAMEL_OK) return binder_graph_fault(m->s, m->pointer);
-        *value = 1; /* any: this walk's result is thrown away when a parameter is still waiting for its value */
+        *value = 1; /* arbitrary: the result of this walk is discarded if a parameter is not bound yet */
         return m->s->binder->waiting_count > 0 ||
-               fault(m, item, "%s must be a number made of parameters and loop variables", what);
+               fault(m, item, "%s may contain only numbers, parameters and loop variables", what);
     }
     if (number != floor(number) || fabs(number) > 1e15)
         return fault(m, item, "%s must be an integer, but is %.17g", what, number);
@@ -125,7 +127,7 @@ static bool integer_value(machine *m, const syntax_item *item, graph_node node, 
     return true;
 }
 
-/* name, name[3], name[1,2], name[3].1 from `count` indices on the stack; into text[NAME_BYTES]. */
+/* Writes name, name[3], name[1,2] or name[3].1 to text[NAME_BYTES]; pops the item's `count` indices from the stack. */
 static bool indexed_name(machine *m, const syntax_item *item, char *text) {
     if (item->count > INDEX_MAX) return fault(m, item, "a name may have at most %d indices", INDEX_MAX);
     if (item->length > NAME_BYTES / 2) return fault(m, item, "the name is longer than %d bytes", NAME_BYTES / 2);
@@ -152,11 +154,11 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                        : extra & GRAPH_DEPENDS(SYMBOL_VELOCITY)     ? "velocities"
                        : extra & GRAPH_DEPENDS(SYMBOL_COORDINATE)   ? "coordinates"
                                                                     : "time";
-    return fault(m, item, "%s may not be used here: `%s` contains %s, and this place takes %s", what, text, what,
+    return fault(m, item, "%s may not be used here: `%s` contains %s, but only %s are allowed", what, text, what,
                  places[m->place].meaning);
 }
 
-/* The coordinate whose velocity other notations call xdot, x_dot, dx or xd; NULL. */
+/* Returns the coordinate x if text is xdot, x_dot, dx or xd (its velocity in other notations), otherwise NULL. */
 static const char *coordinate_of_velocity(const machine *m, const char *text) {
     static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
     char name[NAME_BYTES];
@@ -182,7 +184,7 @@ static bool unknown_name(machine *m, const syntax_item *item, const char *text) 
     }
     const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
     if (m->place == PLACE_PARAMETERS && !nearest)
-        hamel_suggest(m->s->error, "numbers and parameters are all that may be used here");
+        hamel_suggest(m->s->error, "use only numbers and parameters here");
     else if (nearest)
         hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
     else
@@ -191,6 +193,7 @@ static bool unknown_name(machine *m, const syntax_item *item, const char *text) 
 }
 
 bool binder_need_slot(hamel_system *s, int32_t slot) {
+    assert(0 <= slot && (size_t)slot < s->binder->slot_count);
     system_binder *b = s->binder;
     if (b->slots[slot].state == SLOT_BOUND || b->slots[slot].state == SLOT_FAULTY) return true;
     int32_t *waiting = arena_grow(s->memory, b->waiting, &b->waiting_capacity, b->waiting_count + 1, sizeof *waiting);
@@ -200,8 +203,8 @@ bool binder_need_slot(hamel_system *s, int32_t slot) {
     return false;
 }
 
-/* The node of a slot's component; 0 while it waits to be bound, or when it is faulty: that was reported where it is
- * written. */
+/* Returns the node of a slot's component. Returns the number 0 if the slot is not bound yet, or has an error, which is
+ * reported at the slot's own position. */
 static graph_node slot_node(machine *m, int32_t slot, long long component) {
     const bind_slot *at = &m->s->binder->slots[slot];
     return binder_need_slot(m->s, slot) && at->state == SLOT_BOUND ? at->nodes[component - 1]
@@ -229,13 +232,13 @@ static bool is_loop_variable(machine *m, const char *text, size_t length, double
     return false;
 }
 
-/* A declared quantity; `text` may end in an index that picks a component of a vector. */
+/* Finds a declared quantity; `text` may end in the index of a component of a vector. */
 static bool find_quantity(machine *m, const syntax_item *item, char *text, graph_node *node, bool *primable) {
     system_binder *b = m->s->binder;
     graph *g = m->s->graph;
     int32_t found = symbol_find(&b->quantities, text, strlen(text));
     long long component = 0;
-    if (found < 0) { /* u[2] of a vector u, or u[i,2] of a family of vectors */
+    if (found < 0) { /* component 2 of a vector: u[2], or u[i,2] in a family */
         char base[NAME_BYTES];
         char *cut = strrchr(text, ',');
         if (!cut) cut = strrchr(text, '[');
@@ -244,12 +247,13 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         found = symbol_find(&b->quantities, base, strlen(base));
         if (found < 0 || b->quantities.symbols[found].value % ENTRY_KINDS != ENTRY_SLOT)
             return unknown_name(m, item, text);
-        component = strtoll(cut + 1, NULL, 10); /* indexed_name wrote it */
+        component = strtoll(cut + 1, NULL, 10); /* valid: written by indexed_name */
     }
     int32_t entry = b->quantities.symbols[found].value, index = entry / ENTRY_KINDS;
     switch (entry % ENTRY_KINDS) {
-    case ENTRY_PARAMETER:                                                        /* its slot has the same index */
-        if (b->slots[index].state != SLOT_BOUND) *node = slot_node(m, index, 1); /* notes that it is needed first */
+    case ENTRY_PARAMETER: /* parameter i is slot i */
+        if (b->slots[index].state != SLOT_BOUND)
+            *node = slot_node(m, index, 1); /* notes that the slot must be bound first */
         *node = b->slots[index].state == SLOT_FAULTY ? graph_number(g, 1) : graph_symbol(g, SYMBOL_PARAMETER, index);
         return true;
     case ENTRY_COORDINATE:
@@ -292,7 +296,7 @@ static bool run_name(machine *m, const syntax_item *item) {
     }
     if (item->primes) strncat(text, item->primes == 2 ? "''" : "'", sizeof text - strlen(text) - 1);
     if (node >= 0 && !allowed(m, item, node, text)) return false;
-    return push(m, node, NULL);
+    return push_value(m, node, NULL);
 }
 
 static bool element_argument(machine *m, const syntax_item *item, const symbol_table *table, const char *kind,
@@ -302,7 +306,7 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
         *index = table->symbols[found].value;
         return true;
     }
-    (void)fault(m, item, "%s() needs a %s, and there is none named `%s`", quantity_texts[item->op], kind, name);
+    (void)fault(m, item, "%s() needs a %s, but `%s` is not one", quantity_texts[item->op], kind, name);
     const char *of_joint = arena_format(m->s->memory, "%s.1", name);
     const char *nearest = of_joint && symbol_find(table, of_joint, strlen(of_joint)) >= 0
                               ? of_joint
@@ -317,7 +321,7 @@ static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
         return fault(m, item, "der() cannot differentiate accelerations or multipliers");
     graph_node rate = system_rate(m->s, e, m->pointer, "the operand of der()");
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
-    return push(m, rate, NULL);
+    return push_value(m, rate, NULL);
 }
 
 static bool note_element(hamel_system *s, int32_t element) {
@@ -329,7 +333,7 @@ static bool note_element(hamel_system *s, int32_t element) {
     return true;
 }
 
-/* position(P, k) and its rates, angular_velocity(B, k); the third component of a position in the plane is 0. */
+/* Runs position(P, k), its rates, or angular_velocity(B, k). In the plane the third component of a position is 0. */
 static bool run_motion(machine *m, const syntax_item *item, const char *name, graph_node k) {
     int32_t element;
     long long component;
@@ -353,19 +357,19 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
         node = system_rate(m->s, node, m->pointer, "a position");
     if (item->op == QUANTITY_ACCELERATION) node = system_rate(m->s, node, m->pointer, "a velocity");
     if (node >= 0 && !allowed(m, item, node, quantity_texts[item->op])) return false;
-    return push(m, node, NULL);
+    return push_value(m, node, NULL);
 }
 
-/* table(NAME, x); 0 while the table waits for its values, or is faulty: that was reported where it is written. */
+/* Runs table(NAME, x). The result is 0 if the table is not bound yet, or has an error, which is reported at the table. */
 static bool run_table(machine *m, const syntax_item *item, const char *name, graph_node x) {
     int32_t table;
     graph *g = m->s->graph;
     if (!element_argument(m, item, &m->s->binder->table_names, "table", name, &table)) return false;
     bool made = binder_need_table(m->s, table);
-    return push(m, made ? graph_lookup(g, x, m->s->binder->tables[table].index, 0) : graph_number(g, 0), NULL);
+    return push_value(m, made ? graph_lookup(g, x, m->s->binder->tables[table].index, 0) : graph_number(g, 0), NULL);
 }
 
-/* k of kinetic_energy(k). */
+/* Reads the argument k of kinetic_energy(k). */
 static bool degree_argument(machine *m, const syntax_item *item, graph_node k, int32_t *degree) {
     long long value;
     if (!integer_value(m, item, k, "the degree", &value)) return false;
@@ -375,17 +379,17 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
-/* Where else than in outputs a quantity may stand. */
+/* Returns a text that names where, in addition to outputs, a quantity may be used. */
 static const char *known_elsewhere(int quantity) {
-    if (quantity == QUANTITY_IDEAL) return ", and in the `nonideal` of a constraint, though not in what that refers to";
-    if (quantity == QUANTITY_REACTION) return ", and in forces, though not in what these refer to";
+    if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
+    if (quantity == QUANTITY_REACTION) return ", and in forces, but not in definitions used there";
     return " only";
 }
 
 static bool run_quantity(machine *m, const syntax_item *item) {
     machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     int32_t index[2] = {-1, -1};
-    for (int32_t k = item->count; k-- > 0;) argument[k] = pop(m);
+    for (int32_t k = item->count; k-- > 0;) argument[k] = pop_value(m);
     switch (item->op) {
     case QUANTITY_DER: return run_rate(m, item, argument[0].node);
     case QUANTITY_POSITION:
@@ -413,35 +417,35 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     }
     if (item->op == QUANTITY_LAMBDA) {
         graph_node lambda = graph_symbol(m->s->graph, SYMBOL_MULTIPLIER, index[0]);
-        return (lambda < 0 || allowed(m, item, lambda, "lambda()")) && push(m, lambda, NULL);
+        return (lambda < 0 || allowed(m, item, lambda, "lambda()")) && push_value(m, lambda, NULL);
     }
     bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION,
          in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
-    bool served = m->quantities || m->s->error->count > 0; /* after a fault only syntax and names are looked at */
+    bool served = m->quantities || m->s->error->count > 0; /* after an error, check only syntax and names */
     if ((m->place != PLACE_OUTPUT && !in_force && !in_nonideal) || !served) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
-        hamel_suggest(m->s->error, "it is known in outputs, invariants and checks%s", known_elsewhere(item->op));
+        hamel_suggest(m->s->error, "it is available in outputs, invariants and checks%s", known_elsewhere(item->op));
         return false;
     }
-    if (!m->quantities) return push(m, graph_number(m->s->graph, 0), NULL);
+    if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
     size_t faults = m->s->error->count;
     graph_node node = m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index);
     if (node < 0 && m->s->error->count > faults) {
         hamel_relocate(m->s->error, m->pointer, item->column);
         hamel_quote(m->s->error, m->code->text, m->code->length);
     }
-    return push(m, node, NULL);
+    return push_value(m, node, NULL);
 }
 
 static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
     long long first, last;
-    graph_node upper = pop(m).node, lower = pop(m).node;
+    graph_node upper = pop_value(m).node, lower = pop_value(m).node;
     if (!integer_value(m, item, lower, "the lower end of sum()", &first)) return false;
     if (!integer_value(m, item, upper, "the upper end of sum()", &last)) return false;
     size_t body = *at + 1;
     if (first > last) {
-        *at = body + (size_t)item->count; /* its SYNTAX_SUM_END; the loop steps past it */
-        return push(m, graph_number(m->s->graph, 0), NULL);
+        *at = body + (size_t)item->count; /* index of SYNTAX_SUM_END; the loop then skips it */
+        return push_value(m, graph_number(m->s->graph, 0), NULL);
     }
     if (m->frame_count == SUM_DEPTH || m->scope.count == SCOPE_MAX) return fault(m, item, "sum() is nested too deeply");
     m->frames[m->frame_count++] = (sum_frame){body, first, last, graph_number(m->s->graph, 0), m->scope.count};
@@ -450,18 +454,19 @@ static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
 }
 
 static bool run_sum_end(machine *m, size_t *at) {
+    assert(m->frame_count > 0);
     sum_frame *f = &m->frames[m->frame_count - 1];
-    f->total = graph_add(m->s->graph, f->total, pop(m).node);
+    f->total = graph_add(m->s->graph, f->total, pop_value(m).node);
     if (f->total < 0) return binder_graph_fault(m->s, m->pointer);
     if (f->at < f->last) {
         f->at++;
         m->scope.variables[f->variable].value = (double)f->at;
-        *at = f->body - 1; /* the loop steps to the body */
+        *at = f->body - 1; /* the loop then advances to the body */
         return true;
     }
     m->frame_count--;
     m->scope.count--;
-    return push(m, f->total, NULL);
+    return push_value(m, f->total, NULL);
 }
 
 static void warn_of_degrees(machine *m, const syntax_item *item, graph_node x) {
@@ -476,16 +481,16 @@ static bool run_item(machine *m, const syntax_item *item, size_t *at) {
     graph_node x, y = GRAPH_NONE, z = GRAPH_NONE;
     char text[NAME_BYTES];
     switch ((syntax_kind)item->kind) {
-    case SYNTAX_NUMBER: return push(m, graph_number(g, item->as.number), NULL);
+    case SYNTAX_NUMBER: return push_value(m, graph_number(g, item->as.number), NULL);
     case SYNTAX_NAME: return run_name(m, item);
     case SYNTAX_ARGUMENT:
-        return indexed_name(m, item, text) && push(m, GRAPH_NONE, arena_text(m->s->memory, text, strlen(text)));
+        return indexed_name(m, item, text) && push_value(m, GRAPH_NONE, arena_text(m->s->memory, text, strlen(text)));
     case SYNTAX_OPERATOR:
-        if (graph_op_get((graph_op)item->op)->arity > 2) z = pop(m).node;
-        if (graph_op_get((graph_op)item->op)->arity > 1) y = pop(m).node;
-        x = pop(m).node;
+        if (graph_op_get((graph_op)item->op)->arity > 2) z = pop_value(m).node;
+        if (graph_op_get((graph_op)item->op)->arity > 1) y = pop_value(m).node;
+        x = pop_value(m).node;
         if (item->op == GRAPH_SIN || item->op == GRAPH_COS || item->op == GRAPH_TAN) warn_of_degrees(m, item, x);
-        return push(m, graph_apply(g, (graph_op)item->op, x, y, z), NULL);
+        return push_value(m, graph_apply(g, (graph_op)item->op, x, y, z), NULL);
     case SYNTAX_QUANTITY: return run_quantity(m, item);
     case SYNTAX_SUM: return run_sum(m, item, at);
     case SYNTAX_SUM_END: return run_sum_end(m, at);
@@ -496,7 +501,7 @@ static bool run_item(machine *m, const syntax_item *item, size_t *at) {
 bool binder_step(hamel_system *s, const char *pointer, int column) {
     system_binder *b = s->binder;
     if (++b->steps > STEPS_MAX) {
-        if (s->error->status == HAMEL_LIMIT) return false; /* said once */
+        if (s->error->status == HAMEL_LIMIT) return false; /* already reported */
         (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, column,
                          "the sums and families of this description expand to more than %.0f operations", STEPS_MAX);
         return false;
@@ -505,8 +510,8 @@ bool binder_step(hamel_system *s, const char *pointer, int column) {
     return !b->canceled;
 }
 
-/* Runs items [0, count), leaving the results on the stack. */
-static bool run(machine *m, size_t count) {
+/* Runs items [0, count) and leaves the results on the stack. */
+static bool run_machine(machine *m, size_t count) {
     for (size_t at = 0; at < count; at++) {
         if (!binder_step(m->s, m->pointer, m->code->items[at].column)) return false;
         if (!run_item(m, &m->code->items[at], &at)) return false;
@@ -518,9 +523,10 @@ bool binder_integers(hamel_system *s, const syntax *code, size_t count, const lo
                      long long *values, size_t value_count) {
     machine m = {.s = s, .code = code, .pointer = pointer, .place = PLACE_PARAMETERS};
     if (scope) m.scope = *scope;
-    if (!run(&m, count)) return false;
+    if (!run_machine(&m, count)) return false;
     for (size_t k = value_count; k-- > 0;)
-        if (!integer_value(&m, &code->items[count ? count - 1 : 0], pop(&m).node, "an index", &values[k])) return false;
+        if (!integer_value(&m, &code->items[count ? count - 1 : 0], pop_value(&m).node, "an index", &values[k]))
+            return false;
     return true;
 }
 
@@ -528,12 +534,11 @@ static graph_node bind_once(hamel_system *s, const hamel_expression *e, const sy
                             const loop_scope *scope, const system_quantities *quantities) {
     machine m = {.s = s, .code = code, .pointer = e->pointer, .place = place, .quantities = quantities};
     if (scope) m.scope = *scope;
-    return run(&m, code->count) ? pop(&m).node : GRAPH_NONE;
+    return run_machine(&m, code->count) ? pop_value(&m).node : GRAPH_NONE;
 }
 
-/* Walks an expression; *complete is false when it needs slots that are not bound (they are in b->waiting). */
-static graph_node bind_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
-                            syntax_goal goal, const system_quantities *quantities, bool *complete) {
+graph_node binder_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
+                       syntax_goal goal, const system_quantities *quantities, bool *complete) {
     *complete = true;
     if (e->is_number) {
         if (!isfinite(e->number))
@@ -548,149 +553,4 @@ static graph_node bind_walk(hamel_system *s, const hamel_expression *e, system_p
     graph_node node = bind_once(s, e, &code, place, scope, quantities);
     *complete = s->binder->waiting_count == 0;
     return node;
-}
-
-/* A parameter's number, as soon as those it is made of have theirs. */
-static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
-    double value;
-    const hamel_expression *e = &s->binder->slots[index].value->items[0];
-    if (!binder_number(s, node, &value)) {
-        if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-        (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value of `%s` is not finite",
-                         s->parameter_names[index]);
-        if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
-        return false;
-    }
-    s->parameter_values[index] = value;
-    s->parameter_nodes[index] = node;
-    s->binder->parameter_numbers[index] = graph_number(s->graph, value);
-    return true;
-}
-
-static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
-    bind_slot slot = s->binder->slots[index]; /* copies: binding may move the array */
-    loop_scope scope;
-    scope_from(&scope, slot.loops, slot.loop_count);
-    *complete = true;
-    bool good = true;
-    for (size_t k = 0; k < slot.count; k++) {
-        bool whole;
-        size_t faults = s->error->count + s->error->omitted;
-        slot.nodes[k] = bind_walk(s, &slot.value->items[k], slot.place, &scope, SYNTAX_EXPRESSION, NULL, &whole);
-        if (slot.nodes[k] < 0) good = false;
-        if (slot.nodes[k] < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, slot.pointer);
-        if (!whole) {
-            *complete = false;
-            return good; /* its needs first; this component is walked again */
-        }
-    }
-    if (good && (size_t)index < s->parameter_count) good = bind_parameter(s, index, slot.nodes[0]);
-    for (size_t k = 0; k < slot.count; k++) {
-        bool parameter = (size_t)index < s->parameter_count;
-        units_note(s, slot.nodes[k], slot.value->items[k].pointer, parameter ? UNIT_PARAMETER : UNIT_ANY_ONE,
-                   (size_t)index);
-    }
-    bind_slot *at = &s->binder->slots[index];
-    memcpy(at->nodes, slot.nodes, sizeof at->nodes);
-    at->state = good ? SLOT_BOUND : SLOT_FAULTY;
-    return good;
-}
-
-static bool report_cycle(hamel_system *s, const int32_t *open, size_t count, int32_t again) {
-    char text[240] = "";
-    size_t at = 0, from = 0;
-    while (from < count && open[from] != again) from++;
-    for (size_t k = from; k <= count && at + 1 < sizeof text; k++) {
-        int32_t slot = k < count ? open[k] : again;
-        if (s->binder->slots[slot].state != SLOT_OPEN) continue;
-        int n = snprintf(text + at, sizeof text - at, "%s%s", at ? " → " : "", s->binder->slots[slot].name);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    (void)hamel_fail(s->error, HAMEL_INVALID, s->binder->slots[again].pointer, 0,
-                     "definitions refer to each other in a circle: %s", text);
-    return false;
-}
-
-bool binder_resolve_slot(hamel_system *s, int32_t root) {
-    system_binder *b = s->binder;
-    int32_t *open = NULL;
-    size_t depth = 0, capacity = 0;
-    if (b->slots[root].state == SLOT_BOUND) return true;
-    if (b->slots[root].state == SLOT_FAULTY) return false;
-    if (!(open = arena_grow(s->memory, open, &capacity, 1, sizeof *open)))
-        return binder_graph_fault(s, b->slots[root].pointer);
-    open[depth++] = root;
-    bool good = true;
-    while (depth > 0) {
-        int32_t slot = open[depth - 1];
-        bool complete;
-        if (b->slots[slot].state == SLOT_BOUND || b->slots[slot].state == SLOT_FAULTY) {
-            depth--;
-            continue;
-        }
-        b->slots[slot].state = SLOT_OPEN;
-        if (!bind_slot_once(s, slot, &complete)) {
-            b->slots[slot].state = SLOT_FAULTY;
-            good = false;
-        }
-        if (complete || b->slots[slot].state == SLOT_FAULTY) continue;
-        for (size_t k = 0; k < b->waiting_count; k++) {
-            int32_t need = b->waiting[k];
-            if (b->slots[need].state == SLOT_OPEN) { /* on the path already: a circle */
-                good = report_cycle(s, open, depth, need);
-                b->slots[need].state = b->slots[slot].state = SLOT_FAULTY;
-                break;
-            }
-            if (!(open = arena_grow(s->memory, open, &capacity, depth + 1, sizeof *open)))
-                return binder_graph_fault(s, b->slots[root].pointer);
-            open[depth++] = need;
-        }
-    }
-    return good;
-}
-
-graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
-                       syntax_goal goal, const system_quantities *quantities) {
-    if (!hamel_expression_given(e)) return GRAPH_NONE;
-    bool complete;
-    size_t faults = s->error->count + s->error->omitted;
-    graph_node node = bind_walk(s, e, place, scope, goal, quantities, &complete);
-    if (!complete && node >= 0) {
-        size_t count = s->binder->waiting_count;
-        int32_t *needs = arena_alloc(s->memory, count, sizeof *needs);
-        if (!needs) return binder_graph_fault(s, e->pointer), GRAPH_NONE;
-        memcpy(needs, s->binder->waiting, count * sizeof *needs);
-        for (size_t k = 0; k < count; k++)
-            if (!binder_resolve_slot(s, needs[k])) return GRAPH_NONE;
-        node = bind_walk(s, e, place, scope, goal, quantities, &complete);
-    }
-    if (node < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, e->pointer);
-    units_note(s, node, e->pointer, UNIT_ANY_ONE, 0);
-    return node;
-}
-
-/* Why an expression of parameters has no number. */
-static bool not_finite(hamel_system *s, const hamel_expression *e) {
-    if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value is not finite");
-    if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
-    return false;
-}
-
-bool binder_slot_number(hamel_system *s, int32_t index, double *value) {
-    const bind_slot *slot = &s->binder->slots[index];
-    const hamel_expression *e = &slot->value->items[0];
-    if (slot->state != SLOT_BOUND) return false;
-    note_structural(s, slot->nodes[0]);
-    return binder_number(s, slot->nodes[0], value) || not_finite(s, e);
-}
-
-bool system_node_number(hamel_system *s, const hamel_expression *e, graph_node node, double *value) {
-    return binder_number(s, node, value) || not_finite(s, e);
-}
-
-bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {
-    graph_node node = system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL);
-    binder_note_judged(s, node);
-    return node >= 0 && system_node_number(s, e, node, value);
 }

@@ -1,14 +1,14 @@
-/* binder.h — what the files of engine/system share: name spaces, slots, families. */
+/* binder.h — declarations shared by the files of engine/system: name spaces, slots, families. */
 #ifndef HAMEL_SYSTEM_BINDER_H
 #define HAMEL_SYSTEM_BINDER_H
 
 #include "engine/system/system.h"
 
-/* Names of quantities point to one of these. */
+/* Kinds of entries in the name space of quantities. */
 typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT, ENTRY_QUASI, ENTRY_KINDS } entry_kind;
 
-/* A definition, a position or an orientation: some expressions that are bound when first needed, since they may refer to
- * each other in any order. */
+/* A slot is a definition, position or orientation. Slots may refer to each other in any order, so each is bound when an
+ * expression first needs it. */
 enum { SLOT_NODES = 9 };
 typedef enum slot_state { SLOT_WAITING, SLOT_OPEN, SLOT_BOUND, SLOT_FAULTY } slot_state;
 typedef struct bind_slot {
@@ -16,49 +16,49 @@ typedef struct bind_slot {
     const hamel_expressions *value;
     system_place place;
     uint8_t state; /* slot_state */
-    uint8_t count; /* 1; 2-3 components; up to 9 of a matrix */
+    uint8_t count; /* number of components: 1, 2 or 3; up to 9 for a matrix */
     graph_node nodes[SLOT_NODES];
     size_t loop_count;
     loop_variable *loops;
 } bind_slot;
 
-/* A table: made when first needed; the slots hold those of its values that are expressions, in their order. */
+/* A table, bound when first needed. Its slots hold those of its values that are expressions, in their order. */
 typedef struct system_table {
     const hamel_table *described;
-    uint8_t state; /* slot_state, never open */
-    int32_t index; /* in the graph, when bound */
+    uint8_t state; /* slot_state; never SLOT_OPEN */
+    int32_t index; /* of the graph's table; set once bound */
     int32_t first_slot, end_slot;
 } system_table;
 
 typedef struct machine_value {
-    graph_node node;  /* GRAPH_NONE: `name` */
-    const char *name; /* a bare name, in the arena */
+    graph_node node;  /* GRAPH_NONE: the argument is `name` */
+    const char *name; /* bare name, stored in the arena */
 } machine_value;
 
 struct system_binder {
     symbol_table quantities;                         /* value = kind + ENTRY_KINDS · index */
-    symbol_table coordinates, elements, constraints; /* name → index; elements: of `located` */
+    symbol_table coordinates, elements, constraints; /* name → index; elements: index in `located` */
     symbol_table links;                              /* names of springs and dampers */
     symbol_table table_names;
     system_table *tables;
     size_t table_count;
     bind_slot *slots;
     size_t slot_count, slot_capacity;
-    int32_t *quasi_slots; /* definitions of the quasi-velocities */
+    int32_t *quasi_slots; /* slots that define the quasi-velocities */
     struct system_located *located;
     size_t located_count, located_capacity;
-    size_t walk_count; /* of the searches through them */
+    size_t walk_count; /* searches through the located elements so far */
     machine_value *stack;
     size_t stack_capacity;
-    int32_t *waiting; /* slots found unbound while an expression was walked */
+    int32_t *waiting; /* unbound slots found while walking an expression */
     size_t waiting_count, waiting_capacity;
-    int32_t *noted; /* elements asked for by position(P, k) and its like, while `noting` */
+    int32_t *noted; /* arguments of position(P, k) and the like; collected while `noting` is true */
     size_t noted_count, noted_capacity;
     bool noting;
-    graph_node *parameter_numbers; /* replacement for PARAMETER symbols; GRAPH_NONE until known */
-    struct validity_claim *claims; /* that wait for a state to be judged at (validity.c) */
+    graph_node *parameter_numbers; /* values of the PARAMETER symbols; GRAPH_NONE until known */
+    struct validity_claim *claims; /* claims to check at one or more states (validity.c) */
     size_t claim_count, claim_capacity;
-    double steps; /* of the postfix machine and of families so far; bounded */
+    double steps; /* steps of the postfix machine and of families so far; at most STEPS_MAX (bind.c) */
     bool canceled;
 };
 
@@ -66,98 +66,106 @@ static inline int32_t entry_make(entry_kind kind, size_t index) {
     return (int32_t)(index * ENTRY_KINDS + (size_t)kind);
 }
 
-/* Whether a name has the form of one; an index may follow. False with a fault. */
+/* Checks the form of a name, which may have an index. Adds an error and returns false if it is invalid. */
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer);
 
-/* Adds a slot; returns its index or −1. */
+/* Adds a slot; returns its index, or −1 after an error. */
 int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value,
                         system_place place, const loop_scope *scope);
 
-/* Binds a slot and all that it needs. False with faults added. */
+/* Binds a slot and all slots that it refers to. Adds errors and returns false on failure. */
 bool binder_resolve_slot(hamel_system *s, int32_t slot);
 
-/* Notes that the expression being walked needs this slot bound first; true when it is already. */
+/* Returns true if the slot is bound; otherwise notes that the expression being walked needs it first. */
 bool binder_need_slot(hamel_system *s, int32_t slot);
 
-/* The number of a bound slot that is made of parameters. False with a fault when it is not finite. */
+/* Computes the number of a bound slot that contains only parameters. Adds an error and returns false if it is not finite. */
 bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
-/* One more item of an array in the arena; NULL with a fault. */
+/* Returns the array with room for one more item, in the arena; NULL after adding an error. */
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
 
-/* Adds a name to a space of elements. False with a fault when it is taken. */
+/* Adds a name to a name space of elements. Adds an error and returns false if the name is already used. */
 bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer,
                             const char *kind);
 
-/* A constraint without an equation yet; its index in *index. False with a fault. */
+/* Adds a constraint without an equation and stores its index in *index. Adds an error and returns false on failure. */
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
-/* The same without a name by which a description could refer to it. */
+/* Like binder_add_constraint, for a name that descriptions cannot refer to. */
 bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
-/* Gives a constraint its equation f = 0 and finds its order by what f contains. */
+/* Sets the equation f = 0 of a constraint, and derives its order from the symbols in f. */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f);
 
-/* Adds a term to the kinetic or potential energy, taken apart into its own terms; a force on coordinate i. */
+/* Add the terms of a node to the kinetic or potential energy, and a force to coordinate i. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer);
 void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 
-/* Notes the work that forces added with it do. */
+/* Records a force and the quantity along which it does work (system_work). */
 void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind);
 
-/* The number that a node of numbers and parameters has; false when it contains anything else, or is not finite. */
+/* Computes the value of a node of numbers and parameters. Returns false if it contains other symbols or is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 
-/* Notes that something was settled by the numbers of the parameters in a node (system.h: parameter_judged). */
+/* Binds an expression as far as possible. If it needs unbound slots, these are listed in `waiting` and *complete is false.
+ * Returns GRAPH_NONE after adding an error. Returns GRAPH_NONE without an error if the expression is absent. */
+graph_node binder_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
+                       syntax_goal goal, const system_quantities *quantities, bool *complete);
+
+/* Marks the parameters in a node as structural (system.h: parameter_structural). */
+void binder_note_structural(hamel_system *s, graph_node node);
+
+/* Marks the parameters in a node as used in a check (system.h: parameter_judged). */
 void binder_note_judged(hamel_system *s, graph_node node);
 
-/* Adds a warning about what is written at `pointer`: the run goes on, and its summary shows it. */
+/* Adds a warning about the description at `pointer`; summaries list it. */
 void system_warn(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
-/* Warns of an expression of numbers and parameters that is negative: "WHAT is -1: EFFECT". */
+/* Warns if an expression of numbers and parameters is negative: "WHAT is -1: EFFECT". */
 void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,
                           const char *effect);
 
-/* Warns of a number that is taken as an angle and looks like one in degrees. */
+/* Warns if an angle x is probably in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x);
 
-/* Warns of a component of an angular velocity that is always 0, in a system in the plane. */
+/* Warns if an expression uses a component of an angular velocity that is always 0 in the plane. */
 void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quantity);
 
-/* Appends an output. False with a fault when there are too many. */
+/* Appends an output. Adds an error and returns false if there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 
 /* Copies the variables of a scope into the arena. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
 
-/* Counts one operation of the expansion. False with a fault when there were too many, or it was canceled. */
+/* Counts one step of the expansion. Adds an error and returns false beyond the limit or after cancellation. */
 bool binder_step(hamel_system *s, const char *pointer, int column);
 
-/* A fault for memory, node budget or cancellation, whichever stopped the graph. Always returns false. */
+/* Adds the error that stopped the graph (memory, node budget or cancellation) and returns false. */
 bool binder_graph_fault(hamel_system *s, const char *pointer);
 
 /* --- tables.c ----------------------------------------------------------------------------------------------------- */
 
-void tables_declare(hamel_system *s); /* names, and slots of their values */
-void tables_resolve(hamel_system *s); /* makes those that nothing needs */
+void tables_declare(hamel_system *s); /* declares names, and slots for values that are expressions */
+void tables_resolve(hamel_system *s); /* binds the tables that no expression has needed */
 
-/* True when the table is made. False when its slots have to be bound first, which are then noted, or with a fault told
- * where the table stands. */
+/* Returns true if the table is bound. Returns false if slots must be bound first, which it notes, or after adding an error
+ * at the table. */
 bool binder_need_table(hamel_system *s, int32_t table);
 
 /* --- applied_forces.c --------------------------------------------------------------------------------------------- */
 
 void forces_dissipation(hamel_system *s);
-void forces_given(hamel_system *s); /* generalized_forces */
+void forces_given(hamel_system *s); /* binds `generalized_forces` */
 void forces_nonideal(hamel_system *s);
 
-/* The node of a force, which may ask for multipliers and reactions: constraints have their equations. */
+/* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */
 graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
 
 /* --- families.c -------------------------------------------------------------------------------------------------- */
 
-/* Runs through the members of a family: `while (family_next(&f)) use f.scope`. An element without "for" has one. */
+/* Iterates over the members of a family: `while (family_next(&f)) use f.scope`. An element without "for" has one member. */
 typedef struct family_iterator {
     hamel_system *system;
     const hamel_family *family;
@@ -168,18 +176,18 @@ typedef struct family_iterator {
 } family_iterator;
 
 void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family);
-bool family_next(family_iterator *f); /* false at the end or after a fault (failed) */
+bool family_next(family_iterator *f); /* false after the last member, or after an error (sets `failed`) */
 
-/* "x[i]" with the scope's values → "x[3]" in the arena; NULL with a fault added. */
+/* Expands "x[i]" with the values in scope to "x[3]", in the arena. Returns NULL after adding an error. */
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
-/* Whether a text is a name, with or without indices, and nothing else. */
+/* Returns true if a text is a name, with or without indices. */
 bool binder_looks_like_name(const char *text);
 
-/* The same as family_name for a name that is being declared: inside a family it must have an index. */
+/* Like family_name, for a name that is being declared: inside a family it must have an index. */
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
-/* Runs postfix items whose results are integers (indices, ends of ranges): bind.c. */
+/* Runs postfix items whose results are integers (indices, bounds of ranges); defined in bind.c. */
 bool binder_integers(hamel_system *s, const syntax *code, size_t count, const loop_scope *scope, const char *pointer,
                      long long *values, size_t value_count);
 

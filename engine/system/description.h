@@ -1,6 +1,6 @@
-/* description.h — a system as its author wrote it, in plain C structs. No meaning is checked here.
+/* description.h — a system as its author wrote it, in plain C structs, before names and values are checked.
  *
- * Every value keeps the JSON Pointer it came from (or whatever location the caller uses), so that faults found later
+ * Every value keeps the JSON Pointer it came from (or whatever location the caller uses), so that errors found later
  * can be reported where they were written. All memory belongs to the caller and must outlive the description; all
  * texts are UTF-8 and NUL-terminated. Absent values have text NULL; lists of length 0 are absent. */
 #ifndef HAMEL_SYSTEM_DESCRIPTION_H
@@ -12,7 +12,7 @@
 /* A number or an expression. */
 typedef struct hamel_expression {
     const char *pointer;
-    const char *text; /* the expression, or NULL when `is_number` or absent */
+    const char *text; /* the expression; NULL if `is_number` or if absent */
     double number;
     bool is_number;
 } hamel_expression;
@@ -28,7 +28,7 @@ typedef struct hamel_expressions {
     size_t count;
 } hamel_expressions;
 
-/* "for": the families, outermost first. `text` is "i = 1..N"; the object form is given as several. */
+/* "for": ranges of indices, outermost first. `text` is "i = 1..N"; the object form gives one range for each key. */
 typedef struct hamel_family {
     const char *pointer;
     const char **ranges;
@@ -52,8 +52,8 @@ typedef struct hamel_quasi_velocity {
     hamel_expression initial;
 } hamel_quasi_velocity;
 
-/* A name for an expression or a vector of 2 or 3: definitions (vector allowed), outputs, generalized forces (name is
- * the coordinate). */
+/* A named expression: a definition (which may be a vector of 2 or 3 components), an output, or a generalized force (the
+ * name is the coordinate's). */
 typedef struct hamel_named {
     const char *pointer, *name;
     hamel_expressions value;
@@ -65,7 +65,7 @@ typedef struct hamel_named_list {
     size_t count;
 } hamel_named_list;
 
-/* Where a position list may stand: 2 or 3 expressions, in an inertial frame or in a named frame or body. */
+/* A position: 2 or 3 expressions, in an inertial frame or in a named frame or body. */
 typedef struct hamel_position {
     const char *pointer;
     hamel_expressions at;
@@ -80,11 +80,11 @@ typedef struct hamel_particle {
 } hamel_particle;
 
 typedef enum hamel_orientation_kind {
-    HAMEL_PARALLEL,   /* not given: axes parallel to those it is given in */
-    HAMEL_ANGLE,      /* 1 value: about the third axis */
+    HAMEL_PARALLEL,   /* no orientation given: axes parallel to those of the frame */
+    HAMEL_ANGLE,      /* 1 value: angle of rotation about the third axis */
     HAMEL_EULER,      /* 3 values and a sequence: upper case intrinsic, lower case extrinsic */
     HAMEL_QUATERNION, /* 4 values, scalar first */
-    HAMEL_MATRIX      /* 9 values, row by row: own axes to outer ones */
+    HAMEL_MATRIX      /* 9 values, row by row: maps body axes to outer axes */
 } hamel_orientation_kind;
 
 typedef struct hamel_orientation {
@@ -97,32 +97,32 @@ typedef struct hamel_orientation {
 typedef struct hamel_body {
     const char *pointer, *name;
     hamel_expression mass;
-    hamel_position position; /* of the centre of mass */
+    hamel_position position; /* centre of mass */
     hamel_orientation orientation;
-    const char *in, *in_pointer; /* the frame or body that position and orientation are given in; NULL: inertial */
-    hamel_expressions inertia;   /* 1 (planar), 3 (principal) or 9 (row by row), body axes; 0: none */
+    const char *in, *in_pointer; /* frame or body in which position and orientation are given; NULL: inertial */
+    hamel_expressions inertia;   /* in body axes: 1 (planar), 3 (principal) or 9 values (row by row); count 0: absent */
     hamel_family family;
 } hamel_body;
 
-/* A point of a body (position.frame) or of space; and a moving frame. */
+/* A point of a body (position.frame) or of space, or a moving frame. */
 typedef struct hamel_point {
     const char *pointer, *name;
     hamel_position position;
     hamel_orientation orientation; /* frames only */
-    const char *in, *in_pointer;   /* frames only: what origin and orientation are given in */
+    const char *in, *in_pointer;   /* frames only: frame or body in which origin and orientation are given */
     hamel_family family;
 } hamel_point;
 
 /* One end of a spring, damper or joint: a named element, or a position. */
 typedef struct hamel_end {
-    const char *pointer, *name; /* name NULL: position */
+    const char *pointer, *name; /* name NULL: the end is a position */
     hamel_position position;
 } hamel_end;
 
 typedef struct hamel_link {
     const char *pointer, *name;
     hamel_end between[2];
-    size_t end_count;          /* 2 when both were given */
+    size_t end_count;          /* 2 if both are given */
     hamel_expression strength; /* stiffness of a spring, coefficient of a damper */
     hamel_expression length;   /* springs; absent: 0 */
     hamel_family family;
@@ -130,7 +130,7 @@ typedef struct hamel_link {
 
 typedef struct hamel_load {
     const char *pointer, *on, *on_pointer;
-    hamel_expressions force, torque; /* inertial components; count 0: absent */
+    hamel_expressions force, torque; /* components in inertial axes; count 0: absent */
     hamel_family family;
 } hamel_load;
 
@@ -139,28 +139,28 @@ typedef struct hamel_joint {
     hamel_end between[2];
     size_t end_count;
     hamel_expression length, radius;
-    hamel_expressions direction; /* axis, normal or direction, in the axes of the first end */
+    hamel_expressions direction; /* `axis`, `normal` or `direction`: components in the axes of the first end */
     hamel_family family;
 } hamel_joint;
 
 /* Coulomb friction of a particle or point on its constraint. */
 typedef struct hamel_friction {
-    const char *pointer;                 /* NULL: none */
-    hamel_expression coefficient, limit; /* sliding; sticking (`static`), absent: the same */
-    hamel_expression regularization;     /* a speed of parameters; absent: 0 */
-    hamel_end on, against;               /* what slides, and the body or frame it slides on; names NULL: absent */
+    const char *pointer;                 /* NULL: the constraint has no friction */
+    hamel_expression coefficient, limit; /* μ while sliding; μ while sticking (`static`), by default the same */
+    hamel_expression regularization;     /* a speed, contains only parameters; absent: 0 */
+    hamel_end on, against; /* the point that slides, and the body or frame it slides on; names NULL: absent */
 } hamel_friction;
 
 typedef struct hamel_constraint {
     const char *pointer, *name;
     hamel_expression equation;
-    hamel_named_list nonideal; /* coordinate → component of C, the prescribed work */
+    hamel_named_list nonideal; /* coordinate → component of C, the prescribed nonideal reaction */
     hamel_friction friction;
-    bool inactive; /* at the start: an event may activate it */
+    bool inactive; /* initially inactive; an event may activate it */
     hamel_family family;
 } hamel_constraint;
 
-/* Names that refer to something, and where they stand. */
+/* References by name, each with its JSON Pointer. */
 typedef struct hamel_references {
     const char **names, **pointers;
     size_t count;
@@ -168,7 +168,7 @@ typedef struct hamel_references {
 
 typedef enum hamel_direction { HAMEL_BOTH, HAMEL_RISING, HAMEL_FALLING } hamel_direction;
 
-/* An ideal impulsive constraint: an equation, or the name of a constraint. */
+/* An impulse that enforces an ideal constraint, given by an equation or by the name of a constraint. */
 typedef struct hamel_impulse {
     const char *pointer;
     hamel_expression constraint, restitution;
@@ -179,20 +179,20 @@ typedef struct hamel_impulses {
     size_t count;
 } hamel_impulses;
 
-/* What happens where `when` crosses zero in this direction. */
+/* An event: actions to take when `when` crosses zero in the given direction. */
 typedef struct hamel_event {
     const char *pointer, *name;
     hamel_expression when;
     hamel_direction direction;
     hamel_named_list set;                  /* "x" or "x'" → the new value */
-    hamel_impulses impulses;               /* at the same instant */
+    hamel_impulses impulses;               /* applied at the same instant */
     hamel_references activate, deactivate; /* constraints */
     bool terminate;
     hamel_family family;
 } hamel_event;
 
 typedef struct hamel_invariant {
-    const char *pointer, *name; /* name NULL: the expression's text */
+    const char *pointer, *name; /* name NULL: named by the text of the expression */
     hamel_expression expression, tolerance;
 } hamel_invariant;
 
@@ -206,13 +206,13 @@ typedef enum hamel_shape_kind {
     HAMEL_SHAPE_PATH
 } hamel_shape_kind;
 
-/* A shape of the scene: through ends, or about the first of them. */
+/* A shape of the scene, drawn through its ends or centred at the first one. */
 typedef struct hamel_scene_shape {
     const char *pointer;
     hamel_shape_kind kind;
     hamel_end *ends;
     size_t end_count;
-    hamel_expressions sizes; /* the radius of a circle or disk, the edges of a box */
+    hamel_expressions sizes; /* radius of a circle or disk; edge lengths of a box */
     hamel_family family;
 } hamel_scene_shape;
 
@@ -222,8 +222,8 @@ typedef struct hamel_check {
     const char *pointer, *name;
     hamel_expression expression;
     hamel_check_at at;
-    hamel_expression time;                        /* of parameters; HAMEL_CHECK_TIME only */
-    hamel_expression equals, tolerance, min, max; /* of parameters */
+    hamel_expression time;                        /* contains only parameters; HAMEL_CHECK_TIME only */
+    hamel_expression equals, tolerance, min, max; /* contain only parameters */
 } hamel_check;
 
 typedef enum hamel_method { HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS, HAMEL_METHOD_ERK } hamel_method;
@@ -234,13 +234,13 @@ typedef enum hamel_projection {
 } hamel_projection;
 typedef enum hamel_initialization { HAMEL_INITIALIZATION_STRICT, HAMEL_INITIALIZATION_PROJECT } hamel_initialization;
 
-/* Fields that may be expressions are expressions of parameters. */
+/* Settings of a run. Expressions among them may contain only parameters. */
 typedef struct hamel_simulation {
     const char *pointer;
     hamel_expression start, stop, step, samples;
     hamel_expressions times;
     hamel_expression rtol, atol;
-    hamel_named_list atol_by_name; /* coordinate → value; atol is then absent */
+    hamel_named_list atol_by_name; /* coordinate → value; if given, atol is absent */
     hamel_method method;
     const char *formulation; /* NULL: auto */
     const char *formulation_pointer;
@@ -250,29 +250,29 @@ typedef struct hamel_simulation {
     hamel_expression max_steps, max_step, time_limit;
     const char **record;
     const char **record_pointers;
-    size_t record_count; /* 0: all */
+    size_t record_count; /* 0: record all columns */
     bool has_record;
     const char **sensitivities; /* inputs: parameters, NAME.initial, COORDINATE.velocity */
     const char **sensitivity_pointers;
     size_t sensitivity_count;
     bool certify, scene;
-    bool timeless; /* nothing will be integrated: `stop` may be absent; hamel_run then refuses the model */
+    bool timeless; /* set for analyses: `stop` may be absent, and hamel_run rejects the model */
 } hamel_simulation;
 
 typedef enum hamel_table_kind { HAMEL_TABLE_LINEAR, HAMEL_TABLE_CUBIC } hamel_table_kind;
 typedef enum hamel_table_outside { HAMEL_TABLE_ERROR, HAMEL_TABLE_HOLD } hamel_table_outside;
 
-/* y over x, by lines or a spline. */
+/* A function y(x), interpolated linearly or by a cubic spline. */
 typedef struct hamel_table {
     const char *pointer, *name;
-    hamel_expressions x, y; /* of parameters */
+    hamel_expressions x, y; /* contain only parameters */
     hamel_table_kind kind;
     hamel_table_outside outside;
 } hamel_table;
 
 typedef struct hamel_description {
     const char *name, *text, *source; /* `text` is the key "description" */
-    const char *hash;                 /* of the canonical description, for the manifest; may be NULL */
+    const char *hash;                 /* hash of the canonical description, for the manifest; may be NULL */
     hamel_parameter *parameters;
     size_t parameter_count;
     hamel_coordinate *coordinates;
@@ -309,9 +309,10 @@ typedef struct hamel_description {
     size_t check_count;
     hamel_scene_shape *scene;
     size_t scene_count;
-    bool has_scene; /* the list is given; else the scene is what the elements are drawn as */
+    bool has_scene; /* true if a list of shapes is given; otherwise elements have default shapes */
     hamel_simulation simulation;
-    hamel_expressions alternatives; /* of parameters: what inputs may be in other runs; only their names are checked */
+    hamel_expressions
+        alternatives; /* values of inputs in other runs; contain only parameters, only names are checked */
 } hamel_description;
 
 #endif

@@ -1,7 +1,7 @@
-/* elements.c — particles and bodies to energies, gravity to a potential or a force, springs to potentials, dampers to
- * dissipation, loads to generalized forces.
+/* elements.c — translates elements: particles and bodies to kinetic energies, gravity to a potential or a force, springs to
+ * potentials, dampers and loads to generalized forces.
  *
- *   T of a body  ½ m v·v + ½ ω·Iω by body axes                                        (Greenwood 3.91; Papastavridis A26)
+ *   T            ½ m v·v + ½ ω·Iω, ω and I in body axes                               (Greenwood 3.91; Papastavridis A26)
  *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
@@ -17,14 +17,14 @@ static graph_node half_square(graph *g, graph_node factor, graph_node x) {
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
 }
 
-/* force · ∂x/∂(symbol) onto each coordinate whose symbol of that kind x contains. */
+/* Adds force · ∂x/∂(symbol) to the coordinate of each symbol of that kind in x. */
 static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind, const char *pointer) {
     graph *g = s->graph;
     const int32_t *support;
     if (graph_is_zero(g, force)) return;
     if (s->units) units_note(s, graph_mul(g, force, x), pointer, kind == SYMBOL_COORDINATE ? UNIT_WORK : UNIT_POWER, 0);
     size_t n = graph_support(g, x, kind, &support);
-    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL; /* the list dies when nodes are made */
+    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL; /* copied: adding nodes invalidates the list */
     if (!list) return;
     binder_note_work(s, force, x, kind);
     memcpy(list, support, n * sizeof *list);
@@ -32,7 +32,7 @@ static void add_along(hamel_system *s, graph_node force, graph_node x, graph_sym
         binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, x, graph_symbol(g, kind, list[i]))));
 }
 
-/* F·∂r/∂q_i for one component of r, and M·∂ω/∂q'_i for one of ω. */
+/* Add F·∂r/∂q_i for one component of r, and M·∂ω/∂q'_i for one component of ω. */
 static void add_force_along(hamel_system *s, graph_node force, graph_node r, const char *pointer) {
     add_along(s, force, r, SYMBOL_COORDINATE, pointer);
 }
@@ -51,14 +51,14 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
     const hamel_expressions *given = &s->description->gravity;
     if (given->count && !s->description->particle_count && !s->description->body_count) {
         (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0,
-                         "gravity acts on particles and bodies, and the system has neither");
+                         "gravity acts on particles and bodies, but the system has neither");
         hamel_suggest(s->error, "declare particles or bodies, or write the weight into `potential_energy`, as m*g*y");
     }
     field->constant = true;
     for (size_t k = 0; k < 3; k++) field->g[k] = graph_number(s->graph, 0);
     if (given->count && s->dimension && (int)given->count != s->dimension)
-        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0, "gravity has %zu components, positions have %d",
-                         given->count, s->dimension);
+        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0,
+                         "gravity has %zu components, but positions have %d", given->count, s->dimension);
     for (size_t k = 0; k < given->count && k < 3; k++) {
         field->g[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
         if (field->g[k] < 0) return false;
@@ -67,7 +67,7 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
     return true;
 }
 
-/* T = m v·v/2 by component; weight as the potential −m g·r when m and g are constant, as a force otherwise. */
+/* Adds T = m v·v/2 by component, and the weight: as the potential −m g·r if m and g are constant, otherwise as a force. */
 static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3],
                        const char *pointer) {
     graph *g = s->graph;
@@ -94,7 +94,7 @@ static void lower_mass(hamel_system *s, const gravity_field *field, graph_node m
     }
 }
 
-/* Inertia as a 3 × 3 matrix by body axes. False with a fault. */
+/* Binds the inertia as a 3 × 3 matrix in body axes. Adds an error and returns false on failure. */
 static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope *scope, graph_node out[9]) {
     graph_node zero = graph_number(s->graph, 0);
     for (int k = 0; k < 9; k++) out[k] = zero;
@@ -128,7 +128,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
-        for (size_t j = i + 1; j < 3; j++) { /* the mean of both, which may be rounded */
+        for (size_t j = i + 1; j < 3; j++) { /* store the mean: both entries may be rounded */
             graph_node product =
                 graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
@@ -138,7 +138,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     }
 }
 
-/* The located element of a declared name in a family's scope; NULL when its declaration failed. */
+/* Returns the located element of a declared name, expanded in scope; NULL if its declaration failed. */
 static const system_located *element_of(hamel_system *s, const char *name, const char *pointer,
                                         const loop_scope *scope) {
     const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
@@ -148,12 +148,12 @@ static const system_located *element_of(hamel_system *s, const char *name, const
     return e->ready ? e : NULL;
 }
 
-/* Warns if a body has an orientation without inertia, or an inertia without orientation. */
+/* Warns if a body has an orientation but no inertia, or an inertia but no orientation. */
 static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_located *e) {
     bool turns = !graph_is_zero(s->graph, e->omega[0]) || !graph_is_zero(s->graph, e->omega[1]) ||
                  !graph_is_zero(s->graph, e->omega[2]);
-    if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* which may hold the energy of its rotation */
-        system_warn(s, b->pointer, "`%s` rotates and has no inertia: it moves like a particle", e->name);
+    if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* a given kinetic energy may contain its rotation */
+        system_warn(s, b->pointer, "`%s` rotates but has no inertia: it moves like a particle", e->name);
     if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
         system_warn(s, b->inertia.pointer,
                     "the inertia of `%s` has no effect: without an orientation it does not rotate", e->name);
@@ -190,14 +190,14 @@ static void lower_masses(hamel_system *s) {
 
 /* --- springs, dampers, loads --------------------------------------------------------------------------------------------- */
 
-/* Springs and dampers share a name space; they may do without a name. */
+/* Springs and dampers share a name space; names are optional. */
 static bool declare_link(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     if (!l->name) return true;
     const char *name = family_member(s, l->name, l->pointer, scope);
     return name && binder_declare_element(s, &s->binder->links, name, 0, l->pointer, "springs or dampers");
 }
 
-/* "spring s1", or "spring 2" by its place. */
+/* Sets the origin to "spring s1", or to "spring 2" if the spring is unnamed. */
 static void name_origin(hamel_system *s, const char *kind, const char *name, size_t index, const loop_scope *scope) {
     if (name) name = family_member(s, name, "", scope);
     s->origin =
@@ -214,7 +214,7 @@ static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *sc
     return true;
 }
 
-/* "the stiffness of spring s1" */
+/* Returns for example "the stiffness of spring s1". */
 static const char *described(hamel_system *s, const char *what) {
     const char *text = arena_format(s->memory, "%s %s", what, s->origin ? s->origin : "");
     return text ? text : what;
@@ -235,8 +235,8 @@ static graph_node square_of(graph *g, const graph_node x[3]) {
     return node_vector_dot(g, x, x);
 }
 
-/* V = k (|A−B| − l)²/2; a spring without length has no kink where its ends meet. A stiffness that moves with the system
- * is a force law, not a potential: −k (|A−B| − l) along the line. */
+/* Adds V = k (|A−B| − l)²/2; for l = 0 it is k |A−B|²/2, which is smooth where the ends meet. If k or l depends on the
+ * state, the spring is a force law instead of a potential: −k (|A−B| − l) along the line through its ends. */
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
@@ -265,7 +265,7 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
     }
 }
 
-/* −c d|A−B|/dt along the line, as a generalized force: c may depend on anything a force may. */
+/* Adds the force −c d|A−B|/dt along the line through the ends; c may contain all symbols that a force may. */
 static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
@@ -282,7 +282,7 @@ static void bind_vector(hamel_system *s, const hamel_expressions *e, const loop_
     for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
     for (size_t k = 0; k < e->count; k++) {
         graph_node node = binder_force(s, &e->items[k], scope);
-        if (node >= 0) out[e->count == 1 ? 2 : k] = node; /* one expression: about the third axis */
+        if (node >= 0) out[e->count == 1 ? 2 : k] = node; /* a single expression is the third component */
     }
 }
 
@@ -296,7 +296,7 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
     if (index < 0) return;
     const system_located *e = &s->binder->located[index];
     if (l->torque.count && strcmp(e->kind, "body") != 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0, "a torque acts on a body, and `%s` is a %s",
+        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0, "a torque acts on a body, but `%s` is a %s",
                          e->name, e->kind);
         return;
     }

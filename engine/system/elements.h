@@ -1,6 +1,6 @@
-/* elements.h — what has a place: particles, bodies, points and frames; and what acts between them.
+/* elements.h — elements with a position (particles, bodies, points, frames), and forces between them.
  *
- * Lowering turns each into what the mechanics knows: energies, forces, constraints. Private to engine/system. */
+ * Lowering turns each into energies, forces and constraints. Private to engine/system. */
 #ifndef HAMEL_SYSTEM_ELEMENTS_H
 #define HAMEL_SYSTEM_ELEMENTS_H
 
@@ -8,50 +8,52 @@
 
 typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
-    const hamel_position *given;       /* its place, and */
+    const hamel_position *given;       /* its position */
     const hamel_orientation *orientation;
-    const char *in, *in_pointer; /* what these are given in, as far as `given` does not name another; NULL: inertial */
+    const char *in,
+        *in_pointer; /* frame of position and orientation, unless `given` names another one for the position; NULL: inertial */
     size_t loop_count;
-    loop_variable *loops;               /* the scope of these names */
-    int32_t parent;                     /* from whose origin and in whose axes the place is given; −1: inertial */
-    int32_t axes;                       /* in whose axes the orientation is given; −1: inertial */
-    int32_t position_slot;              /* −1: the parent's origin */
-    int32_t orientation_slot;           /* −1: parallel */
-    int32_t norm;                       /* the constraint NAME.norm of a quaternion, or −1 */
-    bool turns;                         /* a body or a frame */
-    size_t walk;                        /* the search for what is needed first that met it last (located.c), and */
-    bool open;                          /* whether that search is still below it */
-    bool failed;                        /* its orientation has a fault that was reported */
-    bool ready;                         /* what follows is known */
-    graph_node position[3];             /* inertial */
-    graph_node rotation[9];             /* own axes to inertial, row by row */
-    graph_node omega[3], omega_body[3]; /* angular velocity by inertial and by own axes */
+    loop_variable *loops;               /* scope in which these names are expanded */
+    int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
+    int32_t axes;                       /* frame or body in whose axes the orientation is given; −1: inertial */
+    int32_t position_slot;              /* slot of the position; −1: at the parent's origin */
+    int32_t orientation_slot;           /* slot of the orientation; −1: parallel to `axes` */
+    int32_t norm;                       /* index of the constraint NAME.norm of a quaternion, or −1 */
+    bool turns;                         /* true for bodies and frames, which have axes */
+    size_t walk;                        /* number of the last search that visited it (located.c) */
+    bool open;                          /* whether that search is still visiting its frames */
+    bool failed;                        /* whether an error in its orientation has been reported */
+    bool ready;                         /* whether the fields below are set */
+    graph_node position[3];             /* inertial components */
+    graph_node rotation[9];             /* maps its axes to inertial axes, row by row */
+    graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
 } system_located;
 
 /* --- located.c ------------------------------------------------------------------------------------------------------ */
 
-void located_declare(hamel_system *s);      /* names and slots of all of them */
-void located_find_parents(hamel_system *s); /* when all names are known */
-void located_resolve(hamel_system *s);      /* binds them */
+void located_declare(hamel_system *s);      /* declares the names and slots of all elements */
+void located_find_parents(hamel_system *s); /* resolves frames; all names must be declared */
+void located_resolve(hamel_system *s);      /* binds positions and orientations */
 
-/* Sees to it that an element's place is known. False with a fault. *complete is false when slots have to be bound first,
- * which are then noted (binder_need_slot). */
+/* Binds the position and axes of an element. If slots must be bound first, notes them (binder_need_slot) and sets
+ * *complete to false. Adds an error and returns false on failure. */
 bool located_need(hamel_system *s, int32_t element, bool *complete);
 
-/* An end of a spring or joint as an element: its index, or that of a nameless one made for a position. −1 with a fault. */
+/* Returns the index of the element at an end of a spring or joint. A position becomes an unnamed element. Returns −1 after
+ * adding an error. */
 int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *scope);
 
-/* Velocity of the matter of e at the place p: v + ω × (p − r). */
+/* Computes the velocity of the material of e at the position p: v + ω × (p − r). */
 void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]);
 
 /* --- rotation.c ------------------------------------------------------------------------------------------------------ */
 
-/* Rotation matrix and angular velocities (by outer and by own axes) of an orientation with these values. False with a
- * fault for a sequence that is none. */
+/* Computes the rotation matrix and the angular velocities (in outer and in body axes) of an orientation with these values.
+ * Adds an error and returns false if the Euler sequence is invalid. */
 bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9],
                  graph_node omega[3], graph_node omega_body[3]);
 
-/* The sine of the angle between the first and the third axis of three angles; GRAPH_NONE for other orientations. */
+/* Returns the sine of the angle between the first and the third Euler axis; GRAPH_NONE for other orientations. */
 graph_node rotation_sine(hamel_system *s, const hamel_orientation *o, const graph_node *values);
 
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]);
@@ -62,22 +64,22 @@ graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3
 
 /* --- elements.c, joints.c --------------------------------------------------------------------------------------------- */
 
-void elements_lower(hamel_system *s); /* particles, bodies, gravity, springs, dampers, loads */
-void joints_declare(hamel_system *s); /* the names of their constraints, and of the quaternions' norms */
+void elements_lower(hamel_system *s); /* translates particles, bodies, gravity, springs, dampers, loads */
+void joints_declare(hamel_system *s); /* declares constraints of joints and norms of quaternions */
 void joints_lower(hamel_system *s);
-void events_declare(hamel_system *s); /* after all constraints: events.c */
+void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
 /* --- friction.c ------------------------------------------------------------------------------------------------------- */
 
-void frictions_lower(hamel_system *s);    /* of constraints, which are bound */
-void frictions_add_rows(hamel_system *s); /* behind all other constraints */
+void frictions_lower(hamel_system *s);    /* call after constraints are bound */
+void frictions_add_rows(hamel_system *s); /* call after all other constraints are added */
 
 /* --- warnings.c --------------------------------------------------------------------------------------------------------- */
 
-void warnings_check(hamel_system *s); /* of the whole description; the last step that looks at it */
+void warnings_check(hamel_system *s); /* adds warnings about the whole description, after all of it is bound */
 
 /* --- scene.c ------------------------------------------------------------------------------------------------------------ */
 
-void scene_lower(hamel_system *s); /* checks the scene; when it is shown, its numbers become outputs */
+void scene_lower(hamel_system *s); /* checks the scene; if it is requested, its numbers become outputs */
 
 #endif

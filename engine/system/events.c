@@ -1,7 +1,7 @@
-/* events.c — what events refer to: the coordinates they set, the constraints they activate, deactivate or strike.
+/* events.c — declares events: coordinates to set, and constraints to activate, to deactivate or to apply an impulse to.
  *
- * The equation of an impulse becomes a row among the constraints that is never active but for the instant, after all
- * others, so that whoever asks for constraints by number finds the declared ones where they were. */
+ * The equation of an impulse becomes a constraint that is active only during the impulse. Such rows follow all others, so
+ * that the numbers of declared constraints do not change. */
 #include "engine/system/elements.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool out_of_memory(hamel_system *s, const char *pointer) {
 
 /* --- set ------------------------------------------------------------------------------------------------------------ */
 
-/* "x" or "x'"; −1 with a fault. */
+/* Returns the target "x" or "x'" of an assignment; −1 after adding an error. */
 static int32_t target_of(hamel_system *s, const hamel_named *item, const loop_scope *scope) {
     size_t length = strlen(item->name);
     bool velocity = length > 0 && item->name[length - 1] == '\'';
@@ -22,7 +22,7 @@ static int32_t target_of(hamel_system *s, const hamel_named *item, const loop_sc
     if (!name) return -1;
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return velocity ? (int32_t)s->coordinate_count + index : index;
-    (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "an event cannot set `%s`: `%s` is no coordinate",
+    (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "an event cannot set `%s`: `%s` is not a coordinate",
                      item->name, name);
     const char *nearest = system_nearest_coordinate(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s%s`?", nearest, velocity ? "'" : "");
@@ -47,7 +47,7 @@ static bool resolve_set(hamel_system *s, system_event *e, const loop_scope *scop
 /* --- constraints ---------------------------------------------------------------------------------------------------- */
 
 static void no_constraint(hamel_system *s, const char *pointer, const char *name) {
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there is no constraint named `%s`", name);
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "unknown constraint `%s`", name);
     const char *nearest = system_nearest_constraint(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
 }
@@ -71,7 +71,7 @@ static bool resolve_references(hamel_system *s, const hamel_references *list, co
     return true;
 }
 
-/* An impulse changes velocities; what they obey must be linear in them for a jump to be determined by its ends alone. */
+/* Checks that the constraint of an impulse is linear in the velocities: their jump then depends on its two ends only. */
 static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c) {
     const system_constraint *at = &s->constraints[c];
     graph *g = s->graph;
@@ -80,7 +80,7 @@ static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c)
     bool linear = at->order == CONSTRAINT_VELOCITY;
     size_t n = linear ? graph_support(g, at->equation, SYMBOL_VELOCITY, &found) : 0;
     for (size_t i = 0; i < n && linear; i++) {
-        n = graph_support(g, at->equation, SYMBOL_VELOCITY, &found); /* the list dies when nodes are made */
+        n = graph_support(g, at->equation, SYMBOL_VELOCITY, &found); /* again: adding nodes invalidates the list */
         linear = !(graph_depends(g, graph_partial(g, at->equation, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
     }
     if (linear) return true;
@@ -99,7 +99,7 @@ static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const h
     return (int32_t)index;
 }
 
-/* The constraint that is struck; −1 with a fault. */
+/* Returns the index of the constraint of an impulse; −1 after adding an error. */
 static int32_t struck(hamel_system *s, const system_event *e, const hamel_expression *c, const loop_scope *scope) {
     if (c->text && binder_looks_like_name(c->text)) {
         const char *name = family_name(s, c->text, c->pointer, scope);
@@ -125,8 +125,8 @@ static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope 
         if (c < 0 || !can_strike(s, impulse, c)) continue;
         for (size_t i = 0; i < e->impulse_count; i++)
             if (e->impulses[i] == c)
-                (void)hamel_fail(s->error, HAMEL_INVALID, impulse->pointer, 0, "the event `%s` strikes `%s` twice",
-                                 e->name, s->constraints[c].name);
+                (void)hamel_fail(s->error, HAMEL_INVALID, impulse->pointer, 0,
+                                 "the event `%s` applies two impulses to `%s`", e->name, s->constraints[c].name);
         e->impulses[e->impulse_count++] = c;
     }
     return true;

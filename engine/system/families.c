@@ -1,21 +1,22 @@
-/* families.c — elements that stand for their repetitions.
+/* families.c — expands elements with `for` to their members.
  *
- * Ranges are evaluated outermost first, inner ends may use outer variables; an odometer walks the members without
- * recursion. Names such as "x[i-1]" are expanded to the canonical "x[3]", "u[1,2]" that columns bear. */
+ * Ranges are evaluated outermost first; inner bounds may use outer variables. Members are enumerated without recursion.
+ * Names such as "x[i-1]" are expanded to the canonical names of the columns: "x[3]", "u[1,2]". */
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { FAMILY_DEPTH = 8, INDEX_MAX = 4, NAME_BYTES = 256 };
 
-/* Inside the family the name always refers to the index. */
+/* Warns if an index hides another name: inside the family the name refers to the index. */
 static void warn_of_hidden(hamel_system *s, const syntax_range *range, const char *pointer) {
     static const char *const kinds[ENTRY_KINDS] = {"parameter", "coordinate", "definition", "quasi-velocity"};
     const symbol_table *names = &s->binder->quantities;
     int32_t found = symbol_find(names, range->variable, range->variable_length);
     if (found >= 0)
-        system_warn(s, pointer, "the index `%.*s` hides the %s of this name", (int)range->variable_length,
+        system_warn(s, pointer, "the index `%.*s` hides the %s with the same name", (int)range->variable_length,
                     range->variable, kinds[names->symbols[found].value % ENTRY_KINDS]);
 }
 
@@ -42,8 +43,8 @@ void family_begin(family_iterator *f, hamel_system *s, const hamel_family *famil
     }
 }
 
-/* Sets level k to its first value. False when its range is empty; sets f->failed on a fault. */
-static bool enter(family_iterator *f, size_t k) {
+/* Sets level k to its first value. Returns false if the range is empty, or after an error, which sets f->failed. */
+static bool enter_loop(family_iterator *f, size_t k) {
     hamel_system *s = f->system;
     const syntax_range *r = &f->ranges[k];
     f->scope.count = k;
@@ -61,10 +62,11 @@ static void set_variable(family_iterator *f, size_t k) {
 }
 
 bool family_next(family_iterator *f) {
+    assert(f->family->count <= sizeof f->at / sizeof *f->at);
     if (f->failed) return false;
     size_t depth = f->family->count, k = depth;
     if (depth > 0 && !binder_step(f->system, f->family->pointer, 0)) {
-        f->failed = true; /* members whose names have no index would else cost nothing and never end */
+        f->failed = true; /* bounds loops over members without an index, which allocate nothing */
         return false;
     }
     if (depth == 0) {
@@ -82,7 +84,7 @@ bool family_next(family_iterator *f) {
             f->at[k - 1]++;
             set_variable(f, k - 1);
         }
-        while (k < depth && enter(f, k)) {
+        while (k < depth && enter_loop(f, k)) {
             set_variable(f, k);
             k++;
         }
@@ -95,7 +97,7 @@ bool family_next(family_iterator *f) {
 
 static const char *no_name(hamel_system *s, const char *name, const char *pointer) {
     (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
-    hamel_suggest(s->error, "a name has letters, digits and _, and may be followed by an index: x, x[1], x[i]");
+    hamel_suggest(s->error, "a name consists of letters, digits and _, and may be followed by an index: x, x[1], x[i]");
     return NULL;
 }
 

@@ -1,14 +1,13 @@
-/* friction.c — the geometry of Coulomb friction: which point a constraint presses upon, and how it slips (format
- * section 4).
+/* friction.c — geometry of Coulomb friction: the point that slips, its slip velocity, and the normal force on it.
  *
- * The reaction of f = 0 on the point P is λ g. Where f is written with position(P, k), g is its gradient by these.
- * Where f is written in coordinates, λ ∂f/∂q is the force λ g on P, J = ∂s/∂q' with s the velocity with which P slips:
+ * The reaction of f = 0 on the point P is λ g. If f contains position(P, k), g is the gradient of f with respect to the
+ * position of P. If f is written in coordinates, g follows from ∂f/∂q; with J = ∂s/∂q' and s the slip velocity of P:
  *
  *     Jᵀ g = ∂f/∂q,     g = (J Jᵀ)⁻¹ J ∂f/∂q                (for P in Cartesian coordinates g = ∇f)
  *
- * s is the velocity of P, or that relative to the matter of the body it slides on, which then bears the opposite force.
- * Coordinates of other elements may stand in f beside those of P (a relaxed constraint such as θ − φ = 0, Baruh
- * example 4.12); on the coordinates that move P the reaction must be that of a force at P, or no point is pressed. */
+ * s is the velocity of P. If `against` is given, s is relative to the material of `against`, on which the opposite force
+ * acts. f may contain coordinates of other elements (a relaxed constraint such as θ − φ = 0, Baruh example 4.12). The
+ * reaction must be equivalent to a force at P, as far as the coordinates that move P are concerned. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -17,9 +16,9 @@
 #include <string.h>
 
 enum { NAMED = 8 };
-static const double NO_FORCE = 1e-6; /* relative to the largest ∂f/∂q_i */
+static const double NO_FORCE = 1e-6; /* largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i */
 
-/* Which elements each coordinate moves: items[first[i]] to items[first[i+1] − 1]. */
+/* Elements that coordinate i moves: items[first[i]] to items[first[i+1] − 1]. */
 typedef struct moved {
     int32_t *items;
     size_t *first;
@@ -27,17 +26,17 @@ typedef struct moved {
 
 typedef struct friction_work {
     hamel_system *s;
-    moved moved;           /* items NULL until needed */
+    moved moved;           /* filled when first needed; until then items is NULL */
     graph_node *start;     /* initial values of the coordinates */
     graph_node start_time; /* simulation.start */
-    bool *seen;            /* scratch, of located elements */
+    bool *seen;            /* scratch, one flag for each located element */
 } friction_work;
 
 static bool can_be_pressed(const system_located *e) {
     return *e->name && strcmp(e->kind, "frame") != 0;
 }
 
-/* Walks the coordinates of all elements; counts them when `count` is given, lists them otherwise. */
+/* Walks the coordinates of all elements. Counts them if `count` is given, otherwise lists them in *out. */
 static void walk_moved(hamel_system *s, size_t *count, moved *out) {
     const system_binder *b = s->binder;
     for (size_t e = 0; e < b->located_count; e++) {
@@ -68,12 +67,12 @@ static bool find_moved(friction_work *w) {
     w->moved.items = arena_alloc(s->memory, total + 1, sizeof *w->moved.items);
     if (!w->moved.items) return binder_graph_fault(s, "/constraints");
     walk_moved(s, NULL, &w->moved);
-    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* the walk has moved each start to the next one */
+    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* the loop above has advanced each start to the next one */
     first[0] = 0;
     return true;
 }
 
-/* Adds an element that is not in the list yet; *count may grow beyond NAMED, the list does not. */
+/* Adds an element if it is not in the list yet. *count counts all elements; the list stores the first NAMED of them. */
 static void add_candidate(friction_work *w, int32_t element, int32_t list[NAMED], size_t *count) {
     if (w->seen[element]) return;
     w->seen[element] = true;
@@ -81,7 +80,7 @@ static void add_candidate(friction_work *w, int32_t element, int32_t list[NAMED]
     ++*count;
 }
 
-/* Notes the elements that the equation asks for by position(P, k). */
+/* Collects the elements P for which the equation contains position(P, k) or the like. */
 static void note_elements(friction_work *w, const system_constraint *c, const loop_scope *scope) {
     system_binder *b = w->s->binder;
     b->noting = true;
@@ -97,7 +96,7 @@ static bool is_noted(const friction_work *w, int32_t element) {
     return false;
 }
 
-/* The elements noted, or else those that its coordinates move. */
+/* Lists the elements whose position occurs in the equation, or else those that its coordinates move. */
 static size_t candidates(friction_work *w, const system_constraint *c, int32_t list[NAMED]) {
     hamel_system *s = w->s;
     system_binder *b = s->binder;
@@ -114,7 +113,7 @@ static size_t candidates(friction_work *w, const system_constraint *c, int32_t l
     return count;
 }
 
-/* The element that the constraint presses upon; −1 with a fault. */
+/* Returns the element on which the constraint presses; −1 after adding an error. */
 static int32_t pressed(friction_work *w, const system_constraint *c, const hamel_friction *f, const loop_scope *scope) {
     hamel_system *s = w->s;
     if (f->on.name) return located_end(s, &f->on, scope);
@@ -128,17 +127,17 @@ static int32_t pressed(friction_work *w, const system_constraint *c, const hamel
             (size_t)snprintf(names + at, sizeof names - at, "%s`%s`", k ? ", " : "", s->binder->located[list[k]].name);
     if (count == 0) {
         (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0,
-                         "friction acts on a particle or point, and `%s` contains the coordinates of none", c->name);
+                         "friction acts on a particle or point, but no coordinate in `%s` moves one", c->name);
         hamel_suggest(s->error, "declare the point that slides under `points` and name it in `on`");
     } else {
-        (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0, "`%s` may press upon %s%s", c->name, names,
-                         count > NAMED ? " and others" : "");
-        hamel_suggest(s->error, "name the one that slides in `on`");
+        (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0, "the constraint `%s` can press on %s%s", c->name,
+                         names, count > NAMED ? " and others" : "");
+        hamel_suggest(s->error, "give the one that slides as `on`");
     }
     return -1;
 }
 
-/* The value at the initial coordinates; false when it is not finite. */
+/* Evaluates a node at the initial coordinates. Returns false if the value is not finite. */
 static bool at_start(friction_work *w, graph_node node, double *value) {
     hamel_system *s = w->s;
     node = graph_substitute(s->graph, node, SYMBOL_COORDINATE, w->start, s->coordinate_count);
@@ -146,7 +145,7 @@ static bool at_start(friction_work *w, graph_node node, double *value) {
     return node >= 0 && binder_number(s, node, value);
 }
 
-/* The coordinates that move the point, in the arena. */
+/* Lists the coordinates whose velocities occur in the slip, in the arena. */
 static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *count) {
     const int32_t *support;
     graph_node sum = graph_add(s->graph, slip[0], graph_add(s->graph, slip[1], slip[2]));
@@ -156,7 +155,7 @@ static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *coun
     return list;
 }
 
-/* g of the head of this file; a component in which the point cannot move is left out. False when J Jᵀ is singular. */
+/* Computes g = (J Jᵀ)⁻¹ J ∂f/∂q without the components in which the point cannot move. Returns false if J Jᵀ is singular. */
 static bool find_normal(friction_work *w, const system_constraint *c, system_friction *f) {
     graph *g = w->s->graph;
     graph_node G[3][3], h[3], cross[3][3], zero = graph_number(g, 0);
@@ -186,8 +185,8 @@ static bool find_normal(friction_work *w, const system_constraint *c, system_fri
     return at_start(w, determinant, &value) && value > 1e-12 * size;
 }
 
-/* g where f is written with the element's position: bound again with symbols in place of the position, for which free
- * accelerations serve, since they stand in no constraint. */
+/* Computes g for an f that contains the position of the element: binds f again with symbols in place of the position, and
+ * differentiates with respect to them. Symbols of free accelerations serve, since no constraint contains them. */
 static bool find_gradient(friction_work *w, const system_constraint *c, int32_t element, const loop_scope *scope,
                           graph_node normal[3]) {
     hamel_system *s = w->s;
@@ -204,7 +203,7 @@ static bool find_gradient(friction_work *w, const system_constraint *c, int32_t 
     return f >= 0;
 }
 
-/* Jᵀ g = ∂f/∂q at the start? */
+/* Returns true if Jᵀ g = ∂f/∂q at the initial state; otherwise sets *worst to the coordinate with the largest error. */
 static bool is_force_at_point(friction_work *w, const system_constraint *c, const system_friction *f, int32_t *worst) {
     graph *g = w->s->graph;
     double most = 0, size = 0;
@@ -229,19 +228,19 @@ static bool check_point(friction_work *w, const system_constraint *c, const hame
     if (is_force_at_point(w, c, f, &worst)) return true;
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, in->pointer);
     (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                     "the reaction of `%s` is no force at `%s`: they differ in `%s`", c->name, name,
+                     "the reaction of `%s` is not equivalent to a force at `%s`: they differ in `%s`", c->name, name,
                      worst >= 0 ? s->coordinates[worst].name : "the initial state");
     hamel_suggest(s->error, "name in `on` the point that the constraint keeps in place");
     return false;
 }
 
-/* The velocity with which the element slips: its own, or that relative to the matter of what it slides on. */
+/* Computes the slip velocity of the element: absolute, or relative to the material of `against`. */
 static bool find_slip(friction_work *w, const hamel_friction *in, const system_located *e, const loop_scope *scope,
                       graph_node slip[3]) {
     hamel_system *s = w->s;
     graph_node matter[3], place[3];
     memcpy(place, e->position, sizeof place);
-    for (int k = 0; k < 3; k++) slip[k] = system_rate(s, place[k], in->pointer, "the place of a contact");
+    for (int k = 0; k < 3; k++) slip[k] = system_rate(s, place[k], in->pointer, "the position of a contact");
     if (!in->against.name) return true;
     int32_t carrier = located_end(s, &in->against, scope);
     if (carrier < 0) return false;
@@ -250,18 +249,18 @@ static bool find_slip(friction_work *w, const hamel_friction *in, const system_l
     return true;
 }
 
-/* A coefficient, absent or not negative as far as that is known. */
+/* Binds a coefficient of friction; adds an error if it is constant and negative. */
 static graph_node coefficient(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
     double value;
     graph_node node = system_bind(s, e, PLACE_ENERGY, scope, SYNTAX_EXPRESSION, NULL);
     units_note(s, node, e->pointer, UNIT_NUMBER, 0);
     if (node < 0 || !binder_number(s, node, &value) || value >= 0) return node;
-    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "a coefficient of friction is not negative, found %.9g",
-                     value);
+    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0,
+                     "a coefficient of friction must not be negative, found %.9g", value);
     return GRAPH_NONE;
 }
 
-/* Sticking needs a limit that sliding does not exceed. */
+/* Binds the static coefficient; adds an error if it is less than the sliding one. */
 static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {
     double sliding, sticking;
     out->limit = out->coefficient;
@@ -271,8 +270,7 @@ static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_sco
     if (!binder_number(s, out->coefficient, &sliding) || !binder_number(s, out->limit, &sticking)) return true;
     if (sticking >= sliding) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
-                     "friction holds at least as much as it resists sliding, found %.9g against a coefficient of %.9g",
-                     sticking, sliding);
+                     "`static` must not be less than `coefficient`, found %.9g and %.9g", sticking, sliding);
     return false;
 }
 
@@ -286,16 +284,16 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     if (out->regularization > 0 && !hamel_expression_given(&in->limit)) return true;
     if (out->regularization > 0) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
-                         "nothing sticks where friction is regularized, so `static` has no meaning");
+                         "regularized friction does not stick, so `static` has no effect");
         hamel_suggest(s->error, "leave out `regularization`, or `static`");
     } else {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->regularization.pointer, 0,
-                         "the regularization is a speed, and none is negative");
+                         "the regularization is a speed and must not be negative");
     }
     return false;
 }
 
-/* s·τ, τ = e3 × g/|g|, in the plane. With the sign that graphs prefer: frictions of one speed are known by it. */
+/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|, with a normalized sign: equal speeds then share a node. */
 static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
     graph *g = s->graph;
     graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
@@ -303,12 +301,12 @@ static bool find_speed(hamel_system *s, const hamel_friction *in, system_frictio
     graph_node direction = graph_unary(g, GRAPH_SIGN, graph_div(g, along, size));
     if (direction < 0) return binder_graph_fault(s, in->pointer);
     if (graph_at(g, direction)->op == GRAPH_NEG) direction = graph_at(g, direction)->as.operand[0];
-    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* the sign of a number: it cannot slip at all */
+    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* a constant sign: the point cannot slip */
     f->along[f->along_count++] = graph_at(g, direction)->as.operand[0];
     return true;
 }
 
-/* By the axes of what the point slides on, where a surface fixed in it keeps its normal. */
+/* Transforms x to the axes of `against`, in which a surface fixed to it has a constant normal. */
 static void turn_to_carrier(hamel_system *s, const hamel_friction *in, const loop_scope *scope, graph_node x[3]) {
     if (!in->against.name) return;
     const graph_node *R = s->binder->located[located_end(s, &in->against, scope)].rotation;
@@ -320,7 +318,7 @@ static void turn_to_carrier(hamel_system *s, const hamel_friction *in, const loo
     memcpy(x, turned, sizeof turned);
 }
 
-/* s − n (n·s), n = g/|g|, in space. */
+/* Computes the slip along the surface in space: s − n (n·s), n = g/|g|. */
 static bool find_slip_along(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *f) {
     graph *g = s->graph;
     graph_node size = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, f->normal, f->normal)), facing[3], along[3];
@@ -343,7 +341,7 @@ static bool find_what_sticks(hamel_system *s, const hamel_friction *in, const lo
     return s->dimension == 3 ? find_slip_along(s, in, scope, f) : find_speed(s, in, f);
 }
 
-/* g, or a fault. */
+/* Finds g. Adds an error and returns false if the reaction is not equivalent to a force at the point. */
 static bool find_force(friction_work *w, const system_constraint *c, const hamel_friction *in, int32_t element,
                        const loop_scope *scope, system_friction *f) {
     hamel_system *s = w->s;
@@ -352,7 +350,7 @@ static bool find_force(friction_work *w, const system_constraint *c, const hamel
     if (find_normal(w, c, f)) return check_point(w, c, in, f, name);
     if (graph_status(s->graph) != HAMEL_OK) return false;
     (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                     "the coordinates do not let `%s` move in every direction, so its normal force is not known", name);
+                     "the coordinates do not let `%s` move in every direction, so its normal force is undefined", name);
     hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name);
     return false;
 }
@@ -383,7 +381,7 @@ static void lower_friction(friction_work *w, size_t index) {
     all[s->friction_count++] = f;
 }
 
-static bool prepare(friction_work *w) {
+static bool prepare_frictions(friction_work *w) {
     hamel_system *s = w->s;
     double start = 0;
     if (hamel_expression_given(&s->description->simulation.start))
@@ -402,25 +400,26 @@ void frictions_lower(hamel_system *s) {
     for (size_t c = 0; c < s->constraint_count; c++) {
         const struct hamel_constraint *d = s->constraints[c].described;
         if (!d || !d->friction.pointer || s->constraints[c].equation < 0) continue;
-        if (!prepared && !(prepared = prepare(&w))) return;
+        if (!prepared && !(prepared = prepare_frictions(&w))) return;
         lower_friction(&w, c);
     }
 }
 
-/* A switch for each component of the direction that is held. */
+/* Adds a nonsmooth operator for each component of the held direction. */
 static bool add_held(hamel_system *s, system_friction *f) {
     for (size_t k = 0; k < f->along_count; k++) {
-        system_switch *all = binder_grow(s, s->switches, &s->switch_capacity, s->switch_count, sizeof *all, f->pointer);
+        system_nonsmooth *all =
+            binder_grow(s, s->nonsmooth, &s->nonsmooth_capacity, s->nonsmooth_count, sizeof *all, f->pointer);
         if (!all) return false;
-        s->switches = all;
-        if (k == 0) f->held = (int32_t)s->switch_count;
-        all[s->switch_count++] = (system_switch){
-            .kind = SWITCH_GLIDE, .written = f->along[k], .argument = f->along[k], .held = true, .next = -1};
+        s->nonsmooth = all;
+        if (k == 0) f->held = (int32_t)s->nonsmooth_count;
+        all[s->nonsmooth_count++] = (system_nonsmooth){
+            .kind = NONSMOOTH_DIRECTION, .written = f->along[k], .argument = f->along[k], .held = true, .next = -1};
     }
     return true;
 }
 
-/* The rows of a slip, made when it is new; `owner` by node, the friction that has made them or −1. */
+/* Finds or adds the constraint rows of a slip. owner[node] is the friction that added rows for that node, or −1. */
 static bool add_rows(hamel_system *s, size_t which, int32_t *owner) {
     system_friction *f = &s->frictions[which];
     const system_friction *same = owner[f->along[0]] >= 0 ? &s->frictions[owner[f->along[0]]] : NULL;

@@ -1,22 +1,22 @@
-/* joints.c — joints as named constraints NAME.1, NAME.2, ..., and the norms of quaternions.
+/* joints.c — translates joints to named constraints NAME.1, NAME.2, ..., and adds the norm constraints of quaternions.
  *
- * r is an end's place, R its rotation matrix (own axes to inertial), ω its angular velocity by inertial axes, R1 R2 R3 the
- * columns of R. A point of a body and a position in a frame turn with that body or frame.
+ * r is the position of an end. R is its rotation matrix (body axes to inertial) with the columns R1, R2, R3. ω is its angular
+ * velocity in inertial axes. A point of a body and a position in a frame rotate with that body or frame.
  *
  *   coincident  r_A − r_B = 0, by inertial component
- *   distance    |r_A − r_B| − length = 0; the multiplier is the thrust of the rod, negative when it pulls
- *   revolute    coincident; in space also (R_A s)·(R_B axis) = 0 for two directions s square to the axis
- *   prismatic   (R_A s)·(r_A − r_B) = 0 for each direction s square to the axis; no relative rotation
+ *   distance    |r_A − r_B| − length = 0; the multiplier is the compression force in the rod, negative in tension
+ *   revolute    coincident; in space also (R_A s)·(R_B axis) = 0 for two directions s perpendicular to the axis
+ *   prismatic   (R_A s)·(r_A − r_B) = 0 for each direction s perpendicular to the axis; no relative rotation
  *   fixed       coincident; no relative rotation
  *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component, at p = r_W − radius R_S normal/|normal|:
- *               W rolls on the surface of S, which `normal` points away from
+ *               W rolls on the surface of S; `normal` points away from S
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0; without B: B is at rest
  *
- * No relative rotation: R_A2·R_B1 = 0 in the plane, R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space, so both have parallel
- * axes. `axis` and `direction` are by the axes of A, and an axis has the same components by those of B.
+ * No relative rotation: R_A2·R_B1 = 0 in the plane, R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space, so the axes of both ends
+ * are parallel. `axis` and `direction` are components in the axes of A; an axis has the same components in the axes of B.
  *
- * A wheel turns, so what it rolls on gives the axes of `normal`. Which end is the wheel is seen from what turns: a body
- * before a frame, a frame before what stands still; of two alike the second. */
+ * The wheel rotates, so `normal` is fixed in the surface. The wheel is the end that can rotate: a body is preferred to a
+ * frame, and a frame to an end at rest. If both ends are of the same kind, the wheel is the second. */
 #include "engine/system/validity.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ typedef enum joint_type {
 static const char *const type_names[] = {"coincident", "distance", "revolute",  "prismatic",
                                          "fixed",      "rolling",  "knife_edge"};
 
-/* How many equations a joint has in the plane and in space. */
+/* Number of equations of each joint, in the plane and in space. */
 static const int equation_counts[][2] = {{2, 3}, {1, 1}, {2, 5}, {2, 5}, {3, 6}, {2, 3}, {1, 1}};
 
 static int type_of(const char *name) {
@@ -57,11 +57,11 @@ static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const
 
 enum { ALIAS_DEPTH = 16 };
 
-/* Whether an expression is the name of a coordinate, or of a definition that is no more than such a name. */
+/* Returns true if an expression is the name of a coordinate, or of a definition that is an alias of one. */
 static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
     const symbol_table *names = &s->binder->quantities;
     loop_scope inner = *scope;
-    for (int depth = 0; depth < ALIAS_DEPTH; depth++) { /* definitions may still be a circle */
+    for (int depth = 0; depth < ALIAS_DEPTH; depth++) { /* definitions may be circular */
         if (!e->text || !binder_looks_like_name(e->text)) return false;
         const char *name = family_name(s, e->text, e->pointer, &inner);
         int32_t found = name ? symbol_find(names, name, strlen(name)) : -1;
@@ -75,7 +75,7 @@ static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop
     return false;
 }
 
-/* Quaternions of coordinates get a constraint that keeps their norm; other quaternions must have norm 1 themselves. */
+/* Declares the norm constraint of a quaternion whose components are coordinates; other quaternions must have norm 1. */
 static bool declare_norm(hamel_system *s, system_located *e) {
     const hamel_orientation *o = e->orientation;
     loop_scope scope;
@@ -100,7 +100,7 @@ void joints_declare(hamel_system *s) {
         const hamel_joint *j = &d->joints[i];
         int type = type_of(j->type);
         if (j->type && type < 0) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, j->type_pointer, 0, "there is no joint of type `%s`", j->type);
+            (void)hamel_fail(s->error, HAMEL_INVALID, j->type_pointer, 0, "unknown joint type `%s`", j->type);
             const char *nearest = nearest_name(type_names, JOINT_TYPES, j->type, strlen(j->type));
             hamel_suggest(s->error,
                           "%s%s%sone of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
@@ -117,17 +117,17 @@ void joints_declare(hamel_system *s) {
 typedef struct joint_work {
     hamel_system *s;
     const char *name;
-    const system_located *a, *b; /* b NULL: a knife edge on what stands still */
+    const system_located *a, *b; /* the ends; b NULL: a knife edge on a surface at rest */
     int next;                    /* number of the next equation */
-    bool lengths;                /* what the equations compare are places; else directions */
-    const graph_node *direction; /* what else they are proportional to, twice; or NULL */
+    bool lengths;                /* true if the equations compare positions, false if they compare directions */
+    const graph_node *direction; /* vector to whose squared length the equations are proportional, or NULL */
 } joint_work;
 
-/* An equation without coordinates holds if its error is within this part of its terms: some thousand roundings. */
+/* Largest error of an equation without coordinates, relative to its terms: about a thousand roundings. */
 static const double HOLDS = 2e-13;
 
-/* Σ |x_k| where all coordinates are 0; what depends on time counts as nothing. */
-static double size_of(hamel_system *s, const graph_node x[3], const graph_node *zeros) {
+/* Computes Σ |x_k| at coordinates 0; terms that depend on time count as 0. */
+static double length_scale(hamel_system *s, const graph_node x[3], const graph_node *zeros) {
     double sum = 0, value;
     for (int k = 0; k < 3; k++) {
         graph_node at_zero = graph_substitute(s->graph, x[k], SYMBOL_COORDINATE, zeros, s->coordinate_count);
@@ -136,19 +136,19 @@ static double size_of(hamel_system *s, const graph_node x[3], const graph_node *
     return sum;
 }
 
-/* The size of the terms of an equation, which may cancel: that of the places and directions that it is made of. */
+/* Estimates the size of the terms of an equation, which may cancel, from the size of its positions and directions. */
 static double size_of_terms(const joint_work *w) {
     hamel_system *s = w->s;
     graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);
     if (!zeros) return 0;
     for (size_t i = 0; i < s->coordinate_count; i++) zeros[i] = graph_number(s->graph, 0);
     double size = 1;
-    if (w->lengths) size = size_of(s, w->a->position, zeros) + (w->b ? size_of(s, w->b->position, zeros) : 0);
-    if (w->direction) size *= pow(size_of(s, w->direction, zeros), 2);
+    if (w->lengths) size = length_scale(s, w->a->position, zeros) + (w->b ? length_scale(s, w->b->position, zeros) : 0);
+    if (w->direction) size *= pow(length_scale(s, w->direction, zeros), 2);
     return size;
 }
 
-/* An equation without coordinates holds or not; it becomes 0 if its error is rounding. */
+/* Replaces an equation without coordinates by 0 if its error is rounding; otherwise adds an error. */
 static graph_node without_rounding(const joint_work *w, graph_node f) {
     const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
     double value;
@@ -174,13 +174,13 @@ static void coincident(joint_work *w) {
     for (int k = 0; k < w->s->dimension; k++) equation(w, difference(w, k));
 }
 
-/* |r| has no derivative where it is 0. */
+/* Checks that the length is positive: |r| has no derivative at r = 0. */
 static bool has_length(hamel_system *s, const hamel_joint *j, graph_node length) {
     double value;
     if (length < 0 || !binder_number(s, length, &value) || value > 0) return length >= 0;
     (void)hamel_fail(s->error, HAMEL_INVALID, j->length.pointer, 0,
-                     "the length of a `distance` joint is greater than 0, found %.9g", value);
-    if (value == 0) hamel_suggest(s->error, "a `coincident` joint keeps two places together");
+                     "the length of a `distance` joint must be greater than 0, found %.9g", value);
+    if (value == 0) hamel_suggest(s->error, "a `coincident` joint keeps two positions together");
     return false;
 }
 
@@ -196,7 +196,7 @@ static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scop
         equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
 }
 
-/* Column k of a rotation matrix: own axis k by inertial axes. */
+/* Copies column k of the rotation matrix: body axis k in inertial components. */
 static void axis_of(const system_located *e, int k, graph_node out[3]) {
     for (int i = 0; i < 3; i++) out[i] = e->rotation[3 * i + k];
 }
@@ -206,7 +206,7 @@ static bool zero_axis(hamel_system *s, const hamel_joint *j) {
     return false;
 }
 
-/* Two directions square to c: c × e and c × (c × e), e the coordinate axis that c is least along. */
+/* Finds two directions perpendicular to c: c × e and c × (c × e), e the coordinate axis with the smallest |c_k|. */
 static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_scope *scope, const graph_node c[3],
                               graph_node first[3], graph_node second[3]) {
     double value[3];
@@ -224,7 +224,7 @@ static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_
     return true;
 }
 
-/* The components of `axis`, `normal` or `direction`. */
+/* Binds the components of `axis`, `normal` or `direction`. */
 static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_scope *scope, graph_node out[3]) {
     for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
     for (size_t k = 0; k < j->direction.count && k < 3; k++) {
@@ -260,7 +260,7 @@ static void no_rotation(joint_work *w) {
     }
 }
 
-/* A particle has no axes: inertial axes in their place would keep the other end from rotating. */
+/* Adds an error if an end is a particle: it has no axes, and inertial axes instead would keep the other end from rotating. */
 static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) {
     for (int k = 0; k < 2; k++) {
         const system_located *e = k ? w->b : w->a;
@@ -273,7 +273,7 @@ static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) 
     return true;
 }
 
-/* The axis of a revolute joint in the plane, which may be left out. */
+/* Checks that the axis of a planar revolute joint is omitted or is the third axis. */
 static bool is_third_axis(hamel_system *s, const hamel_joint *j) {
     bool third = j->direction.count == 0 || j->direction.count == 3;
     for (size_t k = 0; k < 2 && j->direction.count == 3; k++)
@@ -290,7 +290,7 @@ static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scop
     graph_node c[3], square[2][3], outer[3], axis[3];
     coincident(w);
     if (s->dimension == 2 && !is_third_axis(s, j)) return;
-    if (s->dimension == 2 || !have_axes(w, j, "a `coincident` joint keeps two places together")) return;
+    if (s->dimension == 2 || !have_axes(w, j, "a `coincident` joint keeps two positions together")) return;
     if (!bind_direction(s, j, scope, c) || !square_directions(s, j, scope, c, square[0], square[1])) return;
     w->lengths = false;
     w->direction = c;
@@ -340,7 +340,7 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
         (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `rolling` joint needs `radius`");
     if (turning(s, wheel) == 0) {
         (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0,
-                         "neither end of the `rolling` joint `%s` is a body that turns", w->name);
+                         "neither end of the `rolling` joint `%s` is a body that can rotate", w->name);
         return;
     }
     graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
@@ -366,16 +366,16 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     w->direction = d;
     if (!graph_is_zero(g, d[2])) {
         (void)hamel_fail(w->s->error, HAMEL_INVALID, j->direction.pointer, 0,
-                         "the direction of the knife edge `%s` has a third component", w->name);
+                         "the direction of the knife edge `%s` must not have a third component", w->name);
         hamel_suggest(w->s->error,
-                      "a knife edge is perpendicular to the third axis of its body; use a frame in the body "
-                      "whose axes suit");
+                      "a knife edge is perpendicular to the third axis of its body; use a frame in the body with "
+                      "suitable axes");
         return;
     }
     node_vector_cross(g, e, d, side);
     node_matrix_apply(g, w->a->rotation, side, outer);
     for (int k = 0; k < 3; k++)
-        velocity[k] = system_rate(w->s, w->a->position[k], j->pointer, "the place of a knife edge");
+        velocity[k] = system_rate(w->s, w->a->position[k], j->pointer, "the position of a knife edge");
     if (w->b) {
         located_carried(w->s, w->b, w->a->position, under);
         for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);
@@ -387,7 +387,7 @@ static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const l
     const char *name = family_name(s, j->name, j->pointer, scope);
     if (!name || j->end_count == 0) return;
     if (j->end_count == 1 && type != JOINT_KNIFE_EDGE) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `%s` joint is between two elements", j->type);
+        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `%s` joint needs two elements", j->type);
         return;
     }
     int32_t a = located_end(s, &j->between[0], scope), b = j->end_count > 1 ? located_end(s, &j->between[1], scope) : a;
@@ -400,7 +400,7 @@ static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const l
     case JOINT_REVOLUTE: revolute(&w, j, scope); return;
     case JOINT_PRISMATIC: prismatic(&w, j, scope); return;
     case JOINT_FIXED:
-        if (!have_axes(&w, j, "a `coincident` joint keeps two places together")) return;
+        if (!have_axes(&w, j, "a `coincident` joint keeps two positions together")) return;
         coincident(&w);
         no_rotation(&w);
         return;
@@ -416,7 +416,7 @@ static void lower_norm(hamel_system *s, const system_located *e) {
     graph_node sum = graph_number(g, -1), two = graph_number(g, 2);
     for (int k = 0; k < 4; k++)
         sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[e->orientation_slot].nodes[k], two));
-    /* without coordinates it holds by itself, which validity.c has judged */
+    /* validity.c has checked a norm without coordinates */
     if (!(graph_depends(g, sum) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) sum = graph_number(g, 0);
     binder_set_equation(s, (size_t)e->norm, sum);
 }

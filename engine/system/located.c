@@ -1,12 +1,13 @@
-/* located.c — particles, bodies, points and frames: names, slots, and places in inertial components.
+/* located.c — binds particles, bodies, points and frames: names, slots, positions and axes in inertial components.
  *
- * Places may be given in other frames, and frames inside frames, in any order; expressions may ask for positions of
- * elements whose own expressions ask for others. So everything is bound when first needed, and chains of frames are
- * walked with a list, not by recursion. */
+ * Positions may be given in frames, frames in other frames, in any order. An expression may contain the position of an
+ * element whose expressions contain positions of others. Each element is therefore bound when first needed, and chains of
+ * frames are followed with a stack, not by recursion. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 #include "engine/system/validity.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool check_dimension(hamel_system *s, const hamel_position *p) {
@@ -15,11 +16,11 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     if (s->dimension == 0) s->dimension = dimension;
     if (dimension == s->dimension) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
-                     "a position with %d components in a system whose others have %d", dimension, s->dimension);
+                     "a position with %d components; other positions of the system have %d", dimension, s->dimension);
     return false;
 }
 
-/* The parts of the description from which an element is read. */
+/* Parts of the description that define a located element. */
 typedef struct located_source {
     const char *name, *pointer, *kind;
     const hamel_position *position;
@@ -28,7 +29,7 @@ typedef struct located_source {
 } located_source;
 
 /* Adds an element; returns its index or −1. Its parent and axes are resolved later. */
-static int32_t add(hamel_system *s, const located_source *from, const loop_scope *scope) {
+static int32_t add_located(hamel_system *s, const located_source *from, const loop_scope *scope) {
     system_binder *b = s->binder;
     if (!check_dimension(s, from->position)) return -1;
     system_located *all =
@@ -61,7 +62,7 @@ static int32_t add(hamel_system *s, const located_source *from, const loop_scope
 static bool declare(hamel_system *s, located_source from, const loop_scope *scope) {
     from.name = family_member(s, from.name, from.pointer, scope);
     if (!from.name) return false;
-    int32_t index = add(s, &from, scope);
+    int32_t index = add_located(s, &from, scope);
     if (index < 0) return false;
     return binder_declare_element(s, &s->binder->elements, from.name, (size_t)index, from.pointer, "elements") ||
            s->error->status != HAMEL_NO_MEMORY;
@@ -74,13 +75,12 @@ static void declare_family(hamel_system *s, const located_source *from, const ha
         if (!declare(s, *from, &f.scope)) return;
 }
 
-/* A position in a frame does not determine the axes of an orientation or of moments of inertia given with it. */
+/* Adds an error: a position in a frame does not determine the axes of an orientation or inertia given with it. */
 static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
-    (void)hamel_fail(
-        s->error, HAMEL_INVALID, p->pointer, 0,
-        "the position of `%s` is given in `%s`, which does not determine whether its axes are given there, too", name,
-        p->frame);
-    hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list: then both are given in `%s`",
+    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
+                     "the position of `%s` is given in `%s`, but the frame in which its axes are given is missing",
+                     name, p->frame);
+    hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list, so that both are given in `%s`",
                   p->frame, p->frame);
     return false;
 }
@@ -123,7 +123,7 @@ void located_declare(hamel_system *s) {
     declare_frames(s);
 }
 
-/* The index of the frame or body of that name; −1 for none given, −2 with a fault. */
+/* Returns the index of the frame or body with this name; −1 if name is NULL, −2 after adding an error. */
 static int32_t find_parent(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     if (!name) return -1;
     const char *expanded = family_name(s, name, pointer, scope);
@@ -137,14 +137,14 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
                          expanded, s->binder->located[index].kind);
         return -2;
     }
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there is no frame or body named `%s`", expanded);
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "unknown frame or body `%s`", expanded);
     const char *nearest = symbol_nearest(elements, expanded, strlen(expanded));
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -2;
 }
 
-/* Resolves the frame or body in which an element is given. A position that names a frame is given in that frame; a
- * point in it moves with it. */
+/* Resolves the frame or body in which an element is given. A position that names a frame is given in that frame and moves
+ * with it. */
 static bool find_parents(hamel_system *s, system_located *e) {
     loop_scope scope;
     scope_from(&scope, e->loops, e->loop_count);
@@ -168,7 +168,7 @@ static void note_angles(hamel_system *s, const system_located *e, const graph_no
     }
 }
 
-/* Whether an element has inertial axes. */
+/* Returns true if the axes of an element are inertial. */
 static bool is_parallel(const hamel_system *s, const system_located *e) {
     double value;
     for (int k = 0; k < 9; k++)
@@ -176,19 +176,20 @@ static bool is_parallel(const hamel_system *s, const system_located *e) {
     return true;
 }
 
-/* Notes three angles that move, for a message where they are singular. */
+/* Records the sine of three variable Euler angles, for a message if they become singular. */
 static bool note_sine(hamel_system *s, const system_located *e, const hamel_orientation *o, const graph_node *values) {
     graph_node sine = rotation_sine(s, o, values);
     if (sine < 0 || !(graph_depends(s->graph, sine) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) return true;
     system_angles *all = arena_grow(s->memory, s->angles, &s->angles_capacity, s->angles_count + 1, sizeof *all);
-    const char *pointer = arena_text(s->memory, o->pointer, strlen(o->pointer)); /* the description goes */
+    const char *pointer =
+        arena_text(s->memory, o->pointer, strlen(o->pointer)); /* copied: must outlive the description */
     if (!all || !pointer) return binder_graph_fault(s, o->pointer);
     s->angles = all;
     all[s->angles_count++] = (system_angles){e->name, pointer, sine};
     return true;
 }
 
-/* Own place and axes in those they are given in, then in inertial components. All slots are bound. */
+/* Computes position and axes in the frame where they are given, then in inertial components. All slots must be bound. */
 static bool compute(hamel_system *s, system_located *e) {
     graph *g = s->graph;
     const system_binder *b = s->binder;
@@ -217,7 +218,7 @@ static bool compute(hamel_system *s, system_located *e) {
     memcpy(e->omega_body, omega_body, sizeof omega_body);
     if (e->parent >= 0) {
         const system_located *p = &b->located[e->parent];
-        bool frame = strcmp(e->kind, "frame") == 0; /* a frame consists of its origin and axes only */
+        bool frame = strcmp(e->kind, "frame") == 0; /* a frame has nothing but its origin and axes */
         if (frame && e->axes < 0 && !is_parallel(s, p)) return refuse_axes(s, e->name, e->given);
         node_matrix_apply(g, p->rotation, at, turned);
         for (int k = 0; k < 3; k++) e->position[k] = graph_add(g, p->position[k], turned[k]);
@@ -239,22 +240,23 @@ static bool faulty(const system_binder *b, const system_located *e) {
            (e->orientation_slot >= 0 && b->slots[e->orientation_slot].state == SLOT_FAULTY);
 }
 
-/* The elements that one search has still to visit. */
+/* A search through elements, with a stack of those still to visit. */
 typedef struct located_search {
     hamel_system *s;
     int32_t *stack;
     size_t depth, capacity, number;
-    bool complete; /* all slots met so far are bound */
+    bool complete; /* whether all slots visited so far are bound */
 } located_search;
 
-static bool push(located_search *w, int32_t element) {
+static bool push_element(located_search *w, int32_t element) {
+    assert(element < (int32_t)w->s->binder->located_count); /* −1 is not an element */
     const system_located *all = w->s->binder->located;
     if (element < 0 || all[element].ready) return true;
     const system_located *e = &all[element];
-    if (e->walk == w->number && !e->open) return true; /* visited, and waits for its slots */
+    if (e->walk == w->number && !e->open) return true; /* already visited; its slots are not bound yet */
     if (e->walk == w->number) {
-        (void)hamel_fail(w->s->error, HAMEL_INVALID, e->pointer, 0,
-                         "frames depend on each other in a circle: `%s` is given in itself", e->name);
+        (void)hamel_fail(w->s->error, HAMEL_INVALID, e->pointer, 0, "circular frames: `%s` is given in its own frame",
+                         e->name);
         return false;
     }
     w->stack = arena_grow(w->s->memory, w->stack, &w->capacity, w->depth + 1, sizeof *w->stack);
@@ -263,8 +265,8 @@ static bool push(located_search *w, int32_t element) {
     return true;
 }
 
-/* Visits what an element is given in; itself when it is met again. False with a fault. */
-static bool visit(located_search *w, int32_t element) {
+/* Visits the frame of an element first; computes the element at its second visit. Returns false after adding an error. */
+static bool visit_element(located_search *w, int32_t element) {
     hamel_system *s = w->s;
     system_located *e = &s->binder->located[element];
     if (e->walk == w->number) {
@@ -279,14 +281,14 @@ static bool visit(located_search *w, int32_t element) {
     e->open = true;
     if (e->position_slot >= 0 && !binder_need_slot(s, e->position_slot)) w->complete = false;
     if (e->orientation_slot >= 0 && !binder_need_slot(s, e->orientation_slot)) w->complete = false;
-    if (faulty(s->binder, e)) w->complete = false; /* its fault is reported at its own position */
-    return push(w, e->parent) && (e->axes == e->parent || push(w, e->axes));
+    if (faulty(s->binder, e)) w->complete = false; /* its error is reported where it is written */
+    return push_element(w, e->parent) && (e->axes == e->parent || push_element(w, e->axes));
 }
 
 bool located_need(hamel_system *s, int32_t element, bool *complete) {
     located_search w = {.s = s, .number = ++s->binder->walk_count, .complete = true};
-    bool good = push(&w, element);
-    while (good && w.depth > 0) good = visit(&w, w.stack[w.depth - 1]);
+    bool good = push_element(&w, element);
+    while (good && w.depth > 0) good = visit_element(&w, w.stack[w.depth - 1]);
     *complete = w.complete;
     return good;
 }
@@ -305,10 +307,10 @@ void located_resolve(hamel_system *s) {
 int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *scope) {
     const symbol_table *elements = &s->binder->elements;
     bool complete;
-    if (!end->name && end->position.at.count == 0) return -1; /* the reader has said so */
+    if (!end->name && end->position.at.count == 0) return -1; /* the reader has reported the error */
     if (!end->name) {
         located_source from = {"", end->pointer, "position", &end->position, NULL, NULL, NULL};
-        int32_t index = add(s, &from, scope);
+        int32_t index = add_located(s, &from, scope);
         if (index < 0 || !find_parents(s, &s->binder->located[index])) return -1;
         int32_t slot = s->binder->located[index].position_slot;
         return binder_resolve_slot(s, slot) && located_need(s, index, &complete) && complete ? index : -1;
@@ -320,8 +322,7 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
         return located_need(s, index, &complete) && complete ? index : -1;
     }
     if (!name) return -1;
-    (void)hamel_fail(s->error, HAMEL_INVALID, end->pointer, 0, "there is no particle, body, point or frame named `%s`",
-                     name);
+    (void)hamel_fail(s->error, HAMEL_INVALID, end->pointer, 0, "unknown particle, body, point or frame `%s`", name);
     const char *nearest = symbol_nearest(elements, name, strlen(name));
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;

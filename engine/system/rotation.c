@@ -1,10 +1,10 @@
-/* rotation.c — orientations as rotation matrices, and the angular velocities they imply.
+/* rotation.c — rotation matrices and angular velocities of orientations.
  *
- *   Euler       R = R_i(x1) R_j(x2) R_k(x3) for intrinsic sequences; extrinsic ones are the intrinsic of the reverse order
+ *   Euler       R = R_i(x1) R_j(x2) R_k(x3) for intrinsic sequences; an extrinsic sequence is the reversed intrinsic one
  *               (Papastavridis 1.11, A21, A23). ω = e_i x1' + R_i e_j x2' + R_i R_j e_k x3'.
- *   quaternion  ω (own axes) = 2 (e0 e' − e0' e − e × e'), outer axes with + (Baruh 7.7; Greenwood 3.29)
+ *   quaternion  ω = 2 (e0 e' − e0' e ∓ e × e'), − in body axes, + in outer axes (Baruh 7.7; Greenwood 3.29)
  *   matrix      Rᵀ R' and R' Rᵀ are the antisymmetric tensors of ω (A11)
- * All matrices take components by own axes to components by outer axes. */
+ * All matrices map components in body axes to components in outer axes. */
 #include "engine/system/elements.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], g
     }
 }
 
-/* Rotation by an angle about coordinate axis k. */
+/* Computes the matrix of a rotation about coordinate axis k. */
 static void elementary(graph *g, int k, graph_node angle, graph_node out[9]) {
     int i = (k + 1) % 3, j = (k + 2) % 3;
     graph_node c = graph_unary(g, GRAPH_COS, angle), s = graph_unary(g, GRAPH_SIN, angle);
@@ -69,13 +69,13 @@ static void euler(graph *g, const int axis[3], const graph_node angle[3], graph_
     for (int k = 0; k < 3; k++) elementary(g, axis[k], angle[k], single[k]);
     node_matrix_times(g, single[0], single[1], pair);
     node_matrix_times(g, pair, single[2], rotation);
-    unit(g, axis[2], graph_rate(g, angle[2]), omega); /* from the innermost outwards */
+    unit(g, axis[2], graph_rate(g, angle[2]), omega); /* rates are added from the innermost axis outwards */
     for (int k = 1; k >= 0; k--) {
         node_matrix_apply(g, single[k], omega, term);
         unit(g, axis[k], graph_rate(g, angle[k]), omega);
         add_to(g, term, omega);
     }
-    unit(g, axis[0], graph_rate(g, angle[0]), omega_body); /* from the outermost inwards */
+    unit(g, axis[0], graph_rate(g, angle[0]), omega_body); /* rates are added from the outermost axis inwards */
     for (int k = 1; k < 3; k++) {
         node_matrix_apply_transposed(g, single[k], omega_body, term);
         unit(g, axis[k], graph_rate(g, angle[k]), omega_body);
@@ -91,9 +91,10 @@ static bool parse_sequence(hamel_system *s, const hamel_orientation *o, int axis
     *extrinsic = lower;
     if (good) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, o->sequence_pointer ? o->sequence_pointer : o->pointer, 0,
-                     "`%.20s` is no Euler sequence", text);
-    hamel_suggest(s->error,
-                  "three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or \"zxz\", ... (extrinsic)");
+                     "`%.20s` is not an Euler sequence", text);
+    hamel_suggest(
+        s->error,
+        "write three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or \"zxz\", ... (extrinsic)");
     return false;
 }
 

@@ -1,7 +1,7 @@
-/* scene.c — shapes of the scene to columns.
+/* scene.c — adds the output columns from which the shapes of the scene are drawn.
  *
- * What a shape needs for being drawn are places, axes and lengths; each of their numbers becomes an output behind those of
- * the description, so that rows carry them in every format. Shapes that share an element share its columns. */
+ * A shape is drawn from positions, axes and lengths. Each of these numbers becomes an output after those of the
+ * description, so that rows contain them in every format. Shapes that share an element share its columns. */
 #include "engine/system/elements.h"
 
 #include <string.h>
@@ -10,27 +10,27 @@ typedef struct scene_maker {
     hamel_system *s;
     hamel_scene *scene;
     size_t capacity;
-    const char ***places, ***axes; /* of a located element: its columns, NULL before they are needed */
+    const char ***places, ***axes; /* columns of each located element; NULL until needed */
     size_t places_capacity, axes_capacity;
     int dimension;
 } scene_maker;
 
 static const char *const kind_names[] = {"point", "line", "spring", "circle", "disk", "box", "path"};
 
-/* An output that has its node already; returns its name or NULL with a fault. */
+/* Adds an output for a node. Returns its name, or NULL after adding an error. */
 static const char *add_number(scene_maker *m, const char *name, graph_node node, const char *pointer) {
     hamel_system *s = m->s;
     if (!name) return binder_graph_fault(s, pointer), NULL;
     return binder_add_output(s, (system_output){.name = name, .pointer = pointer, .node = node}) ? name : NULL;
 }
 
-/* What columns of an element are called by; places without a name are numbered. */
+/* Returns the element's name for its columns; unnamed positions are numbered. */
 static const char *label_of(const scene_maker *m, int32_t element) {
     const char *name = m->s->binder->located[element].name;
     return *name ? name : arena_format(m->s->memory, "%d", (int)element + 1);
 }
 
-/* The table of an element's columns, grown to hold it. */
+/* Grows the table of columns to contain the element, and returns the element's entry. */
 static const char ***columns_of(scene_maker *m, const char ****table, size_t *capacity, int32_t element) {
     const char ***grown = arena_grow(m->s->memory, *table, capacity, (size_t)element + 1, sizeof *grown);
     if (!grown) return binder_graph_fault(m->s, "/scene"), NULL;
@@ -55,7 +55,7 @@ static bool add_place(scene_maker *m, int32_t element, const char *pointer, cons
     return true;
 }
 
-/* Own axes by inertial components: the first one in the plane, all three in space. */
+/* Returns the number of body axes that are output: the first in the plane, all three in space. */
 static size_t axis_count(const scene_maker *m) {
     return m->dimension == 2 ? 1 : 3;
 }
@@ -97,7 +97,7 @@ static hamel_shape *add_shape(scene_maker *m, hamel_shape_kind kind, const int32
     return &all[scene->count++];
 }
 
-/* Lengths of the shape: each an expression of what positions may contain. */
+/* Binds the lengths of a shape, which may contain the same symbols as positions. */
 static bool add_sizes(scene_maker *m, hamel_shape *shape, const hamel_expression *items, size_t count, const char *word,
                       const loop_scope *scope) {
     shape->sizes = arena_alloc(m->s->memory, count, sizeof *shape->sizes);
@@ -119,15 +119,15 @@ static bool add_sizes(scene_maker *m, hamel_shape *shape, const hamel_expression
 static bool must_turn(hamel_system *s, const hamel_scene_shape *d, int32_t element) {
     const system_located *e = &s->binder->located[element];
     if (e->turns) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, d->ends[0].pointer, 0, "a %s takes a body or frame, and `%s` is a %s",
+    (void)hamel_fail(s->error, HAMEL_INVALID, d->ends[0].pointer, 0, "a %s needs a body or frame, but `%s` is a %s",
                      kind_names[d->kind], e->name, e->kind);
     return false;
 }
 
 static bool sizes_fit(hamel_system *s, const hamel_scene_shape *d) {
     if (d->kind != HAMEL_SHAPE_BOX || d->sizes.count == (size_t)s->dimension) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, d->sizes.pointer, 0, "a box has %d edges here, found %zu", s->dimension,
-                     d->sizes.count);
+    (void)hamel_fail(s->error, HAMEL_INVALID, d->sizes.pointer, 0, "a box needs %d edge lengths here, found %zu",
+                     s->dimension, d->sizes.count);
     return false;
 }
 
@@ -135,7 +135,7 @@ static void make_described(scene_maker *m, const hamel_scene_shape *d, const loo
     hamel_system *s = m->s;
     bool solid = d->kind == HAMEL_SHAPE_DISK || d->kind == HAMEL_SHAPE_BOX;
     int32_t *elements = arena_alloc(s->memory, d->end_count, sizeof *elements);
-    if (!elements || d->end_count == 0) return; /* the reader has said so */
+    if (!elements || d->end_count == 0) return; /* the reader has reported the error */
     for (size_t k = 0; k < d->end_count; k++)
         if ((elements[k] = located_end(s, &d->ends[k], scope)) < 0) return;
     if (solid && !must_turn(s, d, elements[0])) return;
@@ -156,7 +156,7 @@ static void make_all_described(scene_maker *m) {
         for (family_begin(&f, m->s, &d->scene[i].family); family_next(&f);) make_described(m, &d->scene[i], &f.scope);
 }
 
-/* --- what the elements are drawn as by default -------------------------------------------------------------------------- */
+/* --- default shapes of the elements ------------------------------------------------------------------------------------ */
 
 static void make_default(scene_maker *m, hamel_shape_kind kind, const hamel_end *ends, size_t count, const char *name,
                          const loop_scope *scope) {
@@ -175,7 +175,7 @@ static void make_element(scene_maker *m, const char *pointer, const char *name, 
     for (family_begin(&f, m->s, family); family_next(&f);) make_default(m, HAMEL_SHAPE_POINT, &end, 1, name, &f.scope);
 }
 
-/* A point of a body is joined to its centre. */
+/* Draws a point of space as a point, and a point of a body or frame as a line from the centre of the body or frame. */
 static void make_point(scene_maker *m, const hamel_point *p) {
     family_iterator f;
     hamel_end ends[2] = {{.pointer = p->pointer, .name = p->position.frame}, {.pointer = p->pointer, .name = p->name}};
@@ -231,7 +231,7 @@ void scene_lower(hamel_system *s) {
         make_all_described(&m);
     else
         make_all_declared(&m);
-    if (!shown) s->output_count = outputs; /* looked at for faults only */
+    if (!shown) s->output_count = outputs; /* not requested: only check for errors */
     if (shown) s->scene = m.scene;
     s->first_scene_output = outputs;
 }

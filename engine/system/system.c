@@ -1,15 +1,17 @@
-/* system.c — from a description to a checked system, section by section.
+/* system.c — translates a description to a checked system, section by section.
  *
- * First every name is declared (parameters, coordinates, definitions, elements), so that expressions may refer to each
- * other in any order; then expressions are bound. A section with faults does not stop the next one: the user sees all
- * faults at once. Elements that came without a name or an expression were reported by the reader and are passed over. */
+ * Names (parameters, coordinates, definitions, elements) are declared before expressions are bound, so that expressions
+ * may refer to each other in any order. Errors in one section do not prevent the check of the next, so that all errors
+ * are reported together. Elements without a name or expression are skipped, since the reader has reported them. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 #include "engine/system/validity.h"
 
+#include <assert.h>
 #include <string.h>
 
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
+    assert(!items || count <= *capacity);
     void *grown = arena_grow(s->memory, items, capacity, count + 1, size);
     if (!grown) binder_graph_fault(s, pointer);
     return grown;
@@ -27,6 +29,7 @@ bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops,
 }
 
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count) {
+    assert(count <= SCOPE_MAX);
     scope->count = count;
     if (count) memcpy(scope->variables, loops, count * sizeof *loops);
 }
@@ -34,7 +37,7 @@ void scope_from(loop_scope *scope, const loop_variable *loops, size_t count) {
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer) {
     if (syntax_is_name(name, strcspn(name, "["))) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
-    hamel_suggest(s->error, "a name has letters, digits and _, and does not start with a digit");
+    hamel_suggest(s->error, "a name consists of letters, digits and _, and does not start with a digit");
     return false;
 }
 
@@ -47,21 +50,21 @@ static bool name_is_free(hamel_system *s, const char *name, const char *pointer)
         return false;
     }
     if (symbol_find(&s->binder->quantities, name, length) >= 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the name `%s` is taken already", name);
+        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the name `%s` is already used", name);
         hamel_suggest(s->error, "parameters, coordinates and definitions share one name space");
         return false;
     }
     return true;
 }
 
-/* Adds a name to the space of quantities after checking its form; faults at `pointer`. */
+/* Checks the form of a name and adds it to the name space of quantities; reports errors at `pointer`. */
 static bool declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer) {
     if (!name_is_free(s, name, pointer)) return false;
     hamel_status status = symbol_add(&s->binder->quantities, name, strlen(name), entry_make(kind, index), NULL);
     return status == HAMEL_OK || binder_graph_fault(s, pointer);
 }
 
-/* Names of elements of one kind are a space of their own. */
+/* Elements of one kind share a name space. */
 bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer,
                             const char *kind) {
     hamel_status status = symbol_add(table, name, strlen(name), (int32_t)index, NULL);
@@ -106,7 +109,8 @@ static void declare_parameters(hamel_system *s) {
     for (size_t i = 0; i < n; i++) {
         hamel_parameter *p = &d->parameters[i];
         values[i] = (hamel_expressions){p->value.pointer, &p->value, 1};
-        s->parameter_names[i] = arena_text(s->memory, p->name, strlen(p->name)); /* outlives the description */
+        s->parameter_names[i] =
+            arena_text(s->memory, p->name, strlen(p->name)); /* copied: must outlive the description */
         s->parameter_units[i] = p->unit ? arena_text(s->memory, p->unit, strlen(p->unit)) : "";
         if (!s->parameter_names[i]) {
             binder_graph_fault(s, p->pointer);
@@ -115,7 +119,8 @@ static void declare_parameters(hamel_system *s) {
         s->parameter_structural[i] = s->parameter_judged[i] = false;
         b->parameter_numbers[i] = GRAPH_NONE;
         if (strchr(p->name, '['))
-            (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name has no index: `%s`", p->name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name must not have an index: `%s`",
+                             p->name);
         else
             declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
         if (binder_add_slot(s, p->name, p->value.pointer, &values[i], PLACE_PARAMETERS, NULL) < 0) return;
@@ -123,7 +128,7 @@ static void declare_parameters(hamel_system *s) {
     s->parameter_count = n;
 }
 
-/* When the tables are known, too: parameters may look things up in them. */
+/* Runs after the tables are declared, since parameters may use them. */
 static void resolve_parameters(hamel_system *s) {
     for (size_t i = 0; i < s->parameter_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
@@ -141,7 +146,8 @@ static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const
     const char *name = family_member(s, c->name, c->pointer, scope);
     if (!name) return false;
     if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
-    if (!declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer)) return false; /* speaks for the family */
+    if (!declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer))
+        return false; /* report an error once for the family */
     if (!binder_declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates"))
         return false;
     system_coordinate *all =
@@ -203,7 +209,7 @@ static void declare_quasi_velocities(hamel_system *s) {
     }
 }
 
-/* Linear in the velocities, or it is none. */
+/* Checks that a quasi-velocity is linear in the velocities. */
 static void check_quasi_velocity(hamel_system *s, system_quasi_velocity *u, const bind_slot *slot) {
     graph *g = s->graph;
     const int32_t *found;
@@ -213,7 +219,7 @@ static void check_quasi_velocity(hamel_system *s, system_quasi_velocity *u, cons
     int32_t first = n ? found[0] : -1;
     bool linear = n > 0;
     for (size_t i = 0; i < n && linear; i++) {
-        n = graph_support(g, u->definition, SYMBOL_VELOCITY, &found); /* the list dies when nodes are made */
+        n = graph_support(g, u->definition, SYMBOL_VELOCITY, &found); /* again: adding nodes invalidates the list */
         linear = !(graph_depends(g, graph_partial(g, u->definition, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
     }
     if (!linear)
@@ -244,7 +250,7 @@ static void declare_definitions(hamel_system *s) {
     }
 }
 
-/* --- what moves ----------------------------------------------------------------------------------------------------- */
+/* --- quasi-velocities and definitions -------------------------------------------------------------------------------- */
 
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what) {
     if (s->complete || node < 0 || !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
@@ -270,7 +276,7 @@ static void add_action(hamel_system *s, system_action action) {
     all[s->action_count++] = action;
 }
 
-/* Appends the terms of a sum, so that each is differentiated by what it contains only. */
+/* Splits a sum into terms, so that each is differentiated only with respect to the symbols it contains. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
     graph_node *terms, **list = kinetic ? &s->kinetic : &s->potential;
     size_t *count = kinetic ? &s->kinetic_count : &s->potential_count;
@@ -309,13 +315,13 @@ static void bind_energies(hamel_system *s) {
     bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
     if (both) {
         (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0,
-                         "a lagrangian stands instead of the energies, not beside them");
+                         "a lagrangian replaces the energies; give one or the other");
         hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
     }
     if (hamel_expression_given(&d->acceleration_energy) &&
         (d->kinetic_energy.count || hamel_expression_given(&d->lagrangian))) {
         (void)hamel_fail(s->error, HAMEL_INVALID, d->acceleration_energy.pointer, 0,
-                         "an acceleration energy stands instead of a kinetic energy or lagrangian, not beside it");
+                         "an acceleration energy replaces the kinetic energy or lagrangian; give one of them");
     }
     bool moves = d->kinetic_energy.count || hamel_expression_given(&d->lagrangian) ||
                  hamel_expression_given(&d->acceleration_energy);
@@ -337,7 +343,7 @@ bool binder_add_constraint(hamel_system *s, const char *name, const char *pointe
 bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index) {
     system_constraint *all =
         binder_grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, pointer);
-    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
+    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* copied: must outlive the description */
     if (!all || !kept) return false;
     s->constraints = all;
     *index = s->constraint_count++;
@@ -367,7 +373,7 @@ static void declare_those(hamel_system *s, bool inactive) {
     }
 }
 
-/* Names first: forces and definitions may ask for multipliers. */
+/* Declares names before equations are bound, since forces and definitions may contain multipliers. */
 static void declare_constraints(hamel_system *s) {
     declare_those(s, false);
 }
@@ -377,8 +383,9 @@ static void declare_inactive_constraints(hamel_system *s) {
     declare_those(s, true);
 }
 
-/* What a constraint is follows from what it contains. */
+/* The symbols in the equation determine the order of the constraint. */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
+    assert(index < s->constraint_count);
     const unsigned moving =
         GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_ACCELERATION);
     system_constraint *c = &s->constraints[index];
@@ -390,7 +397,7 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     if (f < 0 || (depends & moving)) return;
     if (c->written)
         (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the constraint `%s` contains no coordinate", c->name);
-    else if (!graph_is_zero(s->graph, f)) /* of an element: what no coordinate can violate holds as it is */
+    else if (!graph_is_zero(s->graph, f)) /* 0 = 0, an element's equation without coordinates, holds */
         (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0,
                          "the constraint `%s` contains no coordinate and does not hold", c->name);
 }
@@ -399,13 +406,14 @@ static void bind_constraints(hamel_system *s) {
     for (size_t i = 0; i < s->constraint_count; i++) {
         const system_constraint *c = &s->constraints[i];
         loop_scope scope;
-        if (!c->written) continue; /* an element's own */
+        if (!c->written) continue; /* added by an element, with its equation */
         scope_from(&scope, c->loops, c->loop_count);
         binder_set_equation(s, i, system_bind(s, c->written, PLACE_CONSTRAINT, &scope, SYNTAX_EQUATION, NULL));
     }
 }
 
 void binder_add_force(hamel_system *s, int32_t i, graph_node force) {
+    assert(0 <= i && (size_t)i < s->coordinate_count);
     s->coordinates[i].force = graph_add(s->graph, s->coordinates[i].force, force);
     add_action(s, (system_action){.potential = GRAPH_NONE, .coordinate = i, .force = force});
 }
@@ -417,7 +425,7 @@ void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph
     all[s->work_count++] = (system_work){force, along, kind};
 }
 
-/* The number and the node of an expression of parameters, when one is given, with its unit noted. */
+/* Binds an expression of parameters, if given: sets its value and node, and notes its required unit. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {
     *node = GRAPH_NONE;
@@ -443,7 +451,7 @@ static void bind_initial_values(hamel_system *s) {
             bool good =
                 bind_value(s, &c->initial, &f.scope, UNIT_INITIAL, (size_t)k, &at->initial, &at->initial_node) &&
                 bind_value(s, &c->velocity, &f.scope, UNIT_VELOCITY, (size_t)k, &at->velocity, &at->velocity_node);
-            if (!good && c->family.count) break; /* one member's fault speaks for the family */
+            if (!good && c->family.count) break; /* report an error once for the family */
         }
     }
 }
@@ -464,7 +472,7 @@ static void declare_outputs(hamel_system *s) {
         const hamel_named *o = &list->items[i];
         if (!o->name || !o->value.count) continue;
         if (!*o->name) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "an output needs a name that is not empty");
+            (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "the name of an output must not be empty");
             continue;
         }
         for (family_begin(&f, s, &o->family); family_next(&f);) {
@@ -475,53 +483,6 @@ static void declare_outputs(hamel_system *s) {
             if (!name || !scope_copy(s, &f.scope, &output.loops, &output.loop_count)) break;
             if (!binder_add_output(s, output)) break;
         }
-    }
-}
-
-/* --- look-up ------------------------------------------------------------------------------------------------------- */
-
-int32_t system_coordinate_index(const hamel_system *s, const char *name) {
-    int32_t found = symbol_find(&s->binder->coordinates, name, strlen(name));
-    return found < 0 ? -1 : s->binder->coordinates.symbols[found].value;
-}
-
-int32_t system_constraint_index(const hamel_system *s, const char *name) {
-    int32_t found = symbol_find(&s->binder->constraints, name, strlen(name));
-    return found < 0 ? -1 : s->binder->constraints.symbols[found].value;
-}
-
-const char *system_nearest_constraint(const hamel_system *s, const char *name) {
-    return symbol_nearest(&s->binder->constraints, name, strlen(name));
-}
-
-const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
-    return symbol_nearest(&s->binder->coordinates, name, strlen(name));
-}
-
-/* What it is a branch of; that is written without branches. */
-static void name_branch(const hamel_system *s, const system_switch *w, text_buffer *out) {
-    const char *name = w->kind == SWITCH_SIGN || w->kind == SWITCH_SLIP ? "sign("
-                       : w->kind == SWITCH_GLIDE                        ? "direction("
-                       : w->kind == SWITCH_FLOOR                        ? "floor("
-                                                                        : "";
-    text_buffer_puts(out, name);
-    graph_print(s->graph, w->written, system_name_symbol, (void *)s, out);
-    if (*name) text_buffer_puts(out, ")");
-}
-
-void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
-    const hamel_system *s = context;
-    switch (kind) {
-    case SYMBOL_PARAMETER: text_buffer_puts(out, s->parameter_names[index]); return;
-    case SYMBOL_TIME: text_buffer_puts(out, "t"); return;
-    case SYMBOL_COORDINATE: text_buffer_puts(out, s->coordinates[index].name); return;
-    case SYMBOL_VELOCITY: text_buffer_printf(out, "%s'", s->coordinates[index].name); return;
-    case SYMBOL_ACCELERATION: text_buffer_printf(out, "%s''", s->coordinates[index].name); return;
-    case SYMBOL_MULTIPLIER: text_buffer_printf(out, "lambda(%s)", s->constraints[index].name); return;
-    case SYMBOL_IDEAL: text_buffer_printf(out, "ideal(%s)", s->coordinates[index].name); return;
-    case SYMBOL_NONIDEAL: text_buffer_printf(out, "nonideal(%s)", s->coordinates[index].name); return;
-    case SYMBOL_BRANCH: name_branch(s, &s->switches[index], out); return;
-    default: text_buffer_printf(out, "#%d", (int)index); return;
     }
 }
 
@@ -551,7 +512,7 @@ static bool create_binder(hamel_system *s) {
            symbol_table_init(&b->table_names, s->memory) == HAMEL_OK;
 }
 
-/* Last, so that they leave no trace in the order of nodes that the equations are made of. */
+/* Runs last, so that alternatives do not affect the numbers of the nodes in the equations. */
 static void check_alternatives(hamel_system *s) {
     const hamel_expressions *all = &s->description->alternatives;
     for (size_t i = 0; i < all->count && !system_interrupted(s); i++)
@@ -562,7 +523,7 @@ static void resolve_slots(hamel_system *s) {
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
 
-/* In this order: names before expressions, constraints before the forces that ask for their reactions. */
+/* The steps of system_create: names before expressions, constraints before forces that contain their reactions. */
 typedef void system_step(hamel_system *s);
 static system_step *const steps[] = {
     units_declare,        declare_parameters,  tables_declare,           resolve_parameters,
@@ -576,15 +537,15 @@ static system_step *const steps[] = {
     check_alternatives,
 };
 
-/* Wrong descriptions are checked to the end; without memory, time or room nothing more can be said. */
+/* Returns true for errors that end all checks: exhausted memory, a limit or cancellation. */
 static bool is_fatal(hamel_status status) {
     return status == HAMEL_NO_MEMORY || status == HAMEL_LIMIT || status == HAMEL_CANCELED;
 }
 
-hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
-                           hamel_poll *poll, hamel_error *error) {
+hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, const hamel_description *d,
+                           const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_system *s = *out = arena_alloc(memory, 1, sizeof *s);
-    if (!s) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
+    if (!s) return hamel_out_of_memory(error);
     *s = (hamel_system){.memory = memory,
                         .description = d,
                         .limits = limits,
@@ -592,11 +553,11 @@ hamel_status system_create(hamel_system **out, arena *memory, const hamel_descri
                         .error = error,
                         .lagrangian = GRAPH_NONE,
                         .acceleration_energy = GRAPH_NONE};
-    s->graph = graph_create(memory, limits->nodes);
+    s->graph = graph_create(memory, scratch, limits->nodes);
     if (s->graph) graph_watch(s->graph, is_interrupted, s);
     if (!s->graph || !create_binder(s)) {
         *out = NULL;
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "no memory for the system");
+        return hamel_out_of_memory(error);
     }
     for (size_t k = 0; k < sizeof steps / sizeof *steps && !is_fatal(error->status); k++) steps[k](s);
     if (error->status == HAMEL_OK && graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");

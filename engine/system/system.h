@@ -1,7 +1,7 @@
-/* system.h — the checked description: names bound, families expanded, every expression a node of one graph.
+/* system.h — a checked description: names are bound, families expanded, and all expressions are nodes of one graph.
  *
- * system_create finds every fault it can before it gives up. The result refers to the description's texts only while
- * the model is being made; names that outlive that are copied. All memory is the arena's. */
+ * system_create reports as many errors as it can find. The system refers to texts of the description until the model is
+ * created; names that are needed later are copied. All memory is from the arena. */
 #ifndef HAMEL_SYSTEM_SYSTEM_H
 #define HAMEL_SYSTEM_SYSTEM_H
 
@@ -10,7 +10,7 @@
 #include "engine/hamel.h"
 #include "engine/text/parser.h"
 
-/* The value of a loop variable where a family's member is expanded. */
+/* The value of a loop variable for one member of a family. */
 typedef struct loop_variable {
     const char *name;
     size_t length;
@@ -19,25 +19,25 @@ typedef struct loop_variable {
 
 typedef struct system_coordinate {
     const char *name, *unit;
-    size_t described; /* which of the description's coordinates it is a member of */
+    size_t described; /* index of its entry in the description's coordinates */
     double initial, velocity;
-    graph_node initial_node, velocity_node; /* what these are made of, or GRAPH_NONE where they are not given */
+    graph_node initial_node, velocity_node; /* nodes of initial value and velocity; GRAPH_NONE if not given */
     bool velocity_given;
-    graph_node force; /* Σ of the generalized forces given for it (without −∂D/∂q'), or the number 0 */
+    graph_node force; /* sum of the given generalized forces, without −∂D/∂q'; the number 0 if none is given */
     graph_node
-        nonideal; /* Σ of the constraints' prescribed C for it, or the number 0; λ and ideal() are the ideal ones */
+        nonideal; /* sum of the prescribed nonideal reactions C, a function of the ideal λ; the number 0 if none is given */
 } system_coordinate;
 
-/* A number made of parameters that must not be negative. */
+/* A quantity of numbers and parameters that must not be negative. */
 typedef struct system_sign {
     graph_node node;
-    const char *pointer, *what; /* where it is written; "the mass of `a`" */
+    const char *pointer, *what; /* position in the description; text such as "the mass of `a`" */
 } system_sign;
 
-/* A mass that moves as a point: a particle, or a body's centre. */
+/* A point mass: a particle, or a body's mass at its centre. */
 typedef struct system_particle {
     const char *pointer;
-    graph_node mass, position[3]; /* the third is 0 in the plane */
+    graph_node mass, position[3]; /* position[2] is 0 in the plane */
 } system_particle;
 
 /* A body's rotation about its centre. */
@@ -45,10 +45,10 @@ typedef struct system_rotor {
     graph_node inertia[9], omega[3]; /* both in body axes */
 } system_rotor;
 
-/* An orientation by three angles: where the sine vanishes the first and the third turn about the same axis. */
+/* An orientation by three Euler angles. It is singular if the first and the third axis coincide. */
 typedef struct system_angles {
-    const char *name, *pointer; /* of the body or frame; of the orientation */
-    graph_node sine;            /* of the angle between these axes */
+    const char *name, *pointer; /* name of the body or frame; pointer of its orientation */
+    graph_node sine;            /* sine of the angle between the first and the third axis */
 } system_angles;
 
 typedef enum constraint_order { CONSTRAINT_HOLONOMIC, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION } constraint_order;
@@ -58,95 +58,95 @@ typedef struct system_quasi_velocity {
     const char *name, *pointer;
     graph_node definition;
     double initial;
-    graph_node initial_node; /* what it is made of, or GRAPH_NONE where none is given */
+    graph_node initial_node; /* initial value; GRAPH_NONE if not given */
 } system_quasi_velocity;
 
 typedef struct system_constraint {
     const char *name, *pointer;
-    bool inactive;                            /* at the start */
-    constraint_order order;                   /* by what the equation contains */
+    bool inactive;                            /* inactive in the initial state */
+    constraint_order order;                   /* derived from the symbols in the equation */
     graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
-    const hamel_expression *written;          /* what f is bound from, in the scope of these loops */
-    const struct hamel_constraint *described; /* NULL for an element's own */
+    const hamel_expression *written;          /* text of f, valid in the scope of `loops` */
+    const struct hamel_constraint *described; /* NULL if an element adds the constraint */
     size_t loop_count;
     loop_variable *loops;
 } system_constraint;
 
-/* Coulomb friction: the point that slips has the force −μ |λ| |g| along its slip. */
+/* Coulomb friction: a force of magnitude μ |λ| |g| on a point, opposite to its slip. */
 typedef struct system_friction {
-    int32_t constraint; /* whose reaction presses */
+    int32_t constraint; /* index of the constraint whose reaction is the normal force */
     const char *pointer;
     graph_node coefficient;
-    graph_node limit;      /* μ of rest, at least as large */
-    double regularization; /* a speed; 0: what comes to rest sticks */
-    graph_node normal[3];  /* g: λ g is the reaction as a force on the point, by inertial components */
-    graph_node slip[3];    /* velocity of the point relative to what it slides on */
-    /* What sticks: the part of the slip along the surface, that is 0 while the point is held. In the plane one speed with its
-     * sign, in space components by the axes of what the point slides on, without those that are always 0. */
+    graph_node limit;      /* static μ; not less than the sliding one */
+    double regularization; /* a speed; if it is 0, points at rest stick */
+    graph_node normal[3];  /* g; λ g is the force of the reaction on the point, in inertial components */
+    graph_node slip[3];    /* velocity of the point relative to the surface */
+    /* The part of the slip along the surface, 0 while the point sticks. It is one signed speed in the plane. In space it has
+     * components in the axes of the surface; components that are always 0 are omitted. */
     graph_node along[3];
-    size_t along_count;   /* 0 where nothing sticks */
-    graph_node facing[3]; /* g/|g|, the components that belong to these; space only */
-    int32_t row;          /* the first of the constraints `along` = 0, or −1; frictions of one slip share them */
-    int32_t held;         /* the first of the switches that hold its direction, or −1: a single speed has its sign */
-    int32_t *coordinates; /* whose velocities are in `slip` */
+    size_t along_count;   /* 0 if the point never sticks */
+    graph_node facing[3]; /* components of g/|g| that correspond to `along`; space only */
+    int32_t row; /* first of the constraints `along` = 0, or −1; frictions with the same slip share these constraints */
+    int32_t
+        held; /* first of the nonsmooth operators that hold the direction; −1 for a single speed, whose sign is held */
+    int32_t *coordinates; /* coordinates whose velocities occur in `slip` */
     size_t count;
 } system_friction;
 
-/* An operator that changes abruptly, and the symbol that stands for its branch (mechanics/switches.h). */
-typedef enum switch_kind {
-    SWITCH_SIGN,
-    SWITCH_FLOOR,
-    SWITCH_TABLE,
-    SWITCH_SLIP, /* the sign of a slip with friction that sticks, 0 while it does (solve/sticking.h) */
-    SWITCH_GLIDE /* a component of such a slip in space: of the direction held, in the size of speeds that are none */
-} switch_kind;
-typedef struct system_switch {
-    switch_kind kind;
+/* Kinds of nonsmooth operators. A symbol represents the branch of each (mechanics/nonsmooth.h). */
+typedef enum nonsmooth_kind {
+    NONSMOOTH_SIGN,
+    NONSMOOTH_FLOOR,
+    NONSMOOTH_TABLE,
+    NONSMOOTH_SLIP,     /* sign of a slip speed; 0 while the point sticks (dynamics/stick_slip.h) */
+    NONSMOOTH_DIRECTION /* component of a held slip direction in space, scaled to a negligible speed */
+} nonsmooth_kind;
+typedef struct system_nonsmooth {
+    nonsmooth_kind kind;
     const graph_table *table;
-    graph_node written, argument; /* z as it is written, and with the switches inside it held */
-    bool held;                    /* false: operators stay, z contains what is solved for */
-    bool jumps;                   /* some operator with it has no one value where it changes, not only a kink */
-    int32_t slip, part; /* which of the model's slips, and which component, a SWITCH_SLIP or _GLIDE belongs to */
-    int32_t next;       /* another one with the same `written`, or −1 */
-} system_switch;
+    graph_node written, argument; /* its argument z as written, and with branch symbols for the operators inside z */
+    bool held;                    /* false if the operator is not replaced, because z contains unknowns */
+    bool jumps;         /* true if an operator of z has a jump where the branch changes, false if it has a kink */
+    int32_t slip, part; /* NONSMOOTH_SLIP, _DIRECTION: index of the slip in the model, and of the component */
+    int32_t next;       /* next operator with the same `written`, or −1 */
+} system_nonsmooth;
 
-/* What happens at an instant. Its expressions are bound with the outputs (mechanics/outputs.c): they may ask for derived
- * quantities. */
+/* An event. mechanics/outputs.c binds its expressions with the outputs, since they may contain derived quantities. */
 typedef struct system_event {
     const char *name, *pointer;
     const hamel_event *described;
     size_t loop_count;
     loop_variable *loops;
     size_t set_count;
-    int32_t *targets;                /* of set: i stands for q_i, n + i for q'_i */
-    const hamel_expression **values; /* what they get */
+    int32_t *targets;                /* targets of `set`: i means q_i, n + i means q'_i */
+    const hamel_expression **values; /* values assigned to the targets */
     size_t impulse_count;
-    int32_t *impulses; /* constraints */
-    bool named_gain;   /* a warning names a restitution above 1 */
+    int32_t *impulses; /* indices of the constraints */
+    bool named_gain;   /* true once a warning about a restitution above 1 has been added */
     size_t activate_count, deactivate_count;
-    int32_t *activate, *deactivate;            /* constraints */
+    int32_t *activate, *deactivate;            /* indices of constraints */
     graph_node when, *restitutions, *assigned; /* set by outputs_bind */
 } system_event;
 
-/* An expression that is differentiated along the motion, and so has to be continuous along it. */
+/* An expression that is differentiated along the motion, and must therefore be continuous. */
 typedef struct system_continuous {
     graph_node node;
-    const char *pointer, *what; /* "the position of a mass" */
+    const char *pointer, *what; /* text such as "the position of a mass" */
 } system_continuous;
 
-/* A part of what acts, by what it comes from. */
+/* A force or a term of the potential energy, with its origin. */
 typedef struct system_action {
     const char *origin;   /* "spring s1", "gravity"; actions of one element share the pointer */
-    graph_node potential; /* acts by −∂/∂q; GRAPH_NONE for a force */
-    int32_t coordinate;   /* of a force */
+    graph_node potential; /* a potential with the forces −∂V/∂q; GRAPH_NONE for a force */
+    int32_t coordinate;   /* coordinate on which a force acts */
     graph_node force;
 } system_action;
 
-/* A given force F and the quantity along which it does work: its generalized forces are F ∂along/∂s, s the coordinates
- * or, for velocities, their rates. Kept for the check by finite differences (engine/analyze/differences.c). */
+/* A given force F and the quantity along which it does work. Its generalized forces are F ∂along/∂s; s are coordinates or
+ * velocities, depending on `kind`. Used in the check by finite differences (engine/analyze/differences.c). */
 typedef struct system_work {
     graph_node force, along;
-    graph_symbol_kind kind; /* of s */
+    graph_symbol_kind kind; /* kind of the symbols s */
 } system_work;
 
 enum { SCOPE_MAX = 24 };
@@ -155,10 +155,10 @@ typedef struct loop_scope {
     loop_variable variables[SCOPE_MAX];
 } loop_scope;
 
-/* An output, before its expression is bound (it may ask for derived quantities); or a number of the scene. */
+/* An output whose expression is bound later, since it may contain derived quantities, or a number of the scene. */
 typedef struct system_output {
     const char *name, *pointer;
-    const hamel_expression *expression; /* NULL: `node` */
+    const hamel_expression *expression; /* NULL: the output is `node` */
     graph_node node;
     size_t loop_count;
     loop_variable *loops;
@@ -178,77 +178,78 @@ typedef struct hamel_system {
     size_t parameter_count;
     const char **parameter_names, **parameter_units;
     double *parameter_values;
-    graph_node *parameter_nodes; /* what each is made of: numbers and other parameters */
-    bool *parameter_structural;  /* its number is in what equations are made of (ranges, indices, tables): they are no
-                                    functions of it */
-    bool *parameter_judged;      /* its number is in what was settled once (times, tolerances, checks): another one has
-                                    to be read anew */
-    system_sign *signs;          /* what parameters must not make negative */
+    graph_node *parameter_nodes; /* expressions of the parameters: numbers and other parameters */
+    bool *parameter_structural;  /* true if the number is part of the equations (a range, an index, a table), which
+                                    then have no derivative with respect to the parameter */
+    bool *parameter_judged;      /* true if a check used the number (times, tolerances, masses); for another number
+                                    the model must be created again */
+    system_sign *signs;          /* values that must not become negative */
     size_t sign_count, sign_capacity;
 
     size_t coordinate_count, coordinate_capacity;
     system_coordinate *coordinates;
-    graph_node *q, *v, *a; /* their symbols */
+    graph_node *q, *v, *a; /* symbols of coordinates, velocities and accelerations */
     size_t quasi_count;
     system_quasi_velocity *quasi;
 
-    /* Energies as lists of terms, so that each is differentiated only by what it contains. */
+    /* Energies as lists of terms. Each term is differentiated only with respect to the symbols it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
-    size_t kinetic_given, potential_given; /* the first of each come from expressions, the rest from elements */
-    graph_node lagrangian;                 /* GRAPH_NONE: T − V */
-    graph_node acceleration_energy;        /* the Gibbs–Appell function S as given, or GRAPH_NONE */
-    graph_node dissipation;                /* the number 0 when absent */
-    int dimension;                         /* 2 or 3; 0: nothing has a position */
-    system_action *actions;                /* all forces, and terms of the potential energy, once more */
+    size_t kinetic_given,
+        potential_given;            /* number of leading terms that are given by expressions; elements add the rest */
+    graph_node lagrangian;          /* GRAPH_NONE: L = T − V */
+    graph_node acceleration_energy; /* the given Gibbs–Appell function S, or GRAPH_NONE */
+    graph_node dissipation;         /* Rayleigh's function; the number 0 if absent */
+    int dimension;                  /* 2 or 3; 0 if no element has a position */
+    system_action *actions;         /* copies of all forces and potential terms, with their origins */
     size_t action_count, action_capacity;
-    const char *origin; /* of what is bound at the moment */
+    const char *origin; /* origin of the element that is being bound */
     size_t work_count, work_capacity;
     system_work *works;
 
     system_continuous *continuous;
     size_t continuous_count, continuous_capacity;
-    bool complete; /* expressions bound from now on are only observed */
+    bool complete; /* true once the equations are complete: expressions bound later are only observed */
 
     size_t particle_count, particle_capacity;
     system_particle *particles;
     size_t rotor_count, rotor_capacity;
     system_rotor *rotors;
     size_t angles_count, angles_capacity;
-    system_angles *angles; /* those that move */
+    system_angles *angles; /* orientations by three angles that are not constant */
     size_t constraint_count, constraint_capacity;
     system_constraint *constraints;
     size_t friction_count, friction_capacity;
     system_friction *frictions;
-    size_t standing_count; /* constraints that are active at the start: they come first */
-    size_t named_count;    /* and those that the description names: the equations of impulses come after */
-    size_t ideal_count;    /* and these: the rows of frictions that stick come last */
-    size_t switch_count, switch_capacity;
-    system_switch *switches;
+    size_t standing_count; /* constraints [0, standing_count) are active in the initial state */
+    size_t named_count; /* constraints [0, named_count) have names in the description; equations of impulses follow */
+    size_t ideal_count; /* constraints [0, ideal_count) include the equations of impulses; rows of friction follow */
+    size_t nonsmooth_count, nonsmooth_capacity;
+    system_nonsmooth *nonsmooth;
     size_t event_count, event_capacity;
     system_event *events;
     size_t output_count, output_capacity;
     system_output *outputs;
-    hamel_scene *scene; /* NULL: not asked for */
+    hamel_scene *scene; /* NULL: not requested */
     size_t first_scene_output;
 
-    const char **warnings, **warned; /* about the description: "/dampers/0/coefficient: ..."; and where each is */
+    const char **warnings, **warned; /* warnings such as "/dampers/0/coefficient: ...", and their JSON Pointers */
     size_t warning_count, warning_capacity, warned_capacity;
 
-    system_units *units; /* NULL when the description has none */
+    system_units *units; /* NULL if the description has no units */
     system_binder *binder;
 } hamel_system;
 
-/* Checks everything but the meaning of outputs, invariants and checks. Faults go to `error`; the result is returned
- * whenever memory allowed, so that later passes can find more faults; HAMEL_OK only without faults. */
-hamel_status system_create(hamel_system **out, arena *memory, const hamel_description *d, const hamel_limits *limits,
-                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
+/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. Sets *out even
+ * after errors, unless memory ran out, so that later passes can find more of them. Returns HAMEL_OK if there is no error. */
+hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, const hamel_description *d,
+                           const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
 /* --- bind.c: expressions to nodes ---------------------------------------------------------------------------------- */
 
-/* Where an expression stands decides what it may use. */
+/* The place of an expression in the description determines which symbols it may contain. */
 #define SYSTEM_PLACE_LIST(X)                                                                        \
-    X(PARAMETERS, "parameters only", 0x01)                                                          \
+    X(PARAMETERS, "parameters", 0x01)                                                               \
     X(POSITION, "parameters, time and coordinates", 0x07)                                           \
     X(ENERGY, "parameters, time, coordinates and velocities", 0x0f)                                 \
     X(FORCE, "parameters, time, coordinates, velocities and multipliers", 0x2f)                     \
@@ -263,34 +264,35 @@ typedef enum system_place {
 #undef X
 } system_place;
 
-/* Gives the node of a derived quantity (energy(), lambda(c), ...). arguments are indices of coordinates or constraints,
- * as the quantity's signature asks. Without a provider such quantities are 0: syntax and names are checked only. */
+/* Returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or constraints,
+ * according to the quantity's signature. If no provider is given, derived quantities are 0, and only syntax and names are
+ * checked. */
 typedef struct system_quantities {
     void *context;
     graph_node (*get)(void *context, syntax_quantity quantity, const int32_t *arguments);
 } system_quantities;
 
-/* The node of an expression, or GRAPH_NONE with a fault added. `scope` may be NULL. An absent expression is GRAPH_NONE
- * without a fault. */
+/* Binds an expression and returns its node. Returns GRAPH_NONE after adding an error. Returns GRAPH_NONE without an error if
+ * the expression is absent. `scope` may be NULL. */
 graph_node system_bind(hamel_system *s, const hamel_expression *expression, system_place place, const loop_scope *scope,
                        syntax_goal goal, const system_quantities *quantities);
 
-/* The value of an expression of parameters. False with a fault added (also when it is not finite). */
+/* Computes the value of an expression of parameters. Adds an error and returns false on failure or if it is not finite. */
 bool system_number(hamel_system *s, const hamel_expression *expression, const loop_scope *scope, double *value);
 
-/* The same of a node that the expression was bound to. */
+/* Like system_number, for the node to which the expression was bound. */
 bool system_node_number(hamel_system *s, const hamel_expression *expression, graph_node node, double *value);
 
-/* True, with a fault added once, when the poll refuses to continue. To be called at short intervals. */
+/* Polls for cancellation; call it at short intervals. If canceled, adds an error once and returns true. */
 bool system_interrupted(hamel_system *s);
 
-/* d/dt of a node along the motion; and the note that it has to be continuous, unless it is only observed. `what` names it in
- * messages and lives as long as the program. */
+/* Returns d/dt of a node along the motion. Records that the node must be continuous, unless it is only observed. `what`
+ * names the node in messages and must be a static text. */
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
-/* Only the note. */
+/* Records that a node must be continuous, without differentiating it. */
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);
 
-/* Index of a coordinate or constraint by its expanded name, or −1. */
+/* Return the index of the coordinate or constraint with this expanded name, or −1. */
 int32_t system_coordinate_index(const hamel_system *s, const char *name);
 int32_t system_constraint_index(const hamel_system *s, const char *name);
 const char *system_nearest_constraint(const hamel_system *s, const char *name);

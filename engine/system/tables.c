@@ -1,8 +1,7 @@
-/* tables.c — tables of the description to tables of the graph.
+/* tables.c — translates tables of the description to tables of the graph.
  *
- * Their values may be expressions of parameters, and parameters may look things up in tables. So each value that is an
- * expression waits in a slot, and a table is made when something first needs it and its slots are bound; a circle is found
- * as one among slots. */
+ * Values may be expressions of parameters, and parameters may use tables. Each value that is an expression therefore has a
+ * slot. A table is bound when an expression first needs it, after its slots. slots.c detects circular definitions. */
 #include "engine/system/binder.h"
 
 #include <math.h>
@@ -21,7 +20,7 @@ static bool declare_values(hamel_system *s, const char *name, const hamel_expres
     return true;
 }
 
-/* The description is worth reading further. */
+/* Checks that the table has at least two points, and as many values of x as of y. */
 static bool check_lengths(hamel_system *s, const hamel_table *t) {
     const hamel_expressions *x = &t->x, *y = &t->y;
     hamel_error *e = s->error;
@@ -31,8 +30,8 @@ static bool check_lengths(hamel_system *s, const hamel_table *t) {
         (void)hamel_fail(e, HAMEL_INVALID, t->pointer, 0, "the table `%s` has %zu values of x, but %zu of y", t->name,
                          x->count, y->count);
     else if (x->count > TABLE_POINTS_MAX)
-        (void)hamel_fail(e, HAMEL_LIMIT, t->pointer, 0, "the table `%s` has %zu points; the most are %d", t->name,
-                         x->count, TABLE_POINTS_MAX);
+        (void)hamel_fail(e, HAMEL_LIMIT, t->pointer, 0, "the table `%s` has %zu points; at most %d are allowed",
+                         t->name, x->count, TABLE_POINTS_MAX);
     else
         return true;
     return false;
@@ -54,14 +53,14 @@ void tables_declare(hamel_system *s) {
         if (!binder_check_name(s, t->name, t->pointer)) continue;
         if (!binder_declare_element(s, &b->table_names, t->name, b->table_count, t->pointer, "tables")) continue;
         b->table_count++;
-        bool whole = t->x.pointer && t->y.pointer; /* else the reader has said so */
+        bool whole = t->x.pointer && t->y.pointer; /* otherwise the reader has reported the error */
         if (!whole || !check_lengths(s, t) || !declare_values(s, t->name, &t->x) || !declare_values(s, t->name, &t->y))
             table->state = SLOT_FAULTY;
         table->end_slot = (int32_t)b->slot_count;
     }
 }
 
-/* Numbers as they stand, expressions from their slots in turn. */
+/* Copies numbers as written, and values of expressions from their slots in the same order. */
 static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t *slot, double *to) {
     for (size_t i = 0; i < from->count; i++) {
         const hamel_expression *e = &from->items[i];
@@ -100,7 +99,7 @@ static bool make(hamel_system *s, system_table *table) {
     hamel_status status = made->name ? table_make(made, s->memory, x, y, count) : HAMEL_NO_MEMORY;
     if (status == HAMEL_NOT_FINITE)
         (void)hamel_fail(s->error, HAMEL_INVALID, t->pointer, 0,
-                         "the points of the table `%s` lie so close that its slope is not finite", t->name);
+                         "the points of the table `%s` are so close that its slope is not finite", t->name);
     if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY && binder_graph_fault(s, t->pointer);
     table->index = graph_add_table(s->graph, made);
     return table->index >= 0 || binder_graph_fault(s, t->pointer);

@@ -1,8 +1,8 @@
-/* unit_parse.c — the texts of units, read by UDUNITS-2.
+/* unit_parse.c — reads the texts of units with UDUNITS-2.
  *
- * That library keeps its status, its error handler and its parser's state in globals. So all that calls it is in this file
- * behind one lock, and what comes out is a plain struct. Its list of units is read once a process, when the first unit is
- * met, and kept. Its scanner ends the process when it gets no memory, so that is looked for first. */
+ * The library keeps its status, error handler and parser state in globals. Only this file calls it, under one lock, and
+ * returns plain structs. The list of units is read once per process, at the first unit. The library's scanner exits the
+ * process if an allocation fails, so free memory is checked first. */
 #include "engine/base/memory_left.h"
 #include "engine/system/unit.h"
 
@@ -11,10 +11,13 @@
 #include <string.h>
 #include <udunits2.h>
 
-enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* the whole list takes less than two megabytes */
+enum {
+    TEXT_MAX = 200,
+    LIST_VALUES = 1 << 18
+}; /* TEXT_MAX: bytes of a unit's text. LIST_VALUES: free memory required to read the list, which needs less than 2 MB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static ut_system *list; /* behind the lock; lives as long as the process */
+static ut_system *list; /* guarded by the lock; never freed */
 
 typedef struct reading {
     unit *out;
@@ -26,7 +29,7 @@ static int base_of(const ut_unit *basic) {
     const char *name = ut_get_name(basic, UT_ASCII);
     for (int k = 0; name && k < UNIT_BASES; k++)
         if (strcmp(name, names[k]) == 0) return k;
-    return -1; /* the radian: a number */
+    return -1; /* the radian is a plain number */
 }
 
 static ut_status visit_basic(const ut_unit *basic, void *context) {
@@ -47,36 +50,36 @@ static ut_status visit_product(const ut_unit *product, int count, const ut_unit 
     return UT_SUCCESS;
 }
 
-static ut_status refuse(reading *r, const char *why) {
+static ut_status refuse_unit(reading *r, const char *why) {
     r->why = why;
     return UT_VISIT_ERROR;
 }
 
 static const ut_visitor visitor;
 
-/* scale · underlying + offset; the library has made it one level of scale above a product. */
+/* Visits scale · underlying + offset. The library represents a unit with a factor as a scale above a product. */
 static ut_status visit_galilean(const ut_unit *galilean, double scale, const ut_unit *underlying, double offset,
                                 void *context) {
     reading *r = context;
     (void)galilean;
-    if (offset != 0) return refuse(r, "has an offset: products of it mean nothing");
+    if (offset != 0) return refuse_unit(r, "has an offset, so its products are not defined");
     r->out->scale *= scale;
     return ut_accept_visitor(underlying, &visitor, context);
 }
 
 static ut_status visit_timestamp(const ut_unit *timestamp, const ut_unit *from, double origin, void *context) {
     (void)timestamp, (void)from, (void)origin;
-    return refuse(context, "counts from a date: products of it mean nothing");
+    return refuse_unit(context, "counts from a date, so its products are not defined");
 }
 
 static ut_status visit_logarithmic(const ut_unit *logarithmic, double base, const ut_unit *reference, void *context) {
     (void)logarithmic, (void)base, (void)reference;
-    return refuse(context, "is logarithmic: products of it mean nothing");
+    return refuse_unit(context, "is logarithmic, so its products are not defined");
 }
 
 static const ut_visitor visitor = {visit_basic, visit_product, visit_galilean, visit_timestamp, visit_logarithmic};
 
-/* The library takes m^0.5 for 5 m. */
+/* Returns true if an exponent has a decimal point: the library would read m^0.5 as 5 m. */
 static bool has_broken_power(const char *text) {
     for (const char *p = strchr(text, '^'); p; p = strchr(p + 1, '^')) {
         const char *end = p + 1 + (p[1] == '-' || p[1] == '+');
@@ -86,7 +89,7 @@ static bool has_broken_power(const char *text) {
     return false;
 }
 
-/* The library's list, and "deg", which it does not have. */
+/* Reads the library's list of units, and adds "deg", which is not in it. */
 static ut_system *read_list(void) {
     ut_system *all = ut_read_xml(NULL);
     ut_unit *degree = all ? ut_get_unit_by_name(all, "degree") : NULL;
@@ -112,7 +115,7 @@ static hamel_status parse(const char *text, reading *r) {
 
 hamel_status unit_parse(const char *text, unit *out, const char **why) {
     *out = unit_one;
-    reading r = {out, "is no unit that UDUNITS knows"};
+    reading r = {out, "is not a unit of UDUNITS"};
     hamel_status status = HAMEL_INVALID;
     if (strlen(text) > TEXT_MAX) {
         r.why = "is longer than 200 bytes";
@@ -123,7 +126,7 @@ hamel_status unit_parse(const char *text, unit *out, const char **why) {
         status = parse(text, &r);
         pthread_mutex_unlock(&lock);
     }
-    if (status == HAMEL_NO_MEMORY) r.why = "cannot be read: memory ran out";
+    if (status == HAMEL_NO_MEMORY) r.why = "cannot be read: out of memory";
     if (status == HAMEL_INTERNAL) r.why = "cannot be read: the list of units of UDUNITS-2 is not installed";
     *why = r.why;
     return status;

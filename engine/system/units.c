@@ -1,18 +1,19 @@
-/* units.c — the walk over nodes that finds their units, and what is expected of whole expressions.
+/* units.c — finds the units of nodes, and checks that expressions have the required units.
  *
- * A unit is an index into a list of distinct units, so that a node costs four bytes. Multipliers are in units that follow
- * from the energy and from their constraint; expressions that contain them wait until those are known. An expression that
- * disagrees with itself is told once and unknown from there on. */
+ * A unit is an index into a list of distinct units, so that a node costs four bytes. The unit of a multiplier follows from
+ * the units of energy and of its constraint; expressions with multipliers are checked once these are known. An expression
+ * with inconsistent units is reported once, and its unit is then unknown. */
 #include "engine/system/units.h"
 
 #include "engine/system/binder.h"
 #include "engine/system/unit.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Indices of units; a node that was not met yet has 0. */
+/* Special indices of units; UNSEEN marks nodes that have not been visited. */
 enum { UNSEEN, UNKNOWN, ANY, ONE, FIRST_OWN };
 
 typedef struct unit_note {
@@ -23,27 +24,27 @@ typedef struct unit_note {
 } unit_note;
 
 struct system_units {
-    unit *list; /* FIRST_OWN.. are distinct */
+    unit *list; /* distinct from index FIRST_OWN on */
     size_t count, capacity;
-    int32_t *slots; /* open addressing over the list by hash; 0 empty */
+    int32_t *slots; /* hash table of indices into `list`, open addressing; 0: empty */
     size_t slot_count;
-    int32_t *of; /* of a node */
+    int32_t *of; /* unit of each node */
     size_t of_capacity;
     graph_node *stack;
     size_t stack_capacity;
-    int32_t *parameter, *coordinate; /* of those described */
-    int32_t *constraint;             /* of expanded ones */
+    int32_t *parameter, *coordinate; /* units of the parameters and coordinates in the description */
+    int32_t *constraint;             /* units of the constraints after expansion of families */
     size_t constraint_count;
     unit_note *notes;
     size_t note_count, note_capacity, checked;
     int32_t energy;
     const char *energy_pointer;
-    const char *told; /* pointer of the expression whose fault was told last */
+    const char *told; /* pointer of the expression reported last */
 };
 
 /* --- the list of units ----------------------------------------------------------------------------------------------- */
 
-/* Neighbours by rounding may differ in their hash: they are then in the list twice, which is harmless. */
+/* Units that differ by rounding may have different hashes and be listed twice; unit_same still finds them equal. */
 static uint64_t unit_hash(const unit *u) {
     uint64_t h = (uint64_t)llround(log(u->scale) * 1e6);
     for (int k = 0; k < UNIT_BASES; k++) h = (h ^ (uint64_t)llround(u->power[k] * 1e6)) * 0x9E3779B97F4A7C15u;
@@ -65,7 +66,7 @@ static bool grow_slots(hamel_system *s) {
     return true;
 }
 
-/* The index of a unit; UNKNOWN when it is out of range, or without memory. */
+/* Returns the index of a unit, adding it if it is new; UNKNOWN if it is out of range or memory ran out. */
 static int32_t intern(hamel_system *s, unit value) {
     system_units *u = s->units;
     if (!isnormal(value.scale)) return UNKNOWN;
@@ -84,8 +85,9 @@ static int32_t intern(hamel_system *s, unit value) {
     return (int32_t)u->count++;
 }
 
-/* a · b^power; what is not known makes the product unknown. */
-static int32_t times(hamel_system *s, int32_t a, int32_t b, double power) {
+/* Returns a · b^power; UNKNOWN if a or b is unknown. */
+static int32_t units_times(hamel_system *s, int32_t a, int32_t b, double power) {
+    assert(a < (int32_t)s->units->count && b < (int32_t)s->units->count);
     const unit *list = s->units->list;
     if (a == UNKNOWN || b == UNKNOWN) return UNKNOWN;
     if (a == ANY || b == ANY) return a == ANY && power >= 0 ? ANY : b == ANY && power > 0 ? ANY : UNKNOWN;
@@ -94,7 +96,7 @@ static int32_t times(hamel_system *s, int32_t a, int32_t b, double power) {
 
 static int32_t per_second(hamel_system *s, int32_t a, double times_over) {
     unit second = {.scale = 1, .power[2] = 1};
-    return times(s, a, intern(s, second), -times_over);
+    return units_times(s, a, intern(s, second), -times_over);
 }
 
 static bool agree(const hamel_system *s, int32_t a, int32_t b) {
@@ -158,11 +160,11 @@ void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule
 
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index) {
-    if (!s->units || !e->text) return; /* a number fits */
+    if (!s->units || !e->text) return; /* a number agrees with any unit */
     units_note(s, system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL), e->pointer, rule, index);
 }
 
-/* --- faults ---------------------------------------------------------------------------------------------------------- */
+/* --- errors ---------------------------------------------------------------------------------------------------------- */
 
 static void print_node(hamel_system *s, graph_node node, text_buffer *out) {
     text_buffer_puts(out, "`");
@@ -178,8 +180,8 @@ static void print_unit(const hamel_system *s, int32_t u, text_buffer *out) {
     if (u != ONE) unit_print(&s->units->list[u], out);
 }
 
-/* One fault an expression; its members share a pointer. */
-static void tell(hamel_system *s, const char *pointer, text_buffer *message, const char *suggestion) {
+/* Reports at most one error for each pointer; the members of a family share one. */
+static void report_units(hamel_system *s, const char *pointer, text_buffer *message, const char *suggestion) {
     system_units *u = s->units;
     if (message->bytes && !(u->told && strcmp(u->told, pointer) == 0)) {
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "%s", message->bytes);
@@ -189,8 +191,9 @@ static void tell(hamel_system *s, const char *pointer, text_buffer *message, con
     text_buffer_free(message);
 }
 
-static const char BARE[] = "a bare number has no unit: make it a parameter, as {\"value\": 1, \"unit\": \"m\"}";
-static const char SCALE[] = "values are used as they are written: give both in the same unit";
+static const char BARE[] =
+    "a bare number has no unit: replace it by a parameter such as {\"value\": 1, \"unit\": \"m\"}";
+static const char SCALE[] = "values are not converted: give both in the same unit";
 
 static const char *advice(const hamel_system *s, graph_node x, int32_t a, graph_node y, int32_t b) {
     if (unit_same_dimension(&s->units->list[a], &s->units->list[b])) return SCALE;
@@ -205,7 +208,7 @@ static int32_t terms_differ(hamel_system *s, const char *pointer, graph_node x, 
     text_buffer_puts(&m, ", and ");
     print_node(s, y, &m);
     print_unit(s, b, &m);
-    tell(s, pointer, &m, advice(s, x, a, y, b));
+    report_units(s, pointer, &m, advice(s, x, a, y, b));
     return UNKNOWN;
 }
 
@@ -213,7 +216,7 @@ static const char *angle_advice(const unit *u) {
     if (!unit_same_dimension(u, &unit_one)) return NULL;
     return unit_is_degree(u) ? "angles are in radians (rad): multiply by a parameter such as "
                                "{\"value\": 0.017453292519943295, \"unit\": \"rad/deg\"}"
-                             : "angles are in radians (rad), ratios plain numbers";
+                             : "angles are in radians (rad), and ratios are plain numbers";
 }
 
 static void not_as_expected(hamel_system *s, const char *pointer, const char *what, int32_t found, const char *expected,
@@ -226,15 +229,15 @@ static void not_as_expected(hamel_system *s, const char *pointer, const char *wh
     print_unit(s, wanted, &m);
     bool scale = unit_same_dimension(&s->units->list[found], &s->units->list[wanted]);
     bool degrees = wanted == ONE && unit_is_degree(&s->units->list[found]);
-    tell(s, pointer, &m, degrees ? angle_advice(&s->units->list[found]) : scale ? SCALE : NULL);
+    report_units(s, pointer, &m, degrees ? angle_advice(&s->units->list[found]) : scale ? SCALE : NULL);
 }
 
 /* --- units of nodes ---------------------------------------------------------------------------------------------------- */
 
-/* Of operands that have to agree: the one that is known. */
+/* Returns the common unit of two operands; reports an error if their units differ. */
 static int32_t merged(hamel_system *s, const char *pointer, graph_node x, int32_t a, graph_node y, int32_t b) {
     if (!agree(s, a, b)) return terms_differ(s, pointer, x, a, y, b);
-    return a > b ? a : b; /* UNKNOWN < ANY < units; ANY with UNKNOWN may be anything */
+    return a > b ? a : b; /* UNKNOWN < ANY < units: the more specific one */
 }
 
 static int32_t need_number(hamel_system *s, const char *pointer, const char *function, const char *call, graph_node x,
@@ -242,10 +245,10 @@ static int32_t need_number(hamel_system *s, const char *pointer, const char *fun
     if (agree(s, a, ONE)) return ONE;
     text_buffer m;
     text_buffer_init(&m, 2000);
-    text_buffer_printf(&m, "%s%s takes a number without unit, and ", function, call);
+    text_buffer_printf(&m, "%s%s needs a number without unit, but ", function, call);
     print_node(s, x, &m);
     print_unit(s, a, &m);
-    tell(s, pointer, &m, angle_advice(&s->units->list[a]));
+    report_units(s, pointer, &m, angle_advice(&s->units->list[a]));
     return ONE;
 }
 
@@ -255,12 +258,12 @@ static int32_t power_unit(hamel_system *s, const char *pointer, const graph_node
     if (a <= ONE) return a;
     binder_note_judged(s, o[1]);
     if (!(graph_depends(s->graph, o[1]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) && binder_number(s, o[1], &exponent))
-        return times(s, ONE, a, exponent);
-    return need_number(s, pointer, "a power with an exponent that changes", "", o[0], a);
+        return units_times(s, ONE, a, exponent);
+    return need_number(s, pointer, "a power with a variable exponent", "", o[0], a);
 }
 
-/* The unit of an operator's result from those of its operands. */
-static int32_t combine(hamel_system *s, const char *pointer, graph_node node, const int32_t of[3]) {
+/* Computes the unit of an operator's result from the units of its operands. */
+static int32_t combine_units(hamel_system *s, const char *pointer, graph_node node, const int32_t of[3]) {
     graph_cell cell = *graph_at(s->graph, node);
     const graph_node *o = cell.as.operand;
     int32_t a = of[0], b = of[1];
@@ -279,13 +282,13 @@ static int32_t combine(hamel_system *s, const char *pointer, graph_node node, co
     case GRAPH_GE:
     case GRAPH_EQ:
     case GRAPH_NE: return merged(s, pointer, o[0], a, o[1], b), ONE;
-    case GRAPH_MUL: return times(s, a, b, 1);
-    case GRAPH_DIV: return times(s, a, b, -1);
+    case GRAPH_MUL: return units_times(s, a, b, 1);
+    case GRAPH_DIV: return units_times(s, a, b, -1);
     case GRAPH_POW: return power_unit(s, pointer, o, a, b);
     case GRAPH_NEG:
     case GRAPH_ABS: return a;
-    case GRAPH_SQRT: return a <= ONE ? a : times(s, ONE, a, 0.5);
-    case GRAPH_CBRT: return a <= ONE ? a : times(s, ONE, a, 1.0 / 3);
+    case GRAPH_SQRT: return a <= ONE ? a : units_times(s, ONE, a, 0.5);
+    case GRAPH_CBRT: return a <= ONE ? a : units_times(s, ONE, a, 1.0 / 3);
     case GRAPH_SIGN:
     case GRAPH_AND:
     case GRAPH_OR:
@@ -295,11 +298,11 @@ static int32_t combine(hamel_system *s, const char *pointer, graph_node node, co
     }
 }
 
-/* λ ∂f/∂q is a force for a holonomic f, λ ∂f/∂q' and λ ∂f/∂q'' for the others. */
+/* Returns the unit of λ: λ ∂f/∂q is a force; for velocity constraints λ ∂f/∂q', for acceleration constraints λ ∂f/∂q''. */
 static int32_t multiplier_unit(hamel_system *s, size_t c) {
     const system_units *u = s->units;
     if (c >= u->constraint_count) return UNKNOWN;
-    return per_second(s, times(s, u->energy, u->constraint[c], -1), (double)s->constraints[c].order);
+    return per_second(s, units_times(s, u->energy, u->constraint[c], -1), (double)s->constraints[c].order);
 }
 
 static int32_t coordinate_unit(const hamel_system *s, size_t i) {
@@ -317,18 +320,18 @@ static int32_t symbol_unit(hamel_system *s, const graph_cell *cell) {
     case SYMBOL_FREE: return per_second(s, coordinate_unit(s, i), 2);
     case SYMBOL_MULTIPLIER: return multiplier_unit(s, i);
     case SYMBOL_IDEAL:
-    case SYMBOL_NONIDEAL: return times(s, s->units->energy, coordinate_unit(s, i), -1);
+    case SYMBOL_NONIDEAL: return units_times(s, s->units->energy, coordinate_unit(s, i), -1);
     default: return UNKNOWN;
     }
 }
 
 static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
-    /* 0, or the least number that keeps a quotient from being 0/0 */
+    /* 0 and DBL_MIN (which avoids 0/0 in quotients) agree with any unit */
     if (cell->op == GRAPH_IS_NUMBER) return fabs(cell->as.number) <= DBL_MIN ? ANY : ONE;
     return symbol_unit(s, cell);
 }
 
-/* A parameter without a unit has that of its expression; a number alone tells nothing. */
+/* Returns the expression that determines the unit of a parameter without `unit`; a bare number determines none. */
 static graph_node expression_behind(const hamel_system *s, const graph_cell *cell) {
     if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) return GRAPH_NONE;
     if (s->units->parameter[cell->as.index] != UNKNOWN) return GRAPH_NONE;
@@ -336,7 +339,7 @@ static graph_node expression_behind(const hamel_system *s, const graph_cell *cel
     return slot->state == SLOT_BOUND && !graph_is_number(s->graph, slot->nodes[0], NULL) ? slot->nodes[0] : GRAPH_NONE;
 }
 
-static bool push(hamel_system *s, size_t *depth, graph_node node) {
+static bool push_node(hamel_system *s, size_t *depth, graph_node node) {
     system_units *u = s->units;
     graph_node *stack = binder_grow(s, u->stack, &u->stack_capacity, *depth, sizeof *stack, "");
     if (!stack) return false;
@@ -345,19 +348,19 @@ static bool push(hamel_system *s, size_t *depth, graph_node node) {
     return true;
 }
 
-/* The units of what a cell is made of; false while some are not known yet, which are then pushed. */
+/* Finds the units of the operands of a cell. Returns false if some are not known yet, and pushes these. */
 static bool operands_ready(hamel_system *s, const graph_cell *cell, graph_node behind, size_t *depth, int32_t of[3]) {
     size_t before = *depth;
     int arity = cell->op < GRAPH_OP_COUNT ? graph_op_get((graph_op)cell->op)->arity : behind != GRAPH_NONE;
     for (int k = 0; k < arity; k++) {
         graph_node o = behind != GRAPH_NONE ? behind : cell->as.operand[k];
         of[k] = s->units->of[o];
-        if (of[k] == UNSEEN && !push(s, depth, o)) return false;
+        if (of[k] == UNSEEN && !push_node(s, depth, o)) return false;
     }
     return *depth == before;
 }
 
-/* The unit of a node; what disagrees below it, and was not told yet, is told at `pointer`. */
+/* Finds the unit of a node. Reports inconsistencies below it that are not reported yet, at `pointer`. */
 static int32_t unit_of(hamel_system *s, graph_node root, const char *pointer) {
     system_units *u = s->units;
     size_t depth = 0;
@@ -365,20 +368,20 @@ static int32_t unit_of(hamel_system *s, graph_node root, const char *pointer) {
     int32_t *grown = arena_grow(s->memory, u->of, &u->of_capacity, graph_count(s->graph), sizeof *grown);
     if (!grown) return binder_graph_fault(s, pointer), UNKNOWN;
     u->of = grown;
-    if (!push(s, &depth, root)) return UNKNOWN;
+    if (!push_node(s, &depth, root)) return UNKNOWN;
     while (depth > 0) {
         graph_node node = u->stack[depth - 1];
         graph_cell cell = *graph_at(s->graph, node);
         graph_node behind = expression_behind(s, &cell);
         int32_t of[3] = {UNKNOWN, UNKNOWN, UNKNOWN};
         if (!operands_ready(s, &cell, behind, &depth, of)) {
-            if (u->stack[depth - 1] == node) return UNKNOWN; /* without memory */
+            if (u->stack[depth - 1] == node) return UNKNOWN; /* out of memory */
             continue;
         }
         depth--;
-        if (u->of[node] != UNSEEN) continue; /* was pushed twice */
+        if (u->of[node] != UNSEEN) continue; /* pushed twice, already done */
         u->of[node] = behind != GRAPH_NONE       ? of[0]
-                      : cell.op < GRAPH_OP_COUNT ? combine(s, pointer, node, of)
+                      : cell.op < GRAPH_OP_COUNT ? combine_units(s, pointer, node, of)
                                                  : leaf_unit(s, &cell);
     }
     return u->of[root];
@@ -392,7 +395,7 @@ static bool needs_energy(const hamel_system *s, graph_node node) {
     return (graph_depends(s->graph, node) & bits) != 0;
 }
 
-/* The unit of energy: of the first energy that has one; energies come before what acts on the elements. */
+/* Sets the unit of energy: that of the first energy with a known unit. Given energies precede those of elements. */
 static void find_energy(hamel_system *s) {
     system_units *u = s->units;
     for (size_t i = u->checked; i < u->note_count && u->energy < ONE; i++) {
@@ -424,7 +427,7 @@ static void check_energy(hamel_system *s, const unit_note *note, int32_t own) {
     not_as_expected(s, note->pointer, "this energy", own, that ? that : "another", u->energy);
 }
 
-/* What is made of the energy and time. */
+/* Checks units that are derived from energy and time. */
 static void check_work(hamel_system *s, const unit_note *note, int32_t own) {
     static const struct {
         unit_rule rule;
@@ -445,14 +448,14 @@ static void check_force(hamel_system *s, const unit_note *note, int32_t own) {
     int32_t energy = quasi ? per_second(s, s->units->energy, 1) : s->units->energy;
     int32_t over =
         quasi ? unit_of(s, s->quasi[note->index].definition, note->pointer) : coordinate_unit(s, note->index);
-    int32_t wanted = times(s, energy, over, -1);
+    int32_t wanted = units_times(s, energy, over, -1);
     if (agree(s, own, wanted)) return;
     const char *expected = arena_format(s->memory, "%s over `%s`", quasi ? "power" : "energy",
                                         quasi ? s->quasi[note->index].name : s->coordinates[note->index].name);
     not_as_expected(s, note->pointer, "the force", own, expected ? expected : "expected", wanted);
 }
 
-/* The angle of an orientation, whose sine and cosine are taken. */
+/* Checks that the angle of an orientation is a plain number, since its sine and cosine are computed. */
 static void check_angle(hamel_system *s, const unit_note *note, int32_t own) {
     if (agree(s, own, ONE)) return;
     text_buffer m;
@@ -460,7 +463,7 @@ static void check_angle(hamel_system *s, const unit_note *note, int32_t own) {
     text_buffer_puts(&m, "the angle");
     print_unit(s, own, &m);
     text_buffer_puts(&m, ", and angles are in radians");
-    tell(s, note->pointer, &m, angle_advice(&s->units->list[own]));
+    report_units(s, note->pointer, &m, angle_advice(&s->units->list[own]));
 }
 
 static int32_t unit_given_for(hamel_system *s, const unit_note *note) {
@@ -474,11 +477,11 @@ static int32_t unit_given_for(hamel_system *s, const unit_note *note) {
     }
 }
 
-/* Bare numbers are in the unit of what they are given for. */
+/* Checks a given value. A bare number has the unit of the quantity that it sets. */
 static void check_value(hamel_system *s, const unit_note *note, int32_t own) {
     int32_t wanted = unit_given_for(s, note);
     if (own == ONE || agree(s, own, wanted)) return;
-    not_as_expected(s, note->pointer, "the value", own, "what it is given for", wanted);
+    not_as_expected(s, note->pointer, "the value", own, "the quantity that it sets", wanted);
 }
 
 static void check_note(hamel_system *s, const unit_note *note) {
@@ -504,7 +507,8 @@ static void check_note(hamel_system *s, const unit_note *note) {
 void units_check(hamel_system *s) {
     system_units *u = s->units;
     if (!u) return;
-    for (size_t i = u->checked; i < u->note_count; i++) { /* where each was written, before sums are made of them */
+    for (size_t i = u->checked; i < u->note_count;
+         i++) { /* first each expression at its own pointer, before sums of them */
         const unit_note note = u->notes[i];
         if (!needs_energy(s, note.node)) (void)unit_of(s, note.node, note.pointer);
     }

@@ -1,49 +1,49 @@
-/* units.h — are the equations of a description dimensionally homogeneous?
+/* units.h — check that the equations of a description are dimensionally homogeneous.
  *
- * Only asked when some parameter or coordinate has a unit. What has none is unknown and agrees with everything; bare numbers
- * have the unit 1, and 0 any. t is in seconds, angles are numbers (radians). Values are used as they are written, so that
- * meters and centimeters do not agree either.
+ * The check runs only if a parameter or coordinate has a unit. A quantity without a unit agrees with any unit. Bare numbers
+ * have the unit 1, except 0, which agrees with any unit. t is in seconds, angles are numbers (radians). Values are not
+ * converted, so meters and centimeters do not agree.
  *
- * While expressions are bound they are noted, with what is expected of them; units_check then walks the nodes behind the
- * notes made since it was called last, each node once. */
+ * Expressions are noted with their required unit when they are bound. units_check then visits the nodes of the notes made
+ * since its last call, each node once. */
 #ifndef HAMEL_SYSTEM_UNITS_H
 #define HAMEL_SYSTEM_UNITS_H
 
 #include "engine/system/system.h"
 
-/* What an expression has to be. E is the unit of energy: that of the first energy whose unit is known. */
+/* Required unit of an expression. E is the unit of energy: that of the first energy whose unit is known. */
 typedef enum unit_rule {
-    UNIT_ANY_ONE,     /* homogeneous in itself */
+    UNIT_ANY_ONE,     /* any unit, but the expression must be homogeneous */
     UNIT_ENERGY,      /* E */
-    UNIT_WORK,        /* E: a force times what it acts along */
+    UNIT_WORK,        /* E: a force times the quantity along which it acts */
     UNIT_POWER,       /* E/s */
     UNIT_ACCELERATED, /* E/s², a Gibbs–Appell function */
-    UNIT_FORCE,       /* E over the coordinate `index` */
-    UNIT_QUASI_FORCE, /* E/s over the quasi-velocity `index` */
-    UNIT_PARAMETER,   /* the parameter `index`, or a bare number */
-    UNIT_INITIAL,     /* the coordinate `index`, or a bare number */
-    UNIT_VELOCITY,    /* the velocity of the coordinate `index`, or a bare number */
+    UNIT_FORCE,       /* E divided by the unit of coordinate `index` */
+    UNIT_QUASI_FORCE, /* E/s divided by the unit of quasi-velocity `index` */
+    UNIT_PARAMETER,   /* the unit of parameter `index`, or a bare number */
+    UNIT_INITIAL,     /* the unit of coordinate `index`, or a bare number */
+    UNIT_VELOCITY,    /* the unit of the velocity of coordinate `index`, or a bare number */
     UNIT_TIME,        /* s, or a bare number */
     UNIT_NUMBER,      /* no unit */
-    UNIT_ANGLE,       /* the same, of an orientation */
-    UNIT_LIKE         /* the node `index`, or a bare number */
+    UNIT_ANGLE,       /* no unit; the angle of an orientation */
+    UNIT_LIKE         /* the unit of node `index`, or a bare number */
 } unit_rule;
 
-/* Reads the units of parameters and coordinates; s->units stays NULL when there are none. Faults for those that are no
- * units. The first step of all. */
+/* Reads the units of parameters and coordinates, and adds errors for invalid ones. s->units stays NULL if the description
+ * has no units. This is the first step of system_create. */
 void units_declare(hamel_system *s);
 
-/* Notes an expression; nothing without units, or for GRAPH_NONE. The pointer is kept. */
+/* Notes an expression and its required unit. Does nothing without units, or for GRAPH_NONE. Keeps `pointer`. */
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index);
 
-/* The same for an expression of parameters that was bound without fault. */
+/* Like units_note, for an expression of parameters that was bound without error. */
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index);
 
-/* Faults for what disagrees, one an expression. Again when outputs are bound. */
+/* Adds an error for each expression with inconsistent units. Called again after outputs are bound. */
 void units_check(hamel_system *s);
 
-/* Unit of a node as text, in the arena: "" when unknown, "1" for a number. After units_check. */
+/* Returns the unit of a node as text in the arena: "" if unknown, "1" for a number. Call it after units_check. */
 const char *units_text(hamel_system *s, graph_node node);
 
 #endif

@@ -1,18 +1,20 @@
-/* validity.c — see the header. Random states are projected onto the constraints among the coordinates of orientations:
- * nine direction cosines are a rotation only if these constraints hold. */
+/* validity.c — checks of orientations, masses and inertias at the initial state and at random states. Random states are
+ * projected onto the constraints between coordinates of orientations: nine direction cosines are a rotation only if their
+ * constraints hold. */
 #include "engine/system/validity.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Orientations and inertia matrices in descriptions are rounded; a larger error is a mistake. */
+/* Largest accepted error of a rotation or of a matrix's symmetry: descriptions contain rounded decimals. */
 static const double ROUNDED = 1e-6;
-/* Constant rotations whose error exceeds some roundings of nine products are made exact. */
+/* Constant rotations with an error above this are replaced by the nearest rotation: some roundings of nine products. */
 static const double EXACT = 1e-14;
-/* Moments of inertia in descriptions are rounded: to three digits, the error for a thin rod or disk is smaller. */
+/* Accepted violation of the triangle inequalities: larger than the error of a thin rod or disk rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
 
-/* The first three hold in every state. */
+/* Claims up to CLAIM_INERTIA must hold in every state, the others in the initial state. */
 typedef enum claim_kind {
     CLAIM_MATRIX,
     CLAIM_QUATERNION,
@@ -31,7 +33,7 @@ struct validity_claim {
 };
 typedef struct validity_claim claim;
 
-/* A constraint among the coordinates of orientations, with its gradient. */
+/* A constraint that contains coordinates of orientations only, with its gradient. */
 typedef struct claim_constraint {
     graph_node equation;
     const int32_t *coordinates;
@@ -42,14 +44,14 @@ typedef struct claim_constraint {
 typedef struct validity_work {
     hamel_system *s;
     graph_node last;
-    double *q, *step, t, *value, *error; /* value and error of each node */
-    bool *held;                          /* of each coordinate: some orientation contains it */
+    double *q, *step, t, *value, *error; /* value, error: of each node */
+    bool *held;                          /* for each coordinate: true if an orientation contains it */
     claim_constraint *constraints;
     size_t constraint_count, constraint_capacity;
     uint64_t random;
 } validity_work;
 
-/* Numbers of a claim at one state. */
+/* The numbers of a claim at one state. */
 typedef struct claim_state {
     const double *x;
     const validity_work *work; /* NULL: the claim is constant */
@@ -57,10 +59,11 @@ typedef struct claim_state {
 } claim_state;
 
 enum { STATES = 4, NEWTON_STEPS = 30, SWEEPS = 40, NAMED_MAX = 3 };
-static const double SMALL_STEP = 1e-6; /* its square is below rounding */
+static const double SMALL_STEP =
+    1e-6; /* after such a Newton step the error is about 1e-12, and one more reaches rounding */
 
-/* " at a = 0.53, b = 1.2": some of what the claim depends on; "" of a constant one. */
-static const char *place(const claim_state *at, const claim *c) {
+/* Returns " at a = 0.53, b = 1.2" with some coordinates that occur in the claim; "" for a constant claim. */
+static const char *describe_state(const claim_state *at, const claim *c) {
     const validity_work *w = at->work;
     const int32_t *found;
     const char *text = "";
@@ -80,18 +83,18 @@ static const char *place(const claim_state *at, const claim *c) {
     return text ? text : "";
 }
 
-/* --- faults --------------------------------------------------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------------------------------------- */
 
 static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, int i, int j, double product) {
     const char *pointer = arena_format(s->memory, "%s/%d", c->pointer, j);
     if (!pointer) return binder_graph_fault(s, c->pointer);
     if (i == j)
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "row %d of the matrix of `%s` has length %.9g%s, not 1",
-                         i + 1, c->name, sqrt(product), place(at, c));
+                         i + 1, c->name, sqrt(product), describe_state(at, c));
     else
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0,
                          "rows %d and %d of the matrix of `%s` are not perpendicular: their product is %.9g%s", i + 1,
-                         j + 1, c->name, product, place(at, c));
+                         j + 1, c->name, product, describe_state(at, c));
     hamel_suggest(s->error, "the rows of a rotation have length 1 and are perpendicular; check the signs");
     return false;
 }
@@ -115,7 +118,7 @@ static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) 
     if (determinant > 0) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0,
                      "the matrix of `%s` has determinant -1%s: it is a reflection, not a rotation", c->name,
-                     place(at, c));
+                     describe_state(at, c));
     hamel_suggest(s->error, "the axes of a body are right-handed; reverse one of them, or exchange two");
     return false;
 }
@@ -125,8 +128,8 @@ static bool is_unit(hamel_system *s, const claim *c, const claim_state *at) {
     double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
     if (fabs(norm - 1) <= ROUNDED) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the quaternion of `%s` has norm %.9g%s, not 1", c->name,
-                     norm, place(at, c));
-    hamel_suggest(s->error, "divide the components by their norm; where they are coordinates, `%s.norm` keeps it",
+                     norm, describe_state(at, c));
+    hamel_suggest(s->error, "divide the components by their norm; if they are coordinates, `%s.norm` keeps it",
                   c->name);
     return false;
 }
@@ -141,17 +144,17 @@ static bool is_symmetric(hamel_system *s, const claim *c, const claim_state *at)
             (void)hamel_fail(
                 s->error, HAMEL_INVALID, c->pointer, 0,
                 "the inertia matrix of `%s` is not symmetric: entry %d,%d is %.9g and entry %d,%d is %.9g%s", c->name,
-                i + 1, j + 1, I[3 * i + j], j + 1, i + 1, I[3 * j + i], place(at, c));
+                i + 1, j + 1, I[3 * i + j], j + 1, i + 1, I[3 * j + i], describe_state(at, c));
             hamel_suggest(s->error,
-                          "an entry off the diagonal is minus the product of inertia, as -int(x*y dm): it has the "
-                          "same sign on both sides of the diagonal");
+                          "an entry off the diagonal is minus a product of inertia, such as -int(x*y dm); it is the "
+                          "same on both sides of the diagonal");
             return false;
         }
     return true;
 }
 
-/* ∫ x xᵀ dm = ½ tr(I) 1 − I has no negative direction, which for principal moments are the triangle inequalities
- * I1 ≤ I2 + I3 and their like (Papastavridis A24). */
+/* Returns true if ∫ x xᵀ dm = ½ tr(I) 1 − I is positive semidefinite. For principal moments this is equivalent to the
+ * triangle inequalities I1 ≤ I2 + I3, ... (Papastavridis A24). */
 static bool has_possible_moments(const hamel_system *s, const double I[9]) {
     double a[3][3], trace = I[0] + I[4] + I[8], size = 0;
     if (s->dimension == 2) return I[8] >= 0;
@@ -159,7 +162,7 @@ static bool has_possible_moments(const hamel_system *s, const double I[9]) {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             a[i][j] = (i == j ? 0.5 * trace + INERTIA_ROUNDING * size : 0) - 0.5 * (I[3 * i + j] + I[3 * j + i]);
-    for (int k = 0; k < 3 && size > 0; k++) { /* Cholesky's pivots */
+    for (int k = 0; k < 3 && size > 0; k++) { /* pivots of a Cholesky factorization */
         if (!(a[k][k] > 0)) return false;
         for (int i = k + 1; i < 3; i++)
             for (int j = k + 1; j < 3; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
@@ -170,12 +173,12 @@ static bool has_possible_moments(const hamel_system *s, const double I[9]) {
 static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
     if (!is_symmetric(s, c, at)) return false;
     if (has_possible_moments(s, at->x)) return true;
-    if (!at->initial) { /* the motion may never come there */
-        system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, place(at, c));
+    if (!at->initial) { /* only a warning: the motion may never reach a random state */
+        system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, describe_state(at, c));
         return false;
     }
     (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "no body can have the moments of inertia of `%s`%s",
-                     c->name, place(at, c));
+                     c->name, describe_state(at, c));
     hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia must not be negative"
                                               : "no moment may be negative or larger than the sum of the other two");
     return false;
@@ -184,11 +187,11 @@ static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
 static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     if (at->x[0] >= 0 || !at->initial) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the mass of `%s` is %.9g%s; a mass must not be negative",
-                     c->name, at->x[0], place(at, c));
+                     c->name, at->x[0], describe_state(at, c));
     return false;
 }
 
-/* A half turn about the third axis is the identity if the scalar is written last. */
+/* Warns if the initial quaternion is 0, 0, 0, 1, which is the identity if the scalar is written last. */
 static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state *at) {
     const double *e = at->x;
     if (!at->initial || e[0] != 0 || e[1] != 0 || e[2] != 0 || fabs(e[3]) != 1) return true;
@@ -199,18 +202,18 @@ static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state 
     return false;
 }
 
-/* x: n, the positions of wheel and surface, the radius. A wheel that touches the plane from the far side was meant to
- * roll on the near side. Other positions and curved surfaces are not checked. */
+/* Warns if a wheel touches the plane from the side opposite to the normal. x contains n, the positions of wheel and surface,
+ * and the radius. Other positions and curved surfaces are not checked. */
 static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *at) {
     const double *n = at->x, *wheel = at->x + 3, *surface = at->x + 6, radius = at->x[9];
     double height = 0, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     for (int k = 0; k < 3; k++) height += n[k] / size * (wheel[k] - surface[k]);
     if (!at->initial || !(radius > 0) || fabs(height + radius) > ROUNDED * radius) return true;
-    system_warn(
-        s, c->pointer,
-        "the wheel of `%s` starts behind the surface: the normal points from the surface to the wheel's centre, and "
-        "of two rotating bodies the second is the wheel",
-        c->name);
+    system_warn(s, c->pointer,
+                "the wheel of `%s` starts behind the surface: the normal must point from the surface to the wheel's "
+                "centre, and "
+                "of two rotating bodies the second is the wheel",
+                c->name);
     return false;
 }
 
@@ -228,8 +231,8 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
 
 /* --- constants -------------------------------------------------------------------------------------------------------- */
 
-/* The values of a claim that consists of numbers and parameters; false for other claims, or if a value is not
- * finite. */
+/* Computes the values of a claim that contains only numbers and parameters. Returns false for other claims, or if a value is
+ * not finite. */
 static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NODES]) {
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
         if (graph_depends(s->graph, c->nodes[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;
@@ -249,13 +252,13 @@ static bool add_claim(hamel_system *s, const claim *c) {
     return true;
 }
 
-/* Judges a claim: at once when it is constant, else with all others. False with a fault. */
-static bool judge(hamel_system *s, const claim *c, double x[CLAIM_NODES], bool *constant) {
+/* Checks a constant claim immediately, and keeps others for validity_check. Adds an error and returns false on failure. */
+static bool check_claim(hamel_system *s, const claim *c, double x[CLAIM_NODES], bool *constant) {
     *constant = constant_numbers(s, c, x);
     return *constant ? holds(s, c, &(claim_state){x, NULL, true}) : add_claim(s, c);
 }
 
-/* R (3·1 − Rᵀ R)/2, a Newton step to the nearest rotation: a miss of ε becomes one of ε². */
+/* Replaces R by R (3·1 − Rᵀ R)/2, a Newton step to the nearest rotation: an error ε becomes about ε². */
 static void straighten(graph *g, graph_node R[9]) {
     graph_node step[9], product[9];
     for (size_t i = 0; i < 3; i++)
@@ -303,10 +306,10 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
     if (c.kind == CLAIM_QUATERNION) {
         claim order = c;
         order.kind = CLAIM_SCALAR_FIRST;
-        if (!judge(s, &order, x, &constant) && graph_status(s->graph) != HAMEL_OK) return false;
+        if (!check_claim(s, &order, x, &constant) && graph_status(s->graph) != HAMEL_OK) return false;
     }
-    if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* its constraint keeps the norm */
-    if (!judge(s, &c, x, &constant)) return false;
+    if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* NAME.norm keeps the norm */
+    if (!check_claim(s, &c, x, &constant)) return false;
     if (!constant || miss_of(&c, x) <= EXACT) return true;
     if (c.kind == CLAIM_MATRIX)
         straighten(s->graph, values);
@@ -315,11 +318,11 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
     return true;
 }
 
-/* Other values of its parameters have to satisfy the same condition. */
+/* Records that a quantity must not become negative for other values of its parameters. */
 static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
     if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
     system_sign *all = binder_grow(s, s->signs, &s->sign_capacity, s->sign_count, sizeof *all, pointer);
-    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* outlives the description */
+    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* copied: must outlive the description */
     if (!all) return;
     if (!kept || !what) {
         binder_graph_fault(s, pointer);
@@ -333,7 +336,7 @@ void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node nod
     double x[CLAIM_NODES];
     bool constant;
     claim c = {.kind = CLAIM_MASS, .name = name, .pointer = mass->pointer, .nodes = {node}};
-    if (judge(s, &c, x, &constant) && constant)
+    if (check_claim(s, &c, x, &constant) && constant)
         note_sign(s, mass->pointer, node, arena_format(s->memory, "the mass of `%s`", name));
 }
 
@@ -343,7 +346,7 @@ void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const g
     if (inertia->count == 0) return;
     claim c = {.kind = CLAIM_INERTIA, .name = name, .pointer = inertia->pointer};
     memcpy(c.nodes, nodes, 9 * sizeof *nodes);
-    (void)judge(s, &c, x, &constant);
+    (void)check_claim(s, &c, x, &constant);
 }
 
 bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node) {
@@ -352,7 +355,7 @@ bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node
     binder_note_judged(s, node);
     if (!binder_number(s, node, &value) || value >= 0) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, radius->pointer, 0, "a radius must not be negative, found %.9g", value);
-    hamel_suggest(s->error, "the normal points from the surface to the centre of the wheel");
+    hamel_suggest(s->error, "the normal must point from the surface to the centre of the wheel");
     return false;
 }
 
@@ -368,13 +371,14 @@ void validity_side(hamel_system *s, const char *pointer, const char *name, const
 
 /* --- states ----------------------------------------------------------------------------------------------------------- */
 
-/* Numbers in (−1, 1) by a linear congruential generator (Knuth's MMIX constants): the same ones in each run. */
+/* Returns a number in (−1, 1) from a linear congruential generator (Knuth's MMIX constants): the same sequence in each run. */
 static double next_random(validity_work *w) {
     w->random = w->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)(w->random >> 11) / (double)((int64_t)1 << 52) - 1;
 }
 
-static void evaluate(validity_work *w) {
+static void evaluate_claims(validity_work *w) {
+    assert((size_t)w->last < graph_count(w->s->graph));
     graph_point at = {{0}, {0}};
     at.values[SYMBOL_PARAMETER] = w->s->parameter_values;
     at.values[SYMBOL_TIME] = &w->t;
@@ -391,7 +395,7 @@ static void hold_coordinates(validity_work *w, const claim *c) {
     }
 }
 
-/* Takes in a constraint that contains no other coordinates than those of orientations. */
+/* Adds a holonomic constraint if it contains only coordinates of orientations. */
 static bool add_constraint(validity_work *w, const system_constraint *c) {
     hamel_system *s = w->s;
     const int32_t *found;
@@ -411,9 +415,10 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
-/* Solves A step = −f by Kaczmarz's sweeps, row by row: rows are few and well conditioned. Takes the step, and returns its
- * size. */
+/* Solves A step = −f by Kaczmarz's sweeps over the rows, which are few and well conditioned. Adds the step to q and returns
+ * its size. */
 static double take_step(validity_work *w) {
+    assert(w->value && w->error);
     double most = 0;
     memset(w->step, 0, w->s->coordinate_count * sizeof *w->step);
     for (int sweep = 0; sweep < SWEEPS; sweep++)
@@ -435,23 +440,23 @@ static double take_step(validity_work *w) {
     return most;
 }
 
-/* Evaluates the graph on the constraints next to q; false when none is found. Newton's steps shrink quadratically: after a
- * small one another reaches rounding. */
-static bool settle(validity_work *w) {
+/* Projects q onto the constraints by Newton's method and evaluates the graph there. Returns false if the iteration does not
+ * converge. It converges quadratically: one step after a small step reaches rounding. */
+static bool project_state(validity_work *w) {
     bool close = false;
     for (int k = 0; k < NEWTON_STEPS; k++) {
-        evaluate(w);
+        evaluate_claims(w);
         if (w->constraint_count == 0 || close) return true;
         close = take_step(w) <= SMALL_STEP;
         if (close) {
-            evaluate(w);
+            evaluate_claims(w);
             (void)take_step(w);
         }
     }
     return false;
 }
 
-/* Whether a claim holds at this state, or cannot be judged there. */
+/* Returns true if a claim holds at this state, or if its numbers are not finite there. */
 static bool holds_here(const validity_work *w, const claim *c, bool initial) {
     double x[CLAIM_NODES];
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
@@ -459,7 +464,7 @@ static bool holds_here(const validity_work *w, const claim *c, bool initial) {
     return holds(w->s, c, &(claim_state){x, w, initial});
 }
 
-static bool prepare(validity_work *w) {
+static bool prepare_states(validity_work *w) {
     hamel_system *s = w->s;
     const system_binder *b = s->binder;
     w->q = arena_alloc(s->memory, s->coordinate_count, sizeof *w->q);
@@ -477,8 +482,8 @@ static bool prepare(validity_work *w) {
     return (w->value && w->error) || binder_graph_fault(s, "");
 }
 
-/* The initial state, then some around it: each coordinate by its own size, at last all by the size of the largest, since
- * a coordinate that starts at 0 has no size of its own. */
+/* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by its own size; in the last state those
+ * of orientations vary by the size of the largest one, since an initial value 0 gives no size. */
 static void choose_state(validity_work *w, int k) {
     const hamel_system *s = w->s;
     double largest = 1;
@@ -491,7 +496,7 @@ static void choose_state(validity_work *w, int k) {
     if (k > 0) w->t += fabs(next_random(w));
 }
 
-/* Most claims are about the start only. */
+/* Returns the number of states to check: only the initial one, unless a claim must hold in every state. */
 static int count_states(const system_binder *b) {
     for (size_t i = 0; i < b->claim_count; i++)
         if (b->claims[i].kind <= CLAIM_INERTIA) return STATES;
@@ -501,11 +506,12 @@ static int count_states(const system_binder *b) {
 void validity_check(hamel_system *s) {
     const system_binder *b = s->binder;
     validity_work w = {.s = s, .random = 1};
-    if (b->claim_count == 0 || graph_status(s->graph) != HAMEL_OK || !prepare(&w)) return;
-    bool *settled = arena_alloc(s->memory, b->claim_count, sizeof *settled); /* judged to the end */
+    if (b->claim_count == 0 || graph_status(s->graph) != HAMEL_OK || !prepare_states(&w)) return;
+    bool *settled =
+        arena_alloc(s->memory, b->claim_count, sizeof *settled); /* whether the claim has failed at an earlier state */
     for (int k = 0; settled && k < count_states(b); k++) {
         choose_state(&w, k);
-        if (!settle(&w)) continue;
+        if (!project_state(&w)) continue;
         for (size_t i = 0; i < b->claim_count; i++)
             if (!settled[i]) settled[i] = !holds_here(&w, &b->claims[i], k == 0);
     }

@@ -1,6 +1,6 @@
 /* warnings.c — warnings about descriptions that are valid but probably mistaken.
  *
- * A warning names a cause; the run goes on, and its summary shows the warning. Each check is linear in the size of the
+ * A warning names a probable mistake. It does not stop a run, and summaries list it. Each check is linear in the size of the
  * description. */
 #include "engine/system/elements.h"
 
@@ -11,8 +11,8 @@
 
 enum { WARNINGS_MAX = 20, WARNING_BYTES = 400, NAMED_MAX = 5 };
 
-/* Adds one warning for each pointer: a member represents its family. */
-static bool is_known(const hamel_system *s, const char *pointer) {
+/* Returns true if the pointer already has a warning: there is at most one for each pointer, so one for each family. */
+static bool is_already_warned(const hamel_system *s, const char *pointer) {
     for (size_t i = 0; i < s->warning_count; i++)
         if (strcmp(s->warned[i], pointer) == 0) return true;
     return s->warning_count > WARNINGS_MAX;
@@ -21,7 +21,7 @@ static bool is_known(const hamel_system *s, const char *pointer) {
 void system_warn(hamel_system *s, const char *pointer, const char *format, ...) {
     char text[WARNING_BYTES];
     va_list arguments;
-    if (is_known(s, pointer)) return;
+    if (is_already_warned(s, pointer)) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -56,15 +56,15 @@ void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quan
 
 /* --- dissipation ------------------------------------------------------------------------------------------------------ */
 
-/* The only coordinate whose velocity a term contains, of those made of velocities and parameters; or −1. */
+/* Returns the coordinate whose velocity is the only symbol of a term apart from parameters; −1 for other terms. */
 static int32_t only_velocity(hamel_system *s, graph_node term) {
     const int32_t *found;
     if (graph_depends(s->graph, term) & ~(GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_VELOCITY))) return -1;
     return graph_support(s->graph, term, SYMBOL_VELOCITY, &found) == 1 ? found[0] : -1;
 }
 
-/* Terms of D in one velocity are D where nothing else moves. There a negative D of constant coefficients adds energy:
- * −q'·∂D/∂q' > 0. */
+/* Warns if D is negative when only one coordinate moves. With constant coefficients it then adds energy: −q'·∂D/∂q' > 0. The
+ * value of D is the sum of its terms in that velocity alone. */
 static void check_dissipation(hamel_system *s) {
     graph_node *terms;
     signed char *signs;
@@ -98,9 +98,9 @@ static void check_dissipation(hamel_system *s) {
     }
 }
 
-/* --- terms that count twice --------------------------------------------------------------------------------------------- */
+/* --- duplicate terms ---------------------------------------------------------------------------------------------------- */
 
-/* Marks the terms that expressions give, then looks for them among those of elements. */
+/* Warns if elements add a term that a given expression already contains. */
 static void check_twice(hamel_system *s, const graph_node *terms, size_t given, size_t count, const char *pointer,
                         const char *what) {
     if (given == 0 || given == count) return;
@@ -113,12 +113,12 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         if (!graph_is_number(s->graph, terms[i], NULL)) is_given[terms[i]] = true;
     for (size_t i = given; i < count; i++)
         if (is_given[terms[i]]) {
-            system_warn(s, pointer, "it contains a term that %s also add: the term counts twice", what);
+            system_warn(s, pointer, "it contains a term that %s also add, so the term counts twice", what);
             return;
         }
 }
 
-/* The same of a Lagrangian: its terms are the kinetic ones, and the potential ones with the other sign. */
+/* Does the same for a Lagrangian, in which potential terms have the opposite sign. */
 static void check_lagrangian(hamel_system *s) {
     const char *pointer = s->description->lagrangian.pointer;
     graph_node *terms;
@@ -139,9 +139,9 @@ static void check_lagrangian(hamel_system *s) {
     check_twice(s, both, count, count + s->kinetic_count + s->potential_count, pointer, "elements and gravity");
 }
 
-/* --- constraints that never act, or always ------------------------------------------------------------------------------ */
+/* --- constraints that never act, or act too early ----------------------------------------------------------------------- */
 
-/* Marks which constraints events activate and deactivate. */
+/* Flags of a constraint: some event activates or deactivates it. */
 enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
 
 static void mark_events(const hamel_system *s, unsigned char *marks) {
@@ -178,14 +178,14 @@ static void check_activation(hamel_system *s) {
 
 /* --- angles in degrees -------------------------------------------------------------------------------------------------- */
 
-/* A multiple of a half beyond two turns is hardly meant in radians. */
+/* Returns true if |x| is a multiple of 1/2 and more than two turns in radians: probably a number of degrees. */
 static bool looks_like_degrees(double x) {
     return fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x;
 }
 
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
     if (looks_like_degrees(x))
-        system_warn(s, pointer, "%s is %.9g radians, %.3g turns; degrees are written %.9g*pi/180", what, x,
+        system_warn(s, pointer, "%s is %.9g radians (%.3g turns); if degrees are meant, write %.9g*pi/180", what, x,
                     x / (2 * 3.14159265358979323846), x);
 }
 
@@ -193,7 +193,7 @@ typedef struct angle_marks {
     bool *coordinates, *parameters;
 } angle_marks;
 
-/* Marks direct arguments of a sine or cosine, and coordinates in a sum with others. */
+/* Marks angles: coordinates in arguments x, x + y or x − y of a sine, cosine or tangent, and parameters in arguments x. */
 static void mark_angles(const hamel_system *s, const angle_marks *marks) {
     size_t count = graph_count(s->graph);
     for (graph_node i = 0; (size_t)i < count; i++) {
@@ -210,7 +210,7 @@ static void mark_angles(const hamel_system *s, const angle_marks *marks) {
     }
 }
 
-/* Checks plain numbers only; an expression is deliberate. */
+/* Warns about initial values and parameters in degrees. Checks plain numbers only; expressions are assumed deliberate. */
 static void check_degrees(hamel_system *s) {
     const hamel_description *d = s->description;
     bool any = false;
@@ -238,10 +238,10 @@ static void check_degrees(hamel_system *s) {
     }
 }
 
-/* --- families that repeat the same --------------------------------------------------------------------------------------- */
+/* --- families of identical elements --------------------------------------------------------------------------------------- */
 
-/* Whether a text contains a name as a word of its own. */
-static bool contains(const char *text, const char *name, size_t length) {
+/* Returns true if a text contains a name as a whole word. */
+static bool contains_name(const char *text, const char *name, size_t length) {
     for (const char *at = text; at && *at; at++) {
         bool begins = at == text || !syntax_is_name(at - 1, 1);
         if (begins && strncmp(at, name, length) == 0 && !syntax_is_name(at, length + 1)) return true;
@@ -263,16 +263,16 @@ static void add_text(texts *t, const char *text) {
     if (text && t->count < sizeof t->items / sizeof *t->items) t->items[t->count++] = text;
 }
 
-/* Elements without names: an index that they do not contain only multiplies them. */
+/* Warns if an unnamed element does not contain its index: the family then only repeats the element. */
 static void check_index(hamel_system *s, const hamel_family *family, const texts *t) {
     for (size_t k = 0; k < family->count; k++) {
         const char *name = family->ranges[k] + strspn(family->ranges[k], " ");
         size_t length = strcspn(name, " =");
         bool used = false;
-        for (size_t i = 0; i < t->count && !used; i++) used = contains(t->items[i], name, length);
-        for (size_t i = k + 1; i < family->count && !used; i++) used = contains(family->ranges[i], name, length);
+        for (size_t i = 0; i < t->count && !used; i++) used = contains_name(t->items[i], name, length);
+        for (size_t i = k + 1; i < family->count && !used; i++) used = contains_name(family->ranges[i], name, length);
         if (!used)
-            system_warn(s, family->pointer, "the index `%.*s` is not used: the element only counts several times",
+            system_warn(s, family->pointer, "the index `%.*s` is not used, so the same element is added several times",
                         (int)length, name);
     }
 }
@@ -322,7 +322,8 @@ static void check_units(hamel_system *s) {
         count++;
     }
     if (names)
-        system_warn(s, first, "%s%s without a unit, while others have one: what contains %s is not checked", names,
+        system_warn(s, first,
+                    "%s%s without a unit, but others have one: the units of expressions with %s are not checked", names,
                     count > NAMED_MAX ? " and others are"
                     : count > 1       ? " are"
                                       : " is",

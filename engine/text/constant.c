@@ -1,4 +1,4 @@
-/* constant.c — see the header. */
+/* constant.c — evaluates expressions of numbers. */
 #include "engine/text/constant.h"
 
 #include "engine/text/names_int.h"

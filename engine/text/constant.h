@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True with the value of text[length] where it is an expression of numbers, pi and functions of numbers, and finite:
+/* Evaluates text[length] if it is an expression of numbers, pi and functions of numbers with a finite value:
  * "pi/6", "2*sqrt(3)", "1e-3". False for everything else, also without memory. */
 bool syntax_constant(const char *text, size_t length, double *value);
 

@@ -1,19 +1,12 @@
-/* hints.c — see the header. */
+/* hints.c — suggestions for expressions in the notation of other languages. */
 #include "engine/text/hints.h"
 
 #include "engine/text/names_int.h"
 
-/* A name in a text: names are cut, since a user may write one as long as the description. */
-enum { SHOWN_MAX = 60 };
-
-static int shown(size_t length) {
-    return length < SHOWN_MAX ? (int)length : SHOWN_MAX; /* hamel_suggest drops what the cut has left of a code point */
-}
-
 const char *hint_for_condition(syntax_goal goal) {
     switch (goal) {
     case SYNTAX_EQUATION:
-        return "an equation is lhs = rhs; what holds on one side only is made of `events`, which activate and "
+        return "an equation is lhs = rhs; for a one-sided constraint use `events` that activate and "
                "deactivate constraints";
     case SYNTAX_CROSSING: return "write what passes through 0, as y - 1 for y < 1, and its `direction`";
     case SYNTAX_EXPRESSION: break;
@@ -58,7 +51,7 @@ void hint_for_function(hamel_error *error, const char *text, size_t length) {
     else if (nearest != NULL)
         hamel_suggest(error, "did you mean %s?", nearest);
     else
-        hamel_suggest(error, "a product is written %.*s*(...)", shown(length), text);
+        hamel_suggest(error, "a product is written %.*s*(...)", hamel_shown(text, length), text);
 }
 
 static bool is_degree(const token *t) {
@@ -73,8 +66,8 @@ void hint_before(hamel_error *error, const syntax_item *last, const token *next,
     else if (measured && is_degree(next))
         hamel_suggest(error, "angles are in radians: %.15g*pi/180", last->as.number);
     else if (measured)
-        hamel_suggest(error, "a product is written %.15g*%.*s; a value stands without its unit", last->as.number,
-                      shown(next->length), next->text);
+        hamel_suggest(error, "a product is written %.15g*%.*s; write a value without its unit", last->as.number,
+                      hamel_shown(next->text, next->length), next->text);
     else
         hamel_suggest(error, "a product is written with *");
 }

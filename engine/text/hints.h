@@ -1,21 +1,21 @@
-/* hints.h — how to mend an expression: what is written here for what other languages write otherwise. Private to
- * engine/text. Each adds to the fault made last, or gives the text to add. */
+/* hints.h — suggestions for expressions in the notation of other languages. Private to engine/text. Each function
+ * adds a suggestion to the last error, or returns its text. */
 #ifndef HAMEL_TEXT_HINTS_H
 #define HAMEL_TEXT_HINTS_H
 
 #include "engine/text/lexer.h"
 #include "engine/text/parser.h"
 
-/* A condition stands where a number is expected. */
+/* A condition in the place of a number. */
 const char *hint_for_condition(syntax_goal goal);
 
-/* "=" stands where none may. */
+/* "=" in a place where it is not allowed. */
 const char *hint_for_equal_sign(syntax_goal goal);
 
-/* There is no function of this name. */
+/* An unknown function. */
 void hint_for_function(hamel_error *error, const char *text, size_t length);
 
-/* An operator is missing between what `last` means and `next`; in a range or not. */
+/* A missing operator between `last` and `next`; `range`: in a range. */
 void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range);
 
 #endif

@@ -1,11 +1,11 @@
-/* lexer.c — one pass over the bytes, one token a call.
+/* lexer.c — splits expression text into tokens, in one pass.
  *
- * `at` always lies on the first byte of a code point, and `column` is its column. A faulty byte is consumed with its
- * TOKEN_ERROR, so that a caller who goes on reading comes to the end.
+ * `at` is always the first byte of a code point, and `column` its column. An invalid byte is consumed with its
+ * TOKEN_ERROR, so a caller that continues reaches the end.
  *
- * Every code point outside ASCII is a letter but for those that look like a space, like nothing, or like an operator:
- * a name with an invisible character in it, or a typographic minus sign taken for a letter, would only be found out as
- * an unknown name. */
+ * Every code point outside ASCII is a letter except those that look like a space, like an operator, or are invisible.
+ * Otherwise an invisible character or a typographic minus sign would become part of a name, and be reported as an
+ * unknown name. */
 #include "engine/text/lexer.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { NUMBER_LENGTH_MAX = 300 };
 
-/* Code points outside ASCII that are no letters, in increasing order. */
+/* Code points outside ASCII that are not letters, in increasing order. */
 static const struct {
     uint32_t first, last;
     const char *message;
@@ -51,7 +51,7 @@ static const struct {
 };
 
 void lexer_init(lexer *l, const char *text, size_t length) {
-    if (length == 0) text = ""; /* NULL is a way to write no text */
+    if (length == 0) text = ""; /* NULL is an empty text */
     *l = (lexer){.text = text, .at = text, .end = text + length, .column = 1};
 }
 
@@ -63,7 +63,7 @@ static bool is_ascii_letter(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The byte `offset` after the current one, or -1 beyond the end. */
+/* Returns the byte `offset` after the current one, or -1 beyond the end. */
 static int peek(const lexer *l, size_t offset) {
     return (size_t)(l->end - l->at) > offset ? (unsigned char)l->at[offset] : -1;
 }
@@ -73,7 +73,7 @@ static void skip(lexer *l, size_t bytes) { /* ASCII only: a byte is a column */
     l->column += (int32_t)bytes;
 }
 
-/* The length of the UTF-8 sequence at the current byte and its code point; 0 when it is invalid (RFC 3629). */
+/* Decodes the UTF-8 sequence at the current byte; returns its length, or 0 if it is invalid (RFC 3629). */
 static size_t decode(const lexer *l, uint32_t *code) {
     static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
     int first = peek(l, 0);
@@ -88,7 +88,7 @@ static size_t decode(const lexer *l, uint32_t *code) {
     return *code < LEAST[length] || *code > 0x10FFFF ? 0 : length;
 }
 
-/* The length of the letter outside ASCII at the current byte; 0 with *message when it is none. */
+/* The length of the letter outside ASCII at the current byte; 0 with *message if it is not a letter. */
 static size_t letter_length(const lexer *l, const char **message) {
     uint32_t code = 0;
     size_t length = decode(l, &code);
@@ -108,7 +108,7 @@ static token make_token(lexer *l, token_kind kind, size_t bytes) {
     return t;
 }
 
-/* Covers the rest of a faulty code point, so that `at` stays on a boundary. */
+/* Skips the rest of an invalid code point, so that `at` stays on a boundary. */
 static token make_error(lexer *l, const char *message, size_t bytes) {
     token t = make_token(l, TOKEN_ERROR, bytes);
     while (l->at < l->end && ((unsigned char)*l->at & 0xC0) == 0x80) l->at++;
@@ -162,8 +162,8 @@ static token read_number(lexer *l) {
     return t;
 }
 
-/* Length in bytes of the name character at the current byte, 0 when there is none. A faulty sequence ends the name;
- * the next token reports it. */
+/* Length in bytes of the name character at the current byte, 0 for another character. An invalid sequence ends the
+ * name; the next token reports it. */
 static size_t name_character(const lexer *l) {
     int c = peek(l, 0);
     if (is_ascii_letter(c) || is_digit(c)) return 1;
@@ -171,7 +171,7 @@ static size_t name_character(const lexer *l) {
     return c >= 0x80 ? letter_length(l, &message) : 0;
 }
 
-/* A point belongs to a dotted name when a name character follows it. */
+/* A point belongs to a dotted name if a name character follows. */
 static bool skip_point(lexer *l) {
     if (peek(l, 0) != '.') return false;
     lexer after = *l;

@@ -1,9 +1,9 @@
 /* lexer.h — expression text to tokens, one at a time, without copying.
  *
  * Names are letters (ASCII, or UTF-8 outside ASCII except spaces, invisible characters and typographic operators),
- * digits and '_', not starting with a digit; after the first letter a name may hold dots when `dotted` is asked for
- * (arguments such as lambda(B.norm) only). Columns count code points from 1. Invalid UTF-8 and control characters are
- * errors with their column. */
+ * digits and '_', not starting with a digit; after the first letter a name may contain dots if lexer_next_dotted
+ * reads it (arguments such as lambda(B.norm)). Columns count code points from 1. Invalid UTF-8 and control characters
+ * are errors with their column. */
 #ifndef HAMEL_TEXT_LEXER_H
 #define HAMEL_TEXT_LEXER_H
 
@@ -40,10 +40,11 @@ typedef struct lexer {
 } lexer;
 
 void lexer_init(lexer *l, const char *text, size_t length);
-token lexer_next(lexer *l);        /* TOKEN_END for ever once the end is reached */
-token lexer_next_dotted(lexer *l); /* the same, names may hold dots */
+token lexer_next(lexer *l);        /* returns TOKEN_END again at the end */
+token lexer_next_dotted(lexer *l); /* the same, but names may contain dots */
 
-/* The rest of a dotted name whose index has just been read: ".1" of J[2].1, without its point. Length 0 when none. */
+/* The rest of a dotted name whose index has just been read: ".1" of J[2].1, without its point. Length 0 without such
+ * a rest. */
 token lexer_next_suffix(lexer *l);
 
 #endif

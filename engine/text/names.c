@@ -1,7 +1,7 @@
-/* names.c — which words are names, and which mean a function.
+/* names.c — the reserved words and the names of functions.
  *
- * The list of function names is expanded from the tables that define them; the place of a name in it tells what it
- * means. It has some fifty entries, so a scan that almost always stops at the first letter needs no hash. */
+ * The list of function names is expanded from the tables that define them; the position of a name in it determines
+ * its meaning. It has some fifty entries, so a scan that compares mostly first letters needs no hash. */
 #include "engine/text/names_int.h"
 
 #include "engine/base/symbol_table.h"

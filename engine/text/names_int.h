@@ -5,7 +5,7 @@
 #include "engine/graph/operators.h"
 #include "engine/text/parser.h"
 
-/* Which function a name means. FUNCTION_OPERATOR: `code` is a graph_op; FUNCTION_QUANTITY: a syntax_quantity. */
+/* The function of a name. FUNCTION_OPERATOR: `code` is a graph_op; FUNCTION_QUANTITY: a syntax_quantity. */
 typedef enum function_kind { FUNCTION_NONE, FUNCTION_OPERATOR, FUNCTION_QUANTITY, FUNCTION_SUM } function_kind;
 typedef struct function_name {
     function_kind kind;
@@ -23,7 +23,7 @@ const char *quantity_text(syntax_quantity quantity);
 
 bool word_is(const char *text, size_t length, const char *word);
 
-/* What its arguments are, for messages: "name, expression". */
+/* The list of its arguments, for messages: "name, expression". */
 void quantity_arguments(syntax_quantity quantity, char *text, size_t size);
 
 #endif

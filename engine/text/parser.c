@@ -1,198 +1,21 @@
-/* parser.c — precedence climbing with explicit stacks.
+/* parser.c — parses expressions by precedence climbing with explicit stacks.
  *
- * The parser alternates between two states: a value is wanted, or an operator (or the end of something) is. Open things
- * (operators waiting for their right side, parentheses, calls, indices) are frames on a stack; finished values leave an
- * entry on the value stack, which says whether the value is a number or a condition and where to point. An operator is
+ * The parser alternates between two states: expecting a value, or expecting an operator or an end. Open constructs
+ * (operators waiting for their right side, parentheses, calls, indices) are frames on a stack. A finished value
+ * leaves an entry on the value stack: its type, number or condition, and its column for messages. An operator is
  * written to the postfix code when its frame is popped, so the code comes out in the order of evaluation.
  *
- * Every item of the code comes from a token of its own (a sum's two items from its name and parenthesis), so counting
- * the tokens first gives the size of the code; it is made in a scratch arena that is freed at the end, and copied to
- * the caller's arena at its exact size. C recursion is nowhere used: depth costs scratch memory only. Functions
- * return false after a fault was added; `status` tells why. */
-#include "engine/text/parser.h"
+ * Every item of the code has a token of its own (the two items of a sum have its name and parenthesis), so the number
+ * of tokens bounds the size of the code. The code is built in a scratch arena and copied to the caller's arena at its
+ * exact size. There is no recursion in C: depth costs scratch memory only. Functions return false after adding an
+ * error; `status` is its status. */
+#include "engine/text/parser_int.h"
 
-#include "engine/text/hints.h"
-#include "engine/text/lexer.h"
 #include "engine/text/names_int.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef enum frame_kind {
-    FRAME_PREFIX,
-    FRAME_BINARY,
-    FRAME_GROUP, /* this and the kinds below are opened by a bracket */
-    FRAME_CALL,
-    FRAME_QUANTITY,
-    FRAME_SUM,
-    FRAME_INDEX
-} frame_kind;
-
-enum { OR_LEVEL = 1, AND_LEVEL, NOT_LEVEL, COMPARISON_LEVEL, SUM_LEVEL, PRODUCT_LEVEL, SIGN_LEVEL, POWER_LEVEL };
-
-enum { NO_OPERATION = GRAPH_OP_COUNT }; /* the operator of a unary plus */
-
-typedef struct frame {
-    uint8_t kind;       /* frame_kind */
-    uint8_t level;      /* precedence of an operator */
-    uint8_t is_name;    /* FRAME_INDEX: of a bare name */
-    uint16_t operation; /* graph_op or syntax_quantity */
-    int32_t count;      /* arguments finished; of a sum: first, last and then its term */
-    int32_t column;     /* of the operator, or of the name before the bracket */
-    int32_t open;       /* of the bracket */
-    int32_t item;       /* FRAME_SUM: where its SYNTAX_SUM stands */
-    uint32_t length;    /* of name */
-    const char *name;   /* FRAME_INDEX: what is indexed; FRAME_SUM: the loop variable */
-} frame;
-
-typedef struct value {
-    int32_t column;
-    bool condition;
-} value;
-
-typedef struct parser {
-    arena scratch;
-    lexer lexer;
-    token token; /* the one looked at */
-    syntax_item *items;
-    size_t count, items_capacity, first; /* `first`: where the present expression begins in items */
-    frame *frames;
-    size_t frame_count, frames_capacity;
-    value *values;
-    size_t value_count, values_capacity, depth;
-    int32_t levels, sums;
-    token_kind stop; /* what ends the present expression: TOKEN_END or TOKEN_RANGE */
-    syntax_goal goal;
-    bool equation;        /* a single '=' may still come */
-    int32_t equal_column; /* of the '=' that came, or 0 */
-    bool want_value, done;
-    const char *text, *pointer;
-    size_t length;
-    hamel_error *error;
-    hamel_status status;
-} parser;
-
-/* --- faults ------------------------------------------------------------------------------------------------------ */
-
-static bool fail(parser *p, int32_t column, const char *format, ...) HAMEL_PRINTF(3, 4);
-static bool fail(parser *p, int32_t column, const char *format, ...) {
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    p->status = hamel_fail(p->error, HAMEL_INVALID, p->pointer, column, "%s", message);
-    hamel_quote(p->error, p->text, p->length);
-    return false;
-}
-
-static bool fail_memory(parser *p) {
-    p->status = hamel_fail(p->error, HAMEL_NO_MEMORY, p->pointer, 0, "no memory for this expression");
-    return false;
-}
-
-/* The caller's arena gave nothing: it may have come to its limit. */
-static bool fail_arena(parser *p, const arena *memory) {
-    if (memory->starved || memory->limit == 0) return fail_memory(p);
-    p->status = hamel_fail(p->error, HAMEL_LIMIT, p->pointer, 0,
-                           "no room for this expression within the memory limit of %zu bytes", memory->limit);
-    return false;
-}
-
-/* How much of a name or token to show: at most 60 bytes, whole code points. */
-static int shown(const char *text, uint32_t length) {
-    if (length <= 60) return (int)length;
-    int kept = 60;
-    while (kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80) kept--;
-    return kept;
-}
-
-#define SHOWN(item) shown((item)->text, (item)->length), (item)->text
-
-static bool fail_expected(parser *p, const char *expected) {
-    const token *t = &p->token;
-    if (t->kind == TOKEN_ERROR) return fail(p, t->column, "%s", t->message);
-    if (t->kind == TOKEN_END) return fail(p, t->column, "expected %s, but the text ends", expected);
-    return fail(p, t->column, "expected %s, found \"%.*s\"", expected, SHOWN(t));
-}
-
-/* How to mend the fault just added; false, as the fault. */
-static bool suggest(parser *p, const char *hint) {
-    hamel_suggest(p->error, "%s", hint);
-    return false;
-}
-
-static bool fail_expected_try(parser *p, const char *expected, const char *hint) {
-    fail_expected(p, expected);
-    return suggest(p, hint);
-}
-
-/* --- stacks ------------------------------------------------------------------------------------------------------ */
-
-static void advance(parser *p) {
-    p->token = lexer_next(&p->lexer);
-}
-
-static frame *top(parser *p) {
-    return p->frame_count == 0 ? NULL : &p->frames[p->frame_count - 1];
-}
-
-static bool is_operator(const frame *f) {
-    return f->kind < FRAME_GROUP;
-}
-
-static bool push_frame(parser *p, frame f) {
-    if (!is_operator(&f) && ++p->levels > SYNTAX_LEVELS_MAX)
-        return fail(p, f.open, "nested deeper than %d levels", SYNTAX_LEVELS_MAX);
-    frame *frames = arena_grow(&p->scratch, p->frames, &p->frames_capacity, p->frame_count + 1, sizeof *frames);
-    if (frames == NULL) return fail_memory(p);
-    p->frames = frames;
-    p->frames[p->frame_count++] = f;
-    return true;
-}
-
-static frame pop_frame(parser *p) {
-    assert(p->frame_count > 0);
-    frame f = p->frames[--p->frame_count];
-    if (!is_operator(&f)) p->levels--;
-    return f;
-}
-
-static bool push_value(parser *p, int32_t column, bool condition) {
-    value *values = arena_grow(&p->scratch, p->values, &p->values_capacity, p->value_count + 1, sizeof *values);
-    if (values == NULL) return fail_memory(p);
-    p->values = values;
-    p->values[p->value_count++] = (value){.column = column, .condition = condition};
-    if (p->value_count > p->depth) p->depth = p->value_count;
-    return true;
-}
-
-/* Writes an item that takes `pops` values and leaves one. */
-static bool emit(parser *p, syntax_item item, size_t pops, bool condition) {
-    assert(p->count < p->items_capacity && pops <= p->value_count);
-    p->items[p->count++] = item;
-    p->value_count -= pops;
-    return push_value(p, item.column, condition);
-}
-
-static value last_value(const parser *p) {
-    assert(p->value_count > 0);
-    return p->values[p->value_count - 1];
-}
-
-static bool check_number(parser *p, value v) {
-    if (!v.condition) return true;
-    fail(p, v.column, "a condition stands where a number is expected");
-    return suggest(p, hint_for_condition(p->goal));
-}
-
-static bool check_condition(parser *p, value v, const char *who) {
-    if (v.condition) return true;
-    fail(p, v.column, "\"%s\" takes a condition, but this is a number", who);
-    return suggest(p, "compare it with something, such as x > 0");
-}
 
 /* --- operators --------------------------------------------------------------------------------------------------- */
 
@@ -200,24 +23,25 @@ static bool check_operands(parser *p, graph_op op, int arity) {
     bool conditions = op == GRAPH_AND || op == GRAPH_OR || op == GRAPH_NOT;
     for (int i = arity; i > 0; i--) {
         value v = p->values[p->value_count - (size_t)i];
-        if (conditions ? !check_condition(p, v, graph_op_get(op)->text) : !check_number(p, v)) return false;
+        if (conditions ? !parser_check_condition(p, v, graph_op_get(op)->text) : !parser_check_number(p, v))
+            return false;
     }
     return true;
 }
 
 /* Pops the operator on top and writes it. */
 static bool finish_operator(parser *p) {
-    frame f = pop_frame(p);
-    if (f.operation == NO_OPERATION) return check_number(p, last_value(p));
+    frame f = parser_pop(p);
+    if (f.operation == NO_OPERATION) return parser_check_number(p, parser_last_value(p));
     const graph_op_info *info = graph_op_get((graph_op)f.operation);
     if (!check_operands(p, (graph_op)f.operation, info->arity)) return false;
     syntax_item item = {.kind = SYNTAX_OPERATOR, .op = f.operation, .column = f.column};
-    return emit(p, item, (size_t)info->arity, info->condition != 0);
+    return parser_emit(p, item, (size_t)info->arity, info->condition != 0);
 }
 
 /* Writes the operators on top that bind at least as tightly as `level`. */
 static bool finish_operators(parser *p, int level) {
-    for (frame *f = top(p); f != NULL && is_operator(f) && f->level >= level; f = top(p)) {
+    for (frame *f = parser_top(p); f != NULL && frame_is_operator(f) && f->level >= level; f = parser_top(p)) {
         if (!finish_operator(p)) return false;
     }
     return true;
@@ -254,40 +78,42 @@ static bool parse_binary(parser *p, binary b) {
     /* Powers group to the right, so an open power waits; everything else groups to the left. */
     if (!finish_operators(p, b.level == POWER_LEVEL || b.level == COMPARISON_LEVEL ? b.level + 1 : b.level))
         return false;
-    const frame *before = top(p);
-    if (b.level == COMPARISON_LEVEL && before != NULL && is_operator(before) && before->level == COMPARISON_LEVEL) {
-        fail(p, column, "comparisons cannot be chained");
-        return suggest(p, "write a < b and b < c");
+    const frame *before = parser_top(p);
+    if (b.level == COMPARISON_LEVEL && before != NULL && frame_is_operator(before) &&
+        before->level == COMPARISON_LEVEL) {
+        parser_fail(p, column, "comparisons cannot be chained");
+        return parser_suggest(p, "write a < b and b < c");
     }
-    advance(p);
+    parser_advance(p);
     p->want_value = true;
-    return push_frame(p, (frame){.kind = FRAME_BINARY, .level = b.level, .operation = b.operation, .column = column});
+    return parser_push(p, (frame){.kind = FRAME_BINARY, .level = b.level, .operation = b.operation, .column = column});
 }
 
 static bool parse_prefix(parser *p, uint16_t operation, uint8_t level) {
     frame f = {.kind = FRAME_PREFIX, .level = level, .operation = operation, .column = p->token.column};
-    advance(p);
-    return push_frame(p, f);
+    parser_advance(p);
+    return parser_push(p, f);
 }
 
-/* The '=' of an equation: what follows is a second expression, subtracted at the end. */
+/* The '=' of an equation: the second expression that follows is subtracted at the end. */
 static bool parse_equal_sign(parser *p) {
     int32_t column = p->token.column;
     if (!finish_operators(p, OR_LEVEL)) return false;
-    const frame *open = top(p);
+    const frame *open = parser_top(p);
     bool condition = open != NULL && open->kind == FRAME_CALL && open->operation == GRAPH_IF;
     if (open != NULL && p->equation && p->equal_column == 0 && !condition) {
-        return fail(p, open->open, "this \"%s\" is not closed before \"=\"", open->kind == FRAME_INDEX ? "[" : "(");
+        return parser_fail(p, open->open, "this \"%s\" is not closed before \"=\"",
+                           open->kind == FRAME_INDEX ? "[" : "(");
     }
     if (open != NULL || !p->equation) {
-        fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" cannot stand here");
-        return suggest(p, hint_for_equal_sign(p->goal));
+        parser_fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" is not allowed here");
+        return parser_suggest(p, hint_for_equal_sign(p->goal));
     }
-    if (!check_number(p, last_value(p))) return false;
+    if (!parser_check_number(p, parser_last_value(p))) return false;
     p->equation = false;
     p->equal_column = column;
     p->want_value = true;
-    advance(p);
+    parser_advance(p);
     return true;
 }
 
@@ -304,16 +130,16 @@ static bool emit_name(parser *p, const frame *f, token suffix) {
         item.suffix = (uint32_t)(suffix.text - f->name);
         item.suffix_length = suffix.length;
     }
-    for (; !f->is_name && p->token.kind == TOKEN_PRIME; advance(p)) {
+    for (; !f->is_name && p->token.kind == TOKEN_PRIME; parser_advance(p)) {
         if (++item.primes <= 2) continue;
-        fail(p, p->token.column, "a name is differentiated no more than twice");
-        return suggest(p, "der(x'') is the rate of an acceleration, where one may stand");
+        parser_fail(p, p->token.column, "a name is differentiated no more than twice");
+        return parser_suggest(p, "der(x'') is the rate of an acceleration, where rates are allowed");
     }
     p->want_value = false;
-    return emit(p, item, (size_t)f->count, false);
+    return parser_emit(p, item, (size_t)f->count, false);
 }
 
-/* The token looked at is the one after the name. */
+/* Parses the index of a name, if any. The current token is the one after the name. */
 static bool parse_indexed(parser *p, const token *name, bool is_name) {
     frame f = {.kind = FRAME_INDEX,
                .is_name = is_name,
@@ -322,19 +148,19 @@ static bool parse_indexed(parser *p, const token *name, bool is_name) {
                .length = name->length,
                .name = name->text};
     if (p->token.kind != TOKEN_INDEX_OPEN) return emit_name(p, &f, (token){0});
-    advance(p);
+    parser_advance(p);
     p->want_value = true;
-    return push_frame(p, f);
+    return parser_push(p, f);
 }
 
 static bool fail_no_function(parser *p, const token *name) {
-    fail(p, name->column, "there is no function \"%.*s\"", SHOWN(name));
+    parser_fail(p, name->column, "there is no function \"%.*s\"", SHOWN(name));
     hint_for_function(p->error, name->text, name->length);
     return false;
 }
 
 static bool fail_open(parser *p, const frame *f) {
-    return fail(p, f->open, "this \"%s\" is never closed", f->kind == FRAME_INDEX ? "[" : "(");
+    return parser_fail(p, f->open, "this \"%s\" is never closed", f->kind == FRAME_INDEX ? "[" : "(");
 }
 
 /* --- calls ------------------------------------------------------------------------------------------------------- */
@@ -351,13 +177,13 @@ static int call_arity(const frame *f) {
     return (int)strlen(quantity_signature((syntax_quantity)f->operation));
 }
 
-/* The arguments that cannot be left out. */
+/* Returns the number of mandatory arguments. */
 static int call_least(const frame *f) {
     if (f->kind != FRAME_QUANTITY) return call_arity(f);
     return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "o");
 }
 
-/* `found` arguments, or more than it takes when negative. */
+/* `found` < 0: more arguments than the call takes. */
 static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     const char *text = call_text(f);
     int variable = f->kind == FRAME_SUM ? 1 : 0; /* the loop variable counts for the user */
@@ -366,8 +192,8 @@ static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     if (found >= 0) snprintf(count, sizeof count, "%d", found + variable);
     char wanted[32] = "no";
     if (takes > 0) snprintf(wanted, sizeof wanted, "%d", takes);
-    fail(p, column, "%s takes %s argument%s, found %s", text, wanted, takes == 1 ? "" : "s",
-         takes == 0 ? "one" : count);
+    parser_fail(p, column, "%s takes %s argument%s, found %s", text, wanted, takes == 1 ? "" : "s",
+                takes == 0 ? "one" : count);
     if (f->kind == FRAME_SUM) hamel_suggest(p->error, "write sum(i, first, last, term)");
     if (f->kind == FRAME_CALL && f->operation == GRAPH_IF) hamel_suggest(p->error, "write if(condition, a, b)");
     if (f->kind != FRAME_QUANTITY) return false;
@@ -377,10 +203,10 @@ static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     return false;
 }
 
-/* A call that has all its arguments: pops its frame and writes it. The token looked at is its ')'. */
+/* A call that has all its arguments: pops its frame and writes it. The current token is its ')'. */
 static bool finish_call(parser *p) {
-    frame f = pop_frame(p);
-    advance(p);
+    frame f = parser_pop(p);
+    parser_advance(p);
     p->want_value = false;
     syntax_item item = {.op = f.operation, .count = f.kind == FRAME_CALL ? 0 : f.count, .column = f.column};
     if (f.kind == FRAME_SUM) {
@@ -388,15 +214,15 @@ static bool finish_call(parser *p) {
         head->count = (int32_t)p->count - f.item - 1;
         item = (syntax_item){.kind = SYNTAX_SUM_END, .count = head->count + 1, .column = f.column};
         p->sums--;
-        return emit(p, item, 2, false); /* the term and the total */
+        return parser_emit(p, item, 2, false); /* the term and the total */
     }
     item.kind = f.kind == FRAME_CALL ? SYNTAX_OPERATOR : SYNTAX_QUANTITY;
-    return emit(p, item, (size_t)f.count, false);
+    return parser_emit(p, item, (size_t)f.count, false);
 }
 
-/* The token looked at is the '(' or ',' before an argument of the quantity on top. */
+/* The current token is the '(' or ',' before an argument of the quantity on top. */
 static bool begin_quantity_argument(parser *p) {
-    const frame *f = top(p);
+    const frame *f = parser_top(p);
     bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
     p->token = is_name ? lexer_next_dotted(&p->lexer) : lexer_next(&p->lexer);
     p->want_value = true;
@@ -406,33 +232,34 @@ static bool begin_quantity_argument(parser *p) {
     if (p->token.kind != TOKEN_NAME) {
         char expected[80];
         snprintf(expected, sizeof expected, "a name for %s", call_text(f));
-        return fail_expected(p, expected);
+        return parser_fail_expected(p, expected);
     }
     token name = p->token;
-    advance(p);
+    parser_advance(p);
     return parse_indexed(p, &name, true);
 }
 
-/* sum(i, : the variable is read here, so that it is never taken for a value. */
+/* sum(i, : the variable is read here, so that it is not parsed as a value. */
 static bool begin_sum(parser *p, frame f) {
-    if (++p->sums > SYNTAX_SUMS_MAX) return fail(p, f.column, "sums nested deeper than %d levels", SYNTAX_SUMS_MAX);
-    advance(p);
-    if (p->token.kind != TOKEN_NAME) return fail_expected(p, "the variable of the sum");
+    if (++p->sums > SYNTAX_SUMS_MAX)
+        return parser_fail(p, f.column, "sums nested deeper than %d levels", SYNTAX_SUMS_MAX);
+    parser_advance(p);
+    if (p->token.kind != TOKEN_NAME) return parser_fail_expected(p, "the variable of the sum");
     if (syntax_is_reserved(p->token.text, p->token.length))
-        return fail(p, p->token.column, "\"%.*s\" is reserved and cannot be a sum's variable", SHOWN(&p->token));
+        return parser_fail(p, p->token.column, "\"%.*s\" is reserved and cannot be a sum's variable", SHOWN(&p->token));
     f.name = p->token.text;
     f.length = p->token.length;
-    advance(p);
+    parser_advance(p);
     if (p->token.kind == TOKEN_CLOSE) return fail_arity(p, &f, f.column, 0);
     if (p->token.kind != TOKEN_COMMA)
-        return fail_expected_try(p, "\",\" after the variable of the sum", "write sum(i, first, last, term)");
-    advance(p);
-    return push_frame(p, f);
+        return parser_fail_expected_try(p, "\",\" after the variable of the sum", "write sum(i, first, last, term)");
+    parser_advance(p);
+    return parser_push(p, f);
 }
 
 static bool parse_call(parser *p, const token *name, function_name function) {
     if (p->token.kind != TOKEN_OPEN) {
-        fail(p, name->column, "the function %.*s needs its arguments in parentheses", SHOWN(name));
+        parser_fail(p, name->column, "the function %.*s needs its arguments in parentheses", SHOWN(name));
         char arguments[64] = "...";
         if (function.kind == FUNCTION_QUANTITY)
             quantity_arguments((syntax_quantity)function.code, arguments, sizeof arguments);
@@ -445,9 +272,9 @@ static bool parse_call(parser *p, const token *name, function_name function) {
         return begin_sum(p, f);
     }
     f.kind = function.kind == FUNCTION_OPERATOR ? FRAME_CALL : FRAME_QUANTITY;
-    if (!push_frame(p, f)) return false;
+    if (!parser_push(p, f)) return false;
     if (call_arity(&f) > 0 && f.kind == FRAME_QUANTITY) return begin_quantity_argument(p);
-    advance(p);
+    parser_advance(p);
     if (p->token.kind == TOKEN_CLOSE) return call_arity(&f) > 0 ? fail_arity(p, &f, f.column, 0) : finish_call(p);
     if (call_arity(&f) > 0) return true;
     return p->token.kind == TOKEN_END ? fail_open(p, &f) : fail_arity(p, &f, p->token.column, -1);
@@ -457,15 +284,15 @@ static bool parse_call(parser *p, const token *name, function_name function) {
 static bool finish_argument(parser *p, frame *f) {
     f->count++;
     if (f->kind == FRAME_CALL && f->operation == GRAPH_IF && f->count == 1)
-        return check_condition(p, last_value(p), "if");
-    return check_number(p, last_value(p));
+        return parser_check_condition(p, parser_last_value(p), "if");
+    return parser_check_number(p, parser_last_value(p));
 }
 
 /* After both ends of a sum: its head, which leaves the total on the value stack. */
 static bool emit_sum(parser *p, frame *f) {
     syntax_item item = {.kind = SYNTAX_SUM, .column = f->column, .length = f->length, .as.name = f->name};
     f->item = (int32_t)p->count;
-    return emit(p, item, 2, false);
+    return parser_emit(p, item, 2, false);
 }
 
 /* After both arguments: min, max and hypot take more, f(a, b, c) = f(f(a, b), c). */
@@ -473,21 +300,21 @@ static bool fold_arguments(parser *p, frame *f, int32_t column) {
     bool takes_more = f->operation == GRAPH_MIN || f->operation == GRAPH_MAX || f->operation == GRAPH_HYPOT;
     if (f->kind != FRAME_CALL || !takes_more) return fail_arity(p, f, column, -1);
     f->count = 1;
-    return emit(p, (syntax_item){.kind = SYNTAX_OPERATOR, .op = f->operation, .column = f->column}, 2, false);
+    return parser_emit(p, (syntax_item){.kind = SYNTAX_OPERATOR, .op = f->operation, .column = f->column}, 2, false);
 }
 
 static bool parse_comma(parser *p) {
     int32_t column = p->token.column;
     if (!finish_operators(p, OR_LEVEL)) return false;
-    frame *f = top(p);
-    if (f == NULL || f->kind == FRAME_GROUP) return fail(p, column, "a \",\" can stand only between arguments");
+    frame *f = parser_top(p);
+    if (f == NULL || f->kind == FRAME_GROUP) return parser_fail(p, column, "a \",\" is allowed only between arguments");
     if (!finish_argument(p, f)) return false;
     if (f->kind == FRAME_INDEX && f->count >= SYNTAX_INDICES_MAX)
-        return fail(p, column, "more than %d indices", SYNTAX_INDICES_MAX);
+        return parser_fail(p, column, "more than %d indices", SYNTAX_INDICES_MAX);
     if (f->kind != FRAME_INDEX && f->count >= call_arity(f) && !fold_arguments(p, f, column)) return false;
     if (f->kind == FRAME_QUANTITY) return begin_quantity_argument(p);
     if (f->kind == FRAME_SUM && f->count == 2 && !emit_sum(p, f)) return false;
-    advance(p);
+    parser_advance(p);
     p->want_value = true;
     return true;
 }
@@ -497,22 +324,22 @@ static bool parse_comma(parser *p) {
 static bool parse_close(parser *p, bool index) {
     const token t = p->token;
     if (!finish_operators(p, OR_LEVEL)) return false;
-    frame *f = top(p);
-    if (f == NULL) return fail(p, t.column, "this \"%.*s\" closes nothing", SHOWN(&t));
+    frame *f = parser_top(p);
+    if (f == NULL) return parser_fail(p, t.column, "this \"%.*s\" closes nothing", SHOWN(&t));
     if ((f->kind == FRAME_INDEX) != index)
-        return fail(p, t.column, "expected \"%s\" to close the \"%s\" in column %d, found \"%.*s\"", index ? ")" : "]",
-                    index ? "(" : "[", f->open, SHOWN(&t));
+        return parser_fail(p, t.column, "expected \"%s\" to close the \"%s\" in column %d, found \"%.*s\"",
+                           index ? ")" : "]", index ? "(" : "[", f->open, SHOWN(&t));
     if (f->kind == FRAME_GROUP) {
-        pop_frame(p);
-        advance(p);
+        parser_pop(p);
+        parser_advance(p);
         return true;
     }
     if (!finish_argument(p, f)) return false;
     if (f->kind == FRAME_INDEX) {
-        frame indexed = pop_frame(p);
+        frame indexed = parser_pop(p);
         token suffix = {0};
         if (indexed.is_name) suffix = lexer_next_suffix(&p->lexer);
-        advance(p);
+        parser_advance(p);
         return emit_name(p, &indexed, suffix);
     }
     if (f->count < call_least(f) || f->count > call_arity(f)) return fail_arity(p, f, f->column, f->count);
@@ -524,8 +351,8 @@ static bool parse_close(parser *p, bool index) {
 static bool parse_word(parser *p) {
     token name = p->token;
     if (word_is(name.text, name.length, "not")) return parse_prefix(p, GRAPH_NOT, NOT_LEVEL);
-    if (binary_of(&name).level > 0) return fail_expected(p, "a value");
-    advance(p);
+    if (binary_of(&name).level > 0) return parser_fail_expected(p, "a value");
+    parser_advance(p);
     function_name function = function_find(name.text, name.length);
     if (function.kind != FUNCTION_NONE) return parse_call(p, &name, function);
     if (p->token.kind == TOKEN_OPEN) return fail_no_function(p, &name);
@@ -534,23 +361,23 @@ static bool parse_word(parser *p) {
 
 static bool parse_number(parser *p) {
     syntax_item item = {.kind = SYNTAX_NUMBER, .column = p->token.column, .as.number = p->token.number};
-    advance(p);
+    parser_advance(p);
     p->want_value = false;
-    return emit(p, item, 0, false);
+    return parser_emit(p, item, 0, false);
 }
 
 static bool parse_group(parser *p) {
     frame f = {.kind = FRAME_GROUP, .column = p->token.column, .open = p->token.column};
-    advance(p);
-    return push_frame(p, f);
+    parser_advance(p);
+    return parser_push(p, f);
 }
 
 static bool fail_no_value(parser *p) {
     if (p->count == 0 && p->frame_count == 0 && p->token.kind == TOKEN_END)
-        return fail(p, 1, "the expression is empty");
-    const frame *f = top(p);
-    if (p->token.kind == TOKEN_END && f != NULL && !is_operator(f)) return fail_open(p, f);
-    return fail_expected(p, "a value");
+        return parser_fail(p, 1, "the expression is empty");
+    const frame *f = parser_top(p);
+    if (p->token.kind == TOKEN_END && f != NULL && !frame_is_operator(f)) return fail_open(p, f);
+    return parser_fail_expected(p, "a value");
 }
 
 static bool parse_value(parser *p) {
@@ -564,40 +391,40 @@ static bool parse_value(parser *p) {
     }
 }
 
-/* The end of the present expression: nothing may be open. */
+/* Ends the current expression; reports an open construct. */
 static bool parse_end(parser *p) {
     if (!finish_operators(p, OR_LEVEL)) return false;
-    if (p->frame_count > 0) return fail_open(p, top(p));
-    if (!check_number(p, last_value(p))) return false;
+    if (p->frame_count > 0) return fail_open(p, parser_top(p));
+    if (!parser_check_number(p, parser_last_value(p))) return false;
     if (p->equal_column > 0) {
         syntax_item item = {.kind = SYNTAX_OPERATOR, .op = GRAPH_SUB, .column = p->equal_column};
-        if (!emit(p, item, 2, false)) return false;
+        if (!parser_emit(p, item, 2, false)) return false;
     }
     assert(p->value_count == 1);
     p->done = true;
     return true;
 }
 
-/* Something stands after a value that cannot: most often a product without its sign. */
+/* An unexpected token after a value: most often a product without its sign. */
 static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
     if (t->kind == TOKEN_PRIME) {
-        fail(p, t->column, "only a name can be differentiated with '");
-        return suggest(p, "the rate of an expression is der(expression)");
+        parser_fail(p, t->column, "only a name can be differentiated with '");
+        return parser_suggest(p, "the rate of an expression is der(expression)");
     }
-    if (t->kind == TOKEN_INDEX_OPEN) return fail(p, t->column, "only a name can have an index");
-    if (t->kind == TOKEN_RANGE) return fail(p, t->column, "\"..\" can stand only in a range such as i = 1..N");
+    if (t->kind == TOKEN_INDEX_OPEN) return parser_fail(p, t->column, "only a name can have an index");
+    if (t->kind == TOKEN_RANGE) return parser_fail(p, t->column, "\"..\" is allowed only in a range such as i = 1..N");
     if (t->kind != TOKEN_NAME && t->kind != TOKEN_NUMBER && t->kind != TOKEN_OPEN)
-        return fail_expected(p, "an operator");
+        return parser_fail_expected(p, "an operator");
     const syntax_item *last = &p->items[p->count - 1];
-    fail_expected(p, "an operator");
+    parser_fail_expected(p, "an operator");
     hint_before(p->error, last, t, p->stop == TOKEN_RANGE);
     return false;
 }
 
 /* A bare name is an argument of its own: an operator after it would make it an expression. */
 static bool after_bare_name(parser *p) {
-    const frame *f = top(p);
+    const frame *f = parser_top(p);
     if (f == NULL || f->kind != FRAME_QUANTITY) return false;
     if (quantity_signature((syntax_quantity)f->operation)[f->count] != 'n') return false;
     return p->token.kind != TOKEN_COMMA && p->token.kind != TOKEN_CLOSE && p->token.kind != TOKEN_END;
@@ -606,8 +433,8 @@ static bool after_bare_name(parser *p) {
 static bool parse_after_value(parser *p) {
     if (after_bare_name(p)) {
         char expected[96];
-        snprintf(expected, sizeof expected, "\",\" or \")\" after the name that %s takes", call_text(top(p)));
-        return fail_expected(p, expected);
+        snprintf(expected, sizeof expected, "\",\" or \")\" after the name that %s takes", call_text(parser_top(p)));
+        return parser_fail_expected(p, expected);
     }
     if (p->token.kind == p->stop && (p->stop == TOKEN_END || p->levels == 0)) return parse_end(p);
     binary b = binary_of(&p->token);
@@ -617,7 +444,7 @@ static bool parse_after_value(parser *p) {
     case TOKEN_CLOSE: return parse_close(p, false);
     case TOKEN_INDEX_CLOSE: return parse_close(p, true);
     case TOKEN_ASSIGN: return parse_equal_sign(p);
-    case TOKEN_END: return p->levels > 0 ? parse_end(p) : fail_expected(p, "\"..\"");
+    case TOKEN_END: return p->levels > 0 ? parse_end(p) : parser_fail_expected(p, "\"..\"");
     default: return fail_no_operator(p);
     }
 }
@@ -626,7 +453,7 @@ static bool parse_after_value(parser *p) {
 
 static bool parser_start(parser *p, const char *text, size_t length, const char *pointer, hamel_error *error) {
     *p = (parser){.text = text, .length = length, .pointer = pointer, .error = error};
-    arena_init(&p->scratch, 0); /* what a text can make it hold is bounded by the length of the text */
+    arena_init(&p->scratch, 0); /* its size is bounded by the length of the text */
     if (length > SYNTAX_TEXT_MAX) {
         p->status = hamel_fail(error, HAMEL_LIMIT, pointer, 0, "an expression of %zu bytes; the limit is %d bytes",
                                length, SYNTAX_TEXT_MAX);
@@ -636,9 +463,9 @@ static bool parser_start(parser *p, const char *text, size_t length, const char 
     do p->items_capacity++;
     while (lexer_next(&p->lexer).kind != TOKEN_END);
     p->items = arena_alloc(&p->scratch, p->items_capacity, sizeof *p->items);
-    if (p->items == NULL) return fail_memory(p);
+    if (p->items == NULL) return parser_fail_memory(p);
     lexer_init(&p->lexer, text, length);
-    advance(p);
+    parser_advance(p);
     return true;
 }
 
@@ -654,13 +481,13 @@ static bool parse_expression(parser *p, token_kind stop, arena *memory, syntax *
     }
     size_t count = p->count - p->first;
     syntax_item *items = arena_alloc(memory, count, sizeof *items);
-    if (items == NULL) return fail_arena(p, memory);
+    if (items == NULL) return parser_fail_arena(p, memory);
     memcpy(items, p->items + p->first, count * sizeof *items);
     *out = (syntax){.items = items, .count = count, .depth = p->depth, .text = p->text, .length = p->length};
     return true;
 }
 
-/* Frees the scratch memory and gives the status. */
+/* Frees the scratch memory and returns the status. */
 static hamel_status parser_finish(parser *p, bool success) {
     arena_free(&p->scratch);
     assert(success == (p->status == HAMEL_OK));
@@ -679,16 +506,17 @@ hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t l
 
 static bool parse_range(parser *p, arena *memory, syntax_range *out) {
     static const char hint[] = "a range is written i = 1..N";
-    if (p->token.kind != TOKEN_NAME) return fail_expected_try(p, "the variable of a range", hint);
+    if (p->token.kind != TOKEN_NAME) return parser_fail_expected_try(p, "the variable of a range", hint);
     if (syntax_is_reserved(p->token.text, p->token.length))
-        return fail(p, p->token.column, "\"%.*s\" is reserved and cannot be a range's variable", SHOWN(&p->token));
+        return parser_fail(p, p->token.column, "\"%.*s\" is reserved and cannot be a range's variable",
+                           SHOWN(&p->token));
     out->variable = p->token.text;
     out->variable_length = p->token.length;
-    advance(p);
-    if (p->token.kind != TOKEN_ASSIGN) return fail_expected_try(p, "\"=\"", hint);
-    advance(p);
+    parser_advance(p);
+    if (p->token.kind != TOKEN_ASSIGN) return parser_fail_expected_try(p, "\"=\"", hint);
+    parser_advance(p);
     if (!parse_expression(p, TOKEN_RANGE, memory, &out->first)) return false;
-    advance(p);
+    parser_advance(p);
     return parse_expression(p, TOKEN_END, memory, &out->last);
 }
 

@@ -5,9 +5,8 @@
  *
  *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right side may carry a sign)
  *
- * Conditions (comparisons, and, or, not) are told apart from numbers here and may stand only where a condition is
- * expected, the first argument of if(). Function names are checked here, with the number of their arguments; other
- * names are left to the binder. */
+ * Conditions (comparisons, and, or, not) are distinguished from numbers here and allowed only as the first argument
+ * of if(). Function names are checked here, with the number of their arguments; the binder checks other names. */
 #ifndef HAMEL_TEXT_PARSER_H
 #define HAMEL_TEXT_PARSER_H
 
@@ -26,8 +25,8 @@ typedef enum syntax_kind {
     SYNTAX_SUM_END   /* the item `count` places before this one is its SYNTAX_SUM (`count` is the body's length + 1) */
 } syntax_kind;
 
-/* Functions whose meaning is not a number-to-number map. Signature: n a name, e an expression, k a literal or
- * index expression that must be an integer, o such a one that may be left out at the end. sum is handled by the parser itself. */
+/* Functions that do not map numbers to numbers. Signature: n a name, e an expression, k a literal or
+ * index expression that must be an integer, o an optional one at the end. The parser handles sum separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -66,7 +65,7 @@ typedef struct syntax_item {
     uint8_t primes;                 /* SYNTAX_NAME: 0, 1 or 2 */
     uint16_t op;                    /* graph_op, or syntax_quantity */
     int32_t count;                  /* see syntax_kind */
-    int32_t column;                 /* where to point when this item is at fault */
+    int32_t column;                 /* of the item, for messages */
     uint32_t length;                /* of name */
     uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: J[i].1 has the suffix 1, that many bytes after `name`; or 0 */
     union {
@@ -78,7 +77,7 @@ typedef struct syntax_item {
 typedef struct syntax {
     const syntax_item *items;
     size_t count;
-    size_t depth;     /* the value stack needs no more than this, one value for the total of each open sum included */
+    size_t depth;     /* the size of the value stack, with one value for the total of each open sum */
     const char *text; /* the source, for messages; borrowed */
     size_t length;
 } syntax;
@@ -90,14 +89,14 @@ enum {
     SYNTAX_INDICES_MAX = 4
 };
 
-/* What the whole text may be. */
+/* The kind of text to parse. */
 typedef enum syntax_goal {
     SYNTAX_EXPRESSION,
     SYNTAX_EQUATION, /* `lhs = rhs` (becomes lhs - rhs) or an expression meaning = 0 */
-    SYNTAX_CROSSING  /* an expression that is waited for to pass through 0 */
+    SYNTAX_CROSSING  /* an expression whose zero crossings are events */
 } syntax_goal;
 
-/* Parses text[length], which must outlive the result; items live in `memory`. On failure adds one fault at `pointer`
+/* Parses text[length], which must outlive the result; items are allocated in `memory`. On failure adds one error at `pointer`
  * with its column and the expression, and returns HAMEL_INVALID (or HAMEL_NO_MEMORY, HAMEL_LIMIT). */
 hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t length, syntax_goal goal,
                           const char *pointer, hamel_error *error) HAMEL_CHECKED;
@@ -111,7 +110,7 @@ typedef struct syntax_range {
 hamel_status syntax_parse_range(syntax_range *out, arena *memory, const char *text, size_t length, const char *pointer,
                                 hamel_error *error) HAMEL_CHECKED;
 
-/* A name as the format allows it (no index, no prime): for checking names of coordinates and the like. */
+/* Whether a text is a valid name (no index, no prime), as for a coordinate. */
 bool syntax_is_name(const char *text, size_t length);
 
 /* True for names that expressions reserve: functions of either kind, t, pi, and, or, not, if, sum. */

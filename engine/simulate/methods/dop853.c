@@ -1,5 +1,5 @@
 /* dop853.c — the coefficients of Hairer, Nørsett and Wanner's program DOP853, rounded to double precision. */
-#include "engine/simulate/dop853.h"
+#include "engine/simulate/methods/dop853.h"
 
 /* clang-format off */
 const double dop853_c[DOP853_ALL] = {0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274,

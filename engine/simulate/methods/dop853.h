@@ -1,22 +1,35 @@
-/* dop853.h — an explicit Runge–Kutta method of order 8 in 12 stages, with error estimates of orders 5 and 3 and a
- * continuous extension of order 7.
+/* dop853.h — coefficients of an explicit Runge–Kutta method of order 8 in 12 stages, with error estimates of orders 5 and 3
+ * and a continuous extension of order 7.
  *
- * Method by Dormand and Prince, made ready by Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I,
- * Springer 1993, II.5 and II.6. A derivative of the solution costs order 8 no more than 11 evaluations a step, which the
- * last one of the step before begins. */
-#ifndef HAMEL_SIMULATE_DOP853_H
-#define HAMEL_SIMULATE_DOP853_H
+ * The method is by Dormand and Prince, the program by Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations
+ * I, Springer 1993, II.5 and II.6. A step costs 12 evaluations: the last one belongs to the next step as well. */
+#ifndef HAMEL_SIMULATE_METHODS_DOP853_H
+#define HAMEL_SIMULATE_METHODS_DOP853_H
 
-/* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state, of which row 12 is the weights; the three behind
- * it are for the continuous extension only. Rows end where zeros begin. */
-enum { DOP853_STAGES = 12, DOP853_ALL = 16 };
+/* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state, whose weights are row 12; the three stages after
+ * it serve the continuous extension only. Rows are padded with zeros. */
+enum { DOP853_STAGES = 12, DOP853_ALL = 16, DOP853_TERMS = 7 };
+enum { DOP853_VECTORS = 3 + DOP853_ALL + DOP853_TERMS }; /* work vectors for one integration */
 extern const double dop853_c[DOP853_ALL], dop853_a[DOP853_ALL][DOP853_ALL];
 
-/* h Σ_j e_j k_j is the difference to a formula of that order. */
+/* h Σ_j e_j k_j is the difference between the method and an embedded formula of order 5 or 3. */
 extern const double dop853_error_5[DOP853_STAGES], dop853_error_3[DOP853_STAGES];
 
 /* y(t + θh) = y + θ(F_0 + (1−θ)(F_1 + θ(F_2 + (1−θ)(F_3 + θ(F_4 + (1−θ)(F_5 + θ F_6)))))), F_3..6 = h Σ_j d_j k_j;
- * F_0 is the step, and F_1, F_2 make the rates at its ends right. */
+ * F_0 is the step; F_1 and F_2 match the rates at its ends. */
 extern const double dop853_dense[4][DOP853_ALL];
+
+/* Bounds of the ratio of successive steps (loc. cit., II.4). */
+#define DOP853_SHRINK (1.0 / 3)
+#define DOP853_GROW 6.0
+
+/* The stability limit of h |λ| on the negative real axis (Hairer & Wanner, Solving ODEs II, IV.2). */
+#define DOP853_STABLE 6.1
+
+/* Length of the Euler step that estimates the second derivative before the first step (loc. cit., I, II.4): the weighted
+ * norms of the state and its rate are given. */
+static inline double dop853_probe(double state, double rate) {
+    return state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
+}
 
 #endif

@@ -1,126 +1,129 @@
-/* dormand_prince.c — see the header. */
-#include "engine/simulate/dormand_prince.h"
+/* dop853_template.h — a step of DOP853 and its dense output, for one number type.
+ *
+ * runge_kutta.c includes it for one state, dop853_vec8.h for eight states in SIMD lanes with separate times and steps. The
+ * including file defines these macros, and the template undefines them:
+ *
+ *     DOP853_STATE               name of the struct, and prefix of the functions
+ *     DOP853_REAL                number type
+ *     DOP853_BLOCK               components summed together, which compilers then vectorize
+ *     DOP853_FACTOR              type of a factor in a sum
+ *     DOP853_SCALE_FACTOR(h, c)  and DOP853_SCALE_SUM(h, s): which of the two contains the step size h
+ *
+ * After the inclusion it defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or for several register widths. The
+ * order of operations is fixed: results are the same bits on every machine. */
+#include "engine/simulate/methods/dop853.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-enum { DENSE_TERMS = 7 };
+#define DOP853_JOIN_(a, b) a##b
+#define DOP853_JOIN(a, b) DOP853_JOIN_(a, b)
+#define DOP853_NAME(suffix) DOP853_JOIN(DOP853_STATE, suffix)
 
-bool dp_create(dormand_prince *d, size_t length, dp_rates *rates, void *context) {
-    *d = (dormand_prince){.length = length, .rates = rates, .context = context};
-    d->y = octets_alloc((3 + DOP853_ALL + DENSE_TERMS) * length);
-    if (!d->y) return false;
+typedef struct DOP853_STATE {
+    DOP853_REAL t, h; /* start and length of the step that is tried; an SIMD lane with h = 0 is idle */
+    size_t length;
+    /* Computes dy[length] at (*t, y). Returns 0 on success. */
+    int (*rates)(void *context, const DOP853_REAL *t, const DOP853_REAL *y, DOP853_REAL *dy);
+    void *context;
+    DOP853_REAL *y, *next; /* states at the start and the end of the step */
+    DOP853_REAL *stage;    /* state of the last stage evaluated */
+    DOP853_REAL *slopes;   /* DOP853_ALL × length: slope 0 is at y, slope DOP853_STAGES at `next` */
+    DOP853_REAL *dense;    /* DOP853_TERMS × length: terms of the continuous extension */
+} DOP853_STATE;
+
+/* Assigns the arrays to parts of `memory`, which holds DOP853_VECTORS × length numbers. */
+static inline void DOP853_NAME(_init)(DOP853_STATE *d, size_t length, DOP853_REAL *memory) {
+    d->length = length;
+    d->y = memory;
     d->next = d->y + length;
     d->stage = d->next + length;
     d->slopes = d->stage + length;
     d->dense = d->slopes + DOP853_ALL * length;
-    return true;
 }
 
-void dp_free(dormand_prince *d) {
-    free(d->y);
-    d->y = NULL;
+static inline DOP853_REAL *DOP853_NAME(_slope)(const DOP853_STATE *d, size_t number) {
+    return d->slopes + number * d->length;
 }
 
-/* out := from + h Σ weights[j] k_j, j < count; `from` may be NULL for 0. */
-OCTET_INLINE void add_up_body(const dormand_prince *d, const double *weights, size_t count, const octet *from,
-                              octet *out) {
-    size_t used = 0, at[DOP853_ALL] = {0};
-    double factor[DOP853_ALL] = {0};
+/* Sets out to from + h Σ c_j k_j, j < count; `from` may be NULL and is then 0. */
+static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const DOP853_STATE *d, const DOP853_REAL *h,
+                                                                         const double *c, size_t count,
+                                                                         const DOP853_REAL *from, DOP853_REAL *out) {
+    size_t used = 0, at[DOP853_ALL], i = 0;
+    DOP853_FACTOR factor[DOP853_ALL];
     for (size_t j = 0; j < count; j++) {
-        if (weights[j] == 0) continue;
-        factor[used] = weights[j];
+        if (c[j] == 0) continue;
+        factor[used] = DOP853_SCALE_FACTOR(*h, c[j]);
         at[used++] = j * d->length;
     }
-    for (size_t i = 0; i < d->length; i++) {
-        octet sum = factor[0] * d->slopes[at[0] + i];
-        for (size_t j = 1; j < used; j++) sum += factor[j] * d->slopes[at[j] + i];
-        out[i] = from ? from[i] + d->h * sum : d->h * sum;
+    for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK) {
+        DOP853_REAL sum[DOP853_BLOCK];
+        for (size_t e = 0; e < DOP853_BLOCK; e++) sum[e] = (DOP853_REAL){0};
+        for (size_t j = 0; j < used; j++)
+            for (size_t e = 0; e < DOP853_BLOCK; e++) sum[e] += factor[j] * d->slopes[at[j] + i + e];
+        for (size_t e = 0; e < DOP853_BLOCK; e++)
+            out[i + e] = from ? from[i + e] + DOP853_SCALE_SUM(*h, sum[e]) : DOP853_SCALE_SUM(*h, sum[e]);
     }
-}
-OCTET_FUNCTION(void, add_up,
-               (const dormand_prince *d, const double *weights, size_t count, const octet *from, octet *out),
-               (d, weights, count, from, out))
-
-static void find_slope(dormand_prince *d, size_t number, const octet *y) {
-    octet t = d->t + dop853_c[number] * d->h;
-    d->rates(d->context, &t, y, dp_slope(d, number));
-}
-
-void dp_try(dormand_prince *d) {
-    for (size_t k = 1; k <= DOP853_STAGES; k++) {
-        octet *state = k < DOP853_STAGES ? d->stage : d->next;
-        add_up(d, dop853_a[k], k, d->y, state);
-        find_slope(d, k, state);
+    for (; i < d->length; i++) {
+        DOP853_REAL sum = {0};
+        for (size_t j = 0; j < used; j++) sum += factor[j] * d->slopes[at[j] + i];
+        out[i] = from ? from[i] + DOP853_SCALE_SUM(*h, sum) : DOP853_SCALE_SUM(*h, sum);
     }
 }
 
-/* |h| e5² / √(length (e5² + e3²/100)), e the weighted sums of both estimates (Hairer & al. II.10, as in their code). */
-OCTET_INLINE void measure_body(const dormand_prince *d, double rtol, const double *atol, octet *error) {
-    octet fifth = {0}, third = {0};
-    for (size_t i = 0; i < d->length; i++) {
-        octet e5 = {0}, e3 = {0}, scale = {0};
-        for (size_t k = 0; k < DOP853_STAGES; k++) {
-            if (dop853_error_5[k] == 0) continue; /* the same ones as of the other */
-            e5 += dop853_error_5[k] * d->slopes[k * d->length + i];
-            e3 += dop853_error_3[k] * d->slopes[k * d->length + i];
-        }
-        for (int k = 0; k < OCTET; k++) {
-            double before = fabs(d->y[i][k]), after = fabs(d->next[i][k]);
-            scale[k] = before > after ? before : after;
-        }
-        scale = 1 / (rtol * scale + atol[i]);
-        e5 *= scale;
-        e3 *= scale;
-        fifth += e5 * e5;
-        third += e3 * e3;
-    }
-    octet both = (double)d->length * (fifth + 0.01 * third);
-    for (int k = 0; k < OCTET; k++) {
-        double size = fifth[k] * fabs(d->h[k]) / sqrt(both[k]);
-        (*error)[k] = both[k] == 0 ? 0 : size;
-    }
-}
-OCTET_FUNCTION(void, measure, (const dormand_prince *d, double rtol, const double *atol, octet *error),
-               (d, rtol, atol, error))
+static inline void DOP853_NAME(_sum)(const DOP853_STATE *d, const DOP853_REAL *h, const double *c, size_t count,
+                                     const DOP853_REAL *from, DOP853_REAL *out);
 
-void dp_error(const dormand_prince *d, double rtol, const double *atol, octet *error) {
-    measure(d, rtol, atol, error);
+/* Computes the stages of a step from y and the new state in `next`. Slope 0 must be set. Returns the result of `rates`. */
+static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
+    for (size_t i = 1; i < DOP853_STAGES; i++) {
+        DOP853_REAL t = d->t + dop853_c[i] * d->h;
+        DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->stage);
+        int flag = d->rates(d->context, &t, d->stage, DOP853_NAME(_slope)(d, i));
+        if (flag != 0) return flag;
+    }
+    DOP853_NAME(_sum)(d, &d->h, dop853_a[DOP853_STAGES], DOP853_STAGES, d->y, d->next);
+    return 0;
 }
 
-void dp_stiffness(const dormand_prince *d, octet *product) {
-    octet slopes = {0}, states = {0};
-    const octet *last = dp_slope(d, DOP853_STAGES - 1), *end = dp_slope(d, DOP853_STAGES);
-    for (size_t i = 0; i < d->length; i++) {
-        octet slope = end[i] - last[i], state = d->next[i] - d->stage[i];
-        slopes += slope * slope;
-        states += state * state;
+/* Computes the terms of the continuous extension of a step from `start`. The slopes at both ends must be set. Terms 1 and 2
+ * match the ends, so the extension remains continuous if `next` has been projected. */
+static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start) {
+    const DOP853_REAL *first = d->slopes, *last = DOP853_NAME(_slope)(d, DOP853_STAGES);
+    size_t length = d->length;
+    for (size_t i = DOP853_STAGES + 1; i < DOP853_ALL; i++) {
+        DOP853_REAL t = *start + dop853_c[i] * d->h;
+        DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->dense); /* scratch until below */
+        int flag = d->rates(d->context, &t, d->dense, DOP853_NAME(_slope)(d, i));
+        if (flag != 0) return flag;
     }
-    for (int k = 0; k < OCTET; k++) (*product)[k] = states[k] > 0 ? fabs(d->h[k]) * sqrt(slopes[k] / states[k]) : 0;
+    for (size_t i = 0; i < length; i++) {
+        d->dense[i] = d->next[i] - d->y[i];
+        d->dense[length + i] = d->h * first[i] - d->dense[i];
+        d->dense[2 * length + i] = 2 * d->dense[i] - d->h * (first[i] + last[i]);
+    }
+    for (size_t f = 3; f < DOP853_TERMS; f++)
+        DOP853_NAME(_sum)(d, &d->h, dop853_dense[f - 3], DOP853_ALL, NULL, d->dense + f * length);
+    return 0;
 }
 
-void dp_open_dense(dormand_prince *d) {
-    const octet *begin = dp_slope(d, 0), *end = dp_slope(d, DOP853_STAGES);
-    size_t n = d->length;
-    for (size_t k = DOP853_STAGES + 1; k < DOP853_ALL; k++) {
-        add_up(d, dop853_a[k], k, d->y, d->dense); /* scratch until below */
-        find_slope(d, k, d->dense);
+/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). Compute the extension before. */
+static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853_REAL *part, DOP853_REAL *out) {
+    const DOP853_REAL p = *part, rest = 1 - p;
+    size_t length = d->length;
+    for (size_t i = 0; i < length; i++) {
+        const DOP853_REAL *F = d->dense + i;
+        DOP853_REAL sum = F[5 * length] + p * F[6 * length];
+        sum = F[3 * length] + p * (F[4 * length] + rest * sum);
+        sum = F[length] + p * (F[2 * length] + rest * sum);
+        out[i] = d->y[i] + p * (F[0] + rest * sum);
     }
-    for (size_t i = 0; i < n; i++) {
-        octet change = d->next[i] - d->y[i];
-        d->dense[i] = change;
-        d->dense[n + i] = d->h * begin[i] - change;
-        d->dense[2 * n + i] = 2 * change - d->h * (end[i] + begin[i]);
-    }
-    for (size_t k = 3; k < DENSE_TERMS; k++) add_up(d, dop853_dense[k - 3], DOP853_ALL, NULL, d->dense + k * n);
 }
 
-/* Hairer & al. II.6, (6.15): a polynomial in factors part and 1 − part by turns. */
-void dp_interpolate(const dormand_prince *d, const octet *part, octet *out) {
-    octet rest = 1 - *part;
-    for (size_t i = 0; i < d->length; i++) {
-        octet sum = {0};
-        for (size_t k = DENSE_TERMS; k-- > 0;) sum = (sum + d->dense[k * d->length + i]) * (k % 2 ? rest : *part);
-        out[i] = d->y[i] + sum;
-    }
-}
+#undef DOP853_STATE
+#undef DOP853_REAL
+#undef DOP853_BLOCK
+#undef DOP853_FACTOR
+#undef DOP853_SCALE_FACTOR
+#undef DOP853_SCALE_SUM

@@ -1,20 +1,21 @@
-/* forward.c — see the header. */
-#include "engine/simulate/forward.h"
+/* forward_sensitivity.c — sensitivity vectors for CVODES and their rates. */
+#include "engine/simulate/methods/forward_sensitivity.h"
 
 #include "engine/base/memory_left.h"
-#include "engine/simulate/vector_ops.h"
+#include "engine/sensitivity/sensitivities.h"
+#include "engine/simulate/methods/vector_ops.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-enum { VECTORS_EACH = 40 }; /* of a method, for each sensitivity */
+enum { VECTORS_EACH = 40 }; /* of CVODES for each sensitivity, as METHOD_VECTORS in multistep.c */
 
 struct forward {
     sensitivities *sensitivities;
     size_t count, length; /* inputs; 2n */
-    int number;           /* count, as CVODES wants it */
+    int number;           /* count, in the type of CVODES */
     SUNContext context;
     N_Vector *now, *dense;
     SUNNonlinearSolver solver;
@@ -29,18 +30,19 @@ void forward_move(forward *f, const double *const *from) {
     }
 }
 
-forward *forward_create(sensitivities *s, size_t length, const double *const *start) {
-    forward *f = calloc(1, sizeof *f);
+forward *forward_create(arena *memory, sensitivities *s, size_t length, const double *const *start) {
+    forward *f = arena_alloc(memory, 1, sizeof *f);
     if (!f) return NULL;
     *f = (forward){.sensitivities = s, .count = sensitivities_count(s), .length = sensitivities_length(s)};
+    assert(length >= f->length);
     f->number = (int)f->count;
     bool room = memory_left(VECTORS_EACH * f->count, length) && SUNContext_Create(NULL, &f->context) == 0;
     N_Vector like = room ? vector_create((sunindextype)length, f->context) : NULL;
     f->now = like ? N_VCloneVectorArray(f->number, like) : NULL;
     f->dense = like ? N_VCloneVectorArray(f->number, like) : NULL;
     if (like) N_VDestroy(like);
-    f->from = calloc(f->count, sizeof *f->from);
-    f->to = calloc(f->count, sizeof *f->to);
+    f->from = arena_alloc(memory, f->count, sizeof *f->from);
+    f->to = arena_alloc(memory, f->count, sizeof *f->to);
     if (!f->now || !f->dense || !f->from || !f->to) {
         forward_free(f);
         return NULL;
@@ -55,8 +57,6 @@ void forward_free(forward *f) {
     if (f->now) N_VDestroyVectorArray(f->now, f->number);
     if (f->dense) N_VDestroyVectorArray(f->dense, f->number);
     if (f->context) SUNContext_Free(&f->context);
-    free(f->from), free(f->to);
-    free(f);
 }
 
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates) {

@@ -1,38 +1,41 @@
-/* forward.h — sensitivities integrated beside the state, by CVODES.
+/* forward_sensitivity.h — integration of forward sensitivities by CVODES together with the state.
  *
- * Staggered: the state of a step is settled first, then all sensitivities are corrected together with its linear solver
- * (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). They take part in error control, each weighed as the
- * state is when its input moves by its own size. Vectors have the state's length; what stands behind (q, q') stays 0. */
-#ifndef HAMEL_SIMULATE_FORWARD_H
-#define HAMEL_SIMULATE_FORWARD_H
+ * The method is staggered: each step solves for the state first and then corrects all sensitivities with the same linear
+ * solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control; each has
+ * the weight of the change of the state when its input changes by its own size. Vectors have the state's length; their
+ * entries after (q, q') stay 0. */
+#ifndef HAMEL_SIMULATE_METHODS_FORWARD_SENSITIVITY_H
+#define HAMEL_SIMULATE_METHODS_FORWARD_SENSITIVITY_H
 
-#include "engine/solve/sensitivities.h"
+#include "engine/base/arena.h"
 
 #include <cvodes/cvodes.h>
 
+typedef struct sensitivities sensitivities;
 typedef struct forward forward;
 
-/* Begins with the sensitivities `start`. `s` is borrowed; `length`: of the state. NULL without memory. */
-forward *forward_create(sensitivities *s, size_t length, const double *const *start);
-void forward_free(forward *f);
+/* Creates the vectors in `memory` with the initial sensitivities `start`. `s` is borrowed; `length` is the length of the
+ * state. Returns NULL if out of memory. */
+forward *forward_create(arena *memory, sensitivities *s, size_t length, const double *const *start);
+void forward_free(forward *f); /* destroys the handles of SUNDIALS; does nothing for NULL */
 
-/* Adds the sensitivities as they are to a CVODES memory whose nonlinear solver and tolerances are set; `rates` gets its
- * user data. False when it refuses. Closed before the memory is used or freed for another method. */
+/* Adds the current sensitivities to a CVODES memory whose nonlinear solver and tolerances are set. CVODES passes its user
+ * data to `rates`. Returns false if CVODES reports an error. */
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates);
-void forward_close(forward *f); /* after CVodeFree */
+void forward_close(forward *f); /* call it after CVodeFree */
 
-/* Goes on from other sensitivities: forward_restart after CVodeReInit. */
+/* Continue from other sensitivities. Call forward_move, CVodeReInit, and then forward_restart. */
 void forward_move(forward *f, const double *const *from);
 bool forward_restart(forward *f, void *cvode);
 
-/* After a step: notes where they are, to go on from there. */
+/* Saves the sensitivities at the end of a step. */
 bool forward_take(forward *f, void *cvode);
 
-/* The rates of all of them at (t, q, v), for a CVSensRhsFn. */
+/* Computes the rates of all sensitivities at (t, q, v), for a CVSensRhsFn. Returns statuses as sensitivities_rates. */
 hamel_status forward_rates(forward *f, double t, const double *q, const double *v, double alpha, double beta,
                            N_Vector *s, N_Vector *ds) HAMEL_CHECKED;
 
-/* s := the sensitivities at a time within the last step, or (cvode NULL) those noted last. */
+/* Sets s to the sensitivities at a time within the last step, or, if cvode is NULL, to those saved last. */
 bool forward_interpolate(forward *f, void *cvode, double t, double *const *s);
 
 #endif

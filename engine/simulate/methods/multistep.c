@@ -1,22 +1,23 @@
-/* multistep.c — the steppers `adams` and `bdf`: CVODES, with vector operations of our own.
+/* multistep.c — the steppers `adams` and `bdf`: CVODES with its own vector operations (vector_ops.h).
  *
- * Adams with fixed-point iteration; BDF with Newton's method, analytic matrix (newton_solver.h), and CVODE's projection.
- * Facts about SUNDIALS 6.4.1 that shape this file: the default error handler prints; the projection is for BDF only;
- * CV_TSTOP_RETURN cannot be relied on; `mxstep` counts per call. */
+ * Adams with fixed-point iteration; BDF with Newton's method, the linear solver of the problem, and CVODE's projection.
+ * Properties of SUNDIALS 6.4.1 that shape this file: the default error handler prints; projection is for BDF only;
+ * CV_TSTOP_RETURN is unreliable; `mxstep` counts per call. */
 #include "engine/base/memory_left.h"
-#include "engine/simulate/stepper.h"
-#include "engine/simulate/vector_ops.h"
+#include "engine/simulate/methods/stepper.h"
+#include "engine/simulate/methods/vector_ops.h"
 
+#include <assert.h>
 #include <cvodes/cvodes.h>
 #include <cvodes/cvodes_proj.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-/* A slip in space turns ever faster as it comes to rest: the step to that may have to shrink by ten powers of ten. */
+/* The direction of a slip in space turns ever faster as the slip comes to rest: the last step before may have to shrink by
+ * ten powers of ten. */
 enum { ERROR_TESTS = 40 };
 
 typedef struct multistep {
@@ -25,34 +26,33 @@ typedef struct multistep {
     void *cvode;
     N_Vector y, dense; /* state after the last step; scratch of dense output */
     SUNNonlinearSolver nonlinear;
-    newton_solver *newton; /* BDF only */
-    stepper_counts before; /* the last start */
+    stepper_counts before; /* at the last restart: CVODE's own counters restart at 0 */
     char message[300];     /* CVODE's own */
 } multistep;
 
 /* --- callbacks ------------------------------------------------------------------------------------------------------ */
 
-static int rates(realtype t, N_Vector y, N_Vector out, void *user) {
+static int cvode_rates(realtype t, N_Vector y, N_Vector out, void *user) {
     const stepper_problem *p = ((multistep *)user)->base.problem;
     return p->rates(p->user, t, NV_DATA_S(y), NV_DATA_S(out));
 }
 
-static int weights(N_Vector y, N_Vector out, void *user) {
+static int cvode_weights(N_Vector y, N_Vector out, void *user) {
     const stepper_problem *p = ((multistep *)user)->base.problem;
     return p->weights(p->user, NV_DATA_S(y), NV_DATA_S(out));
 }
 
-static int project(realtype t, N_Vector y, N_Vector correction, realtype epsilon, N_Vector error, void *user) {
+static int cvode_project(realtype t, N_Vector y, N_Vector correction, realtype epsilon, N_Vector error, void *user) {
     const stepper_problem *p = ((multistep *)user)->base.problem;
-    (void)epsilon; /* positions and velocities are brought to rounding, far below what error control asks for */
+    (void)epsilon; /* the projection is exact to rounding, far below the tolerances */
     return p->project(p->user, t, NV_DATA_S(y), NV_DATA_S(correction), error ? NV_DATA_S(error) : NULL);
 }
 
-static int rates_along(int count, realtype t, N_Vector y, N_Vector rate, N_Vector *s, N_Vector *ds, void *user,
-                       N_Vector t1, N_Vector t2) {
+static int cvode_forward_rates(int count, realtype t, N_Vector y, N_Vector rate, N_Vector *s, N_Vector *ds, void *user,
+                               N_Vector t1, N_Vector t2) {
     const stepper_problem *p = ((multistep *)user)->base.problem;
     (void)count, (void)rate, (void)t1, (void)t2;
-    return p->rates_along(p->user, t, NV_DATA_S(y), s, ds);
+    return p->forward_rates(p->user, t, NV_DATA_S(y), s, ds);
 }
 
 static void keep_message(int code, const char *module, const char *function, char *message, void *user) {
@@ -66,20 +66,17 @@ static void keep_message(int code, const char *module, const char *function, cha
 
 static void multistep_close(stepper *s) {
     multistep *w = (multistep *)s;
-    if (!w) return;
     if (w->cvode) CVodeFree(&w->cvode);
     if (w->nonlinear) SUNNonlinSolFree(w->nonlinear);
-    newton_solver_free(w->newton);
     if (s->problem->forward) forward_close(s->problem->forward);
     if (w->dense) N_VDestroy(w->dense);
     if (w->y) N_VDestroy(w->y);
     if (w->context) SUNContext_Free(&w->context);
-    free(w);
 }
 
 static bool configure(multistep *w, double t) {
     if (CVodeSetUserData(w->cvode, w) || CVodeSetErrHandlerFn(w->cvode, keep_message, w)) return false;
-    if (CVodeInit(w->cvode, rates, t, w->y) || CVodeWFtolerances(w->cvode, weights)) return false;
+    if (CVodeInit(w->cvode, cvode_rates, t, w->y) || CVodeWFtolerances(w->cvode, cvode_weights)) return false;
     if (CVodeSetMaxNumSteps(w->cvode, -1) || CVodeSetStopTime(w->cvode, w->base.problem->stop)) return false;
     return CVodeSetMaxErrTestFails(w->cvode, ERROR_TESTS) == CV_SUCCESS &&
            CVodeSetMaxHnilWarns(w->cvode, -1) == CV_SUCCESS;
@@ -90,19 +87,19 @@ static bool attach(multistep *w) {
     bool implicit = w->base.kind->implicit;
     w->nonlinear = implicit ? SUNNonlinSol_Newton(w->y, w->context) : SUNNonlinSol_FixedPoint(w->y, 0, w->context);
     if (!w->nonlinear || CVodeSetNonlinearSolver(w->cvode, w->nonlinear)) return false;
-    if (implicit) w->newton = newton_solver_attach(w->cvode, p->variables, p->kinetics, p->velocity, w->context);
-    if (implicit && !w->newton) return false;
-    if (p->forward && !forward_open(p->forward, w->cvode, implicit, rates_along)) return false;
-    return !w->base.kind->projects || !p->project || CVodeSetProjFn(w->cvode, project) == CV_SUCCESS;
+    if (implicit && !p->attach_linear_solver(p->user, w->cvode, w->context)) return false;
+    if (p->forward && !forward_open(p->forward, w->cvode, implicit, cvode_forward_rates)) return false;
+    return !w->base.kind->projects || !p->project || CVodeSetProjFn(w->cvode, cvode_project) == CV_SUCCESS;
 }
 
-/* Nordsieck's array of the highest order, and what methods, projection and corrections keep beside it. */
+/* Vectors of a method: Nordsieck's array of the highest order, and the work vectors of method, projection and corrector. */
 enum { METHOD_VECTORS = 40 };
 
 static stepper *multistep_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {
-    multistep *w = calloc(1, sizeof *w);
+    multistep *w = arena_alloc(p->memory, 1, sizeof *w);
     if (!w) return NULL;
-    w->base = (stepper){kind, p};
+    assert(!kind->implicit || p->attach_linear_solver);
+    w->base = (stepper){.kind = kind, .problem = p, .message = w->message};
     bool good = memory_left(METHOD_VECTORS, p->length) && SUNContext_Create(NULL, &w->context) == 0 &&
                 (w->y = vector_create((sunindextype)p->length, w->context)) && (w->dense = N_VClone(w->y));
     if (good) memcpy(NV_DATA_S(w->y), y, p->length * sizeof *y);
@@ -126,26 +123,19 @@ static bool multistep_limit(stepper *s, double most) {
 
 /* --- steps ------------------------------------------------------------------------------------------------------------ */
 
-static stepper_counts multistep_count(const stepper *s) {
-    const multistep *w = (const multistep *)s;
-    stepper_counts c = w->before;
-    long steps = 0, rhs = 0, projections = 0, failures = 0;
-    CVodeGetNumSteps(w->cvode, &steps);
-    CVodeGetNumRhsEvals(w->cvode, &rhs);
-    CVodeGetNumNonlinSolvConvFails(w->cvode, &failures);
-    if (s->kind->projects && s->problem->project) CVodeGetNumProjEvals(w->cvode, &projections);
-    c.steps += (double)steps;
-    c.rhs += (double)rhs;
-    c.projections += (double)projections;
-    c.stiff += (double)failures;
-    c.jacobians = newton_solver_linearizations(w->newton);
-    return c;
+static void update_counts(multistep *w) {
+    stepper_counts c = {0};
+    CVodeGetNumSteps(w->cvode, &c.steps);
+    CVodeGetNumRhsEvals(w->cvode, &c.rhs);
+    CVodeGetNumNonlinSolvConvFails(w->cvode, &c.stiff);
+    if (w->base.kind->implicit) CVodeGetNumJacEvals(w->cvode, &c.jacobians);
+    if (w->base.kind->projects && w->base.problem->project) CVodeGetNumProjEvals(w->cvode, &c.projections);
+    w->base.counts = stepper_add_counts(w->before, c);
 }
 
-/* Counters of CVODE begin at 0 again. */
 static bool multistep_restart(stepper *s, double t, const double *y, double step) {
     multistep *w = (multistep *)s;
-    w->before = multistep_count(s);
+    w->before = s->counts;
     memcpy(NV_DATA_S(w->y), y, s->problem->length * sizeof *y);
     return CVodeReInit(w->cvode, t, w->y) == CV_SUCCESS && CVodeSetStopTime(w->cvode, s->problem->stop) == CV_SUCCESS &&
            CVodeSetInitStep(w->cvode, step) == CV_SUCCESS &&
@@ -169,18 +159,15 @@ static step_result result_of(int flag) {
 static step_result multistep_step(stepper *s, double *t, double *y) {
     multistep *w = (multistep *)s;
     realtype reached = *t;
+    assert(*t <= s->problem->stop);
     step_result result = result_of(CVode(w->cvode, s->problem->stop, w->y, &reached, CV_ONE_STEP));
+    update_counts(w);
+    CVodeGetLastStep(w->cvode, &s->last);
     if (result != STEP_TAKEN) return result;
     if (s->problem->forward && !forward_take(s->problem->forward, w->cvode)) return STEP_REFUSED;
     *t = reached;
     memcpy(y, NV_DATA_S(w->y), s->problem->length * sizeof *y);
     return STEP_TAKEN;
-}
-
-static double multistep_last_step(const stepper *s) {
-    realtype step = 0;
-    CVodeGetLastStep(((const multistep *)s)->cvode, &step);
-    return step;
 }
 
 static bool multistep_interpolate(stepper *s, double t, double *y) {
@@ -190,16 +177,16 @@ static bool multistep_interpolate(stepper *s, double t, double *y) {
     return true;
 }
 
-static bool multistep_interpolate_along(stepper *s, double t, double *const *along) {
+static bool multistep_interpolate_forward(stepper *s, double t, double *const *along) {
     return forward_interpolate(s->problem->forward, ((multistep *)s)->cvode, t, along);
 }
 
-static const char *multistep_message(const stepper *s) {
-    return ((const multistep *)s)->message;
-}
+#define MULTISTEP_FUNCTIONS                                                                                   \
+    .close = multistep_close, .restart = multistep_restart, .limit = multistep_limit, .step = multistep_step, \
+    .interpolate = multistep_interpolate, .interpolate_forward = multistep_interpolate_forward
 
 /* Measured on all 158 examples that are smooth enough to have a reference: the largest error of a coordinate or velocity
- * beside rtol (max |y| + 1), at the median and at nine in ten, and steps beside those of the first line.
+ * relative to rtol (max |y| + 1), in the median and at the ninth decile, and steps relative to those of the first line.
  *
  *     safety |  rtol 1e-6     |  rtol 1e-9     | steps
  *     0.002  |  0.04    1.0   |  0.02    0.06  |  1
@@ -207,24 +194,10 @@ static const char *multistep_message(const stepper *s) {
  *     0.01   |  0.23    3.1   |  0.12    0.40  |  0.87
  *     0.03   |  0.56    6.6   |  0.37    1.2   |  0.79
  *
- * What stiffness does to Adams is that the fixed-point iteration keeps failing. */
-const stepper_kind stepper_adams = {
-    .name = "adams",
-    .safety = 0.005,
-    .stiff_of_many = 8,
-    .open = adams_open,
-    .close = multistep_close,
-    .restart = multistep_restart,
-    .limit = multistep_limit,
-    .step = multistep_step,
-    .last_step = multistep_last_step,
-    .interpolate = multistep_interpolate,
-    .interpolate_along = multistep_interpolate_along,
-    .count = multistep_count,
-    .message = multistep_message,
-};
+ * Stiffness makes the fixed-point iteration of Adams fail again and again. */
+const stepper_kind stepper_adams = {.safety = 0.005, .stiff_of_many = 8, .open = adams_open, MULTISTEP_FUNCTIONS};
 
-/* As above, by BDF:
+/* The same measurement with BDF:
  *
  *     safety |  rtol 1e-6     |  rtol 1e-9     | steps
  *     0.003  |  0.29    3.5   |  0.27    2.1   |  1
@@ -233,18 +206,4 @@ const stepper_kind stepper_adams = {
  *     0.1    |  6.2    69     |  5.1    46     |  0.61
  */
 const stepper_kind stepper_bdf = {
-    .name = "bdf",
-    .safety = 0.003,
-    .implicit = true,
-    .projects = true,
-    .open = bdf_open,
-    .close = multistep_close,
-    .restart = multistep_restart,
-    .limit = multistep_limit,
-    .step = multistep_step,
-    .last_step = multistep_last_step,
-    .interpolate = multistep_interpolate,
-    .interpolate_along = multistep_interpolate_along,
-    .count = multistep_count,
-    .message = multistep_message,
-};
+    .safety = 0.003, .implicit = true, .projects = true, .open = bdf_open, MULTISTEP_FUNCTIONS};

@@ -1,11 +1,11 @@
 /* newton_solver.c — a custom SUNMatrix that only carries a pointer, and a direct SUNLinearSolver on it. */
-#include "engine/simulate/newton_solver.h"
+#include "engine/simulate/methods/newton_solver.h"
 
-#include "engine/solve/newton_matrix.h"
+#include "engine/dynamics/newton_matrix.h"
 
+#include <assert.h>
 #include <cvodes/cvodes.h>
 #include <nvector/nvector_serial.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sundials/sundials_linearsolver.h>
 #include <sundials/sundials_matrix.h>
@@ -13,20 +13,20 @@
 struct newton_solver {
     const hamel_model *model;
     variables *variables;
-    kinetics *kinetics;
+    dynamics *dynamics;
     newton_matrix *matrix;
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double *state;                                 /* 2n: (q, q') where the last linearization was made, at time t */
+    double *state;                                 /* 2n: (q, q') of the last linearization, at time t */
     double *change;                                /* 2n: (δq, δq') */
-    double *shown, *found;                         /* of w, at most n each: what δq' shows of the change; and solved */
-    double *rate_work, *rate_tangent_work, *seeds; /* of the energy rate's tangent; NULL without one */
-    double t, gamma, linearizations;
+    double *shown, *found;                         /* at most n each: δw that corresponds to δq', before and after */
+    double *rate_work, *rate_tangent_work, *seeds; /* of the tangent of dh/dt; NULL if dh/dt is identically 0 */
+    double t, gamma;
     bool linearized;
 };
 
-/* SUNDIALS frees the objects' shells only; what they point to is this solver's. */
+/* SUNDIALS frees the shells of its objects only; their content belongs to this solver. */
 static SUNMatrix_ID matrix_id(SUNMatrix A) {
     (void)A;
     return SUNMATRIX_CUSTOM;
@@ -43,26 +43,26 @@ static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
     return status == HAMEL_OK ? 0 : status == HAMEL_NO_MEMORY ? -1 : 1;
 }
 
-/* The row of W in J: dh/dt differentiated along x = (δq, δq'), δλ. */
-static double rate_along(newton_solver *s, const double *x) {
+/* The row of W in the Jacobian times a change: dh/dt differentiated along x = (δq, δq'), δλ. */
+static double energy_rate_tangent(newton_solver *s, const double *x) {
     const hamel_model *model = s->model;
     size_t n = model->n, m = model->m;
     const double *multipliers = newton_multipliers(s->matrix);
     double dots[PROGRAM_LANES];
     program_inputs in = model_inputs(model, &s->t, s->state, s->state + n, NULL, s->lambda, NULL), seeds = {{0}};
     for (size_t i = 0; i < 2 * n + m; i++) s->seeds[i * PROGRAM_LANES] = i < 2 * n ? x[i] : multipliers[i - 2 * n];
-    in.values[SYMBOL_IDEAL] = s->kinetics->ideal;
-    in.values[SYMBOL_NONIDEAL] = s->kinetics->nonideal;
-    in.values[SYMBOL_BRANCH] = s->kinetics->mode.branches;
+    in.values[SYMBOL_IDEAL] = s->dynamics->ideal;
+    in.values[SYMBOL_NONIDEAL] = s->dynamics->nonideal;
+    in.values[SYMBOL_BRANCH] = s->dynamics->discrete_state.branches;
     seeds.values[SYMBOL_COORDINATE] = s->seeds;
     seeds.values[SYMBOL_VELOCITY] = s->seeds + n * PROGRAM_LANES;
     seeds.values[SYMBOL_MULTIPLIER] = s->seeds + 2 * n * PROGRAM_LANES;
-    program_tangent(model->energy_rate, &in, &seeds, s->rate_work, s->rate_tangent_work, NULL, dots);
+    program_tangent(model->dynamics.energy_rate, &in, &seeds, s->rate_work, s->rate_tangent_work, NULL, dots);
     return dots[0];
 }
 
-/* The matrix is that of (q, q'); changes of w are turned into those of q' and back by the maps at the iterate. What that
- * neglects, the rate of the maps, is not stiff. What of a change no q' shows (momenta along Aᵀ) stays as it is. */
+/* The matrix is that of (q, q'); the maps at the iterate convert changes of w to changes of q' and back. This neglects the
+ * rate of the maps, which is not stiff. The part of a change that q' does not contain (momenta along Aᵀ) is kept. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;
@@ -75,9 +75,9 @@ static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, 
     hamel_status status = variables_velocity_change(s->variables, in, in + n, dv);
     if (status == HAMEL_OK) status = variables_change(s->variables, in, dv, s->shown);
     if (status == HAMEL_OK) status = newton_solve(s->matrix, dq);
-    if (status == HAMEL_OK && s->model->energy_rate) {
+    if (status == HAMEL_OK && s->model->dynamics.energy_rate) {
         size_t at = n + count;
-        out[at] = in[at] + s->gamma * rate_along(s, dq);
+        out[at] = in[at] + s->gamma * energy_rate_tangent(s, dq);
     }
     memcpy(out, dq, n * sizeof *out);
     if (status == HAMEL_OK) status = variables_change(s->variables, dq, dv, s->found);
@@ -85,14 +85,14 @@ static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, 
     return status == HAMEL_OK ? 0 : 1;
 }
 
-/* CVODE's user data is the integrator's; this function finds its solver through the matrix. */
+/* CVODE's user data belongs to the stepper, so the content of the matrix leads to the solver. */
 static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M, booleantype jacobian_ok,
                          booleantype *jacobian_current, realtype gamma, void *user, N_Vector t1, N_Vector t2,
                          N_Vector t3) {
     newton_solver *s = M->content;
     const double *y = NV_DATA_S(y_vector);
     size_t n = s->model->n;
-    double *v = s->state + n; /* its last value is the guess */
+    double *v = s->state + n; /* its last value is the initial guess */
     (void)fy, (void)user, (void)t1, (void)t2, (void)t3;
     s->gamma = gamma;
     *jacobian_current = SUNFALSE;
@@ -100,13 +100,12 @@ static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M
     *jacobian_current = SUNTRUE;
     memcpy(s->state, y, n * sizeof *y);
     hamel_status status = variables_velocities(s->variables, t, y, y + n, v, NULL);
-    if (status == HAMEL_OK) status = kinetics_evaluate(s->kinetics, t, s->state, v, NULL);
-    if (status == HAMEL_OK) status = kinetics_accelerations(s->kinetics, 0, 0, s->acceleration, s->lambda, NULL);
+    if (status == HAMEL_OK) status = dynamics_evaluate(s->dynamics, t, s->state, v, NULL);
+    if (status == HAMEL_OK) status = dynamics_accelerations(s->dynamics, 0, 0, s->acceleration, s->lambda, NULL);
     if (status == HAMEL_OK)
-        status = newton_linearize(s->matrix, t, s->state, v, s->acceleration, s->lambda, s->kinetics->ideal,
-                                  s->kinetics->values);
+        status = newton_linearize(s->matrix, t, s->state, v, s->acceleration, s->lambda, s->dynamics->ideal,
+                                  s->dynamics->values);
     s->t = t;
-    s->linearizations++;
     s->linearized = status == HAMEL_OK;
     return status == HAMEL_OK ? 0 : 1;
 }
@@ -116,7 +115,7 @@ static int matrix_zero(SUNMatrix A) {
     return 0;
 }
 
-static bool create_shells(newton_solver *s, SUNContext context) {
+static bool create_sundials_shells(newton_solver *s, SUNContext context) {
     s->sun_matrix = SUNMatNewEmpty(context);
     s->sun_solver = SUNLinSolNewEmpty(context);
     if (!s->sun_matrix || !s->sun_solver) return false;
@@ -130,36 +129,40 @@ static bool create_shells(newton_solver *s, SUNContext context) {
     return true;
 }
 
-static bool create_rate(newton_solver *s) {
+static bool create_rate_tangent(newton_solver *s, arena *memory) {
     const hamel_model *model = s->model;
-    if (!model->energy_rate) return true;
-    s->rate_work = calloc(program_workspace_doubles(model->energy_rate) + 1, sizeof *s->rate_work);
-    s->rate_tangent_work = calloc(program_tangent_doubles(model->energy_rate) + 1, sizeof *s->rate_tangent_work);
-    s->seeds = calloc((2 * model->n + model->m) * PROGRAM_LANES, sizeof *s->seeds);
+    if (!model->dynamics.energy_rate) return true;
+    s->rate_work = arena_alloc(memory, program_workspace_doubles(model->dynamics.energy_rate), sizeof(double));
+    s->rate_tangent_work = arena_alloc(memory, program_tangent_doubles(model->dynamics.energy_rate), sizeof(double));
+    s->seeds = arena_alloc(memory, (2 * model->n + model->m) * PROGRAM_LANES, sizeof(double));
     if (!s->rate_work || !s->rate_tangent_work || !s->seeds) return false;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->energy_rate, &in, s->rate_work);
+    program_prepare(model->dynamics.energy_rate, &in, s->rate_work);
     return true;
 }
 
-newton_solver *newton_solver_attach(void *cvode, variables *x, kinetics *k, const double *v, SUNContext context) {
+newton_solver *newton_solver_attach(arena *memory, void *cvode, variables *x, dynamics *k, const double *v,
+                                    SUNContext context) {
     const hamel_model *model = k->model;
-    newton_solver *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
+    size_t n = model->n;
+    newton_solver *s = arena_alloc(memory, 1, sizeof *s);
+    double *vectors = arena_alloc(memory, 7 * n + model->m, sizeof *vectors);
+    if (!s || !vectors) return NULL;
+    assert(variables_count(x) <= n);
     s->model = model;
     s->variables = x;
-    s->kinetics = k;
+    s->dynamics = k;
+    s->acceleration = vectors;
+    s->state = s->acceleration + n;
+    s->change = s->state + 2 * n;
+    s->shown = s->change + 2 * n;
+    s->found = s->shown + n;
+    s->lambda = s->found + n;
+    memcpy(s->state + n, v, n * sizeof *v);
     s->matrix = newton_create(model);
-    s->acceleration = calloc(7 * model->n + model->m + 1, sizeof *s->acceleration);
-    bool good = s->matrix && s->acceleration && create_rate(s) && create_shells(s, context);
+    bool good = s->matrix && create_rate_tangent(s, memory) && create_sundials_shells(s, context);
     if (good) {
-        newton_select(s->matrix, &k->mode);
-        s->lambda = s->acceleration + model->n;
-        s->state = s->lambda + model->m;
-        s->change = s->state + 2 * model->n;
-        s->shown = s->change + 2 * model->n;
-        s->found = s->shown + model->n;
-        memcpy(s->state + model->n, v, model->n * sizeof *v);
+        newton_select(s->matrix, &k->discrete_state);
         good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS &&
                CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
     }
@@ -173,11 +176,4 @@ void newton_solver_free(newton_solver *s) {
     if (s->sun_solver) SUNLinSolFreeEmpty(s->sun_solver);
     if (s->sun_matrix) SUNMatFreeEmpty(s->sun_matrix);
     newton_free(s->matrix);
-    free(s->rate_work), free(s->rate_tangent_work), free(s->seeds);
-    free(s->acceleration);
-    free(s);
-}
-
-double newton_solver_linearizations(const newton_solver *s) {
-    return s ? s->linearizations : 0;
 }

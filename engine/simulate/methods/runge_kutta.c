@@ -1,118 +1,83 @@
-/* runge_kutta.c — the stepper `erk`: an explicit Runge–Kutta method of order 8 (dop853.h).
+/* runge_kutta.c — stepper `erk`: DOP853, an explicit Runge–Kutta method of order 8 (dop853_template.h).
  *
- * Each step begins anew from one state: nothing has to be rebuilt after an event, the projection takes effect at once,
- * and all that a step costs beside its twelve evaluations is their weighted sums. It is not ARKODE's ERKStep: its order 6
- * (Verner) takes forty times the evaluations on a double pendulum at an error of 1e-8, and with these coefficients, whose
- * second error estimate it has no place for, 1.8 times as many and as packaged five times the time (Adams: nine times).
- * Its dense output has order 5 at most; this one has order 7 at three evaluations a step, made when asked for. */
-#include "engine/simulate/dop853.h"
-#include "engine/simulate/stepper.h"
+ * Each step starts from one state: nothing is rebuilt after an event, projection takes effect at once, and the cost of a
+ * step is twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner) takes forty times
+ * the evaluations on a double pendulum at an error of 1e-8. With these coefficients, whose second error estimate it does
+ * not support, it takes 1.8 times as many, and five times the time (Adams: nine times). Its dense output has order 5 at
+ * most; this one has order 7 and costs three evaluations a step, made on demand. */
+#include "engine/simulate/methods/stepper.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The next step from the last: h (SAFE / error^(1/8)), within bounds; as in DOP853, but for SAFE, which saves a third of
- * the steps that are rejected. The first one may be far too
- * small (a system at rest). Where the rates fail the step shrinks by REFUSED. */
-static const double SAFE = 0.8, SHRINK = 1.0 / 3, GROW = 6, GROW_FIRST = 1e4, REFUSED = 0.25;
-/* Where the boundary of stability meets the negative real axis (Hairer & Wanner, Solving ODEs II, IV.2). */
-static const double STABLE = 6.1;
-/* Tight tolerances feel stiffness before stability does: at h |λ| = 2 the error is that of a part of the motion that decays,
- * follows the rest, and would need no such steps. It shows as rates that change against the state. Forty steps in which
- * it falls to a quarter and less are its end if it were the motion itself; what oscillates changes at right angles. */
+#define DOP853_STATE dop853_scalar
+#define DOP853_REAL double
+#define DOP853_BLOCK 4
+#define DOP853_FACTOR double
+#define DOP853_SCALE_FACTOR(h, c) ((h) * (c))
+#define DOP853_SCALE_SUM(h, sum) (sum)
+#include "engine/simulate/methods/dop853_template.h"
+
+static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, const double *c, size_t count,
+                                     const double *from, double *out) {
+    dop853_scalar_sum_body(d, h, c, count, from, out);
+}
+
+/* The next step is h (SAFE / error^(1/8)), within bounds, as in DOP853, except that this SAFE saves a third of the rejected
+ * steps. The first step may be far too short (a system at rest). If the rates fail, the step shrinks by REFUSED. */
+static const double SAFE = 0.8, GROW_FIRST = 1e4, REFUSED = 0.25;
+/* At tight tolerances stiffness shows before stability bounds the step: at h |λ| = DECAYS the error is that of a fast
+ * decaying part of the motion, whose rates change against the state. Over forty steps such a part falls to a quarter and
+ * less, so it is not the motion itself; oscillations change at right angles. */
 static const double DECAYS = 1.5, AGAINST = -0.9;
-enum { TERMS = 7, AT_ONCE = 4 }; /* of the continuous extension; components that are summed together */
 
 typedef struct runge_kutta {
     stepper base;
-    double t, h, last, most;        /* h: the step to try next, 0: to be found; last: its beginning is t − last */
-    double *memory;                 /* of all vectors */
-    double *y, *before, *weights;   /* at t, at t − last; of errors */
-    double *scratch, *k;            /* k: DOP853_ALL rates of `length` each; the first and the one at `ahead` */
-    double *dense;                  /* TERMS · length */
-    bool begun, extended, rejected; /* k[0] is there; dense is; the last try was */
-    stepper_counts count;
+    dop853_scalar steps;            /* the last step, or the one that is tried; its t: where the next one starts */
+    double next_h, most;            /* length to try next, 0: not known yet; bound */
+    double *weights;                /* error weights */
+    bool begun, extended, rejected; /* slope 0 is known; dense terms are; the last try was rejected */
+    bool taken;                     /* `next` is the state, not y */
 } runge_kutta;
 
-static double *stage(const runge_kutta *w, size_t i) {
-    return w->k + i * w->base.problem->length;
+static double *slope(const runge_kutta *w, size_t i) {
+    return dop853_scalar_slope(&w->steps, i);
 }
 
-static int rates(runge_kutta *w, double t, const double *y, double *dy) {
-    const stepper_problem *p = w->base.problem;
-    w->count.rhs++;
-    return p->rates(p->user, t, y, dy);
+static int count_rates(void *context, const double *t, const double *y, double *dy) {
+    runge_kutta *w = context;
+    w->base.counts.rhs++;
+    return w->base.problem->rates(w->base.problem->user, *t, y, dy);
 }
 
-/* out := y + h Σ_j c_j k_j, j < count; y NULL: 0. */
-static void combine(const runge_kutta *w, const double *y, double h, const double *c, size_t count, double *out) {
-    size_t length = w->base.problem->length, used = 0, at[DOP853_ALL];
-    double factor[DOP853_ALL];
-    for (size_t j = 0; j < count; j++) {
-        if (c[j] == 0) continue;
-        factor[used] = h * c[j];
-        at[used++] = j * length;
-    }
-    size_t i = 0;
-    for (; i + AT_ONCE <= length; i += AT_ONCE) {
-        double sum[AT_ONCE] = {0};
-        for (size_t j = 0; j < used; j++)
-            for (size_t e = 0; e < AT_ONCE; e++) sum[e] += factor[j] * w->k[at[j] + i + e];
-        for (size_t e = 0; e < AT_ONCE; e++) out[i + e] = (y ? y[i + e] : 0) + sum[e];
-    }
-    for (; i < length; i++) {
-        double sum = 0;
-        for (size_t j = 0; j < used; j++) sum += factor[j] * w->k[at[j] + i];
-        out[i] = (y ? y[i] : 0) + sum;
-    }
-}
-
-static double norm(const runge_kutta *w, const double *x) {
-    size_t length = w->base.problem->length;
-    double sum = 0;
-    for (size_t i = 0; i < length; i++) {
-        double e = x[i] * w->weights[i];
-        sum += e * e;
-    }
-    return sqrt(sum / (double)length);
+static int rates_at(runge_kutta *w, double t, const double *y, double *dy) {
+    return count_rates(w, &t, y, dy);
 }
 
 /* --- opening and closing ----------------------------------------------------------------------------------------------- */
 
-static void runge_kutta_close(stepper *s) {
-    runge_kutta *w = (runge_kutta *)s;
-    free(w->memory);
-    free(w);
-}
-
 static bool runge_kutta_restart(stepper *s, double t, const double *y, double step) {
     runge_kutta *w = (runge_kutta *)s;
-    w->t = t;
-    w->h = step;
-    w->last = 0;
-    w->begun = w->extended = w->rejected = false;
-    memcpy(w->y, y, s->problem->length * sizeof *y);
+    w->steps.t = t;
+    w->next_h = step;
+    s->last = 0;
+    w->begun = w->extended = w->rejected = w->taken = false;
+    memcpy(w->steps.y, y, s->problem->length * sizeof *y);
     return true;
 }
 
 static stepper *runge_kutta_open(const stepper_problem *p, double t, const double *y) {
-    size_t length = p->length;
-    runge_kutta *w = calloc(1, sizeof *w);
-    if (!w) return NULL;
-    w->base = (stepper){&stepper_erk, p};
+    runge_kutta *w = arena_alloc(p->memory, 1, sizeof *w);
+    double *vectors = arena_alloc(p->memory, (DOP853_VECTORS + 1) * p->length, sizeof *vectors);
+    if (!w || !vectors) return NULL;
+    w->base = (stepper){.kind = &stepper_erk, .problem = p, .message = ""};
     w->most = INFINITY;
-    w->y = w->memory = calloc((4 + DOP853_ALL + TERMS) * length, sizeof *w->y);
-    if (!w->memory) {
-        free(w);
-        return NULL;
-    }
-    w->before = w->y + length;
-    w->weights = w->before + length;
-    w->scratch = w->weights + length;
-    w->k = w->scratch + length;
-    w->dense = w->k + DOP853_ALL * length;
+    w->steps.rates = count_rates;
+    w->steps.context = w;
+    dop853_scalar_init(&w->steps, p->length, vectors);
+    w->weights = vectors + DOP853_VECTORS * p->length;
     (void)runge_kutta_restart(&w->base, t, y, 0);
     return &w->base;
 }
@@ -124,199 +89,160 @@ static bool runge_kutta_limit(stepper *s, double most) {
 
 /* --- steps -------------------------------------------------------------------------------------------------------------- */
 
-/* From how fast the rates change over a small step of Euler's (Hairer, Nørsett & Wanner, II.4). */
-static int first_step(runge_kutta *w) {
-    size_t length = w->base.problem->length;
-    double *next = w->scratch, *change = stage(w, 1), *k = stage(w, 0);
-    double size = norm(w, w->y), rate = norm(w, k), small = size < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * size / rate;
-    small = fmin(small, fmin(w->most, w->base.problem->stop - w->t));
-    for (size_t i = 0; i < length; i++) next[i] = w->y[i] + small * k[i];
-    w->h = small;
-    int flag = rates(w, w->t + small, next, change);
-    if (flag != 0) return flag < 0 ? flag : 0; /* the step itself will tell */
+/* Finds the first step from the change of the rates over a short step of Euler's method (Hairer, Nørsett & Wanner, II.4). */
+static int find_first_step(runge_kutta *w) {
+    dop853_scalar *d = &w->steps;
+    size_t length = d->length;
+    double *change = slope(w, 1), *k = slope(w, 0);
+    double rate = stepper_norm(k, w->weights, length);
+    double small = dop853_probe(stepper_norm(d->y, w->weights, length), rate);
+    small = fmin(small, fmin(w->most, w->base.problem->stop - d->t));
+    for (size_t i = 0; i < length; i++) d->stage[i] = d->y[i] + small * k[i];
+    w->next_h = small;
+    int flag = rates_at(w, d->t + small, d->stage, change);
+    if (flag != 0) return flag < 0 ? flag : 0; /* the step itself will fail as well */
     for (size_t i = 0; i < length; i++) change[i] -= k[i];
-    double most = fmax(rate, norm(w, change) / small);
-    w->h = fmin(100 * small, most <= 1e-15 ? fmax(1e-6, 1e-3 * small) : pow(0.01 / most, 1.0 / 8));
+    double most = fmax(rate, stepper_norm(change, w->weights, length) / small);
+    w->next_h = fmin(100 * small, most <= 1e-15 ? fmax(1e-6, 1e-3 * small) : pow(0.01 / most, 1.0 / 8));
     return 0;
 }
 
-/* What is tried: not past the stop, nor a sliver short of it. */
-static double bounded(const runge_kutta *w) {
-    double h = fmin(w->h, w->most), left = w->base.problem->stop - w->t;
+/* Returns the step to try, which ends neither after the stop nor slightly before it. */
+static double bounded_step(const runge_kutta *w) {
+    double h = fmin(w->next_h, w->most), left = w->base.problem->stop - w->steps.t;
     return left <= fmin(1.01 * h, w->most) ? left : h;
 }
 
-/* The stages of a step from w->y; the new state in w->before. */
-static int try_stages(runge_kutta *w, double h) {
-    for (size_t i = 1; i < DOP853_STAGES; i++) {
-        combine(w, w->y, h, dop853_a[i], i, w->scratch);
-        int flag = rates(w, w->t + dop853_c[i] * h, w->scratch, stage(w, i));
-        if (flag != 0) return flag;
-    }
-    combine(w, w->y, h, dop853_a[DOP853_STAGES], DOP853_STAGES, w->before);
-    return 0;
+/* The combination of both estimates, which falls as h^8 (loc. cit., II.10, and its program DOP853). */
+static double estimate_error(runge_kutta *w) {
+    static const double one = 1;
+    double *x = slope(w, DOP853_STAGES);
+    dop853_scalar_sum(&w->steps, &one, dop853_error_5, DOP853_STAGES, NULL, x);
+    double fifth = stepper_norm(x, w->weights, w->steps.length);
+    dop853_scalar_sum(&w->steps, &one, dop853_error_3, DOP853_STAGES, NULL, x);
+    double third = stepper_norm(x, w->weights, w->steps.length), both = sqrt(fifth * fifth + 0.01 * third * third);
+    return both > 0 ? w->steps.h * fifth * fifth / both : 0;
 }
 
-/* Both estimates together fall as h^8 (loc. cit., II.10, and its program DOP853). */
-static double error_of(runge_kutta *w, double h) {
-    double *x = stage(w, DOP853_STAGES);
-    combine(w, NULL, 1, dop853_error_5, DOP853_STAGES, x);
-    double fifth = norm(w, x);
-    combine(w, NULL, 1, dop853_error_3, DOP853_STAGES, x);
-    double third = norm(w, x), both = sqrt(fifth * fifth + 0.01 * third * third);
-    return both > 0 ? h * fifth * fifth / both : 0;
-}
-
-/* Whether rates that differ by `slopes` at the same time at states that differ by `states` are those of a stiff system. */
+/* Whether rates that differ by `slopes`, at states that differ by `states` at the same time, are those of a stiff system. */
 static bool shows_stiffness(const double *slopes, const double *states, double h, size_t length) {
-    double slope = 0, state = 0, product = 0;
+    double rate = 0, state = 0, product = 0;
     for (size_t i = 0; i < length; i++) {
-        slope += slopes[i] * slopes[i];
+        rate += slopes[i] * slopes[i];
         state += states[i] * states[i];
         product += slopes[i] * states[i];
     }
-    if (h * h * slope > STABLE * STABLE * state) return true;
-    return h * h * slope > DECAYS * DECAYS * state && product < AGAINST * sqrt(slope * state);
+    if (h * h * rate > DOP853_STABLE * DOP853_STABLE * state) return true;
+    return h * h * rate > DECAYS * DECAYS * state && product < AGAINST * sqrt(rate * state);
 }
 
-/* Brings the new state onto the constraints and evaluates its rates, with which the next step begins. w->scratch holds
- * the state of the last stage, at the same time. */
-static int settle(runge_kutta *w, double h) {
+/* Projects the new state and evaluates its rates, with which the next step begins. `stage` is the state of the last stage,
+ * at the same time. */
+static int complete_step(runge_kutta *w) {
     const stepper_problem *p = w->base.problem;
-    size_t length = p->length;
-    double t = w->t + h, *y = w->before, *last = stage(w, DOP853_STAGES - 1), *new = stage(w, DOP853_STAGES);
-    double *states = stage(w, DOP853_STAGES + 1); /* the continuous extension's, which begins anew */
-    for (size_t i = 0; i < length; i++) states[i] = y[i] - w->scratch[i];
+    dop853_scalar *d = &w->steps;
+    size_t length = d->length;
+    double *y = d->next, *last = slope(w, DOP853_STAGES - 1), *new = slope(w, DOP853_STAGES);
+    double *states = slope(w, DOP853_STAGES + 1); /* free until the continuous extension */
+    for (size_t i = 0; i < length; i++) states[i] = y[i] - d->stage[i];
     if (p->project) {
-        w->count.projections++;
-        int flag = p->project(p->user, t, y, w->scratch, NULL);
+        w->base.counts.projections++;
+        int flag = p->project(p->user, d->t + d->h, y, d->stage, NULL);
         if (flag != 0) return flag;
-        for (size_t i = 0; i < length; i++) y[i] += w->scratch[i];
+        for (size_t i = 0; i < length; i++) y[i] += d->stage[i];
     }
-    int flag = rates(w, t, y, new);
+    int flag = rates_at(w, d->t + d->h, y, new);
     if (flag != 0) return flag;
-    for (size_t i = 0; i < length; i++) w->scratch[i] = new[i] - last[i];
-    if (shows_stiffness(w->scratch, states, h, length)) w->count.stiff++;
+    for (size_t i = 0; i < length; i++) d->stage[i] = new[i] - last[i];
+    if (shows_stiffness(d->stage, states, d->h, length)) w->base.counts.stiff++;
     return 0;
 }
 
-static int begin(runge_kutta *w) {
+static int begin_step(runge_kutta *w) {
     const stepper_problem *p = w->base.problem;
-    if (w->begun) { /* the rates at the end of the last step */
-        memcpy(stage(w, 0), stage(w, DOP853_STAGES), p->length * sizeof(double));
-        return p->weights(p->user, w->y, w->weights);
+    dop853_scalar *d = &w->steps;
+    if (w->taken) {
+        double *end = d->next;
+        d->next = d->y;
+        d->y = end;
+        w->taken = false;
     }
-    int flag = rates(w, w->t, w->y, stage(w, 0));
-    if (flag == 0) flag = p->weights(p->user, w->y, w->weights);
-    if (flag == 0 && w->h == 0) flag = first_step(w);
+    if (w->begun) { /* the rates at the end of the last step are known */
+        memcpy(slope(w, 0), slope(w, DOP853_STAGES), p->length * sizeof(double));
+        return p->weights(p->user, d->y, w->weights);
+    }
+    int flag = rates_at(w, d->t, d->y, slope(w, 0));
+    if (flag == 0) flag = p->weights(p->user, d->y, w->weights);
+    if (flag == 0 && w->next_h == 0) flag = find_first_step(w);
     w->begun = flag == 0;
     return flag;
 }
 
-/* The step is taken: w->before and w->y change places. */
-static void accept(runge_kutta *w, double h, double factor) {
-    double *y = w->before, left = w->base.problem->stop - w->t;
-    w->before = w->y;
-    w->y = y;
-    w->t = h == left ? w->base.problem->stop : w->t + h;
-    w->last = h;
-    w->h = h * (w->rejected ? fmin(factor, 1) : factor);
+static void accept_step(runge_kutta *w, double factor) {
+    dop853_scalar *d = &w->steps;
+    double stop = w->base.problem->stop;
+    d->t = d->h == stop - d->t ? stop : d->t + d->h;
+    w->base.last = d->h;
+    w->next_h = d->h * (w->rejected ? fmin(factor, 1) : factor);
     w->rejected = w->extended = false;
-    w->count.steps++;
+    w->taken = true;
+    w->base.counts.steps++;
 }
 
 static step_result runge_kutta_step(stepper *s, double *t, double *y) {
     runge_kutta *w = (runge_kutta *)s;
+    dop853_scalar *d = &w->steps;
     step_result why = STEP_TOO_ERRONEOUS;
-    int flag = begin(w);
+    assert(d->length == s->problem->length && d->t <= s->problem->stop);
+    int flag = begin_step(w);
     if (flag != 0) return flag < 0 ? STEP_ENDED : STEP_NOT_EVALUATED;
     for (;;) {
-        double h = bounded(w), factor = REFUSED, error = 0;
-        if (!(h > 4 * DBL_EPSILON * fabs(w->t))) return why;
-        flag = try_stages(w, h);
-        if (flag == 0) error = error_of(w, h);
-        if (flag == 0) factor = fmin(w->last > 0 ? GROW : GROW_FIRST, fmax(SHRINK, SAFE * pow(error, -1.0 / 8)));
+        double factor = REFUSED, error = 0;
+        d->h = bounded_step(w);
+        if (!(d->h > 4 * DBL_EPSILON * fabs(d->t))) return why;
+        flag = dop853_scalar_try(d);
+        if (flag == 0) error = estimate_error(w);
+        if (flag == 0)
+            factor = fmin(s->last > 0 ? DOP853_GROW : GROW_FIRST, fmax(DOP853_SHRINK, SAFE * pow(error, -1.0 / 8)));
         if (flag == 0 && error <= 1) {
-            flag = settle(w, h);
+            flag = complete_step(w);
             if (flag == 0) {
-                accept(w, h, factor);
-                *t = w->t;
-                memcpy(y, w->y, s->problem->length * sizeof *y);
+                accept_step(w, factor);
+                *t = d->t;
+                memcpy(y, d->next, d->length * sizeof *y);
                 return STEP_TAKEN;
             }
             factor = REFUSED;
         }
         if (flag < 0) return STEP_ENDED;
         why = flag > 0 ? STEP_NOT_EVALUATED : STEP_TOO_ERRONEOUS;
-        w->h = h * factor;
+        w->next_h = d->h * factor;
         w->rejected = true;
     }
 }
 
 /* --- between steps -------------------------------------------------------------------------------------------------------- */
 
-/* The terms of the continuous extension of the last step. Its first two see to the ends: with a projected end it stays
- * continuous. What is evaluated for it is not counted: rows are no part of the steps. */
-static bool extend(runge_kutta *w) {
-    const stepper_problem *p = w->base.problem;
-    size_t length = p->length;
-    double h = w->last, start = w->t - h, *F = w->dense;
-    const double *first = stage(w, 0), *last = stage(w, DOP853_STAGES);
-    for (size_t i = DOP853_STAGES + 1; i < DOP853_ALL; i++) {
-        combine(w, w->before, h, dop853_a[i], i, w->scratch);
-        if (p->rates(p->user, start + dop853_c[i] * h, w->scratch, stage(w, i)) != 0) return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        F[i] = w->y[i] - w->before[i];
-        F[length + i] = h * first[i] - F[i];
-        F[2 * length + i] = 2 * F[i] - h * (first[i] + last[i]);
-    }
-    for (size_t f = 3; f < TERMS; f++) combine(w, NULL, h, dop853_dense[f - 3], DOP853_ALL, F + f * length);
-    w->extended = true;
-    return true;
-}
-
 static bool runge_kutta_interpolate(stepper *s, double t, double *y) {
     runge_kutta *w = (runge_kutta *)s;
-    size_t length = s->problem->length;
-    if (!w->extended && !extend(w)) return false;
-    double part = (t - (w->t - w->last)) / w->last, rest = 1 - part;
-    for (size_t i = 0; i < length; i++) {
-        const double *F = w->dense + i;
-        double sum = F[5 * length] + part * F[6 * length];
-        sum = F[3 * length] + part * (F[4 * length] + rest * sum);
-        sum = F[length] + part * (F[2 * length] + rest * sum);
-        y[i] = w->before[i] + part * (F[0] + rest * sum);
-    }
+    assert(w->taken);
+    double start = w->steps.t - s->last, part = (t - start) / s->last;
+    long rhs = s->counts.rhs; /* evaluations for dense output are not counted: counts must not depend on the rows */
+    if (!w->extended && dop853_scalar_extend(&w->steps, &start) != 0) return false;
+    s->counts.rhs = rhs;
+    w->extended = true;
+    dop853_scalar_interpolate(&w->steps, &part, y);
     return true;
-}
-
-static double runge_kutta_last_step(const stepper *s) {
-    return ((const runge_kutta *)s)->last;
-}
-
-static stepper_counts runge_kutta_count(const stepper *s) {
-    return ((const runge_kutta *)s)->count;
-}
-
-static const char *runge_kutta_message(const stepper *s) {
-    (void)s;
-    return "";
 }
 
 const stepper_kind stepper_erk = {
-    .name = "erk",
     .safety = 0.03,
     .projects = true,
     .rough_stages = true,
     .stiff_of_many = 40,
     .open = runge_kutta_open,
-    .close = runge_kutta_close,
     .restart = runge_kutta_restart,
     .limit = runge_kutta_limit,
     .step = runge_kutta_step,
-    .last_step = runge_kutta_last_step,
     .interpolate = runge_kutta_interpolate,
-    .count = runge_kutta_count,
-    .message = runge_kutta_message,
 };

@@ -1,88 +1,109 @@
-/* stepper.h — what takes the steps of an integration, behind one table of functions.
+/* stepper.h — interface of the integration methods: each method is a table of functions.
  *
- * A stepper knows y' = f(t, y) and nothing of mechanics; what it is to integrate asks it for steps, one after the other,
- * and for states within the last one. Another method is another file and a table. */
-#ifndef HAMEL_SIMULATE_STEPPER_H
-#define HAMEL_SIMULATE_STEPPER_H
+ * A stepper integrates y' = f(t, y) and uses no mechanics. The functions of its problem supply rates, weights, projections
+ * and the linear solver of an implicit method. A new method needs a file and a table. */
+#ifndef HAMEL_SIMULATE_METHODS_STEPPER_H
+#define HAMEL_SIMULATE_METHODS_STEPPER_H
 
-#include "engine/simulate/forward.h"
-#include "engine/simulate/newton_solver.h"
+#include "engine/base/arena.h"
+#include "engine/simulate/methods/forward_sensitivity.h"
 
-/* What is integrated. Borrowed, and constant while a stepper is open. Functions get `user` and return 0, a positive value
- * where a shorter step may help, or a negative one to end the integration. */
+#include <math.h>
+
+/* The problem, borrowed and constant while a stepper is open. Its functions get `user` and return 0, a positive value if a
+ * shorter step may help, or a negative one to end the integration. */
 typedef struct stepper_problem {
-    size_t length; /* of y */
-    double stop;   /* never passed */
+    size_t length; /* length of y */
+    double stop;   /* time that steps never pass */
+    arena *memory; /* memory of the stepper's workspaces; its owner frees it after the stepper is closed */
     void *user;
     int (*rates)(void *user, double t, const double *y, double *dy);
-    int (*weights)(void *user, const double *y,
-                   double *weights); /* of errors: their weighted root mean square is ≤ 1 */
-    /* correction := what brings y onto the constraints; `error` (may be NULL) loses what leads off them. NULL: nothing
-     * to keep. */
+    /* Computes error weights. An error is acceptable if its weighted root mean square is at most 1. */
+    int (*weights)(void *user, const double *y, double *weights);
+    /* Sets `correction` to the change that brings y onto the constraints, and removes the component off the constraints from
+     * `error` (may be NULL). The function is NULL if there are no constraints. */
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
-    /* Of the state whose rates were asked for last: its distance from dependence (kkt_margin), relative to the largest. */
+    /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest margin of the run. */
     double (*margin)(void *user);
-    /* Rates of the sensitivities beside the state, for `forward`, or NULL where there are none. */
-    int (*rates_along)(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
+    /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory whose nonlinear solver is Newton's. The solver must remain
+     * valid until the stepper is closed. Used by implicit methods only. Returns false on failure. */
+    bool (*attach_linear_solver)(void *user, void *cvode, SUNContext context);
+    /* Sensitivities next to the state, and their rates; NULL without sensitivities. */
     forward *forward;
-    /* For the matrix of an implicit method. */
-    variables *variables;
-    kinetics *kinetics;
-    const double *velocity;
+    int (*forward_rates)(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
 } stepper_problem;
 
 typedef enum step_result {
     STEP_TAKEN,
-    STEP_ENDED,          /* a function has ended it */
-    STEP_NOT_EVALUATED,  /* a function fails, however short the step is */
-    STEP_TOO_ERRONEOUS,  /* the error test fails with the smallest step */
-    STEP_NOT_CONVERGENT, /* the nonlinear iteration fails with the smallest step */
-    STEP_TOO_SHORT,      /* there is hardly anything between the start and the stop */
-    STEP_REFUSED         /* for another reason, told in the message */
+    STEP_ENDED,          /* a function of the problem ended the integration */
+    STEP_NOT_EVALUATED,  /* a function of the problem fails even for the smallest step */
+    STEP_TOO_ERRONEOUS,  /* the error test fails for the smallest step */
+    STEP_NOT_CONVERGENT, /* the nonlinear iteration fails for the smallest step */
+    STEP_TOO_SHORT,      /* start and stop are too close to each other */
+    STEP_REFUSED         /* another failure, described by stepper.message */
 } step_result;
 
 typedef struct stepper_counts {
-    double steps, rhs, jacobians, projections;
-    double stiff; /* signs of stiffness: what they are is the method's */
+    long steps, rhs, jacobians, projections;
+    long stiff; /* indications of stiffness; each method defines its own */
 } stepper_counts;
+
+static inline stepper_counts stepper_add_counts(stepper_counts a, stepper_counts b) {
+    return (stepper_counts){a.steps + b.steps, a.rhs + b.rhs, a.jacobians + b.jacobians, a.projections + b.projections,
+                            a.stiff + b.stiff};
+}
 
 typedef struct stepper stepper;
 
 typedef struct stepper_kind {
-    const char *name;
-    /* On tolerances: a method bounds the error of a step; what a user reads rtol as is the error of the result, which
-     * steps add up to. */
+    /* Factor on tolerances: a method bounds the error of a step, but users expect rtol to bound the error of the result,
+     * which accumulates over steps. */
     double safety;
-    bool implicit;        /* evaluates the rates at states that are solved for */
-    bool projects;        /* each step, where problem->project is given */
-    bool rough_stages;    /* evaluates the rates at states that are far less exact than its steps */
-    double stiff_of_many; /* signs in fifty steps that mean a stiff system */
-    /* From y at t. NULL without memory. */
+    bool implicit;      /* whether the method solves nonlinear systems for the states at which it evaluates rates */
+    bool projects;      /* whether each step is projected if problem->project is set */
+    bool rough_stages;  /* whether rates are evaluated at states that are far less accurate than the steps */
+    long stiff_of_many; /* number of `stiff` counts in fifty steps from which the system counts as stiff */
+    /* Starts from y at t. Returns NULL if out of memory or if the library fails. */
     stepper *(*open)(const stepper_problem *p, double t, const double *y);
-    void (*close)(stepper *s);
-    /* Once more from y at t; counts go on. `step`: the first one to try, 0 to find one. */
+    void (*close)(stepper *s); /* destroys handles of libraries; NULL if there are none */
+    /* Restarts from y at t and keeps the counts. `step` is the first step to try; 0 lets the stepper choose it. */
     bool (*restart)(stepper *s, double t, const double *y, double step);
-    bool (*limit)(stepper *s, double most); /* no longer steps from now on; INFINITY: any */
-    /* One step; *t and y[length] are where it ends. */
+    bool (*limit)(stepper *s, double most); /* sets an upper bound on all further steps; INFINITY removes it */
+    /* Takes one step and sets *t and y[length] to its end. */
     step_result (*step)(stepper *s, double *t, double *y);
-    double (*last_step)(const stepper *s);
-    bool (*interpolate)(stepper *s, double t, double *y);                  /* within the last step */
-    bool (*interpolate_along)(stepper *s, double t, double *const *along); /* NULL: takes no sensitivities */
-    stepper_counts (*count)(const stepper *s);                             /* since it was opened */
-    const char *(*message)(const stepper *s);                              /* "": none */
+    bool (*interpolate)(stepper *s, double t, double *y); /* within the last step */
+    bool (*interpolate_forward)(stepper *s, double t,
+                                double *const *along); /* NULL if the method does not support sensitivities */
 } stepper_kind;
 
-/* First member of each kind's own struct. */
+/* First member of the struct of each method. */
 struct stepper {
     const stepper_kind *kind;
     const stepper_problem *problem;
+    double last;           /* length of the last step */
+    stepper_counts counts; /* counts since `open`; evaluations for dense output are not counted */
+    const char *message;   /* message of the library after a failure, or "" */
 };
+
+static inline void stepper_close(stepper *s) {
+    if (s && s->kind->close) s->kind->close(s);
+}
+
+/* Returns the weighted root mean square of x[length]. */
+static inline double stepper_norm(const double *x, const double *weights, size_t length) {
+    double sum = 0;
+    for (size_t i = 0; i < length; i++) {
+        double e = x[i] * weights[i];
+        sum += e * e;
+    }
+    return sqrt(sum / (double)length);
+}
 
 extern const stepper_kind stepper_adams, stepper_bdf; /* multistep.c */
 extern const stepper_kind stepper_erk;                /* runge_kutta.c */
 extern const stepper_kind stepper_collocation;        /* collocation.c */
 
-/* The instant within the last step of stepper_collocation at which constraints are dependent; NAN: none. */
+/* Returns the time within the last step of stepper_collocation at which the constraints are singular, or NAN. */
 double collocation_instant(const stepper *s);
 
 #endif

@@ -1,9 +1,10 @@
-/* vector_ops.c — plain loops that the compiler vectorizes.
+/* vector_ops.c — vector operations as plain loops that the compiler vectorizes.
  *
- * z may be the same vector as x or y, element by element, so nothing is declared restrict. The case a = −b of a linear
- * sum keeps the form a·(x − y): with fused multiply-add, equal entries would otherwise leave rounding noise. */
-#include "engine/simulate/vector_ops.h"
+ * z may be the same vector as x or y, element by element, so nothing is declared restrict. A linear sum
+ * with a = −b is evaluated as a·(x − y): with fused multiply-add, equal entries would otherwise leave rounding noise. */
+#include "engine/simulate/methods/vector_ops.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static realtype weighted_rms(N_Vector x, N_Vector w) {
 static int linear_combination(int count, realtype *c, N_Vector *x, N_Vector z) {
     sunindextype n = length(z);
     realtype *r = data(z);
+    assert(count > 0);
     const realtype *p = data(x[0]); /* z may be x[0], but none of the others */
     for (sunindextype i = 0; i < n; i++) r[i] = c[0] * p[i];
     for (int k = 1; k < count; k++) {

@@ -1,40 +1,129 @@
-/* passage.h — what comes out of a place where constraints are nearly dependent must be what went in.
+/* singularity.h — singular configurations: instants at which constraints become linearly dependent.
  *
- * Where rows of A become dependent for an instant, motions branch, and errors of the size δ move the velocity by δ/s² at
- * the distance s (kkt_margin): nothing in error control notices that another branch was taken. So the state before such
- * a place is kept and held against the one behind it. Along one motion
- *   the Jacobi integral, where it is conserved, does not change: by no more than a step's tolerances, many times over, amount to;
- *   velocities change by what the accelerations on both sides make of the time in between (the trapezoidal rule): onto
- *   another branch they jump by their own size. Long steps of the crossing method check this themselves.
- * Only places are judged that may have been dependent in truth: an instant was found (crossing.h), or the margin fell
- * below √rtol, where the tolerance no longer tells branches apart. A run that fails is cut off there. */
-#ifndef HAMEL_SIMULATE_PASSAGE_H
-#define HAMEL_SIMULATE_PASSAGE_H
+ * At a singular configuration branches of the motion meet (a linkage is stretched out), and a mechanism follows the branch
+ * that its velocity is tangent to. At the distance s from it (the rank margin, kkt_margin) an error δ of the positions
+ * changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch, undetected by error
+ * control.
+ *
+ *     nearby.c         rates near a singular configuration, and errors if a method cannot pass it
+ *     interpolation.c  interpolation of a state close to it from states on both sides
+ *     detection.c      detection of singular configurations in the last step
+ *     branch_check.c   check that the motion stays on its branch across it
+ *
+ * methods/collocation.c takes the step across a singular configuration. */
+#ifndef HAMEL_SIMULATE_SINGULARITY_H
+#define HAMEL_SIMULATE_SINGULARITY_H
 
-#include "engine/simulate/lane.h"
+#include "engine/dynamics/dynamics.h"
 
-typedef struct passage {
-    double *v, *a; /* n each, borrowed: before */
-    bool inside, crossed;
-    bool noted;                   /* in the last step */
-    bool rough;                   /* met or crossed by a method that does not judge its own steps */
-    double t, balance, tolerance; /* before: time, h − W, and what the tolerances amount to in h */
-    double least;                 /* margin met since, relative to the largest of the run */
-    double at;                    /* of the last instant found */
-    char names[300];              /* of the constraints that became dependent there; may be empty */
-} passage;
+typedef struct integrator integrator;
+typedef struct trajectory trajectory;
 
-/* An instant of dependence at t has been found in the last step; `names` (may be NULL): of the constraints. */
-void passage_note(passage *p, double t, const char *names);
+/* --- interpolation ------------------------------------------------------------------------------------------------------
+ *
+ * Rounding alone changes velocities by ε/s² of their size, and accelerations and multipliers by more. At the singular
+ * configuration they are not determined. Along one branch of the motion all of them are smooth. They are therefore
+ * interpolated from ten states of that branch, ±d to ±5d along the velocity, each projected onto the constraints. The error
+ * is d¹⁰/252 times the tenth derivative. */
+typedef struct singular_state {
+    double *q, *v, *a, *lambda; /* n, n, n, m: the interpolated state */
+    double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
+    double *place;              /* 3n + m: the state that is evaluated for the interpolation */
+} singular_state;
 
-/* Takes the last step of the lane into account. HAMEL_INTEGRATION when the motion behind is not that before. */
-hamel_status passage_follow(passage *p, lane *l, hamel_error *error) HAMEL_CHECKED;
+/* Returns false if out of memory. */
+bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model);
 
-/* Whether the lane has just been so near that a projection moves velocities by more than the tolerance: such a state says
- * nothing about the motion. */
-bool passage_is_deep(const passage *p, const lane *l);
+/* Interpolates x at the state near (q, v) at t, which may be off the constraints, from states at multiples of d. The dynamics
+ * have then evaluated one of those states. Returns HAMEL_INCOMPATIBLE if no state on the constraints is found for one of
+ * them; otherwise the status of the solution. */
+hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
+                                        double d) HAMEL_CHECKED;
 
-/* An event has changed the motion: what was before does not count. */
-void passage_forget(passage *p);
+/* Searches, starting from d, for the distance at which the rank margin on both sides is between `least` and 2 · `least` and
+ * at least `rank` constraints are independent. Returns the distance, or 0 if none is found. */
+double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
+                               double least, size_t rank);
+
+/* --- near singular configurations --------------------------------------------------------------------------------------- */
+
+/* Below this rank margin, drift off the constraints must be removed from the rates. */
+#define SINGULARITY_NEAR 0.03
+/* Above this rank margin, relative to the largest one, rounding is negligible. */
+#define SINGULARITY_REGULAR 0.015
+
+/* Replaces the rates `out` at (t, y) if the state is nearly singular. `status` is the status of their evaluation. Sets
+ * w->too_near if a rough stage must not be used. */
+hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
+                                       hamel_status status) HAMEL_CHECKED;
+
+/* Returns the rank margin of the state evaluated last, relative to the largest one, or 0 if the rank has fallen. Used by
+ * collocation. */
+double singularity_relative_margin(void *integrator);
+
+size_t singularity_rank(const integrator *w); /* number of independent constraints at the state evaluated last */
+
+/* Return whether collocation may replace the current method, and whether it must replace it after a step. */
+bool singularity_allows_collocation(const integrator *w);
+bool singularity_needs_collocation(integrator *w);
+
+/* Returns true if velocities computed from other variables and the constraints are inaccurate at this rank margin. */
+bool singularity_loses_velocities(const integrator *w, double margin);
+
+/* Finds a replacement for the state solved last, the nearest one on the constraints to (q, v) at t, if rounding matters there.
+ * *near is then true, and *found is the replacement, or NULL if none is found. Returns HAMEL_INTEGRATION if velocities
+ * are computed from other variables and are too inaccurate. */
+hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
+                                       const singular_state **found, hamel_error *error) HAMEL_CHECKED;
+
+/* Add an error and return HAMEL_INTEGRATION. The first reports that the current method cannot pass the configuration at t, the
+ * second that rounding decides the branch. */
+hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error);
+hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error);
+/* Adds a hint to an error: the change of settings that may help. */
+void singularity_suggest(const integrator *w, hamel_error *error);
+
+/* --- detection ----------------------------------------------------------------------------------------------------------
+ *
+ * Steps do not normally end at a singular configuration. The rank margin falls to zero and rises again; its minimum is
+ * searched on the dense output. */
+
+/* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then its time, and the
+ * dynamics have evaluated the state at *t. Evaluates nothing if the step was not near one. `q` and `v` are scratch, n each. */
+hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found, double *t,
+                                hamel_error *error) HAMEL_CHECKED;
+
+/* --- branch check -------------------------------------------------------------------------------------------------------
+ *
+ * The states before and after a nearly singular interval are compared. Along one branch
+ *   the Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance;
+ *   velocities change as the accelerations on both sides predict (trapezoidal rule), whereas at a change of branch they jump
+ *   by their own size. Collocation checks its long steps separately.
+ * An interval is checked only if a singular configuration was detected in it, or if the margin fell below √rtol, where the
+ * tolerance does not separate the branches. */
+typedef struct branch_check {
+    double *v, *a; /* n each, borrowed: velocities and accelerations before the interval */
+    bool inside;   /* whether the last step is in a nearly singular interval */
+    bool crossed;  /* whether a singular configuration was detected in the interval */
+    bool noted;    /* whether a singular configuration was detected in the last step */
+    bool rough;    /* whether a method other than collocation took a step with `noted` or a margin below √rtol */
+    double t, balance, tolerance; /* time, h − W and energy tolerance before the interval */
+    double least;                 /* smallest rank margin in the interval, relative to the largest of the run */
+    double at;                    /* time of the configuration detected last */
+    char names[300];              /* names of the constraints that became dependent at that time; may be empty */
+} branch_check;
+
+/* Records a singular configuration at t in the last step. `names` (may be NULL) are the names of the constraints. */
+void branch_check_note(branch_check *p, double t, const char *names);
+
+/* Updates the check by the last step of the trajectory. Returns HAMEL_INTEGRATION if the motion is on another branch. */
+hamel_status branch_check_follow(branch_check *p, trajectory *l, hamel_error *error) HAMEL_CHECKED;
+
+/* Returns true if projecting the current state would change velocities by more than the tolerance, so that the state does
+ * not represent the motion. */
+bool branch_check_is_deep(const branch_check *p, const trajectory *l);
+
+/* Discards the saved state because an event has changed the motion. */
+void branch_check_reset(branch_check *p);
 
 #endif

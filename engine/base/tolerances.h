@@ -1,0 +1,75 @@
+/* tolerances.h — tolerances that several modules share, each with its source. ε is DBL_EPSILON, 2.2e-16.
+ *
+ * A scaled residual is |Φ_c| / Σ_i |A_ci| max(1, |q_i|), or its counterpart for velocities (dynamics.h). Rounding of
+ * the state alone makes it about ε. A tolerance that only one file uses is defined in that file. */
+#ifndef HAMEL_BASE_TOLERANCES_H
+#define HAMEL_BASE_TOLERANCES_H
+
+#include <float.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* --- states on the constraints: scaled residuals ------------------------------------------------------------------ */
+
+/* Upper bound on the residuals of a state on the constraints. Newton's method squares residuals, so one step leads from
+ * 1e-9 to rounding; a larger residual after a projection means that it has failed. */
+static const double ON_CONSTRAINTS = 1e-9;
+/* Upper bound on the residual after a projection if large terms cancel: terms up to 5e4 times the scale, each rounded
+ * by ε. The coordinates of a projected state may have the same error, relative to 1 or their size. */
+static const double PROJECTION_ERROR = 1e-11;
+/* Upper bound on the residual of consistent initial values. Users give six significant digits. */
+static const double INITIAL_MISS = 1e-6;
+
+/* --- ranks -------------------------------------------------------------------------------------------------------- */
+
+/* Sine of the angle below which a row counts as dependent on others at a state whose residuals are rounding. At
+ * consistent states the sine of dependent rows is some 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
+ * Computations, 4th ed., 5.5.7). At larger angles solutions keep at least six digits. */
+static const double RANK_TOLERANCE = 1e-10;
+/* RANK_TOLERANCE for the random states of an analysis, which lie within 1e-10 of the constraints
+ * (analyze/samples.c). */
+static const double SAMPLED_RANK_TOLERANCE = 1e-9;
+/* Squared sine of the angle below which QR replaces Cholesky of A M⁻¹Aᵀ. A M⁻¹Aᵀ squares the condition number of the
+ * rows: at this angle Cholesky has lost nine of sixteen digits, QR four to five. */
+static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
+/* Compliance of a redundant row, relative to its largest entry: the iteration that removes its effect gains ten digits
+ * per step. */
+static const double COMPLIANCE = 1e-10;
+/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; rounding is far below. */
+static const double JUMP_CONTRADICTION = 1e-6;
+
+/* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts when constraints act,
+ * which may compensate for a singular M. The elimination multiplies rounding by the inverse of this ratio: with 1e-6,
+ * rounding becomes 1e-10, is not mistaken for a later pivot, and ten digits are left. */
+static const double MASS_PIVOT_KEPT = 1e-6;
+/* Smallest pivot of M accepted when constraints act, relative to the largest pivot. Near the quaternion e = (1, 0, 0,
+ * 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it. The pivot
+ * equals its diagonal entry, and the acceleration is the difference of two numbers that are larger by the inverse of
+ * the pivot. 1e-6 leaves ten digits. If M is diagonal, forces vanish with the masses. */
+static const double MASS_PIVOT_LEAST = 1e-6;
+/* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest; the rounding of a pivot
+ * if M is diagonal or no constraints act. */
+static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained) {
+    return constrained && !diagonal ? MASS_PIVOT_LEAST : (double)n * DBL_EPSILON;
+}
+
+/* --- rounding ----------------------------------------------------------------------------------------------------- */
+
+/* Factor on first-order bounds of rounding errors (graph_evaluate), for the terms of higher order and for library
+ * functions, which are accurate to a few units in the last place. */
+static const double ROUNDING_SAFETY = 8;
+
+/* --- integration -------------------------------------------------------------------------------------------------- */
+
+/* The smallest relative tolerance of an integration: below it, rounding makes the step count grow without any gain. */
+static const double RTOL_LEAST = 1e-13;
+/* Times that differ by less are the same instant, relative to the span of a run: some hundred roundings of t. */
+static const double INSTANT = 1e-13;
+/* Error of a state between projections, in tolerances of the integration: energy balances of all examples with all
+ * methods are off by up to ten tolerances (simulate/energy.c). */
+static const double STATE_UNCERTAINTY = 10;
+/* Difference in tolerances beyond which two states belong to different motions, not to integration errors of one: a
+ * hundred times STATE_UNCERTAINTY. */
+static const double ANOTHER_MOTION = 1e3;
+
+#endif

@@ -1,0 +1,114 @@
+/* dynamics_explain.c — messages for singular and inconsistent states, with the constraints or coordinates that cause
+ * them. */
+#include "engine/base/text_buffer.h"
+#include "engine/base/tolerances.h"
+#include "engine/dynamics/dynamics.h"
+#include "engine/dynamics/redundancy_report.h"
+#include "engine/dynamics/singular_angles.h"
+
+#include <math.h>
+
+/* Rank tolerance for naming constraints that become redundant: AT_DEPENDENCE, because the instant of rank loss is
+ * located to about 1e-5, or NEAR_DEPENDENCE times the rank margin if that is larger. */
+static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
+
+hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
+                                         dynamics_contradiction *out) {
+    const hamel_model *model = k->model;
+    redundancy r;
+    *out = (dynamics_contradiction){0};
+    hamel_status status = redundancy_find(&r, &model->dynamics.A, k->values, taken, k->survey.usual, RANK_TOLERANCE);
+    for (size_t set = 0; status == HAMEL_OK && set < r.count; set++) {
+        double off = redundancy_contradiction(&r, set, right);
+        if (!(off > out->off)) continue;
+        out->off = off;
+        out->last = r.dependent[set];
+        out->count = r.first[set + 1] - r.first[set];
+        redundancy_names(&r, model, set, out->names, sizeof out->names);
+    }
+    redundancy_free(&r);
+    return status;
+}
+
+bool dynamics_dependent_names(const dynamics *k, double margin, char *names, size_t size) {
+    redundancy found;
+    size_t set = 0;
+    bool any = redundancy_find(&found, &k->model->dynamics.A, k->values, k->discrete_state.active, k->survey.usual,
+                               fmax(AT_DEPENDENCE, NEAR_DEPENDENCE * margin)) == HAMEL_OK;
+    for (size_t i = 1; any && i < found.count; i++) /* sets that are always redundant have smaller residuals */
+        if (found.rest[i] > found.rest[set]) set = i;
+    any = any && found.count > 0;
+    if (any) redundancy_names(&found, k->model, set, names, size);
+    redundancy_free(&found);
+    return any;
+}
+
+static hamel_status explain_contradiction(dynamics *k, hamel_error *error) {
+    dynamics_contradiction found;
+    hamel_status status = dynamics_find_contradiction(k, k->discrete_state.active, k->b, &found);
+    if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
+    if (found.count == 0)
+        return hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
+                          "at t = %.9g the constraints contradict each other", k->t);
+    const char *pointer = k->model->system->constraints[found.last].pointer;
+    bool one = found.count == 1;
+    (void)hamel_fail(error, HAMEL_INCOMPATIBLE, pointer, 0,
+                     one ? "at t = %.9g no accelerations satisfy the constraint %s: it is off by %.3g"
+                         : "at t = %.9g the constraints %s contradict each other: their accelerations are %.3g apart",
+                     k->t, found.names, found.off);
+    hamel_suggest(error, one ? "its gradient vanishes here: change the initial values or rewrite the constraint"
+                             : "remove one of them, or make them agree");
+    return HAMEL_INCOMPATIBLE;
+}
+
+static double reach_of(const double *values, const sparse_block *p, size_t coordinate, bool rows) {
+    double most = 0;
+    for (size_t e = 0; e < p->count; e++)
+        if ((rows && (size_t)p->row[e] == coordinate) || (size_t)p->column[e] == coordinate)
+            most = fmax(most, fabs(values[e]));
+    return most;
+}
+
+/* Writes the names of coordinates that have neither inertia nor a constraint. Returns false if there are none. */
+static bool name_massless(const dynamics *k, text_buffer *text) {
+    enum { SHOWN = 8 };
+    const hamel_model *model = k->model;
+    size_t found = 0;
+    for (size_t i = 0; i < model->n && found < SHOWN; i++) {
+        if (reach_of(k->values + model->dynamics.M.at, &model->dynamics.M, i, true) > 0) continue;
+        if (reach_of(k->values + model->dynamics.A.at, &model->dynamics.A, i, false) > 0) continue;
+        text_buffer_printf(text, "%s`%s`", found++ ? ", " : "", model->system->coordinates[i].name);
+    }
+    return found > 0;
+}
+
+static void suggest_inertia(const dynamics *k, hamel_error *error) {
+    text_buffer text;
+    text_buffer_init(&text, 4096);
+    bool named = name_massless(k, &text) && text.bytes;
+    if (!k->singular_mass)
+        hamel_suggest(
+            error,
+            "near this state the mass matrix is regular: coordinates%s%s%s singular here, as angles at a pole; "
+            "start elsewhere, or use other coordinates",
+            named ? " (" : "", named ? text.bytes : "", named ? ") are" : " are");
+    else if (named)
+        hamel_suggest(error, "no mass or inertia moves with %s: give it one, or a constraint that fixes it",
+                      text.bytes);
+    else
+        hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
+    text_buffer_free(&text);
+}
+
+hamel_status dynamics_explain(dynamics *k, hamel_status status, hamel_error *error) {
+    if (status == HAMEL_CANCELED) return status;
+    if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
+    if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
+    if (!k->singular_mass && singular_angles_explain(k, error)) return HAMEL_SINGULAR;
+    (void)hamel_fail(
+        error, HAMEL_SINGULAR, "", 0,
+        "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,
+        k->model->m ? " in directions that the constraints leave free" : "");
+    suggest_inertia(k, error);
+    return HAMEL_SINGULAR;
+}

@@ -1,0 +1,31 @@
+/* newton_progress.h — stopping test for Newton's method at the level of rounding.
+ *
+ * The method squares relative errors, so the iteration ends when the next step would only change rounding. Rounding is
+ * larger if terms cancel. An iteration therefore also ends when its error is small and no longer halves. */
+#ifndef HAMEL_LINEAR_NEWTON_PROGRESS_H
+#define HAMEL_LINEAR_NEWTON_PROGRESS_H
+
+#include "engine/base/tolerances.h"
+
+#include <math.h>
+
+/* Relative sizes: the iteration ends below `rounding`; below `stalled`, it ends if a step does not halve the error. */
+typedef struct newton_tolerances {
+    double rounding, stalled;
+} newton_tolerances;
+
+/* For scaled residuals (tolerances.h): two roundings of 1; the rounding of sums a thousand times larger that cancel. */
+static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
+/* For steps relative to the solution: 1e-13 is rounding in some hundred coordinates, and a step of 1e-8 is followed by
+ * one of 1e-16 unless terms cancel. */
+static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
+
+/* Returns true if the iteration ends with an error or step of this relative size; false for NaN. *before holds the
+ * previous size; set it to INFINITY before the first call. */
+static inline bool newton_has_ended(double *before, double size, newton_tolerances t) {
+    bool stalled = size <= t.stalled && size > 0.5 * *before;
+    *before = size;
+    return size <= t.rounding || stalled;
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* elimination.h — symbolic solution of a symmetric system of equations, entry by entry.
+ *
+ *     S x = z
+ *
+ * The caller chooses the order of two kinds of steps:
+ *
+ *   pivot        one step of LDLᵀ with a number on the diagonal (Golub & Van Loan, Matrix Computations, 4th ed., 4.1.2)
+ *   substitute   x_w = Σ α_c x_c, allowed once no other definition contains x_w: S ← EᵀSE, z_c += α_c z_w. In the system
+ *                extended by the definition and its multiplier this is a pivot of two rows with the determinant −1, so it
+ *                needs no division and cannot fail.
+ *
+ * The solution in the graph has no multiplications by 0 or 1 and needs neither matrices nor loops; constant parts are
+ * evaluated once. Expressions do not grow: each entry is one node, to which later entries refer. */
+#ifndef HAMEL_MECHANICS_ELIMINATION_H
+#define HAMEL_MECHANICS_ELIMINATION_H
+
+#include "engine/graph/graph.h"
+
+enum { ELIMINATION_NONE = UINT32_MAX };
+
+/* Coordinates are pivots of the mass matrix, constraints are pivots of −A M⁻¹Aᵀ, and sums are substituted. */
+typedef enum elimination_kind { UNKNOWN_COORDINATE, UNKNOWN_SUM, UNKNOWN_CONSTRAINT } elimination_kind;
+
+typedef struct elimination_unknown {
+    elimination_kind kind;
+    bool gone;
+    graph_node diagonal, inverse;
+    graph_node
+        before; /* coordinate: diagonal before pivots are subtracted; constraint: diagonal before other constraints are */
+    graph_node z;    /* right-hand side; after elimination_solve the solution */
+    uint32_t first;  /* index of its first entry */
+    uint32_t degree; /* number of entries with remaining unknowns */
+} elimination_unknown;
+
+/* An entry of the strict lower triangle, linked into the lists of both of its unknowns. */
+typedef struct elimination_entry {
+    uint32_t unknown[2], next[2];
+    graph_node node;
+} elimination_entry;
+
+typedef struct elimination_step {
+    uint32_t unknown;
+    size_t first, count; /* range of its factors */
+} elimination_step;
+
+typedef struct elimination_factor {
+    uint32_t with;
+    graph_node node;
+} elimination_factor;
+
+typedef struct elimination {
+    graph *g;
+    arena memory;
+    bool constrained; /* whether an unknown is a constraint */
+    bool failed;      /* out of memory, the graph failed, a pivot is the number 0, or there are too many products */
+    size_t products, products_most;
+    elimination_unknown *unknowns;
+    size_t count, capacity;
+    elimination_entry *entries;
+    size_t entry_count, entry_capacity;
+    uint32_t *slots; /* hash table from pairs of unknowns to entries, open addressing */
+    size_t slot_count;
+    elimination_step *steps;
+    size_t step_count, step_capacity;
+    elimination_factor *factors; /* factors of all steps */
+    size_t factor_count, factor_capacity;
+    uint32_t *column; /* scratch: entries of the unknown that is being eliminated */
+    size_t column_capacity;
+    /* Accuracy measures of the solution; GRAPH_NONE without pivots. */
+    graph_node least, most; /* smallest and largest pivot of a coordinate */
+    graph_node excess; /* smallest pivot minus its lower bound when constraints act (MASS_PIVOT_KEPT), or GRAPH_NONE */
+    graph_node
+        square; /* smallest squared sine of a constraint's angle to those eliminated before it, in the metric of M⁻¹ */
+} elimination;
+
+/* Begins an empty system with nodes in g (borrowed). Failures are sticky: check x->failed at the end. */
+void elimination_begin(elimination *x, graph *g, size_t products_most);
+void elimination_end(elimination *x);
+
+/* Adds an unknown and returns its number; ELIMINATION_NONE on failure. */
+uint32_t elimination_add_unknown(elimination *x, elimination_kind kind);
+
+/* Adds a node to S_ij and S_ji. */
+void elimination_add(elimination *x, uint32_t i, uint32_t j, graph_node node);
+
+/* Eliminates j with its diagonal entry as pivot, which must differ from the number 0. Returns the number of factors of this
+ * step, which are the last in x->factors. */
+size_t elimination_pivot(elimination *x, uint32_t j);
+
+/* Eliminates j with x_j = Σ factors[k].node x_(factors[k].with). */
+void elimination_substitute(elimination *x, uint32_t j, const elimination_factor *factors, size_t count);
+
+/* Replaces the right-hand side by the solution. All unknowns must be eliminated. */
+void elimination_solve(elimination *x);
+
+#endif

@@ -1,0 +1,544 @@
+/* extended_system.c — builds and eliminates the extended system of the energies.
+ *
+ * Unknowns: every affine sum below T or a constraint; scalings are looked through. A sum that only one other sum contains is
+ * dissolved into that as long as the result has OPERANDS_MOST operands. Without this bound T with one mass at the tip of a
+ * chain would become one full row; bounds from 3 to 8 change other products by less than 10 %.
+ *
+ * Order: the next coordinate is the one with the fewest sums above it that are not substituted yet, its cone. Candidates wait
+ * in a window by level, the length of the longest path up. Candidates whose cone is much larger than the smallest wait
+ * outside for some steps. Fill in space grows with N under minimum degree over both kinds of steps, or with an order that is fixed
+ * by the first cones; with this order it does not. A constraint is a pivot as soon as its own row contains no coordinate
+ * that is left: N loops in series have N times the products of one, but fill in when their constraints come last. */
+#include "engine/mechanics/extended_system.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPERANDS_MOST = 4, WINDOW = 12, CONE_FACTOR = 4, CONE_SPARE = 16, CONE_MOST = 100000 };
+enum { BEYOND_QUADRATIC = 3 };
+
+/* A node below the terms and rates. */
+typedef struct part {
+    uint8_t degree; /* in the velocities; BEYOND_QUADRATIC also for all that is not polynomial */
+    bool needed;    /* affine, and an operand of a product or a rate */
+    uint32_t uses;  /* sums that contain it, through scalings; at least 2 for an operand of a product or a rate */
+    graph_node coefficient;  /* of a quadratic node in T; GRAPH_NONE: T does not contain it */
+    elimination_factor link; /* of a needed node: node = link.node · unknown + (free of velocities) */
+} part;
+
+typedef struct product {
+    uint32_t x, y; /* parts */
+    graph_node coefficient;
+} product;
+
+/* An unknown as a sum of others; a coordinate has no factors. */
+typedef struct definition {
+    uint32_t part;
+    uint32_t count;
+    elimination_factor factors[OPERANDS_MOST];
+    bool dissolved;
+    uint32_t level;           /* the longest path up; 0: no definition contains it */
+    size_t users, user_count; /* definitions that contain it and are left: in `users` of the builder */
+    uint32_t stamp;           /* of the walk that has visited it last */
+    uint32_t waits;           /* of a coordinate: how often it has left the window */
+} definition;
+
+/* The unknowns that are left in a constraint's own row, and their coefficients. */
+typedef struct own_row {
+    elimination_factor *list;
+    size_t count, capacity;
+} own_row;
+
+typedef struct builder {
+    elimination *x;
+    graph *g;
+    arena *memory;
+    const extended_parts *in;
+    graph_node *nodes; /* increasing */
+    part *parts;
+    size_t part_count;
+    product *products;
+    size_t product_count;
+    definition *definitions; /* coordinates, then sums */
+    size_t count, capacity;
+    uint32_t *users;
+    uint32_t first_constraint, stamp;
+    own_row *rows;
+    uint32_t *stack;
+    uint64_t *keys; /* scratch for sorting */
+    uint32_t window[WINDOW];
+    size_t window_count;
+    uint32_t *order; /* coordinates, by level; the first `fresh` have entered the window */
+    size_t fresh;
+    uint32_t *awake; /* ring of coordinates that have slept and wait for the window */
+    size_t awake_first, awake_count;
+    uint32_t *asleep, *next; /* by the step at which they wake: the first, and the one after each */
+    size_t steps;
+} builder;
+
+static bool abandon(builder *b) {
+    b->x->failed = true;
+    return false;
+}
+
+static uint32_t part_of(const builder *b, graph_node node) {
+    return (uint32_t)graph_position(b->nodes, b->part_count, node);
+}
+
+static part *operand_part(const builder *b, const graph_cell *cell, int k) {
+    return &b->parts[part_of(b, cell->as.operand[k])];
+}
+
+static bool defines_unknown(const builder *b, const graph_cell *cell) {
+    if (cell->op == GRAPH_IF) return true;
+    return (cell->op == GRAPH_ADD || cell->op == GRAPH_SUB) && operand_part(b, cell, 0)->degree == 1 &&
+           operand_part(b, cell, 1)->degree == 1;
+}
+
+/* --- parts of T ------------------------------------------------------------------------------------------------------ */
+
+static uint8_t degree_of(const builder *b, const graph_cell *cell) {
+    if (!(cell->depends & GRAPH_DEPENDS(SYMBOL_VELOCITY))) return 0;
+    if (cell->op == GRAPH_IS_SYMBOL) return 1;
+    unsigned one = operand_part(b, cell, 0)->degree, other = 0;
+    double exponent;
+    switch (cell->op) {
+    case GRAPH_NEG: return (uint8_t)one;
+    case GRAPH_ADD:
+    case GRAPH_SUB: other = operand_part(b, cell, 1)->degree; return (uint8_t)(one > other ? one : other);
+    case GRAPH_MUL: one += operand_part(b, cell, 1)->degree; break;
+    case GRAPH_DIV: return operand_part(b, cell, 1)->degree == 0 ? (uint8_t)one : BEYOND_QUADRATIC;
+    case GRAPH_POW:
+        if (!graph_is_number(b->g, cell->as.operand[1], &exponent) || exponent != 2) return BEYOND_QUADRATIC;
+        one *= 2;
+        break;
+    case GRAPH_IF:
+        if (one > 0) return BEYOND_QUADRATIC;
+        one = operand_part(b, cell, 1)->degree;
+        other = operand_part(b, cell, 2)->degree;
+        return (uint8_t)(one > other ? one : other);
+    default: return BEYOND_QUADRATIC;
+    }
+    return (uint8_t)(one < BEYOND_QUADRATIC ? one : BEYOND_QUADRATIC);
+}
+
+static bool list_parts(builder *b) {
+    const extended_parts *in = b->in;
+    size_t count = in->term_count + in->constraint_count;
+    graph_node *roots = arena_alloc(b->memory, count + 1, sizeof *roots);
+    if (!roots) return abandon(b);
+    memcpy(roots, in->terms, in->term_count * sizeof *roots);
+    if (in->constraint_count > 0) memcpy(roots + in->term_count, in->rates, in->constraint_count * sizeof *roots);
+    b->part_count = graph_below(b->g, roots, count, b->memory, &b->nodes);
+    b->parts = arena_alloc(b->memory, b->part_count, sizeof *b->parts);
+    b->products = arena_alloc(b->memory, b->part_count, sizeof *b->products);
+    if (b->part_count == 0 || !b->parts || !b->products) return abandon(b);
+    for (size_t i = 0; i < b->part_count; i++) {
+        b->parts[i].coefficient = GRAPH_NONE;
+        b->parts[i].degree = degree_of(b, graph_at(b->g, b->nodes[i]));
+    }
+    return true;
+}
+
+/* T contains the quadratic part of p `coefficient` times more. */
+static void add_coefficient(builder *b, part *p, graph_node coefficient) {
+    if (p->degree != 2) return;
+    p->coefficient = p->coefficient == GRAPH_NONE ? coefficient : graph_add(b->g, p->coefficient, coefficient);
+}
+
+static void add_product(builder *b, graph_node x, graph_node y, graph_node coefficient) {
+    product *p = &b->products[b->product_count++];
+    *p = (product){part_of(b, x), part_of(b, y), coefficient};
+    b->parts[p->x].needed = b->parts[p->y].needed = true;
+    b->parts[p->x].uses += 2;
+    b->parts[p->y].uses += 2;
+}
+
+/* Passes the coefficient of a quadratic node on to its operands. */
+static void spread_coefficient(builder *b, const part *p, graph_cell cell) {
+    graph *g = b->g;
+    const graph_node *o = cell.as.operand, c = p->coefficient, zero = graph_number(g, 0);
+    switch (cell.op) {
+    case GRAPH_NEG: add_coefficient(b, operand_part(b, &cell, 0), graph_neg(g, c)); break;
+    case GRAPH_ADD:
+    case GRAPH_SUB:
+        add_coefficient(b, operand_part(b, &cell, 0), c);
+        add_coefficient(b, operand_part(b, &cell, 1), cell.op == GRAPH_SUB ? graph_neg(g, c) : c);
+        break;
+    case GRAPH_DIV: add_coefficient(b, operand_part(b, &cell, 0), graph_div(g, c, o[1])); break;
+    case GRAPH_IF:
+        add_coefficient(b, operand_part(b, &cell, 1), graph_apply(g, GRAPH_IF, o[0], c, zero));
+        add_coefficient(b, operand_part(b, &cell, 2), graph_apply(g, GRAPH_IF, o[0], zero, c));
+        break;
+    case GRAPH_POW: add_product(b, o[0], o[0], c); break;
+    case GRAPH_MUL:
+        if (operand_part(b, &cell, 0)->degree == 1) {
+            add_product(b, o[0], o[1], c);
+        } else {
+            int k = operand_part(b, &cell, 0)->degree == 2 ? 0 : 1;
+            add_coefficient(b, operand_part(b, &cell, k), graph_mul(g, c, o[1 - k]));
+        }
+        break;
+    default: assert(0 && "a quadratic operation");
+    }
+}
+
+/* Propagates coefficients of quadratic nodes from results to operands, and marks the affine nodes that are needed. */
+static bool find_products(builder *b) {
+    for (size_t i = 0; i < b->in->term_count; i++) {
+        part *p = &b->parts[part_of(b, b->in->terms[i])];
+        if (p->degree >= BEYOND_QUADRATIC) return abandon(b);
+        add_coefficient(b, p, graph_number(b->g, 1));
+    }
+    for (size_t c = 0; c < b->in->constraint_count; c++) {
+        part *p = &b->parts[part_of(b, b->in->rates[c])];
+        if (p->degree != 1) return abandon(b);
+        p->needed = true;
+        p->uses += 2;
+    }
+    for (size_t i = b->part_count; i-- > 0;) {
+        part *p = &b->parts[i];
+        const graph_cell cell = *graph_at(b->g, b->nodes[i]);
+        if (p->degree == 2 && p->coefficient != GRAPH_NONE) spread_coefficient(b, p, cell);
+        if (p->degree != 1 || !p->needed || cell.op == GRAPH_IS_SYMBOL) continue;
+        bool sum = defines_unknown(b, &cell);
+        for (int k = 0; k < graph_op_get((graph_op)cell.op)->arity; k++) {
+            part *o = operand_part(b, &cell, k);
+            o->needed |= o->degree == 1;
+            o->uses += sum ? 1 : p->uses;
+        }
+    }
+    return graph_status(b->g) == HAMEL_OK ? true : abandon(b);
+}
+
+/* --- definitions ----------------------------------------------------------------------------------------------------- */
+
+static definition *add_definition(builder *b, elimination_kind kind) {
+    definition *grown = b->definitions;
+    if (b->count == b->capacity) grown = arena_grow(b->memory, grown, &b->capacity, b->count + 1, sizeof *grown);
+    if (!grown || elimination_add_unknown(b->x, kind) == ELIMINATION_NONE) return abandon(b), NULL;
+    b->definitions = grown;
+    b->definitions[b->count] = (definition){0};
+    return &b->definitions[b->count++];
+}
+
+static void add_operand(graph *g, definition *d, elimination_factor f) {
+    for (uint32_t k = 0; k < d->count; k++) {
+        if (d->factors[k].with != f.with) continue;
+        d->factors[k].node = graph_add(g, d->factors[k].node, f.node);
+        return;
+    }
+    assert(d->count < OPERANDS_MOST);
+    d->factors[d->count++] = f;
+}
+
+/* Adds an operand, or its own operands if it is dissolved; `more` operands follow. */
+static void join_operand(builder *b, definition *d, elimination_factor f, uint32_t more) {
+    definition *of = &b->definitions[f.with];
+    bool once = of->count > 0 && b->parts[of->part].uses == 1 && !of->dissolved;
+    if (!once || d->count + of->count + more > OPERANDS_MOST) {
+        add_operand(b->g, d, f);
+        return;
+    }
+    of->dissolved = true;
+    for (uint32_t k = 0; k < of->count; k++)
+        add_operand(b->g, d, (elimination_factor){of->factors[k].with, graph_mul(b->g, f.node, of->factors[k].node)});
+}
+
+/* A sum of two, or a choice between two, becomes an unknown. */
+static bool define(builder *b, uint32_t at, const graph_cell *cell) {
+    graph *g = b->g;
+    graph_node zero = graph_number(g, 0);
+    bool choice = cell->op == GRAPH_IF;
+    definition made = {.part = at};
+    for (int k = 0; k < 2; k++) {
+        const part *o = operand_part(b, cell, choice ? k + 1 : k);
+        elimination_factor f = o->link;
+        if (o->degree == 0) continue;
+        if (choice) f.node = graph_apply(g, GRAPH_IF, cell->as.operand[0], k ? zero : f.node, k ? f.node : zero);
+        if (cell->op == GRAPH_SUB && k == 1) f.node = graph_neg(g, f.node);
+        join_operand(b, &made, f, k == 0 ? 1 : 0);
+    }
+    definition *d = add_definition(b, UNKNOWN_SUM);
+    if (!d) return false;
+    *d = made;
+    b->parts[at].link = (elimination_factor){(uint32_t)(d - b->definitions), graph_number(g, 1)};
+    return true;
+}
+
+/* The unknown of an affine node and its scale, from those of its operands. */
+static bool link_part(builder *b, uint32_t at) {
+    graph *g = b->g;
+    const graph_cell cell = *graph_at(g, b->nodes[at]);
+    const graph_node *o = cell.as.operand;
+    elimination_factor *link = &b->parts[at].link;
+    if (cell.op == GRAPH_IS_SYMBOL) {
+        *link = (elimination_factor){(uint32_t)cell.as.index, graph_number(g, 1)};
+        return true;
+    }
+    if (defines_unknown(b, &cell)) return define(b, at, &cell);
+    int k = operand_part(b, &cell, 0)->degree == 1 ? 0 : 1;
+    *link = operand_part(b, &cell, k)->link;
+    if (cell.op == GRAPH_NEG || (cell.op == GRAPH_SUB && k == 1)) link->node = graph_neg(g, link->node);
+    if (cell.op == GRAPH_MUL) link->node = graph_mul(g, link->node, o[1 - k]);
+    if (cell.op == GRAPH_DIV) link->node = graph_div(g, link->node, o[1]);
+    return true;
+}
+
+static bool define_unknowns(builder *b) {
+    for (size_t i = 0; i < b->in->coordinate_count; i++)
+        if (!add_definition(b, UNKNOWN_COORDINATE)) return false;
+    for (size_t i = 0; i < b->part_count; i++)
+        if (b->parts[i].degree == 1 && b->parts[i].needed && !link_part(b, (uint32_t)i)) return false;
+    b->first_constraint = (uint32_t)b->count;
+    for (size_t c = 0; c < b->in->constraint_count; c++)
+        if (elimination_add_unknown(b->x, UNKNOWN_CONSTRAINT) == ELIMINATION_NONE) return false;
+    return true;
+}
+
+/* Enters D and the couplings of the constraints. */
+static bool enter_coefficients(builder *b) {
+    elimination *x = b->x;
+    graph *g = b->g;
+    for (size_t i = 0; i < b->product_count && !x->failed; i++) {
+        const product *p = &b->products[i];
+        const elimination_factor *one = &b->parts[p->x].link, *other = &b->parts[p->y].link;
+        graph_node entry = graph_mul(g, p->coefficient, graph_mul(g, one->node, other->node));
+        if (one->with == other->with) entry = graph_mul(g, graph_number(g, 2), entry);
+        elimination_add(x, one->with, other->with, entry);
+    }
+    b->rows = arena_alloc(b->memory, b->in->constraint_count + 1, sizeof *b->rows);
+    if (!b->rows) return abandon(b);
+    for (size_t c = 0; c < b->in->constraint_count && !x->failed; c++) {
+        own_row *row = &b->rows[c];
+        const elimination_factor *link = &b->parts[part_of(b, b->in->rates[c])].link;
+        row->list = arena_grow(b->memory, NULL, &row->capacity, OPERANDS_MOST, sizeof *row->list);
+        if (!row->list) return abandon(b);
+        row->list[row->count++] = *link;
+        elimination_add(x, b->first_constraint + (uint32_t)c, link->with, link->node);
+    }
+    return !x->failed;
+}
+
+/* Which definitions contain each unknown, and levels. Users come after what they contain. */
+static bool list_users(builder *b) {
+    size_t total = 0;
+    for (size_t u = 0; u < b->count; u++)
+        for (uint32_t k = 0; !b->definitions[u].dissolved && k < b->definitions[u].count; k++, total++)
+            b->definitions[b->definitions[u].factors[k].with].user_count++;
+    b->users = arena_alloc(b->memory, total + 1, sizeof *b->users);
+    if (!b->users) return abandon(b);
+    size_t at = 0;
+    for (size_t u = 0; u < b->count; u++) {
+        b->definitions[u].users = at;
+        at += b->definitions[u].user_count;
+        b->definitions[u].user_count = 0;
+    }
+    for (size_t u = b->count; u-- > b->in->coordinate_count;) {
+        const definition *d = &b->definitions[u];
+        for (uint32_t k = 0; !d->dissolved && k < d->count; k++) {
+            definition *of = &b->definitions[d->factors[k].with];
+            if (of->level < d->level + 1) of->level = d->level + 1;
+            b->users[of->users + of->user_count++] = (uint32_t)u;
+        }
+    }
+    return true;
+}
+
+/* --- the order ------------------------------------------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Sort key: by level; among equal levels the later coordinate first. */
+static uint64_t key_of(const builder *b, uint32_t u) {
+    return (uint64_t)b->definitions[u].level << 32 | (UINT32_MAX - u);
+}
+
+/* The sums above u that are left, at most `most` of them: b->stack[1 …]. Their number. */
+static size_t find_cone(builder *b, uint32_t u, size_t most) {
+    size_t count = 1;
+    b->stack[0] = u;
+    b->stamp++;
+    for (size_t at = 0; at < count && count <= most; at++) {
+        definition *d = &b->definitions[b->stack[at]];
+        for (size_t k = 0; k < d->user_count; k++) {
+            uint32_t user = b->users[d->users + k];
+            if (b->x->unknowns[user].gone) {
+                b->users[d->users + k--] = b->users[d->users + --d->user_count];
+            } else if (b->definitions[user].stamp != b->stamp) {
+                b->definitions[user].stamp = b->stamp;
+                b->stack[count++] = user;
+            }
+        }
+    }
+    return count - 1;
+}
+
+/* Coordinates that wake at this step enter first. If the window would stay empty, the next step that wakes any is taken. */
+static void fill_window(builder *b, size_t step) {
+    for (size_t at = step; at <= b->steps; at++) {
+        for (uint32_t u = b->asleep[at]; u != ELIMINATION_NONE; u = b->next[u])
+            b->awake[(b->awake_first + b->awake_count++) % b->steps] = u;
+        b->asleep[at] = ELIMINATION_NONE;
+        if (b->window_count > 0 || b->awake_count > 0 || b->fresh < b->steps) break;
+    }
+    for (; b->window_count < WINDOW && b->awake_count > 0; b->awake_count--) {
+        b->window[b->window_count++] = b->awake[b->awake_first];
+        b->awake_first = (b->awake_first + 1) % b->steps;
+    }
+    while (b->window_count < WINDOW && b->fresh < b->steps) b->window[b->window_count++] = b->order[b->fresh++];
+}
+
+static void put_to_sleep(builder *b, uint32_t u, size_t step) {
+    size_t wake = step + 1 + b->definitions[u].waits++ / WINDOW;
+    if (wake > b->steps) wake = b->steps;
+    b->next[u] = b->asleep[wake];
+    b->asleep[wake] = u;
+}
+
+static uint32_t choose_coordinate(builder *b, size_t step) {
+    size_t best = CONE_MOST, at = 0, cones[WINDOW];
+    fill_window(b, step);
+    assert(b->window_count > 0);
+    for (size_t k = 0; k < b->window_count; k++) {
+        size_t most = CONE_FACTOR * best + CONE_SPARE;
+        size_t cone = cones[k] = find_cone(b, b->window[k], most < CONE_MOST ? most : CONE_MOST);
+        if (k > 0 && (cone > best || (cone == best && key_of(b, b->window[k]) > key_of(b, b->window[at])))) continue;
+        best = cone;
+        at = k;
+    }
+    uint32_t chosen = b->window[at];
+    size_t kept = 0;
+    for (size_t k = 0; k < b->window_count; k++) {
+        if (k == at) continue;
+        if (cones[k] >= CONE_FACTOR * best + CONE_SPARE)
+            put_to_sleep(b, b->window[k], step);
+        else
+            b->window[kept++] = b->window[k];
+    }
+    b->window_count = kept;
+    return chosen;
+}
+
+/* --- constraints ----------------------------------------------------------------------------------------------------- */
+
+static size_t find_in_row(const own_row *row, uint32_t unknown) {
+    size_t at = 0;
+    while (at < row->count && row->list[at].with != unknown) at++;
+    return at;
+}
+
+/* Row c contains `f.node` times more of an unknown. Coefficients that add up to the number 0 drop out. */
+static bool add_to_row(builder *b, own_row *row, elimination_factor f) {
+    size_t at = find_in_row(row, f.with);
+    if (at < row->count) {
+        row->list[at].node = graph_add(b->g, row->list[at].node, f.node);
+        if (graph_is_zero(b->g, row->list[at].node)) row->list[at] = row->list[--row->count];
+        return true;
+    }
+    elimination_factor *grown = row->list;
+    if (row->count == row->capacity)
+        grown = arena_grow(b->memory, grown, &row->capacity, row->count + 1, sizeof *grown);
+    if (!grown) return abandon(b);
+    row->list = grown;
+    row->list[row->count++] = f;
+    return true;
+}
+
+/* Sum u in the rows of the constraints that contain it becomes what it is made of. */
+static void substitute_in_rows(builder *b, uint32_t u) {
+    const elimination *x = b->x;
+    for (uint32_t e = x->unknowns[u].first; e != ELIMINATION_NONE && !x->failed;) {
+        const elimination_entry *entry = &x->entries[e];
+        int side = entry->unknown[0] == u ? 0 : 1;
+        uint32_t other = entry->unknown[1 - side];
+        e = entry->next[side];
+        if (x->unknowns[other].kind != UNKNOWN_CONSTRAINT || x->unknowns[other].gone) continue;
+        own_row *row = &b->rows[other - b->first_constraint];
+        size_t at = find_in_row(row, u);
+        if (at == row->count) continue;
+        graph_node scale = row->list[at].node;
+        row->list[at] = row->list[--row->count];
+        const definition *d = &b->definitions[u];
+        for (uint32_t k = 0; k < d->count; k++)
+            if (!add_to_row(b, row,
+                            (elimination_factor){d->factors[k].with, graph_mul(b->g, scale, d->factors[k].node)}))
+                return;
+    }
+}
+
+/* Eliminates coordinate u, then the constraints whose own rows contain no other that is left. */
+static void pivot(builder *b, uint32_t u) {
+    elimination *x = b->x;
+    size_t count = elimination_pivot(x, u), first = x->factor_count - count;
+    for (size_t k = 0; k < count && !x->failed; k++) {
+        uint32_t c = x->factors[first + k].with;
+        if (x->unknowns[c].kind != UNKNOWN_CONSTRAINT || x->unknowns[c].gone) continue;
+        own_row *row = &b->rows[c - b->first_constraint];
+        size_t at = find_in_row(row, u);
+        if (at < row->count) row->list[at] = row->list[--row->count];
+        if (row->count == 0) (void)elimination_pivot(x, c);
+    }
+}
+
+static void eliminate_rest(builder *b) {
+    elimination *x = b->x;
+    for (;;) {
+        uint32_t least = ELIMINATION_NONE;
+        for (uint32_t c = b->first_constraint; c < x->count; c++)
+            if (!x->unknowns[c].gone &&
+                (least == ELIMINATION_NONE || x->unknowns[c].degree < x->unknowns[least].degree))
+                least = c;
+        if (least == ELIMINATION_NONE || x->failed) return;
+        (void)elimination_pivot(x, least);
+    }
+}
+
+/* --- elimination ----------------------------------------------------------------------------------------------------- */
+
+static bool prepare_order(builder *b) {
+    size_t n = b->in->coordinate_count;
+    b->steps = n;
+    b->stack = arena_alloc(b->memory, b->count + 1, sizeof *b->stack);
+    b->keys = arena_alloc(b->memory, b->count + 1, sizeof *b->keys);
+    b->order = arena_alloc(b->memory, n, sizeof *b->order);
+    b->awake = arena_alloc(b->memory, n, sizeof *b->awake);
+    b->asleep = arena_alloc(b->memory, n + 1, sizeof *b->asleep);
+    b->next = arena_alloc(b->memory, n + 1, sizeof *b->next);
+    if (!b->stack || !b->keys || !b->order || !b->awake || !b->asleep || !b->next) return abandon(b);
+    for (size_t i = 0; i <= n; i++) b->asleep[i] = ELIMINATION_NONE;
+    for (size_t i = 0; i < n; i++) b->keys[i] = key_of(b, (uint32_t)i);
+    qsort(b->keys, n, sizeof *b->keys, compare_keys);
+    for (size_t i = 0; i < n; i++) b->order[i] = UINT32_MAX - (uint32_t)b->keys[i];
+    return true;
+}
+
+static void substitute_cone(builder *b, uint32_t u) {
+    size_t count = find_cone(b, u, SIZE_MAX - 1);
+    for (size_t k = 0; k < count; k++) b->keys[k] = key_of(b, b->stack[k + 1]);
+    qsort(b->keys, count, sizeof *b->keys, compare_keys);
+    for (size_t k = 0; k < count && !b->x->failed; k++) {
+        uint32_t sum = UINT32_MAX - (uint32_t)b->keys[k];
+        substitute_in_rows(b, sum);
+        elimination_substitute(b->x, sum, b->definitions[sum].factors, b->definitions[sum].count);
+    }
+}
+
+void extended_system_eliminate(elimination *x, const extended_parts *in, uint32_t *first_constraint) {
+    builder b = {.x = x, .g = x->g, .memory = &x->memory, .in = in};
+    assert(x->count == 0 && in->coordinate_count > 0);
+    if (!list_parts(&b) || !find_products(&b) || !define_unknowns(&b) || !enter_coefficients(&b) || !list_users(&b) ||
+        !prepare_order(&b))
+        return;
+    *first_constraint = b.first_constraint;
+    for (size_t step = 0; step < in->coordinate_count && !x->failed; step++) {
+        uint32_t u = choose_coordinate(&b, step);
+        substitute_cone(&b, u);
+        if (!x->failed) pivot(&b, u);
+    }
+    eliminate_rest(&b);
+}

@@ -1,0 +1,38 @@
+/* roots_int.h — declarations shared by roots.c (values and search) and roots_sides.c (sides at the start of a search). */
+#ifndef HAMEL_SIMULATE_ROOTS_INT_H
+#define HAMEL_SIMULATE_ROOTS_INT_H
+
+#include "engine/simulate/roots.h"
+
+static inline int roots_sign(double x) {
+    return (x > 0) - (x < 0);
+}
+
+/* Functions from events.count on belong to nonsmooth operators. */
+static inline bool roots_is_branch(const roots *w, size_t i) {
+    return i >= w->model->events.count;
+}
+
+static inline const system_nonsmooth *roots_operator(const roots *w, size_t i) {
+    return &w->model->system->nonsmooth[i - w->model->events.count];
+}
+
+static inline bool roots_is_slip(const roots *w, size_t i) {
+    return roots_is_branch(w, i) && nonsmooth_is_slip(roots_operator(w, i));
+}
+
+/* Returns the program inputs of a state. */
+program_inputs roots_inputs(const roots *w, const double *t, const double *q, const double *v, const double *a,
+                            const double *lambda, const double *free);
+
+/* Computes values[count] from these inputs. Returns HAMEL_NOT_FINITE, with an error, if a value is not finite. */
+hamel_status roots_evaluate(roots *w, const program_inputs *in, double t, double *values,
+                            hamel_error *error) HAMEL_CHECKED;
+
+/* Returns a quantity of the slip of function i, or `otherwise` if the function has no slip. */
+double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *, size_t), double otherwise);
+
+/* Returns true if leaving the current side triggers an event or a change of branch. */
+bool roots_counts(const roots *w, size_t i);
+
+#endif
