@@ -1,56 +1,41 @@
-/* analyze.c — see analyze.h. A failure is made complete where it is found, as in simulate.c. */
+/* analyze.c — see analyze.h. The function that detects a failure fills all of it, as in simulate.c. */
 #include "api/analyze.h"
 
-#include "api/describe.h"
-#include "api/json_builder.h"
-#include "engine/base/symbol_table.h"
+#include "api/json/builder.h"
+#include "api/json/reader.h"
+#include "api/read/describe.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const known_keys[] = {"system", "analyses", "options"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory for the report could not be allocated");
-}
+const char *const api_notations[API_NOTATION_COUNT] = {"text", "latex", "c"};
 
-static const char *const notations[] = {"text", "latex", "c"}; /* by hamel_notation */
+/* Analyses `d` and adds members to the answer. */
+typedef hamel_status analysis_function(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                       const hamel_limits *limits, hamel_poll *poll, hamel_error *error);
 
-bool api_notation_named(const char *name, hamel_notation *notation) {
-    for (size_t k = 0; k < COUNT(notations); k++)
-        if (strcmp(notations[k], name) == 0) {
-            *notation = (hamel_notation)k;
-            return true;
-        }
-    return false;
-}
-
-const char *api_notation_name(hamel_notation notation) {
-    return notations[notation];
-}
-
-static hamel_status add_structure(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    (void)options;
-    hamel_report *report = NULL;
-    hamel_status status = hamel_analyze(&report, d, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_structure(answer, report)) status = no_memory(error);
-    hamel_report_free(report);
-    return status;
-}
-
-static hamel_status add_verification(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                     const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    (void)options;
-    hamel_verification *verification = NULL;
-    hamel_status status = hamel_verify(&verification, d, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_verification(answer, verification)) status = no_memory(error);
-    hamel_verification_free(verification);
-    return status;
-}
+/* Defines an analysis with one result: `find` computes it into `found`, `add` writes it as JSON. */
+#define ANALYSIS(name, type, find, add, release)                                                             \
+    static hamel_status name(cJSON *answer, const hamel_description *d, const api_analysis_options *options, \
+                             const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {             \
+        type *found = NULL;                                                                                  \
+        (void)options;                                                                                       \
+        hamel_status status = find;                                                                          \
+        if (status == HAMEL_OK && !add(answer, found)) status = hamel_out_of_memory(error);                  \
+        release(found);                                                                                      \
+        return status;                                                                                       \
+    }
+ANALYSIS(add_structure, hamel_report, hamel_analyze(&found, d, limits, poll, error), api_add_structure,
+         hamel_report_free)
+ANALYSIS(add_verification, hamel_verification, hamel_verify(&found, d, limits, poll, error), api_add_verification,
+         hamel_verification_free)
+ANALYSIS(add_equilibria, hamel_equilibria, hamel_find_equilibria(&found, d, options->starts, limits, poll, error),
+         api_add_equilibria, hamel_equilibria_free)
+ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, error), api_add_forces, hamel_forces_free)
+ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
+         api_add_relaxation, hamel_relaxation_free)
 
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
@@ -58,23 +43,8 @@ static hamel_status add_equations(cJSON *answer, const hamel_description *d, con
     bool simplified = false;
     hamel_status status = hamel_write_equations(&text, &simplified, d, options->notation, limits, poll, error);
     if (status == HAMEL_OK && !api_add_equations(answer, options->notation, text, simplified))
-        status = no_memory(error);
+        status = hamel_out_of_memory(error);
     free(text);
-    return status;
-}
-
-static hamel_status find_equilibria(hamel_equilibria **out, const hamel_description *d,
-                                    const api_analysis_options *options, const hamel_limits *limits, hamel_poll *poll,
-                                    hamel_error *error) {
-    return hamel_find_equilibria(out, d, options->starts, limits, poll, error);
-}
-
-static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    hamel_equilibria *equilibria = NULL;
-    hamel_status status = find_equilibria(&equilibria, d, options, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_equilibria(answer, equilibria)) status = no_memory(error);
-    hamel_equilibria_free(equilibria);
     return status;
 }
 
@@ -89,44 +59,24 @@ static hamel_status add_linearization(cJSON *answer, const hamel_description *d,
     hamel_equilibria *equilibria = NULL;
     hamel_linearization *linearization = NULL;
     hamel_status status = HAMEL_OK;
-    if (options->about_equilibrium) status = find_equilibria(&equilibria, d, options, limits, poll, error);
+    if (options->about_equilibrium)
+        status = hamel_find_equilibria(&equilibria, d, options->starts, limits, poll, error);
     const hamel_equilibrium *at = equilibria ? first_determined(equilibria) : NULL;
     if (status == HAMEL_OK && equilibria && !at)
-        status =
-            hamel_fail(error, HAMEL_INVALID, options->about_pointer, 0, "no equilibrium was found to linearize about");
+        status = hamel_fail(error, HAMEL_INVALID, options->about_pointer, 0,
+                            "the search found no equilibrium to linearize about");
     if (status == HAMEL_OK)
         status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_linearization(answer, linearization)) status = no_memory(error);
+    if (status == HAMEL_OK && !api_add_linearization(answer, linearization)) status = hamel_out_of_memory(error);
     hamel_linearization_free(linearization);
     hamel_equilibria_free(equilibria);
-    return status;
-}
-
-static hamel_status add_forces(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                               const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    (void)options;
-    hamel_forces *forces = NULL;
-    hamel_status status = hamel_find_forces(&forces, d, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_forces(answer, forces)) status = no_memory(error);
-    hamel_forces_free(forces);
-    return status;
-}
-
-static hamel_status add_relaxation(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    hamel_relaxation *relaxation = NULL;
-    hamel_status status = hamel_relax(&relaxation, d, options->relaxed, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_relaxation(answer, relaxation)) status = no_memory(error);
-    hamel_relaxation_free(relaxation);
     return status;
 }
 
 static const struct {
     const char *name;
     api_analyses bit;
-    /* Adds its members to the answer. */
-    hamel_status (*add)(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                        const hamel_limits *limits, hamel_poll *poll, hamel_error *error);
+    analysis_function *add;
 } known_analyses[] = {
     {"structure", API_STRUCTURE, add_structure},
     {"verification", API_VERIFICATION, add_verification},
@@ -141,7 +91,7 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
                             const api_analysis_options *options, const api_limits *limits, hamel_poll *poll,
                             hamel_error *error) {
     api_description d;
-    hamel_status status = api_describe_timeless(&d, tree, assignments, assignment_count, limits, poll, error);
+    hamel_status status = api_describe(&d, tree, true, assignments, assignment_count, limits, poll, error);
     for (size_t k = 0; k < COUNT(known_analyses) && status == HAMEL_OK; k++)
         if ((options->analyses & known_analyses[k].bit) != 0)
             status = known_analyses[k].add(answer, &d.description, options, &limits->engine, poll, error);
@@ -149,8 +99,9 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
     return status;
 }
 
-/* The answer to a caller: the object, or NULL with *failure filled. Takes both. */
-static cJSON *finish(cJSON *answer, hamel_status status, hamel_error *error, const char *file, api_failure *failure) {
+/* Returns the answer, or NULL with *failure filled. Takes ownership of the answer and the error. */
+static cJSON *finish_analysis(cJSON *answer, hamel_status status, hamel_error *error, const char *file,
+                              api_failure *failure) {
     if (status != HAMEL_OK) {
         api_ensure_fault(error, status);
         api_failure_of_error(failure, status, error, file);
@@ -173,16 +124,16 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
     hamel_error error = {0};
     cJSON *answer = cJSON_CreateObject();
     hamel_status status = answer == NULL
-                              ? no_memory(&error)
+                              ? hamel_out_of_memory(&error)
                               : analyze(answer, tree, assignments, assignment_count, options, limits, poll, &error);
     cJSON_Delete(tree);
-    return finish(answer, status, &error, file, failure);
+    return finish_analysis(answer, status, &error, file, failure);
 }
 
 /* --- requests ------------------------------------------------------------------------------------------------------ */
 
 static cJSON *options_of(json_builder *b, cJSON *request, const char *analysis) {
-    cJSON *all = cJSON_GetObjectItemCaseSensitive(request, "options");
+    cJSON *all = json_at(request, "options");
     if (all == NULL) all = json_add_object(b, request, "options");
     return json_add_object(b, all, analysis);
 }
@@ -193,7 +144,7 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
     for (size_t k = 0; k < COUNT(known_analyses); k++)
         if ((options->analyses & known_analyses[k].bit) != 0) json_append_texts(&b, list, &known_analyses[k].name, 1);
     if ((options->analyses & API_EQUATIONS) != 0)
-        json_add_text(&b, options_of(&b, request, "equations"), "format", notations[options->notation]);
+        json_add_text(&b, options_of(&b, request, "equations"), "format", api_notations[options->notation]);
     if ((options->analyses & (API_EQUILIBRIUM | API_LINEARIZATION)) != 0)
         json_add_number(&b, options_of(&b, request, "equilibrium"), "starts", (double)options->starts);
     if ((options->analyses & API_LINEARIZATION) != 0) {
@@ -209,188 +160,96 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
     return NULL;
 }
 
-static bool is_one_of(const char *name, const char *const *list, size_t count) {
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(list[k], name) == 0) return true;
-    return false;
-}
-
-static void check_keys(const cJSON *request, hamel_error *error) {
-    for (const cJSON *item = request->child; item != NULL; item = item->next) {
-        if (is_one_of(item->string, known_keys, COUNT(known_keys))) continue;
-        char pointer[112];
-        snprintf(pointer, sizeof pointer, "/%.100s", item->string);
-        (void)hamel_fail(error, HAMEL_INVALID, pointer, 0, "unknown key `%.100s`", item->string);
-        const char *nearest = nearest_name(known_keys, COUNT(known_keys), item->string, strlen(item->string));
-        hamel_suggest(error, nearest ? "did you mean `%s`?" : "a request has the keys system, analyses and options",
-                      nearest);
-    }
-}
-
-static void refuse_analysis(size_t index, hamel_error *error) {
-    text_buffer place, names;
-    text_buffer_init(&place, 64);
-    text_buffer_init(&names, 256);
-    text_buffer_printf(&place, "/analyses/%zu", index);
-    for (size_t k = 0; k < COUNT(known_analyses); k++)
-        text_buffer_printf(&names, "%s`%s`", k ? ", " : "", known_analyses[k].name);
-    (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "this release has the analyses %s", names.bytes);
-    text_buffer_free(&place);
-    text_buffer_free(&names);
-}
-
-/* Absent: the structure. */
-static unsigned read_analyses(const cJSON *list, hamel_error *error) {
-    unsigned asked = 0;
-    size_t index = 0;
-    if (list == NULL) return API_STRUCTURE;
-    if (!cJSON_IsArray(list) || list->child == NULL) {
-        (void)hamel_fail(error, HAMEL_INVALID, "/analyses", 0, "expected a list of analyses, as in [\"structure\"]");
-        return asked;
-    }
-    for (const cJSON *item = list->child; item != NULL; item = item->next, index++) {
-        unsigned bit = 0;
-        for (size_t k = 0; k < COUNT(known_analyses) && cJSON_IsString(item); k++)
-            if (strcmp(known_analyses[k].name, item->valuestring) == 0) bit = known_analyses[k].bit;
-        if (bit == 0) refuse_analysis(index, error);
-        asked |= bit;
-    }
-    return asked;
-}
-
-/* --- options of a request: one reader a key ------------------------------------------------------------------------ */
-
-static bool read_format(const cJSON *value, api_analysis_options *options) {
-    return cJSON_IsString(value) && api_notation_named(value->valuestring, &options->notation);
-}
-
-static bool read_starts(const cJSON *value, api_analysis_options *options) {
-    double starts = cJSON_IsNumber(value) ? value->valuedouble : -1;
-    if (!(starts >= 0 && starts <= API_MOST_STARTS) || starts != floor(starts)) return false;
-    options->starts = (size_t)starts;
-    return true;
-}
-
-static bool read_about(const cJSON *value, api_analysis_options *options) {
-    if (!cJSON_IsString(value)) return false;
-    options->about_equilibrium = strcmp(value->valuestring, "equilibrium") == 0;
-    options->about_pointer = "/options/linearization/about";
-    return options->about_equilibrium || strcmp(value->valuestring, "initial") == 0;
-}
-
-/* The names stay the tree's; their list, with the pointers behind it, is freed with the options. */
-static bool read_inputs(const cJSON *value, api_analysis_options *options) {
-    int count = cJSON_IsArray(value) ? cJSON_GetArraySize(value) : -1;
-    if (count < 0 || count > API_MOST_INPUTS) return false;
-    enum { POINTER = 48 };
-    hamel_argument *inputs = calloc((size_t)count + 1, sizeof *inputs + POINTER);
-    if (inputs == NULL) return false;
-    char *pointer = (char *)(inputs + count + 1);
-    free((void *)options->inputs);
-    options->inputs = inputs;
-    options->input_count = 0;
-    for (const cJSON *item = value->child; item != NULL; item = item->next, pointer += POINTER) {
-        if (!cJSON_IsString(item)) return false;
-        (void)snprintf(pointer, POINTER, "%s%zu", "/options/linearization/inputs/", options->input_count);
-        inputs[options->input_count++] = (hamel_argument){item->valuestring, pointer};
-    }
-    return true;
-}
-
-static bool read_relaxed(const cJSON *value, api_analysis_options *options) {
-    options->relaxed = (hamel_argument){cJSON_GetStringValue(value), "/options/relaxation/constraint"};
-    return options->relaxed.name != NULL;
-}
-
-static const struct {
-    const char *analysis, *key, *expected;
-    bool (*read)(const cJSON *value, api_analysis_options *options);
-} known_options[] = {
-    {"equations", "format", "\"text\", \"latex\" or \"c\"", read_format},
-    {"equilibrium", "starts", "a whole number up to 10000", read_starts},
-    {"linearization", "about", "\"initial\" or \"equilibrium\"", read_about},
-    {"linearization", "inputs", "a list of names of parameters, 100 at most", read_inputs},
-    {"relaxation", "constraint", "the name of a constraint", read_relaxed},
-};
-
-static void read_option(const char *analysis, const cJSON *item, api_analysis_options *options, hamel_error *error) {
-    text_buffer place;
-    text_buffer_init(&place, 1024);
-    text_buffer_printf(&place, "/options/%.100s/%.100s", analysis, item->string);
-    for (size_t k = 0; k < COUNT(known_options); k++) {
-        if (strcmp(known_options[k].analysis, analysis) != 0 || strcmp(known_options[k].key, item->string) != 0)
-            continue;
-        if (!known_options[k].read(item, options))
-            (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "expected %s", known_options[k].expected);
-        text_buffer_free(&place);
+static void read_analyses(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    api_analysis_options *options = field;
+    const char *names[COUNT(known_analyses)];
+    size_t k = 0;
+    if (!cJSON_IsArray(value) || value->child == NULL) {
+        json_expected(r, value, pointer, "a list of analyses, as in [\"structure\"]");
         return;
     }
-    (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0, "there is no such option");
-    hamel_suggest(error,
-                  "equations: format; equilibrium: starts; linearization: about, inputs; relaxation: constraint");
-    text_buffer_free(&place);
-}
-
-static void refuse_options(const char *analysis, bool known, hamel_error *error) {
-    text_buffer place;
-    text_buffer_init(&place, 1024);
-    text_buffer_printf(&place, "/options/%.100s", analysis);
-    (void)hamel_fail(error, HAMEL_INVALID, place.bytes, 0,
-                     known ? "expected an object of options" : "there is no such analysis");
-    hamel_suggest(error, "options stand by the names of analyses, as in {\"equations\": {\"format\": \"latex\"}}");
-    text_buffer_free(&place);
-}
-
-/* {"equations": {"format": "latex"}} */
-static void read_options(const cJSON *given, api_analysis_options *options, hamel_error *error) {
-    if (given != NULL && !cJSON_IsObject(given))
-        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0, "expected an object of options by analysis");
-    for (const cJSON *own = cJSON_IsObject(given) ? given->child : NULL; own != NULL; own = own->next) {
-        bool known = false;
-        for (size_t k = 0; k < COUNT(known_analyses); k++) known |= strcmp(known_analyses[k].name, own->string) == 0;
-        if (!known || !cJSON_IsObject(own)) {
-            refuse_options(own->string, known, error);
-            continue;
-        }
-        for (const cJSON *item = own->child; item != NULL; item = item->next)
-            read_option(own->string, item, options, error);
+    for (size_t i = 0; i < COUNT(names); i++) names[i] = known_analyses[i].name;
+    options->analyses = 0;
+    for (const cJSON *item = value->child; item != NULL; item = item->next, k++) {
+        int choice = json_read_choice(r, item, json_pointer_of_index(r, pointer, k), names, COUNT(names));
+        if (choice >= 0) options->analyses |= known_analyses[choice].bit;
     }
 }
 
-/* Which analyses are asked for; faults of the request. */
-static api_analysis_options read_request(const cJSON *request, hamel_error *error) {
-    api_analysis_options options = api_analysis_default(0);
-    if (!cJSON_IsObject(request)) {
-        (void)hamel_fail(error, HAMEL_INVALID, "", 0, "expected an object with the keys system and analyses");
-        return options;
+static void read_format(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    int choice = json_read_choice(r, value, pointer, api_notations, API_NOTATION_COUNT);
+    if (choice >= 0) ((api_analysis_options *)field)->notation = (hamel_notation)choice;
+}
+
+static void read_starts(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    double starts = API_STARTS;
+    json_read_whole(r, value, pointer, 0, API_MOST_STARTS, &starts);
+    ((api_analysis_options *)field)->starts = (size_t)starts;
+}
+
+static void read_about(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    static const char *const places[] = {"initial", "equilibrium"};
+    api_analysis_options *options = field;
+    options->about_equilibrium = json_read_choice(r, value, pointer, places, COUNT(places)) == 1;
+    options->about_pointer = pointer;
+}
+
+static void read_inputs(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    api_analysis_options *options = field;
+    const char **names, **pointers;
+    size_t count = 0;
+    if (!json_read_names(r, value, pointer, "a list of names of parameters", &names, &pointers, &count)) return;
+    if (count > API_MOST_INPUTS)
+        json_fault_at(r, pointer, "expected at most %d parameters, found %zu", (int)API_MOST_INPUTS, count);
+    hamel_argument *inputs = json_alloc(r, count, sizeof *inputs);
+    for (size_t k = 0; inputs != NULL && k < count; k++) inputs[k] = (hamel_argument){names[k], pointers[k]};
+    options->inputs = inputs;
+    options->input_count = inputs != NULL ? count : 0;
+}
+
+static void read_relaxed(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_argument *relaxed = &((api_analysis_options *)field)->relaxed;
+    relaxed->pointer = pointer;
+    json_read_name(r, value, pointer, &relaxed->name);
+}
+
+/* Defines the reader of the options of one analysis. */
+#define READ_OPTIONS(analysis, ...)                                                                     \
+    static void read_##analysis(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
+        static const json_key keys[] = {__VA_ARGS__};                                                   \
+        static const json_kind kind = JSON_KIND("`" #analysis "`", keys);                               \
+        json_read_object(r, value, pointer, &kind, field);                                              \
     }
-    check_keys(request, error);
-    options.analyses = read_analyses(cJSON_GetObjectItemCaseSensitive(request, "analyses"), error);
-    read_options(cJSON_GetObjectItemCaseSensitive(request, "options"), &options, error);
-    if ((options.analyses & API_RELAXATION) != 0 && options.relaxed.name == NULL) {
-        (void)hamel_fail(error, HAMEL_INVALID, "/options", 0,
-                         "the analysis `relaxation` needs the name of a constraint");
+READ_OPTIONS(equations, {"format", read_format, 0, false})
+READ_OPTIONS(equilibrium, {"starts", read_starts, 0, false})
+READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inputs, 0, false})
+READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
+READ_OPTIONS(options, {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
+             {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false})
+
+/* Ignores the system, which api_describe reads. */
+static void read_later(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    (void)r, (void)value, (void)pointer, (void)field;
+}
+
+static const json_key request_keys[] = {
+    {"system", read_later, 0, true},
+    {"analyses", read_analyses, 0, false},
+    {"options", read_options, 0, false},
+};
+static const json_kind request_kind = JSON_KIND("a request", request_keys);
+
+/* Reads which analyses are requested. Names and pointers of the options are in `memory`. */
+static hamel_status read_request(const cJSON *request, arena *memory, api_analysis_options *options,
+                                 hamel_error *error) {
+    json_reader reader = {.memory = memory, .error = error};
+    *options = api_analysis_default(API_STRUCTURE);
+    json_read_object(&reader, request, "", &request_kind, options);
+    if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name == NULL) {
+        json_fault_at(&reader, "/options", "the analysis `relaxation` needs the name of a constraint");
         hamel_suggest(error, "\"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
     }
-    if (cJSON_GetObjectItemCaseSensitive(request, "system") == NULL)
-        (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the key `system` is missing: the description to analyse");
-    return options;
-}
-
-/* Pointers into the description become pointers into the body; a description has no objects by the name of options. */
-static void move_pointers(hamel_error *error) {
-    static const char prefix[] = "/system", options[] = "/options/";
-    for (size_t k = 0; k < error->count; k++) {
-        char *old = error->faults[k].pointer;
-        if (strncmp(old, options, sizeof options - 1) == 0) continue;
-        size_t length = strlen(old);
-        char *moved = malloc(sizeof prefix + length);
-        if (moved == NULL) return;
-        memcpy(moved, prefix, sizeof prefix - 1);
-        memcpy(moved + sizeof prefix - 1, old, length + 1);
-        free(old);
-        error->faults[k].pointer = moved;
-    }
+    return reader.no_memory ? hamel_out_of_memory(error) : error->status;
 }
 
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
@@ -402,16 +261,23 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
         return NULL;
     }
     hamel_error error = {0};
-    api_analysis_options options = read_request(request, &error);
-    hamel_status status = error.status;
+    arena memory;
+    arena_init(&memory, 0); /* bounded by the request */
+    api_analysis_options options;
+    hamel_status status = read_request(request, &memory, &options, &error);
     if (status == HAMEL_OK) answer = cJSON_CreateObject();
-    if (status == HAMEL_OK && answer == NULL) status = no_memory(&error);
-    if (status == HAMEL_OK) {
-        cJSON *system = cJSON_GetObjectItemCaseSensitive(request, "system");
+    if (status == HAMEL_OK && answer == NULL) status = hamel_out_of_memory(&error);
+    bool in_system = status == HAMEL_OK;
+    if (in_system) {
+        cJSON *system = json_at(request, "system");
         status = analyze(answer, system, NULL, 0, &options, limits, poll, &error);
-        move_pointers(&error);
     }
-    free((void *)options.inputs);
+    answer = finish_analysis(answer, status, &error, "request", failure);
+    if (in_system) { /* a description has no key `options`: those pointers are of the request */
+        api_problem_rebase(failure->problem, "", "/system");
+        api_problem_rebase(failure->problem, "/system/options/", "/options/");
+    }
+    arena_free(&memory);
     cJSON_Delete(request);
-    return finish(answer, status, &error, "request", failure);
+    return answer;
 }

@@ -1,4 +1,4 @@
-/* analyze.h — from the bytes of a description to what `hamel analyze` and POST /v1/analyses answer. */
+/* analyze.h — analyses of a description, for `hamel analyze` and POST /v1/analyses. */
 #ifndef HAMEL_API_ANALYZE_H
 #define HAMEL_API_ANALYZE_H
 
@@ -16,27 +16,28 @@ typedef enum api_analyses { /* bits */
 
 typedef struct api_analysis_options {
     unsigned analyses;            /* bits of api_analyses */
-    hamel_notation notation;      /* of the equations */
-    size_t starts;                /* of the search for equilibria, besides the initial values */
-    bool about_equilibrium;       /* linearize about the one nearest to the initial values */
-    const char *about_pointer;    /* where that is asked for, for a fault; "": nowhere that has a name */
-    const hamel_argument *inputs; /* of the linearization; borrowed */
+    hamel_notation notation;      /* notation of the equations */
+    size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
+    bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */
+    const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" outside a request */
+    const hamel_argument *inputs; /* parameters p of the linearization; borrowed */
     size_t input_count;
-    hamel_argument relaxed; /* the constraint; borrowed; its name is not NULL with API_RELAXATION */
+    hamel_argument relaxed; /* the constraint to relax; borrowed; API_RELAXATION requires its name */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
 
-/* Those of analyses with nothing said of them. */
+/* The defaults of all options. */
 static inline api_analysis_options api_analysis_default(unsigned analyses) {
     return (api_analysis_options){.analyses = analyses, .starts = API_STARTS, .about_pointer = ""};
 }
 
-/* "text", "latex" or "c"; false when it is none of them. */
-bool api_notation_named(const char *name, hamel_notation *notation);
-const char *api_notation_name(hamel_notation notation);
+/* "text", "latex" and "c", indexed by hamel_notation. */
+enum { API_NOTATION_COUNT = 3 };
+extern const char *const api_notations[API_NOTATION_COUNT];
 
-/* Adds members to the answer; their keys are those of schema `Analysis` in openapi.json. False without memory. */
+/* Add members to the answer, as schema `Analysis` of openapi.json describes them. Return false if memory could not be
+ * allocated. */
 bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
@@ -45,17 +46,17 @@ bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
 
-/* Makes the analyses asked for of a description: body[length] with assignments, as api_prepare takes them. NULL
- * with *failure filled, or the answer (cJSON_Delete). */
+/* Analyses the description body[length] with the assignments, as api_prepare takes them. Returns the answer
+ * (cJSON_Delete), or NULL with *failure filled. */
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
                    const api_analysis_options *options, const api_limits *limits, hamel_poll *poll, const char *file,
                    api_failure *failure);
 
-/* The request for analyses of a system, which stays the caller's and must live as long: {"analyses": ["equations"],
- * "options": {"equations": {"format": "latex"}}, "system": {...}}. The caller deletes it. NULL without memory. */
+/* Builds a request: {"analyses": ["equations"], "options": {"equations": {"format": "latex"}}, "system": {...}}. It
+ * borrows `system`. The caller deletes it. Returns NULL if memory could not be allocated. */
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 
-/* Answers such a request. Pointers of faults are those in the body. */
+/* Answers such a request. The pointers in failure->problem are pointers into the body. */
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure);
 

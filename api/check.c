@@ -1,67 +1,67 @@
-/* verdicts.c — see verdicts.h. */
-#include "api/verdicts.h"
+/* check.c — see check.h. */
+#include "api/check.h"
+
+#include "api/json/strict_json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct telling {
-    void (*tell)(void *context, const api_verdict *verdict);
+typedef struct check_report {
+    void (*report)(void *context, const api_check_result *result);
     void *context;
     int count;
     bool passed;
-} telling;
+} check_report;
 
-static const char *text_of(const cJSON *object, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
-static void describe(char *out, size_t size, const cJSON *result, bool invariant) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(result, invariant ? "max_drift" : "value");
-    const cJSON *relative = cJSON_GetObjectItemCaseSensitive(result, "max_relative_drift");
+static void describe_result(char *out, size_t size, const cJSON *result, bool invariant) {
+    const cJSON *value = json_at(result, invariant ? "max_drift" : "value");
     if (!cJSON_IsNumber(value)) {
         snprintf(out, size, "not reached: the run ended before its time");
     } else if (invariant) {
         snprintf(out, size, "drift %.3g, relative %.3g", value->valuedouble,
-                 cJSON_IsNumber(relative) ? relative->valuedouble : 0.0);
+                 json_number_at(result, "max_relative_drift"));
     } else {
         snprintf(out, size, "value %.10g", value->valuedouble);
     }
 }
 
-static void tell(telling *t, const api_verdict *verdict) {
-    t->count++;
-    t->passed = t->passed && verdict->passed;
-    t->tell(t->context, verdict);
+static void report_result(check_report *r, const api_check_result *result) {
+    r->count++;
+    r->passed = r->passed && result->passed;
+    r->report(r->context, result);
 }
 
-static void tell_list(telling *t, const cJSON *list, const char *kind, bool invariant) {
+static void report_list(check_report *report, const cJSON *list, const char *kind, bool invariant) {
     for (const cJSON *r = list != NULL ? list->child : NULL; r != NULL; r = r->next) {
         char found[200];
-        describe(found, sizeof found, r, invariant);
-        bool passed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r, "passed"));
-        tell(t, &(api_verdict){.kind = kind, .name = text_of(r, "name"), .passed = passed, .found = found});
+        describe_result(found, sizeof found, r, invariant);
+        report_result(report, &(api_check_result){.kind = kind,
+                                                  .name = json_text_at(r, "name"),
+                                                  .passed = cJSON_IsTrue(json_at(r, "passed")),
+                                                  .found = found});
     }
 }
 
-/* The status; and of a run that was cut short, why: its last warning. */
+/* The status of the run; if it ended early, also the reason, which is its last warning. */
 static void describe_run(char *out, size_t size, const cJSON *summary, bool whole) {
-    const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary, "warnings");
+    const cJSON *warnings = json_at(summary, "warnings");
     const char *why = cJSON_GetStringValue(cJSON_GetArrayItem(warnings, cJSON_GetArraySize(warnings) - 1));
-    bool told = !whole && why != NULL;
-    snprintf(out, size, "%s%s%s", text_of(summary, "status"), told ? ": " : "", told ? why : "");
+    bool explained = !whole && why != NULL;
+    snprintf(out, size, "%s%s%s", json_text_at(summary, "status"), explained ? ": " : "", explained ? why : "");
+    hamel_keep_code_points(out);
 }
 
-bool api_verdicts(const cJSON *summary, void (*function)(void *context, const api_verdict *verdict), void *context) {
-    telling t = {.tell = function, .context = context, .passed = true};
-    const char *status = text_of(summary, "status");
+bool api_check_results(const cJSON *summary, void (*report)(void *context, const api_check_result *result),
+                       void *context) {
+    check_report r = {.report = report, .context = context, .passed = true};
+    const char *status = json_text_at(summary, "status");
     bool whole = strcmp(status, "completed") == 0 || strcmp(status, "terminated") == 0;
-    tell_list(&t, cJSON_GetObjectItemCaseSensitive(summary, "checks"), "check", false);
-    tell_list(&t, cJSON_GetObjectItemCaseSensitive(summary, "invariants"), "invariant", true);
-    if (t.count == 0 || !whole) {
+    report_list(&r, json_at(summary, "checks"), "check", false);
+    report_list(&r, json_at(summary, "invariants"), "invariant", true);
+    if (r.count == 0 || !whole) {
         char found[200];
         describe_run(found, sizeof found, summary, whole);
-        tell(&t, &(api_verdict){.kind = "run", .name = "", .passed = whole, .found = found});
+        report_result(&r, &(api_check_result){.kind = "run", .name = "", .passed = whole, .found = found});
     }
-    return t.passed;
+    return r.passed;
 }

@@ -1,20 +1,21 @@
-/* verdicts.h — what a run's summary says of its checks and invariants, for whoever reports it: the command line, JUnit
- * reports, the daemon. Read from the JSON, so that the summary of another machine is treated alike. */
-#ifndef HAMEL_API_VERDICTS_H
-#define HAMEL_API_VERDICTS_H
+/* check.h — the results of the checks and invariants of a run, from its summary: for the command line, JUnit reports
+ * and the daemon. The summary is JSON, so that summaries from a server can also be checked. */
+#ifndef HAMEL_API_CHECK_H
+#define HAMEL_API_CHECK_H
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-typedef struct api_verdict {
+typedef struct api_check_result {
     const char *kind; /* "check", "invariant", or "run" */
     const char *name; /* "" for a run */
     bool passed;
     const char *found; /* "value 1.5", "drift 1e-9, relative 1e-10", the status of a run */
-} api_verdict;
+} api_check_result;
 
-/* Tells each verdict of the summary, checks first. A run that did not reach its end, or that has neither checks nor
- * invariants, is a verdict itself. Texts are valid during the call. Returns whether all passed. */
-bool api_verdicts(const cJSON *summary, void (*tell)(void *context, const api_verdict *verdict), void *context);
+/* Calls `report` for each check, then for each invariant. A run that ended early, or has neither checks nor
+ * invariants, is reported as a separate result. Texts are valid during the call. Returns whether all passed. */
+bool api_check_results(const cJSON *summary, void (*report)(void *context, const api_check_result *result),
+                       void *context);
 
 #endif

@@ -1,5 +1,5 @@
-/* documents.h — what is served as it stands in this folder, compiled in by api/embed_file.sh: the OpenAPI document, the
- * schema of descriptions, the page that shows the API (docs/), and the front end (page/). */
+/* documents.h — the files that the daemon serves, compiled in by api/embed_file.sh: the OpenAPI document, the schema of
+ * descriptions, the documentation page (docs/), and the front end (clients/web/). */
 #ifndef HAMEL_API_DOCUMENTS_H
 #define HAMEL_API_DOCUMENTS_H
 

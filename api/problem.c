@@ -1,11 +1,11 @@
-/* problem.c — faults as problem documents (RFC 9457) and as text for a terminal, and the table that maps a status to
- * HTTP and to exit codes.
- *
- * Building a document takes many small allocations; `good` gathers their failures and is looked at once. */
+/* problem.c — errors as problem documents (RFC 9457) and as text for a terminal, and the table that maps a status to
+ * HTTP and to exit codes. */
 #include "api/problem.h"
 
+#include "api/json/builder.h"
 #include "engine/base/text_buffer.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 enum {
     EXIT_INVALID = 3,
     EXIT_RUN = 4,
-    SHOWN_COLUMNS = 100, /* of a long expression, around the fault */
+    SHOWN_COLUMNS = 100, /* columns around the error that a message repeats of a long expression */
     TEXT_MAX = 4 * 1024 * 1024
 };
 
@@ -52,71 +52,74 @@ int api_status_exit(hamel_status status) {
     return meaning_of(status).exit_code;
 }
 
-static bool add_text(cJSON *object, const char *key, const char *text) {
-    return cJSON_AddStringToObject(object, key, text) != NULL;
-}
-
 cJSON *api_problem_plain(int http, const char *slug, const char *title, const char *detail, const char *instance) {
     char type[128];
+    json_builder b = {0};
+    cJSON *problem = json_kept(&b, cJSON_CreateObject());
     snprintf(type, sizeof type, "/problems/%s", slug);
-    cJSON *problem = cJSON_CreateObject();
-    bool good = problem != NULL && add_text(problem, "type", type) && add_text(problem, "title", title) &&
-                cJSON_AddNumberToObject(problem, "status", http) != NULL &&
-                (detail == NULL || add_text(problem, "detail", detail)) &&
-                (instance == NULL || add_text(problem, "instance", instance));
-    if (good) return problem;
-    cJSON_Delete(problem);
-    return NULL;
+    json_add_text(&b, problem, "type", type);
+    json_add_text(&b, problem, "title", title);
+    json_add_number(&b, problem, "status", http);
+    if (detail != NULL) json_add_text(&b, problem, "detail", detail);
+    if (instance != NULL) json_add_text(&b, problem, "instance", instance);
+    return json_finished(&b, problem);
 }
 
-static bool add_fault(cJSON *errors, const hamel_fault *fault) {
-    cJSON *item = cJSON_CreateObject();
-    if (item == NULL || !cJSON_AddItemToArray(errors, item)) {
-        cJSON_Delete(item);
-        return false;
+static void add_errors(json_builder *b, cJSON *problem, const hamel_error *error) {
+    cJSON *list = json_add_list(b, problem, "errors");
+    for (size_t k = 0; k < error->count && !b->failed; k++) {
+        const hamel_fault *f = &error->faults[k];
+        cJSON *item = json_append(b, list, cJSON_CreateObject());
+        json_add_text(b, item, "pointer", f->pointer);
+        json_add_text(b, item, "message", f->message);
+        if (f->column > 0) json_add_number(b, item, "column", f->column);
+        if (f->suggestion != NULL) json_add_text(b, item, "suggestion", f->suggestion);
     }
-    return add_text(item, "pointer", fault->pointer) && add_text(item, "message", fault->message) &&
-           (fault->column <= 0 || cJSON_AddNumberToObject(item, "column", fault->column) != NULL) &&
-           (fault->suggestion == NULL || add_text(item, "suggestion", fault->suggestion));
+    if (error->omitted > 0) json_add_number(b, problem, "omitted", (double)error->omitted);
 }
 
-static bool add_faults(cJSON *problem, const hamel_error *error) {
-    cJSON *errors = cJSON_AddArrayToObject(problem, "errors");
-    if (errors == NULL) return false;
-    for (size_t k = 0; k < error->count; k++) {
-        if (!add_fault(errors, &error->faults[k])) return false;
-    }
-    return error->omitted == 0 || cJSON_AddNumberToObject(problem, "omitted", (double)error->omitted) != NULL;
-}
-
-/* One line for `detail`: the fault, or how many there are and the first of them. */
-static char *detail_of(const hamel_error *error) {
-    text_buffer b;
-    text_buffer_init(&b, TEXT_MAX);
-    size_t all = error->count + error->omitted;
-    if (all > 1) text_buffer_printf(&b, "%zu faults; the first: ", all);
-    if (error->count == 0) {
-        text_buffer_puts(&b, hamel_status_meaning(error->status));
-    } else {
-        const hamel_fault *first = &error->faults[0];
-        if (first->pointer[0] != '\0') text_buffer_printf(&b, "%s: ", first->pointer);
-        text_buffer_puts(&b, first->message);
-    }
-    char *text = text_buffer_take(&b, NULL);
-    text_buffer_free(&b);
-    return text;
+/* Sets `detail` to one line: the first error, and the number of errors if there are several. Returns false if memory
+ * could not be allocated. */
+static bool set_detail(cJSON *problem) {
+    const cJSON *errors = json_at(problem, "errors");
+    assert(cJSON_IsArray(errors));
+    const cJSON *first = errors->child;
+    double all = cJSON_GetArraySize(errors) + json_number_at(problem, "omitted");
+    text_buffer detail;
+    text_buffer_init(&detail, TEXT_MAX);
+    if (all > 1) text_buffer_printf(&detail, "%.0f errors; the first: ", all);
+    if (json_text_at(first, "pointer")[0] != '\0') text_buffer_printf(&detail, "%s: ", json_text_at(first, "pointer"));
+    text_buffer_puts(&detail, first != NULL ? json_text_at(first, "message") : json_text_at(problem, "title"));
+    cJSON *item = json_at(problem, "detail");
+    bool made = !detail.failed && cJSON_SetValuestring(item, detail.bytes != NULL ? detail.bytes : "") != NULL;
+    text_buffer_free(&detail);
+    return made;
 }
 
 cJSON *api_problem(const hamel_error *error, const char *instance) {
     hamel_status status = error->status != HAMEL_OK ? error->status : HAMEL_INTERNAL;
-    char *detail = detail_of(error);
-    if (detail == NULL) return NULL;
-    cJSON *problem = api_problem_plain(api_status_http(status), hamel_status_slug(status), hamel_status_meaning(status),
-                                       detail, instance);
-    free(detail);
-    if (problem == NULL || add_faults(problem, error)) return problem;
-    cJSON_Delete(problem);
-    return NULL;
+    json_builder b = {0};
+    cJSON *problem = json_kept(&b, api_problem_plain(api_status_http(status), hamel_status_slug(status),
+                                                     hamel_status_meaning(status), "", instance));
+    add_errors(&b, problem, error);
+    if (!b.failed && !set_detail(problem)) b.failed = true;
+    return json_finished(&b, problem);
+}
+
+void api_problem_rebase(cJSON *problem, const char *from, const char *to) {
+    const cJSON *errors = json_at(problem, "errors");
+    size_t length = strlen(from);
+    if (!cJSON_IsArray(errors)) return;
+    for (const cJSON *e = errors->child; e != NULL; e = e->next) {
+        cJSON *pointer = json_at(e, "pointer");
+        if (!cJSON_IsString(pointer) || strncmp(pointer->valuestring, from, length) != 0) continue;
+        text_buffer moved;
+        text_buffer_init(&moved, TEXT_MAX);
+        text_buffer_printf(&moved, "%s%s", to, pointer->valuestring + length);
+        if (!moved.failed) (void)cJSON_SetValuestring(pointer, moved.bytes);
+        text_buffer_free(&moved);
+    }
+    (void)set_detail(problem);
 }
 
 cJSON *api_problem_json(const json_fault *fault, const char *instance) {
@@ -126,19 +129,18 @@ cJSON *api_problem_json(const json_fault *fault, const char *instance) {
     }
     char detail[sizeof fault->message + 80];
     snprintf(detail, sizeof detail, "line %zu, column %zu: %s", fault->line, fault->column, fault->message);
-    cJSON *problem = fault->too_large
-                         ? api_problem_plain(413, "body-too-large", "the document is larger than this server takes",
-                                             detail, instance)
-                         : api_problem_plain(400, "malformed-json", "the text is no JSON document", detail, instance);
-    if (problem != NULL && cJSON_AddNumberToObject(problem, "line", (double)fault->line) != NULL &&
-        cJSON_AddNumberToObject(problem, "column", (double)fault->column) != NULL) {
-        return problem;
-    }
-    cJSON_Delete(problem);
-    return NULL;
+    json_builder b = {0};
+    cJSON *problem =
+        fault->too_large
+            ? api_problem_plain(413, "body-too-large", "the document exceeds a limit of this server", detail, instance)
+            : api_problem_plain(400, "malformed-json", "the text is not a JSON document", detail, instance);
+    json_kept(&b, problem);
+    json_add_number(&b, problem, "line", (double)fault->line);
+    json_add_number(&b, problem, "column", (double)fault->column);
+    return json_finished(&b, problem);
 }
 
-/* The byte where code point number `index` of `text` begins; its end when there are fewer. */
+/* Returns the start of code point number `index`, or the end of the text if it is shorter. */
 static const char *code_point(const char *text, size_t index) {
     const char *p = text;
     while (*p != '\0' && index > 0) {
@@ -154,8 +156,8 @@ static size_t code_points(const char *text) {
     return count;
 }
 
-/* The expression, cut around the fault when it is long, and a caret under the column. Control characters become
- * blanks so that the caret stays in place. */
+/* Adds the expression, cut around the error if it is long, and a caret under the column. Control characters become
+ * blanks, so that the caret is in the right place. */
 static void add_excerpt(text_buffer *b, const char *expression, size_t column) {
     size_t length = code_points(expression);
     size_t at = column - 1 < length ? column - 1 : length;
@@ -195,7 +197,7 @@ char *api_error_text(const hamel_error *error, const char *file) {
     for (size_t k = 0; k < error->count; k++) add_fault_text(&b, &error->faults[k], file);
     if (error->count == 0) text_buffer_printf(&b, "hamel: %s: %s\n", file, hamel_status_meaning(error->status));
     if (error->count > 0 && error->omitted > 0) {
-        text_buffer_printf(&b, "hamel: %s: and %zu more faults\n", file, error->omitted);
+        text_buffer_printf(&b, "hamel: %s: and %zu more errors\n", file, error->omitted);
     }
     char *text = text_buffer_take(&b, NULL);
     text_buffer_free(&b);

@@ -1,11 +1,11 @@
-/* simulate.c — the way from bytes to rows: parse, override, read, derive; then run and report as JSON texts.
+/* simulate.c — parses, overrides and reads a description, derives its model, runs it, and reports as JSON texts.
  *
- * A failure is made complete where it is found (HTTP status, exit code, problem document, text for a terminal), so
- * that callers only send it. Where even that needs more memory than there is, status and exit code remain. */
+ * The function that detects a failure fills all of it: HTTP status, exit code, problem document, text for a
+ * terminal. If memory for that could not be allocated, the failure has at least the status and the exit code. */
 #include "api/simulate.h"
 
-#include "api/describe.h"
-#include "api/json_text.h"
+#include "api/json/text.h"
+#include "api/read/describe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +16,12 @@ api_limits api_limits_default(void) {
     return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};
 }
 
-/* Everything between the tree and the model; the description lives only here. */
-static hamel_status derive(hamel_model **model, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                           const api_limits *limits, hamel_poll *poll, hamel_error *error) {
+/* Reads the description from the tree and derives its model. The description is then freed. */
+static hamel_status derive_model(hamel_model **model, cJSON *tree, const char *const *assignments,
+                                 size_t assignment_count, const api_limits *limits, hamel_poll *poll,
+                                 hamel_error *error) {
     api_description d;
-    hamel_status status = api_describe(&d, tree, assignments, assignment_count, limits, poll, error);
+    hamel_status status = api_describe(&d, tree, false, assignments, assignment_count, limits, poll, error);
     if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &limits->engine, poll, error);
     api_description_free(&d);
     return status;
@@ -36,7 +37,7 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
     }
     hamel_model *model = NULL;
     hamel_error error = {0};
-    hamel_status status = derive(&model, tree, assignments, assignment_count, limits, poll, &error);
+    hamel_status status = derive_model(&model, tree, assignments, assignment_count, limits, poll, &error);
     cJSON_Delete(tree);
     if (status != HAMEL_OK) {
         api_ensure_fault(&error, status);
@@ -49,10 +50,10 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
     return model;
 }
 
-/* One run on its way from the engine's sink to an observer. */
+/* Forwards one run from the sink of the engine to an observer. */
 typedef struct passage {
     const api_observer *observer;
-    text_buffer event; /* reused for each */
+    text_buffer event; /* text of the current event */
     bool no_memory;
 } passage;
 
@@ -77,7 +78,7 @@ static bool pass_row(void *context, const double *values, size_t count) {
     return p->observer->row == NULL || p->observer->row(p->observer->context, values, count);
 }
 
-static bool pass_event(void *context, const hamel_happening *event) {
+static bool pass_event(void *context, const hamel_event_record *event) {
     passage *p = context;
     if (p->observer->event == NULL) return true;
     text_buffer_reset(&p->event);
@@ -94,7 +95,7 @@ static bool pass_progress(void *context, const hamel_progress *progress) {
     if (!(fraction >= 0)) fraction = 0;
     if (fraction > 1) fraction = 1;
     char json[200];
-    snprintf(json, sizeof json, "{\"t\":%.17g,\"start\":%.17g,\"stop\":%.17g,\"steps\":%.17g,\"fraction\":%.4f}",
+    snprintf(json, sizeof json, "{\"t\":%.17g,\"start\":%.17g,\"stop\":%.17g,\"steps\":%ld,\"fraction\":%.4f}",
              progress->t, progress->start, progress->stop, progress->steps, fraction);
     return p->observer->progress(p->observer->context, json, fraction);
 }
@@ -117,9 +118,9 @@ static void report_problem(const api_observer *observer, hamel_status status, co
     api_failure_clear(&failure);
 }
 
-/* Ends the run towards the observer; returns the status that the caller of api_run gets. */
-static hamel_status report(const passage *p, hamel_status status, const hamel_summary *summary, hamel_error *error,
-                           const char *file) {
+/* Reports the end of the run to the observer. Returns the status for the caller of api_run. */
+static hamel_status report_end(const passage *p, hamel_status status, const hamel_summary *summary, hamel_error *error,
+                               const char *file) {
     char *json = summary_text(summary);
     if (p->no_memory || json == NULL) {
         hamel_error_clear(error);
@@ -147,7 +148,7 @@ hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_obser
     hamel_status status = hamel_run(model, &options, &sink, &summary, &error);
     text_buffer_free(&p.event);
     if (observer->model_known) summary.derive_seconds = 0;
-    status = report(&p, status, &summary, &error, file);
+    status = report_end(&p, status, &summary, &error, file);
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
     return status;

@@ -1,7 +1,7 @@
-// The page /docs: every operation of the API, made from /openapi.json, with a form that sends it.
+// The page /docs: every operation of the API, generated from /openapi.json, with a form that sends it.
 //
-// Nothing comes from other hosts, and no text of an answer is ever taken for markup: all of it goes through
-// textContent. Answers are shown while they come, so a streamed run is seen running.
+// The page loads nothing from other hosts, and inserts text of an answer only as textContent, never as markup. Answers
+// are shown while they arrive.
 "use strict";
 
 const SHOWN_CHARACTERS = 200000;
@@ -25,7 +25,7 @@ function resolved(item) {
   return item.$ref.slice(2).split("/").reduce((at, key) => at[key], description);
 }
 
-// ---- what an operation takes ----
+// ---- parameters of an operation ----
 
 function parametersOf(path, operation) {
   return [...(description.paths[path].parameters || []), ...(operation.parameters || [])].map(resolved);

@@ -1,5 +1,5 @@
-/* json_builder.c — see the header. */
-#include "api/json_builder.h"
+/* builder.c — see builder.h. */
+#include "api/json/builder.h"
 
 cJSON *json_kept(json_builder *b, cJSON *item) {
     if (item == NULL) b->failed = true;
@@ -19,6 +19,26 @@ void json_add_truth(json_builder *b, cJSON *object, const char *key, bool value)
     if (!b->failed) json_kept(b, cJSON_AddBoolToObject(object, key, value));
 }
 
+void json_add_null(json_builder *b, cJSON *object, const char *key) {
+    if (!b->failed) json_kept(b, cJSON_AddNullToObject(object, key));
+}
+
+void json_add_number_or_null(json_builder *b, cJSON *object, const char *key, bool known, double value) {
+    if (known)
+        json_add_number(b, object, key, value);
+    else
+        json_add_null(b, object, key);
+}
+
+void json_add_texts(json_builder *b, cJSON *object, const char *key, const char *const *texts, size_t count) {
+    json_append_texts(b, json_add_list(b, object, key), texts, count);
+}
+
+void json_add_numbers(json_builder *b, cJSON *object, const char *key, const double *values, size_t count) {
+    cJSON *list = json_add_list(b, object, key);
+    for (size_t k = 0; k < count && !b->failed; k++) json_append(b, list, cJSON_CreateNumber(values[k]));
+}
+
 cJSON *json_add_object(json_builder *b, cJSON *object, const char *key) {
     return b->failed ? NULL : json_kept(b, cJSON_AddObjectToObject(object, key));
 }
@@ -36,4 +56,10 @@ cJSON *json_append(json_builder *b, cJSON *list, cJSON *item) {
 
 void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, size_t count) {
     for (size_t k = 0; k < count && !b->failed; k++) json_append(b, list, cJSON_CreateString(texts[k]));
+}
+
+cJSON *json_finished(const json_builder *b, cJSON *tree) {
+    if (!b->failed) return tree;
+    cJSON_Delete(tree);
+    return NULL;
 }

@@ -1,6 +1,6 @@
-/* json_builder.h — JSON trees out of many small allocations, whose failures are gathered and looked at once, at the end.
+/* builder.h — JSON trees from many small allocations: a failed one is recorded and checked once, at the end.
  *
- * After a failure every call does nothing; a parent may then be NULL. The tree stays the caller's (cJSON_Delete). */
+ * After a failure every call does nothing, and a parent may be NULL. The caller owns the tree (cJSON_Delete). */
 #ifndef HAMEL_API_JSON_BUILDER_H
 #define HAMEL_API_JSON_BUILDER_H
 
@@ -12,18 +12,26 @@ typedef struct json_builder {
     bool failed;
 } json_builder;
 
-/* `item` itself; notes a failure when it is NULL. */
+/* Returns `item`; records a failure if it is NULL. */
 cJSON *json_kept(json_builder *b, cJSON *item);
 
-/* Members of an object; a text that is NULL becomes null. What is returned is part of the tree; NULL after a failure. */
+/* Add members to an object; a text that is NULL becomes null. The item returned is part of the tree; NULL after a
+ * failure. */
 void json_add_text(json_builder *b, cJSON *object, const char *key, const char *value);
 void json_add_number(json_builder *b, cJSON *object, const char *key, double value);
 void json_add_truth(json_builder *b, cJSON *object, const char *key, bool value);
+void json_add_null(json_builder *b, cJSON *object, const char *key);
+void json_add_number_or_null(json_builder *b, cJSON *object, const char *key, bool known, double value);
+void json_add_texts(json_builder *b, cJSON *object, const char *key, const char *const *texts, size_t count);
+void json_add_numbers(json_builder *b, cJSON *object, const char *key, const double *values, size_t count);
 cJSON *json_add_object(json_builder *b, cJSON *object, const char *key);
 cJSON *json_add_list(json_builder *b, cJSON *object, const char *key);
 
-/* Appends `item`, which may be NULL, to the list, and returns it while it is part of the tree. */
+/* Appends `item` to the list, which takes ownership, and returns it. On failure, also if `item` is NULL, returns NULL. */
 cJSON *json_append(json_builder *b, cJSON *list, cJSON *item);
 void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, size_t count);
+
+/* The finished tree; after a failure deletes it and returns NULL. */
+cJSON *json_finished(const json_builder *b, cJSON *tree);
 
 #endif

@@ -1,5 +1,5 @@
 /* digest.c — see digest.h. */
-#include "api/digest.h"
+#include "api/json/digest.h"
 
 #include <nettle/sha2.h>
 

@@ -1,10 +1,11 @@
-/* json_reader.c — objects by tables, lists, and the readers of single values that all kinds share. */
-#include "api/json_reader.h"
+/* reader.c — table-driven objects, lists, and the readers of single values that all kinds share. */
+#include "api/json/reader.h"
 
 #include "engine/base/symbol_table.h"
 #include "engine/base/text_buffer.h"
 #include "engine/text/constant.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,10 +14,10 @@
 #include <string.h>
 
 enum {
-    KEYS_MAX = 64,     /* of one kind: one bit each in the set of keys seen */
-    SUGGEST_MAX = 64,  /* bytes of a name that is worth comparing with others */
+    KEYS_MAX = 64,     /* keys of one kind: each is one bit of the set of keys seen */
+    SUGGEST_MAX = 64,  /* longest name, in bytes, for which a suggestion is searched */
     MESSAGE_MAX = 512, /* bytes of a message */
-    SHOWN_MAX = 60     /* bytes of a client's text that a message repeats */
+    SHOWN_MAX = 60     /* longest part of a client's text, in bytes, that a message repeats */
 };
 
 void json_fault_at(json_reader *r, const char *pointer, const char *format, ...) {
@@ -100,7 +101,7 @@ static const char *nearest_of(const char *const *names, size_t count, const char
     return length <= SUGGEST_MAX ? nearest_name(names, count, name, length) : NULL;
 }
 
-/* Suggests the nearest of `names` to the fault added last. */
+/* Adds the nearest of `names` as a suggestion to the last error. */
 static void suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
     const char *nearest = nearest_of(names, count, name);
     if (nearest != NULL) hamel_suggest(r->error, "%s", nearest);
@@ -115,8 +116,8 @@ static void suggest_keys(json_reader *r, const json_kind *kind) {
     hamel_suggest(r->error, "the keys of %s are %s", kind->name, text);
 }
 
-/* Length of `text` cut to what a message repeats, at the end of a code point. */
-static int shown(const char *text) {
+/* Length of the part of `text` that a message repeats: SHOWN_MAX bytes at most, and whole code points. */
+static int shown_length(const char *text) {
     size_t length = strnlen(text, SHOWN_MAX + 1);
     if (length <= SHOWN_MAX) return (int)length;
     length = SHOWN_MAX;
@@ -135,7 +136,7 @@ static void unknown_key(json_reader *r, const char *pointer, const json_kind *ki
     const char *where = json_pointer_of_key(r, pointer, name);
     const char *names[KEYS_MAX];
     for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
-    json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown(name), name);
+    json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown_length(name), name);
     const char *nearest = nearest_of(names, kind->count, name);
     if (r->elsewhere != NULL && find_key(r->elsewhere, name) != NULL)
         hamel_suggest(r->error, "`%s` is a key of %s", name, r->elsewhere->name);
@@ -152,6 +153,7 @@ void json_read_object(json_reader *r, const cJSON *value, const char *pointer, c
         return;
     }
     uint64_t seen = 0;
+    assert(kind->count <= KEYS_MAX);
     for (const cJSON *member = value->child; member != NULL && !r->no_memory; member = member->next) {
         const json_key *key = find_key(kind, member->string);
         if (key == NULL) {
@@ -167,22 +169,34 @@ void json_read_object(json_reader *r, const cJSON *value, const char *pointer, c
     }
 }
 
-void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
-                     json_read_function *read, size_t *count) {
-    *count = 0;
-    if (!cJSON_IsArray(value)) {
-        json_expected(r, value, pointer, what);
-        return NULL;
-    }
-    size_t length = json_child_count(value);
+static void *read_children(json_reader *r, const cJSON *value, const char *pointer, size_t size,
+                           json_read_function *read, size_t *count) {
+    size_t length = json_child_count(value), k = 0;
     char *items = json_alloc(r, length, size);
     if (items == NULL) return NULL;
-    size_t k = 0;
-    for (const cJSON *item = value->child; item != NULL && !r->no_memory; item = item->next, k++) {
-        read(r, item, json_pointer_of_index(r, pointer, k), items + k * size);
+    for (const cJSON *c = value->child; c != NULL && !r->no_memory; c = c->next, k++) {
+        const char *place =
+            c->string != NULL ? json_pointer_of_key(r, pointer, c->string) : json_pointer_of_index(r, pointer, k);
+        read(r, c, place, items + k * size);
     }
     *count = length;
     return items;
+}
+
+void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
+                     json_read_function *read, size_t *count) {
+    *count = 0;
+    if (cJSON_IsArray(value)) return read_children(r, value, pointer, size, read, count);
+    json_expected(r, value, pointer, what);
+    return NULL;
+}
+
+void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
+                    json_read_function *read, size_t *count) {
+    *count = 0;
+    if (cJSON_IsObject(value)) return read_children(r, value, pointer, size, read, count);
+    json_expected(r, value, pointer, what);
+    return NULL;
 }
 
 void json_read_text(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -201,6 +215,17 @@ void json_read_name(json_reader *r, const cJSON *value, const char *pointer, voi
     } else {
         *(const char **)field = json_copy(r, value->valuestring);
     }
+}
+
+bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
+                     const char ***pointers, size_t *count) {
+    size_t found;
+    *names = json_read_list(r, value, pointer, what, sizeof **names, json_read_name, &found);
+    *pointers = json_alloc(r, found, sizeof **pointers);
+    if (*names == NULL || *pointers == NULL) return false;
+    for (size_t k = 0; k < found; k++) (*pointers)[k] = json_pointer_of_index(r, pointer, k);
+    *count = found;
+    return true;
 }
 
 void json_read_boolean(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -290,7 +315,7 @@ bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, d
     }
     if (syntax_constant(value->valuestring, strlen(value->valuestring), out)) return true;
     json_fault_at(r, pointer, "expected a number, or an expression of numbers, found the text `%.*s`",
-                  shown(value->valuestring), value->valuestring);
+                  shown_length(value->valuestring), value->valuestring);
     return false;
 }
 
@@ -302,6 +327,16 @@ void json_read_positive(json_reader *r, const cJSON *value, const char *pointer,
     } else {
         json_fault_at(r, pointer, "expected a number above 0, found %g", number);
     }
+}
+
+void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most, double *out) {
+    double number;
+    if (!json_read_double(r, value, pointer, &number)) return;
+    if (number != floor(number) || number < least || number > most) {
+        json_fault_at(r, pointer, "expected a whole number from %.0f to %.0f, found %g", least, most, number);
+        return;
+    }
+    *out = number;
 }
 
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count) {
@@ -322,13 +357,13 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
     for (size_t k = 0; k < count; k++) {
         if (strcmp(names[k], value->valuestring) == 0) return (int)k;
     }
-    json_fault_at(r, pointer, "expected %s, found `%.*s`", list, shown(value->valuestring), value->valuestring);
+    json_fault_at(r, pointer, "expected %s, found `%.*s`", list, shown_length(value->valuestring), value->valuestring);
     suggest_nearest(r, names, count, value->valuestring);
     return -1;
 }
 
-/* One bound of a family's object form, as text. */
-static const char *bound(json_reader *r, const cJSON *value, const char *pointer) {
+/* Reads one bound of a family in object form, as text. */
+static const char *family_bound(json_reader *r, const cJSON *value, const char *pointer) {
     if (cJSON_IsString(value)) return json_copy(r, value->valuestring);
     if (cJSON_IsNumber(value)) {
         text_buffer number;
@@ -343,14 +378,14 @@ static const char *bound(json_reader *r, const cJSON *value, const char *pointer
     return NULL;
 }
 
-/* {"i": [1, "N"]} as "i = 1..N". */
-static const char *range(json_reader *r, const cJSON *member, const char *pointer) {
+/* Converts {"i": [1, "N"]} to "i = 1..N". */
+static const char *family_range(json_reader *r, const cJSON *member, const char *pointer) {
     if (!cJSON_IsArray(member) || json_child_count(member) != 2) {
         json_fault_at(r, pointer, "expected a list of two bounds, as in [1, \"N\"]");
         return NULL;
     }
-    const char *from = bound(r, member->child, json_pointer_of_index(r, pointer, 0));
-    const char *to = bound(r, member->child->next, json_pointer_of_index(r, pointer, 1));
+    const char *from = family_bound(r, member->child, json_pointer_of_index(r, pointer, 0));
+    const char *to = family_bound(r, member->child->next, json_pointer_of_index(r, pointer, 1));
     return from != NULL && to != NULL ? json_format(r, "%s = %s..%s", member->string, from, to) : NULL;
 }
 
@@ -372,7 +407,7 @@ void json_read_family(json_reader *r, const cJSON *value, const char *pointer, v
     size_t k = 0;
     if (text) ranges[k] = json_copy(r, value->valuestring);
     for (const cJSON *c = text ? NULL : value->child; c != NULL; c = c->next, k++) {
-        ranges[k] = range(r, c, json_pointer_of_key(r, pointer, c->string));
+        ranges[k] = family_range(r, c, json_pointer_of_key(r, pointer, c->string));
         good = good && ranges[k] != NULL;
     }
     if (good) *family = (hamel_family){.pointer = pointer, .ranges = ranges, .count = count};

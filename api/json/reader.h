@@ -1,17 +1,17 @@
-/* json_reader.h — the machinery that turns JSON objects into C structs by tables.
+/* reader.h — reads JSON objects into C structs by tables.
  *
- * A kind of object is a table of keys: name, where its value goes in the struct, and the function that reads it.
- * json_read_object walks the members once, reads each known key, and reports unknown ones (with the nearest known
- * key) and missing ones. Reading never stops at a fault, so that all of them are reported together.
+ * A kind of object is a table of keys. Each key has a name, the offset of its field in the struct, and a read
+ * function. json_read_object visits each member once, reads known keys, and reports unknown keys (with the nearest
+ * known key) and missing ones. Reading continues after an error, so that all errors are reported together.
  *
- * Readers take the value, its JSON Pointer, and the field to fill. Everything kept is copied into the arena. */
+ * A read function takes the value, its JSON Pointer, and the field to fill. Everything kept is copied into the
+ * arena. */
 #ifndef HAMEL_API_JSON_READER_H
 #define HAMEL_API_JSON_READER_H
 
+#include "api/json/strict_json.h"
 #include "engine/base/arena.h"
 #include "engine/system/description.h"
-
-#include <cjson/cJSON.h>
 
 typedef struct json_reader json_reader;
 
@@ -25,43 +25,54 @@ typedef struct json_key {
 } json_key;
 
 typedef struct json_kind {
-    const char *name; /* as in "a constraint" */
+    const char *name; /* with its article: "a constraint" */
     const json_key *keys;
     size_t count;
 } json_kind;
+#define JSON_KIND(name, keys) \
+    { name, keys, sizeof(keys) / sizeof(keys)[0] }
 
 struct json_reader {
     arena *memory;
     hamel_error *error;
-    bool no_memory;             /* the arena gave out: what was read is incomplete */
-    const json_kind *elsewhere; /* NULL, or a kind whose keys are often written where they do not belong */
+    bool no_memory;             /* the arena is exhausted: the result is incomplete */
+    const json_kind *elsewhere; /* a kind whose keys are often misplaced, for suggestions; may be NULL */
 };
 
-/* Adds HAMEL_INVALID at `pointer`. */
+/* Adds the error HAMEL_INVALID at `pointer`. */
 void json_fault_at(json_reader *r, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
-/* "expected WHAT, found a list" */
+/* Adds the error "expected WHAT, found a list" (or the actual type). */
 void json_expected(json_reader *r, const cJSON *value, const char *pointer, const char *what);
 
-/* Arena memory; on failure notes no_memory and returns NULL. */
+/* Allocate in the arena; on failure set no_memory and return NULL. */
 void *json_alloc(json_reader *r, size_t count, size_t size);
 const char *json_copy(json_reader *r, const char *text);
 const char *json_format(json_reader *r, const char *format, ...) HAMEL_PRINTF(2, 3);
 
-/* Pointers of a member and of an item (RFC 6901: "~" and "/" in keys are escaped). */
+/* The JSON Pointer of a member or item (RFC 6901: "~" and "/" in keys are escaped). */
 const char *json_pointer_of_key(json_reader *r, const char *pointer, const char *key);
 const char *json_pointer_of_index(json_reader *r, const char *pointer, size_t index);
 
 size_t json_child_count(const cJSON *value);
 
-/* Reads an object of this kind into `out`; a value of another type is a fault. */
+/* Reads an object of this kind into `out`; another type is an error. */
 void json_read_object(json_reader *r, const cJSON *value, const char *pointer, const json_kind *kind, void *out);
 
-/* Reads a list; each item by `read` into its struct of `size` bytes. Returns the array (NULL: none) and its length. */
+/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and its length; NULL and 0
+ * after an error. */
 void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                      json_read_function *read, size_t *count);
 
-/* Readers of single values; the type of the field is named. */
+/* Reads an object with arbitrary keys in the same way; `read` finds the key in value->string. */
+void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
+                    json_read_function *read, size_t *count);
+
+/* Reads a list of names, and the pointer of each. On failure returns false and leaves *count unchanged. */
+bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
+                     const char ***pointers, size_t *count);
+
+/* Read functions of single values, with the type of the field. */
 json_read_function json_read_text;        /* const char * */
 json_read_function json_read_name;        /* const char *, not empty */
 json_read_function json_read_boolean;     /* bool */
@@ -73,10 +84,13 @@ json_read_function json_read_one_or_vector;
 json_read_function json_read_positive; /* double > 0 */
 json_read_function json_read_family;   /* hamel_family */
 
-/* A number as JSON, or as a text that is one. Adds a fault and returns false otherwise. */
+/* Reads a number, or a text that is a constant expression. Otherwise adds an error and returns false. */
 bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, double *out);
 
-/* The index of the text in `names`, or -1 with a fault that suggests the nearest. */
+/* Reads a whole number from `least` to `most`; another value is an error and leaves *out unchanged. */
+void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most, double *out);
+
+/* Returns the index of the text in `names`, or -1 after adding an error that suggests the nearest name. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
 
 #endif

@@ -1,14 +1,15 @@
-/* strict_json.c — a scan of the text by RFC 8259's grammar, then cJSON for the tree.
+/* strict_json.c — scans the text by the grammar of RFC 8259; cJSON then builds the tree.
  *
- * The scan is a machine of six states over an explicit stack. Each key is decoded and put into one table together
- * with the number of its object, so that duplicates are found in linear time whatever the keys are. Line and column
- * are counted only when a fault needs them. */
-#include "api/strict_json.h"
+ * The scan is a state machine with six states and an explicit stack. All decoded keys are in one table, together with
+ * the number of their object, so that duplicates are found in linear time. Line and column are computed only for an
+ * error. */
+#include "api/json/strict_json.h"
 
 #include "engine/base/arena.h"
 #include "engine/base/symbol_table.h"
 #include "engine/base/text_buffer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cJSON reads no number longer than this. */
+/* upper bound of the characters of a number; cJSON cuts longer numbers */
 enum { NUMBER_MAX = 63 };
 
 typedef enum expect {
@@ -31,7 +32,7 @@ typedef enum expect {
 
 typedef struct frame {
     bool object;
-    uint32_t number; /* of the object, to tell equal keys of different objects apart */
+    uint32_t number; /* number of the object, which distinguishes equal keys of different objects */
 } frame;
 
 typedef struct scanner {
@@ -51,8 +52,8 @@ json_limits json_limits_default(void) {
     return (json_limits){.bytes = (size_t)16 * 1024 * 1024, .depth = 64, .nodes = 1000000};
 }
 
-/* Line and column of the byte at `at`; continuation bytes of UTF-8 do not count. */
-static void locate(const scanner *s, size_t at, json_fault *fault) {
+/* Computes line and column of the byte at `at`; a code point of UTF-8 counts as one column. */
+static void locate_error(const scanner *s, size_t at, json_fault *fault) {
     fault->line = 1;
     fault->column = 1;
     for (size_t i = 0; i < at && i < s->length; i++) {
@@ -65,8 +66,8 @@ static void locate(const scanner *s, size_t at, json_fault *fault) {
     }
 }
 
-static bool HAMEL_PRINTF(3, 4) fail(scanner *s, size_t at, const char *format, ...) {
-    locate(s, at, s->fault);
+static bool HAMEL_PRINTF(3, 4) scan_fail(scanner *s, size_t at, const char *format, ...) {
+    locate_error(s, at, s->fault);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(s->fault->message, sizeof s->fault->message, format, arguments);
@@ -75,9 +76,9 @@ static bool HAMEL_PRINTF(3, 4) fail(scanner *s, size_t at, const char *format, .
     return false;
 }
 
-static bool fail_memory(scanner *s) {
+static bool fail_no_memory(scanner *s) {
     s->fault->no_memory = true;
-    return fail(s, s->at, "memory could not be allocated");
+    return scan_fail(s, s->at, "memory could not be allocated");
 }
 
 /* Length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF), or 0. */
@@ -102,7 +103,7 @@ static size_t utf8_sequence(const unsigned char *p, size_t left) {
     return 0;
 }
 
-/* What stands at `at`, for a message: a character in quotes where it can be shown. */
+/* Describes the character at `at` for a message; a printable one in quotes. */
 typedef struct found {
     char text[40];
 } found;
@@ -139,7 +140,7 @@ static bool is_digit(int c) {
     return c >= '0' && c <= '9';
 }
 
-/* Four hexadecimal digits at `at`, or -1. */
+/* Returns the value of four hexadecimal digits at `at`, or -1. */
 static int32_t hex4(const scanner *s, size_t at) {
     if (at + 4 > s->length) return -1;
     int32_t value = 0;
@@ -175,17 +176,17 @@ static void add_code_point(text_buffer *b, uint32_t c) {
     text_buffer_add(b, bytes, length);
 }
 
-/* \uXXXX with `at` on the backslash; both halves of a surrogate pair are read together. */
+/* Scans \uXXXX with `at` on the backslash, and both halves of a surrogate pair together. */
 static bool scan_unicode_escape(scanner *s, bool keep) {
     int32_t c = hex4(s, s->at + 2);
-    if (c < 0) return fail(s, s->at, "`\\u` needs four hexadecimal digits");
-    if (c == 0) return fail(s, s->at, "a text must not hold the character U+0000");
+    if (c < 0) return scan_fail(s, s->at, "`\\u` needs four hexadecimal digits");
+    if (c == 0) return scan_fail(s, s->at, "a text must not contain the character U+0000");
     size_t length = 6;
-    if (c >= 0xDC00 && c <= 0xDFFF) return fail(s, s->at, "half of a surrogate pair stands alone");
+    if (c >= 0xDC00 && c <= 0xDFFF) return scan_fail(s, s->at, "half of a surrogate pair without the other half");
     if (c >= 0xD800 && c <= 0xDBFF) {
         bool escaped = s->at + 7 < s->length && s->text[s->at + 6] == '\\' && s->text[s->at + 7] == 'u';
         int32_t low = escaped ? hex4(s, s->at + 8) : -1;
-        if (low < 0xDC00 || low > 0xDFFF) return fail(s, s->at, "half of a surrogate pair stands alone");
+        if (low < 0xDC00 || low > 0xDFFF) return scan_fail(s, s->at, "half of a surrogate pair without the other half");
         c = 0x10000 + (c - 0xD800) * 0x400 + (low - 0xDC00);
         length = 12;
     }
@@ -200,13 +201,14 @@ static bool scan_escape(scanner *s, bool keep) {
     int c = s->at + 1 < s->length ? s->text[s->at + 1] : -1;
     if (c == 'u') return scan_unicode_escape(s, keep);
     const char *letter = c > 0 ? strchr(letters, c) : NULL;
-    if (letter == NULL) return fail(s, s->at, "JSON has no escape `\\` before %s", what_is_at(s, s->at + 1).text);
+    if (letter == NULL)
+        return scan_fail(s, s->at, "`\\` before %s is not an escape sequence of JSON", what_is_at(s, s->at + 1).text);
     if (keep) text_buffer_add(&s->key, &meanings[letter - letters], 1);
     s->at += 2;
     return true;
 }
 
-/* A string with `at` on its opening quote; its decoded bytes go to s->key when `keep`. */
+/* Scans a string with `at` on its opening quote. If `keep`, appends the decoded bytes to s->key. */
 static bool scan_string(scanner *s, bool keep) {
     size_t start = s->at++;
     for (;;) {
@@ -217,21 +219,21 @@ static bool scan_string(scanner *s, bool keep) {
         }
         if (keep) text_buffer_add(&s->key, (const char *)s->text + plain, s->at - plain);
         int c = peek(s);
-        if (c < 0) return fail(s, start, "a text is not closed");
+        if (c < 0) return scan_fail(s, start, "a text is not closed");
         if (c == '"') break;
         if (c == '\\') {
             if (!scan_escape(s, keep)) return false;
         } else if (c < 0x20) {
-            return fail(s, s->at, "a text must not hold the control character 0x%02X as it is; escape it", (unsigned)c);
+            return scan_fail(s, s->at, "a text must not contain the control character 0x%02X; escape it", (unsigned)c);
         } else {
             size_t length = utf8_sequence(s->text + s->at, s->length - s->at);
-            if (length == 0) return fail(s, s->at, "a text holds bytes that are not UTF-8");
+            if (length == 0) return scan_fail(s, s->at, "a text contains bytes that are not UTF-8");
             if (keep) text_buffer_add(&s->key, (const char *)s->text + s->at, length);
             s->at += length;
         }
     }
     s->at++;
-    return !keep || !s->key.failed || fail_memory(s);
+    return !keep || !s->key.failed || fail_no_memory(s);
 }
 
 static size_t skip_digits(scanner *s) {
@@ -244,7 +246,7 @@ static bool check_finite(scanner *s, size_t start) {
     char copy[NUMBER_MAX + 1];
     memcpy(copy, s->text + start, s->at - start);
     copy[s->at - start] = '\0';
-    return isfinite(strtod(copy, NULL)) || fail(s, start, "the number %s is too large for a double", copy);
+    return isfinite(strtod(copy, NULL)) || scan_fail(s, start, "the number %s is too large for a double", copy);
 }
 
 static bool scan_number(scanner *s) {
@@ -253,19 +255,19 @@ static bool scan_number(scanner *s) {
     if (peek(s) == '-') s->at++;
     bool zero = peek(s) == '0';
     size_t digits = skip_digits(s);
-    if (digits == 0) return fail(s, start, "`-` is not followed by a digit");
-    if (zero && digits > 1) return fail(s, start, "a number must not begin with 0");
+    if (digits == 0) return scan_fail(s, start, "`-` is not followed by a digit");
+    if (zero && digits > 1) return scan_fail(s, start, "a number must not begin with 0");
     if (peek(s) == '.') {
         s->at++;
-        if (skip_digits(s) == 0) return fail(s, start, "a number needs a digit after its decimal point");
+        if (skip_digits(s) == 0) return scan_fail(s, start, "a number needs a digit after its decimal point");
     }
     if (peek(s) == 'e' || peek(s) == 'E') {
         exponent = true;
         s->at++;
         if (peek(s) == '+' || peek(s) == '-') s->at++;
-        if (skip_digits(s) == 0) return fail(s, start, "a number needs a digit in its exponent");
+        if (skip_digits(s) == 0) return scan_fail(s, start, "a number needs a digit in its exponent");
     }
-    if (s->at - start > NUMBER_MAX) return fail(s, start, "a number has more than %d characters", NUMBER_MAX);
+    if (s->at - start > NUMBER_MAX) return scan_fail(s, start, "a number has more than %d characters", NUMBER_MAX);
     return !exponent || check_finite(s, start);
 }
 
@@ -278,17 +280,17 @@ static bool scan_literal(scanner *s) {
         return true;
     }
     int c = peek(s);
-    if (c == '\'') return fail(s, s->at, "a text is written in double quotes");
-    if (c == '/' || c == '#') return fail(s, s->at, "JSON has no comments");
-    if (c == 'N' || c == 'I') return fail(s, s->at, "JSON has no NaN and no Infinity");
-    if (c == '+' || c == '.') return fail(s, s->at, "a number begins with a digit or `-`");
-    return fail(s, s->at, "expected a value, found %s", what_is_at(s, s->at).text);
+    if (c == '\'') return scan_fail(s, s->at, "a text is written in double quotes");
+    if (c == '/' || c == '#') return scan_fail(s, s->at, "JSON has no comments");
+    if (c == 'N' || c == 'I') return scan_fail(s, s->at, "JSON has no NaN and no Infinity");
+    if (c == '+' || c == '.') return scan_fail(s, s->at, "a number begins with a digit or `-`");
+    return scan_fail(s, s->at, "expected a value, found %s", what_is_at(s, s->at).text);
 }
 
 static bool open_frame(scanner *s, bool object, expect *next) {
     if (s->depth >= s->limits->depth) {
         s->fault->too_large = true;
-        return fail(s, s->at, "lists and objects are nested more than %zu deep", s->limits->depth);
+        return scan_fail(s, s->at, "lists and objects are nested more than %zu deep", s->limits->depth);
     }
     s->stack[s->depth++] = (frame){.object = object, .number = object ? s->objects++ : 0};
     s->at++;
@@ -299,7 +301,7 @@ static bool open_frame(scanner *s, bool object, expect *next) {
 static bool scan_value(scanner *s, expect *next) {
     if (s->nodes++ >= s->limits->nodes) {
         s->fault->too_large = true;
-        return fail(s, s->at, "the document has more than %zu values", s->limits->nodes);
+        return scan_fail(s, s->at, "the document has more than %zu values", s->limits->nodes);
     }
     int c = peek(s);
     if (c == '{' || c == '[') return open_frame(s, c == '{', next);
@@ -311,7 +313,8 @@ static bool scan_value(scanner *s, expect *next) {
 
 static bool scan_key(scanner *s, expect *next) {
     size_t start = s->at;
-    if (peek(s) != '"') return fail(s, s->at, "expected a key in double quotes, found %s", what_is_at(s, s->at).text);
+    if (peek(s) != '"')
+        return scan_fail(s, s->at, "expected a key in double quotes, found %s", what_is_at(s, s->at).text);
     uint32_t number = s->stack[s->depth - 1].number;
     text_buffer_reset(&s->key);
     text_buffer_add(&s->key, (const char *)&number, sizeof number);
@@ -320,17 +323,18 @@ static bool scan_key(scanner *s, expect *next) {
     if (status == HAMEL_INVALID) {
         int shown = s->key.length - sizeof number > 80 ? 80 : (int)(s->key.length - sizeof number);
         while (shown > 0 && ((unsigned char)s->key.bytes[sizeof number + (size_t)shown] & 0xC0) == 0x80) shown--;
-        return fail(s, start, "the key `%.*s` stands twice in one object", shown, s->key.bytes + sizeof number);
+        return scan_fail(s, start, "the key `%.*s` occurs twice in one object", shown, s->key.bytes + sizeof number);
     }
-    if (status != HAMEL_OK) return fail_memory(s);
+    if (status != HAMEL_OK) return fail_no_memory(s);
     skip_space(s);
-    if (peek(s) != ':') return fail(s, s->at, "expected `:` after a key, found %s", what_is_at(s, s->at).text);
+    if (peek(s) != ':') return scan_fail(s, s->at, "expected `:` after a key, found %s", what_is_at(s, s->at).text);
     s->at++;
     *next = EXPECT_VALUE;
     return true;
 }
 
 static bool close_frame(scanner *s, expect *next) {
+    assert(s->depth > 0);
     s->at++;
     s->depth--;
     *next = s->depth > 0 ? EXPECT_COMMA_OR_END : EXPECT_NOTHING;
@@ -342,14 +346,14 @@ static bool scan_comma_or_end(scanner *s, expect *next) {
     int c = peek(s);
     if (c == (object ? '}' : ']')) return close_frame(s, next);
     if (c != ',') {
-        return fail(s, s->at, "expected `,` or `%s`, found %s", object ? "}" : "]", what_is_at(s, s->at).text);
+        return scan_fail(s, s->at, "expected `,` or `%s`, found %s", object ? "}" : "]", what_is_at(s, s->at).text);
     }
     s->at++;
     *next = object ? EXPECT_KEY : EXPECT_VALUE;
     return true;
 }
 
-static bool step(scanner *s, expect *next) {
+static bool scan_step(scanner *s, expect *next) {
     switch (*next) {
     case EXPECT_VALUE_OR_END:
         if (peek(s) == ']') return close_frame(s, next);
@@ -368,47 +372,72 @@ static bool step(scanner *s, expect *next) {
 static bool scan_document(scanner *s) {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     if (s->length >= 3 && memcmp(s->text, byte_order_mark, 3) == 0) {
-        return fail(s, 0, "the document begins with a byte order mark");
+        return scan_fail(s, 0, "the document begins with a byte order mark");
     }
     expect next = EXPECT_VALUE;
     skip_space(s);
-    if (s->at == s->length) return fail(s, s->at, "the document is empty");
+    if (s->at == s->length) return scan_fail(s, s->at, "the document is empty");
     while (next != EXPECT_NOTHING) {
-        if (!step(s, &next)) return false;
+        if (!scan_step(s, &next)) return false;
         skip_space(s);
     }
     if (s->at == s->length) return true;
-    return fail(s, s->at, "expected the end of the document, found %s", what_is_at(s, s->at).text);
+    return scan_fail(s, s->at, "expected the end of the document, found %s", what_is_at(s, s->at).text);
 }
 
 static bool scan(scanner *s) {
     if (s->length > s->limits->bytes) {
         s->fault->too_large = true;
-        return fail(s, 0, "the document has more than %zu bytes", s->limits->bytes);
+        return scan_fail(s, 0, "the document has more than %zu bytes", s->limits->bytes);
     }
     s->stack = arena_alloc(&s->memory, s->limits->depth, sizeof *s->stack);
-    if (s->stack == NULL || symbol_table_init(&s->keys, &s->memory) != HAMEL_OK) return fail_memory(s);
+    if (s->stack == NULL || symbol_table_init(&s->keys, &s->memory) != HAMEL_OK) return fail_no_memory(s);
     return scan_document(s);
 }
 
-/* Each parse of cJSON writes a position of errors that the whole process shares; nobody reads it, but threads must not
- * write it at the same time. */
+/* Serializes calls of cJSON's parser, because each call writes the same static variable (the position of an error). */
 static pthread_mutex_t cjson_parse = PTHREAD_MUTEX_INITIALIZER;
 
+static cJSON *build_tree(const char *text, size_t length) {
+    pthread_mutex_lock(&cjson_parse);
+    cJSON *tree = cJSON_ParseWithLength(text, length);
+    pthread_mutex_unlock(&cjson_parse);
+    return tree;
+}
+
 cJSON *json_parse(const char *text, size_t length, const json_limits *limits, json_fault *fault) {
-    *fault = (json_fault){0};
-    scanner s = {.text = (const unsigned char *)text, .length = length, .limits = limits, .fault = fault};
+    json_limits usual = json_limits_default();
+    json_fault unread = {0};
+    scanner s = {.text = (const unsigned char *)text,
+                 .length = length,
+                 .limits = limits != NULL ? limits : &usual,
+                 .fault = fault != NULL ? fault : &unread};
+    *s.fault = (json_fault){0};
     arena_init(&s.memory, 0);
-    text_buffer_init(&s.key, limits->bytes + sizeof(uint32_t) + 1);
+    text_buffer_init(&s.key, s.limits->bytes + sizeof(uint32_t) + 1);
     bool good = scan(&s);
     arena_free(&s.memory);
     text_buffer_free(&s.key);
     if (!good) return NULL;
-
-    const char *end = NULL;
-    pthread_mutex_lock(&cjson_parse);
-    cJSON *tree = cJSON_ParseWithLengthOpts(text, length, &end, false);
-    pthread_mutex_unlock(&cjson_parse);
-    if (tree == NULL) fail_memory(&s); /* the grammar was checked above: only memory can be missing */
+    cJSON *tree = build_tree(text, length);
+    if (tree == NULL) fail_no_memory(&s); /* the scan has accepted the text, so that only memory can be missing */
     return tree;
+}
+
+cJSON *json_parse_trusted(const char *text) {
+    return text != NULL ? build_tree(text, strlen(text)) : NULL;
+}
+
+cJSON *json_at(const cJSON *object, const char *key) {
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+const char *json_text_at(const cJSON *object, const char *key) {
+    const cJSON *item = json_at(object, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+double json_number_at(const cJSON *object, const char *key) {
+    const cJSON *item = json_at(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }

@@ -1,10 +1,10 @@
-/* strict_json.h — JSON as RFC 8259 says and a little stricter, in front of cJSON.
+/* strict_json.h — the only entry for JSON text. It accepts RFC 8259 with a few restrictions.
  *
  * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999, and cuts
- * strings at NUL. A scan of our own rejects all that first, with line and column, within the budgets; only then cJSON
- * builds the tree. The scan keeps an explicit stack; nothing recurses. */
-#ifndef HAMEL_API_STRICT_JSON_H
-#define HAMEL_API_STRICT_JSON_H
+ * strings at NUL. A scan rejects all of these first, with line and column and within the limits; then cJSON builds the
+ * tree. The scan keeps an explicit stack and does not recurse. */
+#ifndef HAMEL_API_JSON_STRICT_JSON_H
+#define HAMEL_API_JSON_STRICT_JSON_H
 
 #include "engine/base/error.h"
 
@@ -18,15 +18,26 @@ json_limits json_limits_default(void); /* 16 MiB, 64 deep, 1,000,000 nodes */
 typedef struct json_fault {
     size_t line, column; /* 1-based; column in code points */
     char message[200];
-    bool too_large; /* a budget was exceeded, rather than the grammar */
-    bool no_memory; /* nothing is wrong with the text */
+    bool too_large; /* the text exceeds a limit; the grammar may be right */
+    bool no_memory; /* memory could not be allocated; the text may be right */
 } json_fault;
 
-/* Parses text[length] (need not be NUL-terminated). Returns the tree (cJSON_Delete) or NULL with *fault filled. */
+/* Parses text[length] (need not be NUL-terminated) within `limits` (NULL: the default). Returns the tree (cJSON_Delete)
+ * or NULL with `*fault` filled; `fault` may be NULL. */
 cJSON *json_parse(const char *text, size_t length, const json_limits *limits, json_fault *fault);
 
-/* The document in canonical form: keys sorted by bytes, no white space, shortest numbers. For hashing and caching.
- * free() it; NULL without memory. */
+/* Parses text written by hamel, such as stored jobs, without the scan and without limits. Returns NULL if the text
+ * is NULL or damaged, or if memory could not be allocated. */
+cJSON *json_parse_trusted(const char *text);
+
+/* Return a member of an object, its text, or its number. Without such a member, or for another type, they return
+ * NULL, "" or 0. The object may be NULL. */
+cJSON *json_at(const cJSON *object, const char *key);
+const char *json_text_at(const cJSON *object, const char *key);
+double json_number_at(const cJSON *object, const char *key);
+
+/* Writes the tree in canonical form, for hashing and caching: keys sorted by bytes, no white space, shortest
+ * numbers. The caller frees the text. Returns NULL if memory could not be allocated. */
 char *json_canonical(const cJSON *tree);
 
 #endif

@@ -1,9 +1,10 @@
-/* json_text.c — JSON trees to text: compact, and canonical (members sorted) for hashing.
+/* text.c — writes JSON trees as compact text, or as canonical text (members sorted) for hashing.
  *
- * The walk keeps its own stack in an arena, so that its depth does not depend on the thread's stack. */
-#include "api/json_text.h"
+ * The traversal keeps its stack in an arena, so that the depth of the tree does not depend on the stack of the
+ * thread. */
+#include "api/json/text.h"
 
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
 #include "engine/base/arena.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ enum { TEXT_MAX = 512 * 1024 * 1024 };
 
 void json_text_string(text_buffer *out, const char *text) {
     text_buffer_add(out, "\"", 1);
-    const char *plain = text; /* start of what can be copied as it stands */
+    const char *plain = text; /* start of the text that needs no escape */
     const char *p = text;
     for (; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;
@@ -41,7 +42,14 @@ void json_text_number(text_buffer *out, double value) {
     }
 }
 
-/* One open list or object: what is still to be written of it. */
+void json_text_numbers(text_buffer *out, const double *values, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        if (k > 0) text_buffer_add(out, ",", 1);
+        json_text_number(out, values[k]);
+    }
+}
+
+/* One open list or object, and the number of items already written. */
 typedef struct level {
     const cJSON **items;
     size_t count, next;
@@ -61,7 +69,7 @@ static int compare_keys(const void *a, const void *b) {
     return strcmp((*left)->string, (*right)->string);
 }
 
-static bool enter(walk *w, const cJSON *value) {
+static bool enter_list(walk *w, const cJSON *value) {
     size_t count = 0;
     for (const cJSON *c = value->child; c != NULL; c = c->next) count++;
     const cJSON **items = arena_alloc(&w->memory, count, sizeof(const cJSON *));
@@ -78,7 +86,7 @@ static bool enter(walk *w, const cJSON *value) {
 }
 
 static bool write_value(walk *w, const cJSON *value) {
-    if (cJSON_IsObject(value) || cJSON_IsArray(value)) return enter(w, value);
+    if (cJSON_IsObject(value) || cJSON_IsArray(value)) return enter_list(w, value);
     if (cJSON_IsString(value)) {
         json_text_string(w->out, value->valuestring);
     } else if (cJSON_IsNumber(value)) {

@@ -1,6 +1,6 @@
-/* json_text.h — JSON values to compact text, with numbers that read back to the same double.
+/* text.h — writes JSON as compact text; each number reads back to the same double.
  *
- * cJSON's own printer recurses and spends 17 digits where fewer do; results are read by people too. */
+ * cJSON's printer is not used: it recurses, and writes 17 digits where fewer suffice. */
 #ifndef HAMEL_API_JSON_TEXT_H
 #define HAMEL_API_JSON_TEXT_H
 
@@ -8,13 +8,17 @@
 
 #include <cjson/cJSON.h>
 
-/* Adds `text` in quotes, escaped; UTF-8 stays as it is. */
+/* Adds `text` in quotes, escaped; UTF-8 is copied. */
 void json_text_string(text_buffer *out, const char *text);
 
-/* Adds the number, or null when it is infinite or not a number (JSON has no such values). */
+/* Adds the number; null if it is not finite, as JSON has no such values. */
 void json_text_number(text_buffer *out, double value);
 
-/* The tree on one line, members in their order. free() it; NULL without memory, or when `tree` is NULL. */
+/* Adds `count` numbers with commas between. */
+void json_text_numbers(text_buffer *out, const double *values, size_t count);
+
+/* Writes the tree on one line, members in their order. The caller frees the text. Returns NULL if `tree` is NULL or
+ * memory could not be allocated. */
 char *json_text(const cJSON *tree);
 
 #endif

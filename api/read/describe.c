@@ -1,13 +1,13 @@
 /* describe.c — see describe.h. */
-#include "api/describe.h"
+#include "api/read/describe.h"
 
-#include "api/read_system.h"
-#include "api/sweep.h"
+#include "api/read/read_system.h"
+#include "api/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char unnamed[] = "description"; /* stands for a file's name where the caller gives none */
+static const char unnamed[] = "description"; /* in place of a file name, if the caller gives none */
 
 void api_failure_clear(api_failure *failure) {
     cJSON_Delete(failure->problem);
@@ -44,7 +44,7 @@ hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_
     return first;
 }
 
-/* A name that could not be declared would be reported as unknown wherever it is used. */
+/* Returns whether declarations of names have errors. Each use of such a name would then be reported as unknown. */
 static bool names_are_missing(const hamel_error *error) {
     static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
     for (size_t k = 0; k < error->count; k++)
@@ -66,16 +66,17 @@ static bool lies_in_one_of(const char *pointer, const char *const *sections) {
     return *sections != NULL;
 }
 
-/* Whether the fault of a shape may be why another fault is found: that part was not read, or an element of it is unknown. */
+/* Returns whether a structural error may have caused the other error, because a section was not read or an element of it
+ * is unknown. */
 static bool may_cause(const char *shape, const char *fault) {
     static const char *const of_numbers[] = {"/simulation", "/checks", "/tables", NULL};
     static const char *const of_elements[] = {"/frames", "/particles", "/bodies", "/points", NULL};
-    bool whole = shape[section_length(shape)] == '\0'; /* the document, or a member that should be another */
+    bool whole = shape[section_length(shape)] == '\0'; /* the error concerns a whole section, or the document */
     if (shape[0] == '\0' || lies_in(shape, fault, section_length(fault))) return true;
     return !lies_in_one_of(fault, of_numbers) && (whole || lies_in_one_of(shape, of_elements));
 }
 
-/* Faults inside expressions stand for themselves. */
+/* Returns whether the error may be a consequence of structural errors. Errors inside expressions never are. */
 static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size_t shape_count) {
     bool consequence = f->column == 0 && f->pointer[0] == '\0';
     for (size_t k = 0; k < shape_count && f->column == 0 && !consequence; k++)
@@ -83,7 +84,7 @@ static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size
     return consequence;
 }
 
-/* A wrong shape somewhere does not hide faults of meaning elsewhere: the user sees both at once. */
+/* Checks the meaning in spite of structural errors, so that the user sees both kinds at once. */
 static void add_faults_of_meaning(const hamel_description *d, const api_limits *limits, hamel_poll *poll,
                                   hamel_error *error) {
     hamel_error found = {0};
@@ -104,29 +105,16 @@ void api_ensure_fault(hamel_error *error, hamel_status status) {
     if (error->status == HAMEL_OK) (void)hamel_fail(error, status, "", 0, "%s", hamel_status_meaning(status));
 }
 
-typedef hamel_status tree_reader(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error);
-
-static hamel_status describe(api_description *out, cJSON *tree, tree_reader *read, const char *const *assignments,
-                             size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
-    arena_init(&out->memory, 0); /* bounded by the body, whose size has been checked */
+hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
+                          size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
+    arena_init(&out->memory, 0); /* bounded by the size of the body, which has been checked */
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
-    status = read(&out->description, tree, &out->memory, error);
+    status = api_read_system(&out->description, tree, timeless, &out->memory, error);
     hamel_status targets = status == HAMEL_NO_MEMORY ? status : sweep_check_targets(tree, error);
     if (status == HAMEL_OK) status = targets;
     if (status == HAMEL_INVALID) add_faults_of_meaning(&out->description, limits, poll, error);
     return status;
-}
-
-hamel_status api_describe(api_description *out, cJSON *tree, const char *const *assignments, size_t assignment_count,
-                          const api_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return describe(out, tree, api_read_system, assignments, assignment_count, limits, poll, error);
-}
-
-hamel_status api_describe_timeless(api_description *out, cJSON *tree, const char *const *assignments,
-                                   size_t assignment_count, const api_limits *limits, hamel_poll *poll,
-                                   hamel_error *error) {
-    return describe(out, tree, api_read_timeless, assignments, assignment_count, limits, poll, error);
 }
 
 void api_description_free(api_description *d) {

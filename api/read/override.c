@@ -1,7 +1,7 @@
-/* override.c — "NAME=VALUE" applied to the tree of a description, before it is read: so the run, its hash and its
- * faults are those of the description as it then stands. */
-#include "api/read_system.h"
-#include "api/strict_json.h"
+/* override.c — applies "NAME=VALUE" to the tree of a description before the tree is read. The run, its hash and its
+ * errors therefore belong to the changed description. */
+#include "api/json/strict_json.h"
+#include "api/read/read_system.h"
 #include "engine/base/symbol_table.h"
 
 #include <stdlib.h>
@@ -11,15 +11,13 @@ enum { NAME_MAX_BYTES = 200, CANDIDATES_MAX = 500 };
 
 typedef struct assignment {
     char name[NAME_MAX_BYTES + 1];
-    char *member; /* inside `name`: what follows its last dot, or NULL */
+    char *member; /* points into `name`: the part after its last dot, or NULL */
     const char *value;
 } assignment;
 
-/* The value as JSON: a number, true or false, a list or object, and otherwise a text (an expression). */
-static cJSON *value_of(const char *text) {
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *value = json_parse(text, strlen(text), &limits, &fault);
+/* Converts the value to JSON. A text that is not JSON, or is null, becomes a string (an expression). */
+static cJSON *json_of(const char *text) {
+    cJSON *value = json_parse(text, strlen(text), NULL, NULL);
     if (value != NULL && !cJSON_IsNull(value)) return value;
     cJSON_Delete(value);
     return cJSON_CreateString(text);
@@ -48,69 +46,65 @@ cJSON *api_names(const char *text) {
     return list;
 }
 
-/* Names may be given bare where a list of them is asked for. */
+/* Converts the value of a simulation key. Keys that take a list of names also accept "a, b". */
 static cJSON *value_of_member(const assignment *a) {
     bool names = strcmp(a->member, "record") == 0 || strcmp(a->member, "sensitivities") == 0;
-    cJSON *value = value_of(a->value);
+    cJSON *value = json_of(a->value);
     if (!names || !cJSON_IsString(value)) return value;
     cJSON_Delete(value);
     return api_names(a->value);
 }
 
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
-}
-
-/* object[key] = value, in the place where the key stands. */
-static hamel_status put(cJSON *object, const char *key, cJSON *value, hamel_error *error) {
-    if (value == NULL) return no_memory(error);
-    bool there = cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
+/* Sets object[key], and keeps the position of a key that exists. */
+static hamel_status set_key(cJSON *object, const char *key, cJSON *value, hamel_error *error) {
+    if (value == NULL) return hamel_out_of_memory(error);
+    bool there = json_at(object, key) != NULL;
     bool done =
         there ? cJSON_ReplaceItemInObjectCaseSensitive(object, key, value) : cJSON_AddItemToObject(object, key, value);
     if (!done) {
         cJSON_Delete(value);
-        return no_memory(error);
+        return hamel_out_of_memory(error);
     }
-    /* Replacing copies the key, and cJSON does not look whether that copy was made. */
-    return value->string != NULL ? HAMEL_OK : no_memory(error);
+    /* cJSON copies the key when it replaces an item, without checking that the copy was allocated. */
+    return value->string != NULL ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
 static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error *error) {
     static const char *const output_times[] = {"samples", "step", "times"};
-    cJSON *simulation = cJSON_GetObjectItemCaseSensitive(tree, "simulation");
+    cJSON *simulation = json_at(tree, "simulation");
     if (simulation == NULL) simulation = cJSON_AddObjectToObject(tree, "simulation");
-    if (simulation == NULL) return no_memory(error);
+    if (simulation == NULL) return hamel_out_of_memory(error);
     if (!cJSON_IsObject(simulation)) return HAMEL_OK; /* the reader reports it */
     bool times = false;
     for (size_t k = 0; k < 3; k++) times = times || strcmp(a->member, output_times[k]) == 0;
-    /* The three exclude each other: the one that is set replaces the one that was given. */
+    /* The three keys exclude each other: the new one replaces the others. */
     for (size_t k = 0; times && k < 3; k++) {
         if (strcmp(a->member, output_times[k]) != 0)
             cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
     }
-    return put(simulation, a->member, value_of_member(a), error);
+    return set_key(simulation, a->member, value_of_member(a), error);
 }
 
 static const char *coordinate_name(const cJSON *item) {
     if (cJSON_IsString(item)) return item->valuestring;
-    const cJSON *name = cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "name") : NULL;
+    const cJSON *name = cJSON_IsObject(item) ? json_at(item, "name") : NULL;
     return name != NULL && cJSON_IsString(name) ? name->valuestring : NULL;
 }
 
-static hamel_status unknown(const cJSON *list, const char *what, const char *name, hamel_error *error) {
+static hamel_status report_unknown(const cJSON *list, const char *what, const char *name, hamel_error *error) {
     const char *names[CANDIDATES_MAX];
     size_t count = 0;
     for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL && count < CANDIDATES_MAX; c = c->next) {
         const char *candidate = c->string != NULL ? c->string : coordinate_name(c);
         if (candidate != NULL) names[count++] = candidate;
     }
-    (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the system has no %s `%s` that could be set", what, name);
+    (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the system has no %s `%s` to set", what, name);
     const char *nearest = nearest_name(names, count, name, strlen(name));
     if (nearest != NULL) hamel_suggest(error, "%s", nearest);
     return HAMEL_INVALID;
 }
 
-/* A coordinate given by its bare name becomes an object first. */
+/* Converts a coordinate that is only a name to an object. */
 static cJSON *as_object(cJSON *list, cJSON *item) {
     if (cJSON_IsObject(item)) return item;
     cJSON *object = cJSON_CreateObject();
@@ -122,22 +116,22 @@ static cJSON *as_object(cJSON *list, cJSON *item) {
 }
 
 static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error *error) {
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "coordinates");
+    cJSON *list = json_at(tree, "coordinates");
     if (!cJSON_IsArray(list)) list = NULL;
     for (cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next) {
         const char *name = coordinate_name(item);
         if (name == NULL || strcmp(name, a->name) != 0) continue;
         cJSON *object = as_object(list, item);
-        return object != NULL ? put(object, a->member, value_of(a->value), error) : no_memory(error);
+        return object != NULL ? set_key(object, a->member, json_of(a->value), error) : hamel_out_of_memory(error);
     }
-    return unknown(list, "coordinate", a->name, error);
+    return report_unknown(list, "coordinate", a->name, error);
 }
 
-/* A coordinate is set by its initial value or velocity. */
+/* Reports an unknown parameter. If it is a coordinate, suggests its initial value or velocity. */
 static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters, const char *name,
                                       hamel_error *error) {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "coordinates");
-    hamel_status status = unknown(parameters, "parameter", name, error);
+    const cJSON *list = json_at(tree, "coordinates");
+    hamel_status status = report_unknown(parameters, "parameter", name, error);
     for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL; c = c->next) {
         const char *coordinate = coordinate_name(c);
         if (coordinate != NULL && strcmp(coordinate, name) == 0)
@@ -147,16 +141,16 @@ static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters
 }
 
 static hamel_status set_parameter(cJSON *tree, const assignment *a, hamel_error *error) {
-    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(tree, "parameters");
+    cJSON *parameters = json_at(tree, "parameters");
     if (!cJSON_IsObject(parameters)) parameters = NULL;
-    cJSON *given = parameters != NULL ? cJSON_GetObjectItemCaseSensitive(parameters, a->name) : NULL;
+    cJSON *given = parameters != NULL ? json_at(parameters, a->name) : NULL;
     if (given == NULL) return unknown_parameter(tree, parameters, a->name, error);
-    if (cJSON_IsObject(given)) return put(given, "value", value_of(a->value), error);
-    return put(parameters, a->name, value_of(a->value), error);
+    if (cJSON_IsObject(given)) return set_key(given, "value", json_of(a->value), error);
+    return set_key(parameters, a->name, json_of(a->value), error);
 }
 
-/* Splits "NAME=VALUE" at its first `=`; blanks around both are dropped. */
-static bool split(const char *text, assignment *a) {
+/* Splits "NAME=VALUE" at its first `=` and removes blanks around both. */
+static bool split_assignment(const char *text, assignment *a) {
     const char *equals = strchr(text, '=');
     if (equals == NULL) return false;
     const char *begin = text + strspn(text, " \t");
@@ -174,7 +168,7 @@ static bool split(const char *text, assignment *a) {
 
 hamel_status api_override(cJSON *tree, const char *text, hamel_error *error) {
     assignment a;
-    if (!split(text, &a)) {
+    if (!split_assignment(text, &a)) {
         return hamel_fail(error, HAMEL_INVALID, "", 0, "expected NAME=VALUE, found `%.100s`", text);
     }
     if (!cJSON_IsObject(tree)) return HAMEL_OK; /* the reader reports it */

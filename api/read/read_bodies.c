@@ -1,8 +1,7 @@
-/* read_bodies.c — what has a place: positions, particles, bodies, points, frames; and what acts between them: springs,
- * dampers, loads, joints.
+/* read_bodies.c — reads positions, particles, bodies, points and frames; springs, dampers, loads and joints.
  *
- * A struct's first field is its pointer, which the list reader sets; the tables below fill the rest. */
-#include "api/read_parts.h"
+ * The first field of each struct is its pointer, which the list reader sets. The tables below fill the other fields. */
+#include "api/read/read_parts.h"
 
 #include <string.h>
 
@@ -10,17 +9,13 @@
 
 /* --- positions and orientations ------------------------------------------------------------------------------------- */
 
-static void read_frame_name(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_position *p = field;
-    p->frame_pointer = pointer;
-    json_read_name(r, value, pointer, &p->frame);
-}
+READ_LOCATED_NAME(read_frame_name, hamel_position, frame, frame_pointer)
 
 static const json_key framed_keys[] = {
     {"frame", read_frame_name, 0, true},
     {"at", json_read_vector, offsetof(hamel_position, at), true},
 };
-const json_kind framed_position_kind = {"a position in a frame", framed_keys, COUNT(framed_keys)};
+const json_kind framed_position_kind = JSON_KIND("a position in a frame", framed_keys);
 
 static void read_position(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_position *p = field;
@@ -79,11 +74,7 @@ static void read_angle(json_reader *r, const cJSON *value, const char *pointer, 
     json_read_scalar_list(r, value, pointer, &o->values);
 }
 
-static void read_sequence(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_orientation *o = field;
-    o->sequence_pointer = pointer;
-    json_read_name(r, value, pointer, &o->sequence);
-}
+READ_LOCATED_NAME(read_sequence, hamel_orientation, sequence, sequence_pointer)
 
 static void read_angles(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     read_values(r, value, pointer, 3, "a list of three angles", &((hamel_orientation *)field)->values);
@@ -93,7 +84,7 @@ static const json_key euler_keys[] = {
     {"sequence", read_sequence, 0, true},
     {"angles", read_angles, 0, true},
 };
-const json_kind euler_kind = {"Euler angles", euler_keys, COUNT(euler_keys)};
+const json_kind euler_kind = JSON_KIND("Euler angles", euler_keys);
 
 static void read_euler(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     ((hamel_orientation *)field)->kind = HAMEL_EULER;
@@ -118,7 +109,7 @@ static const json_key orientation_keys[] = {
     {"quaternion", read_quaternion, 0, false},
     {"matrix", read_matrix, 0, false},
 };
-const json_kind orientation_kind = {"an orientation", orientation_keys, COUNT(orientation_keys)};
+const json_kind orientation_kind = JSON_KIND("an orientation", orientation_keys);
 
 static void read_orientation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_orientation *o = field;
@@ -146,13 +137,9 @@ static const json_key particle_keys[] = {
     {"position", read_position, offsetof(hamel_particle, position), true},
     {"for", json_read_family, offsetof(hamel_particle, family), false},
 };
-const json_kind particle_kind = {"a particle", particle_keys, COUNT(particle_keys)};
+const json_kind particle_kind = JSON_KIND("a particle", particle_keys);
 
-static void read_body_in(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_body *b = field;
-    b->in_pointer = pointer;
-    json_read_name(r, value, pointer, &b->in);
-}
+READ_LOCATED_NAME(read_body_in, hamel_body, in, in_pointer)
 
 static const json_key body_keys[] = {
     {"name", json_read_name, offsetof(hamel_body, name), true},
@@ -163,13 +150,9 @@ static const json_key body_keys[] = {
     {"inertia", read_inertia, offsetof(hamel_body, inertia), false},
     {"for", json_read_family, offsetof(hamel_body, family), false},
 };
-const json_kind body_kind = {"a body", body_keys, COUNT(body_keys)};
+const json_kind body_kind = JSON_KIND("a body", body_keys);
 
-static void read_point_body(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_point *p = field;
-    p->position.frame_pointer = pointer;
-    json_read_name(r, value, pointer, &p->position.frame);
-}
+READ_LOCATED_NAME(read_point_body, hamel_point, position.frame, position.frame_pointer)
 
 static void read_point_at(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_point *p = field;
@@ -184,13 +167,9 @@ static const json_key point_keys[] = {
     {"at", read_point_at, 0, false},
     {"for", json_read_family, offsetof(hamel_point, family), false},
 };
-const json_kind point_kind = {"a point", point_keys, COUNT(point_keys)};
+const json_kind point_kind = JSON_KIND("a point", point_keys);
 
-static void read_in(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_point *p = field;
-    p->in_pointer = pointer;
-    json_read_name(r, value, pointer, &p->in);
-}
+READ_LOCATED_NAME(read_in, hamel_point, in, in_pointer)
 
 static const json_key frame_keys[] = {
     {"name", json_read_name, offsetof(hamel_point, name), true},
@@ -199,25 +178,19 @@ static const json_key frame_keys[] = {
     {"in", read_in, 0, false},
     {"for", json_read_family, offsetof(hamel_point, family), false},
 };
-const json_kind frame_kind = {"a frame", frame_keys, COUNT(frame_keys)};
+const json_kind frame_kind = JSON_KIND("a frame", frame_keys);
 
-static void read_particle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_particle *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &particle_kind, field);
-}
+READ_OBJECT(read_particle, particle_kind)
 
-static void read_body(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_body *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &body_kind, field);
-}
+READ_OBJECT(read_body, body_kind)
 
 static void read_point(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     ((hamel_point *)field)->pointer = pointer;
     json_read_object(r, value, pointer, &point_kind, field);
     if (!cJSON_IsObject(value)) return;
-    bool in_body = cJSON_GetObjectItemCaseSensitive(value, "body") && cJSON_GetObjectItemCaseSensitive(value, "at");
-    bool position = cJSON_GetObjectItemCaseSensitive(value, "position") != NULL;
-    bool any = cJSON_GetObjectItemCaseSensitive(value, "body") || cJSON_GetObjectItemCaseSensitive(value, "at");
+    bool in_body = json_at(value, "body") && json_at(value, "at");
+    bool position = json_at(value, "position") != NULL;
+    bool any = json_at(value, "body") || json_at(value, "at");
     if (position == any || (any && !in_body))
         json_fault_at(r, pointer, "a point has either `position`, or `body` and `at`");
 }
@@ -227,7 +200,7 @@ static void read_frame(json_reader *r, const cJSON *value, const char *pointer, 
     p->pointer = pointer;
     json_read_object(r, value, pointer, &frame_kind, field);
     if (p->in && p->position.frame)
-        json_fault_at(r, pointer, "a frame's origin is given in the frame named by `in`; give one of the two");
+        json_fault_at(r, pointer, "`in` and the frame of `origin` exclude each other: remove one of them");
 }
 
 /* --- springs, dampers, loads, joints -------------------------------------------------------------------------------------- */
@@ -275,7 +248,7 @@ static const json_key spring_keys[] = {
     {"length", json_read_expression, offsetof(hamel_link, length), false},
     {"for", json_read_family, offsetof(hamel_link, family), false},
 };
-const json_kind spring_kind = {"a spring", spring_keys, COUNT(spring_keys)};
+const json_kind spring_kind = JSON_KIND("a spring", spring_keys);
 
 static const json_key damper_keys[] = {
     {"name", json_read_name, offsetof(hamel_link, name), false},
@@ -283,13 +256,9 @@ static const json_key damper_keys[] = {
     {"coefficient", json_read_expression, offsetof(hamel_link, strength), true},
     {"for", json_read_family, offsetof(hamel_link, family), false},
 };
-const json_kind damper_kind = {"a damper", damper_keys, COUNT(damper_keys)};
+const json_kind damper_kind = JSON_KIND("a damper", damper_keys);
 
-static void read_on(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_load *l = field;
-    l->on_pointer = pointer;
-    json_read_name(r, value, pointer, &l->on);
-}
+READ_LOCATED_NAME(read_on, hamel_load, on, on_pointer)
 
 static void read_torque(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (cJSON_IsArray(value))
@@ -304,13 +273,9 @@ static const json_key load_keys[] = {
     {"torque", read_torque, offsetof(hamel_load, torque), false},
     {"for", json_read_family, offsetof(hamel_load, family), false},
 };
-const json_kind load_kind = {"a load", load_keys, COUNT(load_keys)};
+const json_kind load_kind = JSON_KIND("a load", load_keys);
 
-static void read_type(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_joint *j = field;
-    j->type_pointer = pointer;
-    json_read_name(r, value, pointer, &j->type);
-}
+READ_LOCATED_NAME(read_type, hamel_joint, type, type_pointer)
 
 static const json_key joint_keys[] = {
     {"name", json_read_name, offsetof(hamel_joint, name), true},
@@ -323,20 +288,14 @@ static const json_key joint_keys[] = {
     {"direction", json_read_vector, offsetof(hamel_joint, direction), false},
     {"for", json_read_family, offsetof(hamel_joint, family), false},
 };
-const json_kind joint_kind = {"a joint", joint_keys, COUNT(joint_keys)};
+const json_kind joint_kind = JSON_KIND("a joint", joint_keys);
 
-static void read_spring(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_link *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &spring_kind, field);
-}
+READ_OBJECT(read_spring, spring_kind)
 
-static void read_damper(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_link *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &damper_kind, field);
-}
+READ_OBJECT(read_damper, damper_kind)
 
 static bool has(const cJSON *value, const char *key) {
-    return cJSON_GetObjectItemCaseSensitive(value, key) != NULL;
+    return json_at(value, key) != NULL;
 }
 
 static void read_load(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -346,7 +305,8 @@ static void read_load(json_reader *r, const cJSON *value, const char *pointer, v
         json_fault_at(r, pointer, "a load has a `force`, a `torque`, or both");
 }
 
-/* What a joint takes besides `name`, `type`, `between` and `for`; a key of another type would change nothing. */
+/* The keys of each type of joint, apart from `name`, `type`, `between` and `for`. Other keys are errors, as they would
+ * have no effect. */
 /* clang-format off */
 static const struct {
     const char *type, *keys[2];
@@ -368,7 +328,7 @@ static void read_joint(json_reader *r, const cJSON *value, const char *pointer, 
     json_read_object(r, value, pointer, &joint_kind, field);
     size_t type = 0;
     while (type < COUNT(joint_types) && !(j->type && strcmp(j->type, joint_types[type].type) == 0)) type++;
-    if (type == COUNT(joint_types)) return; /* told when names are bound */
+    if (type == COUNT(joint_types)) return; /* reported when names are bound */
     for (size_t k = 0; k < COUNT(special); k++) {
         bool taken = false;
         for (int i = 0; i < 2 && joint_types[type].keys[i]; i++)
@@ -381,17 +341,11 @@ static void read_joint(json_reader *r, const cJSON *value, const char *pointer, 
 
 /* --- the sections ----------------------------------------------------------------------------------------------------------- */
 
-#define SECTION(function, list, length, item, what)                                           \
-    void function(json_reader *r, const cJSON *value, const char *pointer, void *field) {     \
-        hamel_description *d = field;                                                         \
-        d->list = json_read_list(r, value, pointer, what, sizeof *d->list, item, &d->length); \
-    }
-
-SECTION(read_particles, particles, particle_count, read_particle, "a list of particles")
-SECTION(read_bodies, bodies, body_count, read_body, "a list of bodies")
-SECTION(read_points, points, point_count, read_point, "a list of points")
-SECTION(read_frames, frames, frame_count, read_frame, "a list of frames")
-SECTION(read_springs, springs, spring_count, read_spring, "a list of springs")
-SECTION(read_dampers, dampers, damper_count, read_damper, "a list of dampers")
-SECTION(read_loads, loads, load_count, read_load, "a list of loads")
-SECTION(read_joints, joints, joint_count, read_joint, "a list of joints")
+READ_SECTION(read_particles, particles, particle_count, read_particle, "a list of particles")
+READ_SECTION(read_bodies, bodies, body_count, read_body, "a list of bodies")
+READ_SECTION(read_points, points, point_count, read_point, "a list of points")
+READ_SECTION(read_frames, frames, frame_count, read_frame, "a list of frames")
+READ_SECTION(read_springs, springs, spring_count, read_spring, "a list of springs")
+READ_SECTION(read_dampers, dampers, damper_count, read_damper, "a list of dampers")
+READ_SECTION(read_loads, loads, load_count, read_load, "a list of loads")
+READ_SECTION(read_joints, joints, joint_count, read_joint, "a list of joints")

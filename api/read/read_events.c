@@ -1,5 +1,5 @@
-/* read_events.c — the key `events`: what happens where a function of the state crosses zero. */
-#include "api/read_parts.h"
+/* read_events.c — reads the key `events`: actions at zero crossings of functions of the state. */
+#include "api/read/read_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -21,12 +21,9 @@ static const json_key impulse_keys[] = {
     {"constraint", json_read_expression, offsetof(hamel_impulse, constraint), true},
     {"restitution", json_read_expression, offsetof(hamel_impulse, restitution), false},
 };
-const json_kind impulse_kind = {"an impulse", impulse_keys, COUNT(impulse_keys)};
+const json_kind impulse_kind = JSON_KIND("an impulse", impulse_keys);
 
-static void read_impulse(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_impulse *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &impulse_kind, field);
-}
+READ_OBJECT(read_impulse, impulse_kind)
 
 static void read_impulses(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_impulses *list = field;
@@ -40,19 +37,9 @@ static void read_impulses(json_reader *r, const cJSON *value, const char *pointe
     read_impulse(r, value, pointer, list->items);
 }
 
-static void read_reference(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    json_read_name(r, value, pointer, field);
-}
-
 static void read_references(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_references *list = field;
-    size_t count;
-    list->names =
-        json_read_list(r, value, pointer, "a list of constraints", sizeof *list->names, read_reference, &count);
-    list->pointers = json_alloc(r, count, sizeof *list->pointers);
-    if (list->names == NULL || list->pointers == NULL) return;
-    for (size_t k = 0; k < count; k++) list->pointers[k] = json_pointer_of_index(r, pointer, k);
-    list->count = count;
+    (void)json_read_names(r, value, pointer, "a list of constraints", &list->names, &list->pointers, &list->count);
 }
 
 static const json_key event_keys[] = {
@@ -66,14 +53,8 @@ static const json_key event_keys[] = {
     {"terminate", json_read_boolean, offsetof(hamel_event, terminate), false},
     {"for", json_read_family, offsetof(hamel_event, family), false},
 };
-const json_kind event_kind = {"an event", event_keys, COUNT(event_keys)};
+const json_kind event_kind = JSON_KIND("an event", event_keys);
 
-static void read_event(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    ((hamel_event *)field)->pointer = pointer;
-    json_read_object(r, value, pointer, &event_kind, field);
-}
+READ_OBJECT(read_event, event_kind)
 
-void read_events(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_description *d = field;
-    d->events = json_read_list(r, value, pointer, "a list of events", sizeof *d->events, read_event, &d->event_count);
-}
+READ_SECTION(read_events, events, event_count, read_event, "a list of events")

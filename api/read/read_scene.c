@@ -1,12 +1,11 @@
-/* read_scene.c — the key `scene`: shapes, each an object with one key that says what it is. */
-#include "api/read_parts.h"
+/* read_scene.c — reads the key `scene`: a list of shapes, each an object whose only key is its kind. */
+#include "api/read/read_parts.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* Room for the ends of a shape, which has no kind yet. */
-static bool begin(json_reader *r, const char *pointer, hamel_scene_shape *shape, hamel_shape_kind kind, size_t count) {
+/* Sets the kind of a shape and allocates its ends. A shape that has a kind already is an error. */
+static bool begin_shape(json_reader *r, const char *pointer, hamel_scene_shape *shape, hamel_shape_kind kind,
+                        size_t count) {
     if (shape->ends != NULL) {
-        json_fault_at(r, pointer, "a shape is one thing: give one key, and another shape for the other");
+        json_fault_at(r, pointer, "a shape has exactly one kind: make two shapes of the two keys");
         return false;
     }
     shape->kind = kind;
@@ -14,9 +13,9 @@ static bool begin(json_reader *r, const char *pointer, hamel_scene_shape *shape,
     return shape->ends != NULL;
 }
 
-static void read_one(json_reader *r, const cJSON *value, const char *pointer, void *field, hamel_shape_kind kind) {
+static void read_shape_at(json_reader *r, const cJSON *value, const char *pointer, void *field, hamel_shape_kind kind) {
     hamel_scene_shape *shape = field;
-    if (!begin(r, pointer, shape, kind, 1)) return;
+    if (!begin_shape(r, pointer, shape, kind, 1)) return;
     read_end(r, value, pointer, &shape->ends[0]);
     shape->end_count = 1;
 }
@@ -34,17 +33,17 @@ static void read_through(json_reader *r, const cJSON *value, const char *pointer
         json_fault_at(r, pointer, "expected %s, found %zu", what, count);
         return;
     }
-    if (!begin(r, pointer, shape, kind, count)) return;
+    if (!begin_shape(r, pointer, shape, kind, count)) return;
     for (const cJSON *item = value->child; item != NULL; item = item->next, k++)
         read_end(r, item, json_pointer_of_index(r, pointer, k), &shape->ends[k]);
     shape->end_count = count;
 }
 
 static void read_point(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    read_one(r, value, pointer, field, HAMEL_SHAPE_POINT);
+    read_shape_at(r, value, pointer, field, HAMEL_SHAPE_POINT);
 }
 static void read_path(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    read_one(r, value, pointer, field, HAMEL_SHAPE_PATH);
+    read_shape_at(r, value, pointer, field, HAMEL_SHAPE_PATH);
 }
 static void read_line(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     read_through(r, value, pointer, field, HAMEL_SHAPE_LINE, (size_t)-1);
@@ -70,28 +69,28 @@ static const json_key circle_keys[] = {
     {"center", read_center, 0, true},
     {"radius", json_read_scalar_list, offsetof(hamel_scene_shape, sizes), true},
 };
-const json_kind circle_kind = {"a circle", circle_keys, COUNT(circle_keys)};
+const json_kind circle_kind = JSON_KIND("a circle", circle_keys);
 
 static const json_key disk_keys[] = {
     {"body", read_body_name, 0, true},
     {"radius", json_read_scalar_list, offsetof(hamel_scene_shape, sizes), true},
 };
-const json_kind disk_kind = {"a disk", disk_keys, COUNT(disk_keys)};
+const json_kind disk_kind = JSON_KIND("a disk", disk_keys);
 
 static const json_key box_keys[] = {
     {"body", read_body_name, 0, true},
     {"size", json_read_vector, offsetof(hamel_scene_shape, sizes), true},
 };
-const json_kind box_kind = {"a box", box_keys, COUNT(box_keys)};
+const json_kind box_kind = JSON_KIND("a box", box_keys);
 
 static void read_circle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (begin(r, pointer, field, HAMEL_SHAPE_CIRCLE, 1)) json_read_object(r, value, pointer, &circle_kind, field);
+    if (begin_shape(r, pointer, field, HAMEL_SHAPE_CIRCLE, 1)) json_read_object(r, value, pointer, &circle_kind, field);
 }
 static void read_disk(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (begin(r, pointer, field, HAMEL_SHAPE_DISK, 1)) json_read_object(r, value, pointer, &disk_kind, field);
+    if (begin_shape(r, pointer, field, HAMEL_SHAPE_DISK, 1)) json_read_object(r, value, pointer, &disk_kind, field);
 }
 static void read_box(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (begin(r, pointer, field, HAMEL_SHAPE_BOX, 1)) json_read_object(r, value, pointer, &box_kind, field);
+    if (begin_shape(r, pointer, field, HAMEL_SHAPE_BOX, 1)) json_read_object(r, value, pointer, &box_kind, field);
 }
 
 static const json_key shape_keys[] = {
@@ -100,7 +99,7 @@ static const json_key shape_keys[] = {
     {"disk", read_disk, 0, false},          {"box", read_box, 0, false},
     {"path", read_path, 0, false},          {"for", json_read_family, offsetof(hamel_scene_shape, family), false},
 };
-const json_kind shape_kind = {"a shape", shape_keys, COUNT(shape_keys)};
+const json_kind shape_kind = JSON_KIND("a shape", shape_keys);
 
 static void read_shape(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_scene_shape *shape = field;

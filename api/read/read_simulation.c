@@ -1,5 +1,5 @@
-/* read_simulation.c — the key `simulation`: time span, output times, tolerances, method, budgets. */
-#include "api/read_parts.h"
+/* read_simulation.c — reads the key `simulation`: time span, output times, tolerances, method and limits. */
+#include "api/read/read_parts.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 static void read_times(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
     if (cJSON_IsArray(value) && value->child == NULL) {
-        json_fault_at(r, pointer, "a list of times must not be empty");
+        json_fault_at(r, pointer, "the list of times is empty");
         return;
     }
     s->times.pointer = pointer;
@@ -54,7 +54,7 @@ static void read_baumgarte(json_reader *r, const cJSON *value, const char *point
 }
 
 static const json_key projection_keys[] = {{"baumgarte", read_baumgarte, 0, true}};
-const json_kind projection_kind = {"a projection", projection_keys, COUNT(projection_keys)};
+const json_kind projection_kind = JSON_KIND("a projection", projection_keys);
 
 static void read_projection(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
@@ -74,32 +74,16 @@ static void read_initialization(json_reader *r, const cJSON *value, const char *
     if (choice >= 0) s->initialization = choice == 0 ? HAMEL_INITIALIZATION_STRICT : HAMEL_INITIALIZATION_PROJECT;
 }
 
-static void read_name(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    json_read_name(r, value, pointer, field);
-}
-
-/* Names and the pointer of each; false where there is nothing to keep. */
-static bool read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
-                       const char ***pointers, size_t *count) {
-    size_t found;
-    *names = json_read_list(r, value, pointer, what, sizeof **names, read_name, &found);
-    *pointers = json_alloc(r, found, sizeof **pointers);
-    if (*names == NULL || *pointers == NULL) return false;
-    for (size_t k = 0; k < found; k++) (*pointers)[k] = json_pointer_of_index(r, pointer, k);
-    *count = found;
-    return true;
-}
-
 static void read_record(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
     s->has_record =
-        read_names(r, value, pointer, "a list of columns", &s->record, &s->record_pointers, &s->record_count);
+        json_read_names(r, value, pointer, "a list of columns", &s->record, &s->record_pointers, &s->record_count);
 }
 
 static void read_sensitivities(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
-    (void)read_names(r, value, pointer, "a list of parameters and initial values", &s->sensitivities,
-                     &s->sensitivity_pointers, &s->sensitivity_count);
+    (void)json_read_names(r, value, pointer, "a list of parameters and initial values", &s->sensitivities,
+                          &s->sensitivity_pointers, &s->sensitivity_count);
 }
 
 static const json_key simulation_keys[] = {
@@ -122,12 +106,12 @@ static const json_key simulation_keys[] = {
     {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
     {"scene", json_read_boolean, offsetof(hamel_simulation, scene), false},
 };
-const json_kind simulation_kind = {"simulation", simulation_keys, COUNT(simulation_keys)};
+const json_kind simulation_kind = JSON_KIND("simulation", simulation_keys);
 
 void read_simulation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
     s->pointer = pointer;
     json_read_object(r, value, pointer, &simulation_kind, s);
     int ways = hamel_expression_given(&s->samples) + hamel_expression_given(&s->step) + (s->times.count != 0);
-    if (ways > 1) json_fault_at(r, pointer, "give only one of `samples`, `step` and `times`");
+    if (ways > 1) json_fault_at(r, pointer, "`samples`, `step` and `times` exclude each other: remove all but one");
 }

@@ -1,19 +1,16 @@
-/* read_system.c — the top level of a description, and its hash.
+/* read_system.c — reads the top level of a description, and computes its hash.
  *
- * Adding a section of the format: a line in the table below, and a reader in read_elements.c or read_bodies.c, or a file of its
- * own. */
-#include "api/read_system.h"
+ * To add a section to the format, add a line to the table below, and a reader in one of the files read_*.c. */
+#include "api/read/read_system.h"
 
-#include "api/digest.h"
-#include "api/json_reader.h"
-#include "api/read_parts.h"
-#include "api/strict_json.h"
-#include "api/sweep.h"
+#include "api/json/digest.h"
+#include "api/json/reader.h"
+#include "api/json/strict_json.h"
+#include "api/read/read_parts.h"
+#include "api/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static void read_format_version(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     (void)field;
@@ -62,7 +59,7 @@ static const json_key system_keys[] = {
     {"sweep",              read_sweep,            0,                         false},
 };
 /* clang-format on */
-const json_kind system_kind = {"a system", system_keys, COUNT(system_keys)};
+const json_kind system_kind = JSON_KIND("a system", system_keys);
 
 const char *api_hash(const cJSON *tree, arena *memory) {
     char *canonical = json_canonical(tree);
@@ -73,35 +70,30 @@ const char *api_hash(const cJSON *tree, arena *memory) {
     return hex;
 }
 
-/* What is integrated has a span. */
+/* Reports a missing `simulation` or `simulation.stop`. */
 static void need_stop(json_reader *r, const cJSON *tree) {
-    const cJSON *simulation = cJSON_GetObjectItemCaseSensitive(tree, "simulation");
+    const cJSON *simulation = json_at(tree, "simulation");
     if (cJSON_IsObject(tree) && simulation == NULL)
         json_fault_at(r, "", "%s needs the key `simulation`", system_kind.name);
-    if (cJSON_IsObject(simulation) && cJSON_GetObjectItemCaseSensitive(simulation, "stop") == NULL)
+    if (cJSON_IsObject(simulation) && json_at(simulation, "stop") == NULL)
         json_fault_at(r, "/simulation", "%s needs the key `stop`", simulation_kind.name);
 }
 
-static hamel_status read(hamel_description *out, const cJSON *tree, bool timeless, arena *memory, hamel_error *error) {
+hamel_status api_read_system(hamel_description *out, const cJSON *tree, bool timeless, arena *memory,
+                             hamel_error *error) {
     *out = (hamel_description){.simulation.timeless = timeless};
-    hamel_error faults = {0}; /* counted apart, as the caller may pass no list or one that holds faults already */
+    hamel_error faults = {0}; /* used if the caller passes no list */
     json_reader reader = {.memory = memory, .error = error != NULL ? error : &faults, .elsewhere = &simulation_kind};
     size_t before = reader.error->count + reader.error->omitted;
     json_read_object(&reader, tree, "", &system_kind, out);
     if (!timeless) need_stop(&reader, tree);
     bool faulty = reader.error->count + reader.error->omitted > before;
     hamel_error_clear(&faults);
-    if (reader.no_memory) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
+    if (reader.no_memory)
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated for the description");
     if (faulty) return HAMEL_INVALID;
     out->hash = api_hash(tree, memory);
-    if (out->hash == NULL) return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the description does not fit into memory");
+    if (out->hash == NULL)
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated for the description");
     return HAMEL_OK;
-}
-
-hamel_status api_read_system(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) {
-    return read(out, tree, false, memory, error);
-}
-
-hamel_status api_read_timeless(hamel_description *out, const cJSON *tree, arena *memory, hamel_error *error) {
-    return read(out, tree, true, memory, error);
 }

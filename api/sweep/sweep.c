@@ -1,18 +1,20 @@
-/* sweep.c — see sweep.h. Random numbers are SplitMix64 (Steele, Lea, Flood 2014) of a counter, so that each value can be
- * had by itself and no state is passed on. */
-#include "api/sweep.h"
+/* sweep.c — see sweep.h. Random numbers are SplitMix64 (Steele, Lea, Flood 2014) of a counter, so that each value
+ * can be computed without the others. */
+#include "api/sweep/sweep.h"
 
-#include "api/json_text.h"
-#include "api/read_system.h"
+#include "api/json/text.h"
+#include "api/read/read_system.h"
 #include "engine/text/constant.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ASSIGNMENTS_MAX = 1024 * 1024, SWEEP_MEMBERS_MOST = 1000000, ORDERS_MOST = 10000000 };
-static const double seed_most = 9007199254740991.0; /* 2^53 - 1: every whole number up to here is itself */
+static const double seed_most =
+    9007199254740991.0; /* 2^53 - 1: a double represents every whole number up to this one */
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
@@ -30,23 +32,12 @@ static void read_mode(json_reader *r, const cJSON *value, const char *pointer, v
     *(int *)field = json_read_choice(r, value, pointer, modes, 4);
 }
 
-static void read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most,
-                       double *out) {
-    double number;
-    if (!json_read_double(r, value, pointer, &number)) return;
-    if (number != floor(number) || number < least || number > most) {
-        json_fault_at(r, pointer, "expected a whole number from %.0f to %.0f, found %g", least, most, number);
-        return;
-    }
-    *out = number;
-}
-
 static void read_count(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    read_whole(r, value, pointer, 1, SWEEP_MEMBERS_MOST, field);
+    json_read_whole(r, value, pointer, 1, SWEEP_MEMBERS_MOST, field);
 }
 
 static void read_seed(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    read_whole(r, value, pointer, 0, seed_most, field);
+    json_read_whole(r, value, pointer, 0, seed_most, field);
 }
 
 static void read_real(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -63,9 +54,9 @@ static const json_key range_keys[] = {
     {"to", read_real, offsetof(range_text, to), true},
     {"count", read_count, offsetof(range_text, count), false},
 };
-const json_kind sweep_range_kind = {"a range", range_keys, 3};
+const json_kind sweep_range_kind = JSON_KIND("a range", range_keys);
 
-/* Tables of members hold numbers where they can: "pi/6" is one, "2*m" is not. */
+/* Returns whether the item is a number or a constant expression, and its value: "pi/6" is constant, "2*m" is not. */
 static bool constant_of(const cJSON *item, double *value) {
     if (cJSON_IsNumber(item)) *value = item->valuedouble;
     return cJSON_IsNumber(item) ||
@@ -114,7 +105,7 @@ static void read_over(json_reader *r, const cJSON *value, const char *pointer, v
         return;
     }
     if (!value->child) {
-        json_fault_at(r, pointer, "no target is named, as in {\"m\": [1, 2]}");
+        json_fault_at(r, pointer, "no target: name one, as in {\"m\": [1, 2]}");
         return;
     }
     out->axes = json_alloc(r, json_child_count(value), sizeof *out->axes);
@@ -143,10 +134,10 @@ static const json_key collect_keys[] = {
     {"reduce", read_reduce, offsetof(sweep_collected, reduce), false},
     {"expression", read_collected_expression, offsetof(sweep_collected, expression), false},
 };
-const json_kind sweep_collect_kind = {"something collected", collect_keys, 3};
+const json_kind sweep_collect_kind = JSON_KIND("an entry of `collect`", collect_keys);
 
 static void read_collected(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) return; /* all zero says so */
+    if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) return; /* a struct of zeros means this */
     if (cJSON_IsObject(value)) {
         json_read_object(r, value, pointer, &sweep_collect_kind, field);
     } else {
@@ -156,7 +147,7 @@ static void read_collected(json_reader *r, const cJSON *value, const char *point
 
 static void read_collect(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     sweep_text *out = (sweep_text *)((char *)field - offsetof(sweep_text, collect));
-    out->collect = json_read_list(r, value, pointer, "a list of what is collected", sizeof *out->collect,
+    out->collect = json_read_list(r, value, pointer, "a list of names, objects or \"final\"", sizeof *out->collect,
                                   read_collected, &out->collect_count);
 }
 
@@ -167,7 +158,7 @@ static const json_key sweep_keys[] = {
     {"over", read_over, offsetof(sweep_text, axes), true},
     {"collect", read_collect, offsetof(sweep_text, collect), false},
 };
-const json_kind sweep_kind = {"a sweep", sweep_keys, sizeof sweep_keys / sizeof sweep_keys[0]};
+const json_kind sweep_kind = JSON_KIND("a sweep", sweep_keys);
 
 /* ---- members ---------------------------------------------------------------------------------------------------- */
 
@@ -178,7 +169,7 @@ static uint64_t mixed(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* Of seed, target and member, in [0, 1). `draw` tells values of one member apart. */
+/* A hash of seed, target and member; `draw` distinguishes several values of one member. */
 static uint64_t random_bits(const sweep *s, size_t axis, size_t member, uint64_t draw) {
     return mixed(mixed(mixed(s->seed) + axis) + 2 * (uint64_t)member + draw);
 }
@@ -187,10 +178,11 @@ static double random_fraction(const sweep *s, size_t axis, size_t member) {
     return (double)(random_bits(s, axis, member, 0) >> 11) * 0x1p-53;
 }
 
-/* A permutation of the strata for each target (McKay, Beckman, Conover 1979); Fisher and Yates's shuffle. */
+/* Makes a permutation of the strata for each target (McKay, Beckman, Conover 1979) by the Fisher–Yates shuffle. */
 static bool make_orders(json_reader *r, sweep *s, const char *pointer) {
     if ((double)s->count * (double)s->axis_count > ORDERS_MOST) {
-        json_fault_at(r, pointer, "%zu members with %zu targets are too many", s->count, s->axis_count);
+        json_fault_at(r, pointer, "%zu members with %zu targets exceed the limit of 10000000 values", s->count,
+                      s->axis_count);
         return false;
     }
     for (size_t k = 0; k < s->axis_count; k++) {
@@ -208,10 +200,10 @@ static bool make_orders(json_reader *r, sweep *s, const char *pointer) {
     return true;
 }
 
-/* Where `axis` has to name its points one by one. */
+/* Reports an axis without the number of its points, which grid and zip need. */
 static bool check_points(json_reader *r, const sweep_axis *axis, const char *pointer) {
     if (axis->count > 0) return true;
-    json_fault_at(r, json_pointer_of_key(r, pointer, axis->target), "the range needs a count here");
+    json_fault_at(r, json_pointer_of_key(r, pointer, axis->target), "the range needs the key `count` in this mode");
     return false;
 }
 
@@ -221,20 +213,21 @@ static double product_of_counts(const sweep *s) {
     return product;
 }
 
-/* How many members there are; 0 after a fault. */
-static double count_members(json_reader *r, const sweep *s, double asked, const char *pointer) {
+/* Returns the number of members; 0 after an error. */
+static double count_members(json_reader *r, const sweep *s, double count, const char *pointer) {
     const char *over = json_pointer_of_key(r, pointer, "over");
     bool drawn = s->mode == SWEEP_RANDOM || s->mode == SWEEP_LATIN_HYPERCUBE;
-    if (drawn && asked < 1) json_fault_at(r, pointer, "this mode needs a `count` of members");
-    if (!drawn && asked >= 1)
-        json_fault_at(r, json_pointer_of_key(r, pointer, "count"), "grid and zip count by themselves");
-    if (drawn || asked >= 1) return drawn ? asked : 0;
+    if (drawn && count < 1) json_fault_at(r, pointer, "this mode needs the key `count`, the number of members");
+    if (!drawn && count >= 1)
+        json_fault_at(r, json_pointer_of_key(r, pointer, "count"),
+                      "the modes `grid` and `zip` determine the count; remove the key");
+    if (drawn || count >= 1) return drawn ? count : 0;
     bool good = true;
     for (size_t k = 0; k < s->axis_count; k++) {
         good = check_points(r, &s->axes[k], over) && good;
         if (s->mode != SWEEP_ZIP || s->axes[k].count == s->axes[0].count) continue;
         json_fault_at(r, json_pointer_of_key(r, over, s->axes[k].target),
-                      "zip needs as many values for each target: %zu here, %zu for `%s`", s->axes[k].count,
+                      "zip needs the same number of values for each target: %zu here, %zu for `%s`", s->axes[k].count,
                       s->axes[0].count, s->axes[0].target);
         good = false;
     }
@@ -260,7 +253,7 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
                    .collect_count = text.collect_count};
     double count = count_members(r, out, text.count, pointer);
     if (members_max > 0 && count > (double)members_max) {
-        json_fault_at(r, pointer, "the sweep has %.0f members, at most %zu are taken", count, members_max);
+        json_fault_at(r, pointer, "the sweep has %.0f members; the limit is %zu", count, members_max);
     }
     if (faults_of(r) > before) return;
     out->count = (size_t)count;
@@ -271,13 +264,13 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
     if (members_max > 0 && out->mode == SWEEP_LATIN_HYPERCUBE && !make_orders(r, out, pointer)) out->count = 0;
 }
 
-/* Whether values of the target are expressions of parameters alone: those of a family also contain its index, and those
- * of the simulation may be words. */
+/* Returns whether values of the target depend on parameters only. Values of a family may contain its index, and values
+ * of the simulation may be names. */
 static bool takes_parameters(const char *target) {
     return strchr(target, '[') == NULL && strncmp(target, "simulation.", 11) != 0;
 }
 
-/* The expressions that are listed for one target. */
+/* Adds the expressions that are listed for one target. */
 static void add_alternatives(json_reader *r, const cJSON *axis, const char *pointer, hamel_expressions *out) {
     size_t k = 0;
     for (const cJSON *item = axis->child; item; item = item->next, k++) {
@@ -287,7 +280,7 @@ static void add_alternatives(json_reader *r, const cJSON *axis, const char *poin
     }
 }
 
-/* That they name what there is can be told once the system is known. */
+/* Collects the listed expressions; the engine checks their names once it has read the system. */
 static void read_alternatives(json_reader *r, const cJSON *over, const char *pointer, hamel_expressions *out) {
     size_t most = 0;
     for (const cJSON *axis = over->child; axis; axis = axis->next) most += json_child_count(axis);
@@ -304,11 +297,10 @@ void read_sweep(json_reader *r, const cJSON *value, const char *pointer, void *f
     sweep unused;
     sweep_read(r, value, pointer, 0, &unused);
     if (faults_of(r) > before || r->no_memory) return;
-    read_alternatives(r, cJSON_GetObjectItemCaseSensitive(value, "over"), json_pointer_of_key(r, pointer, "over"),
-                      &d->alternatives);
+    read_alternatives(r, json_at(value, "over"), json_pointer_of_key(r, pointer, "over"), &d->alternatives);
 }
 
-/* Which point of the axis a member of a grid has: the last target changes fastest. */
+/* The index of the point that a member of a grid has on the axis: the last target changes fastest. */
 static size_t grid_point(const sweep *s, size_t axis, size_t member) {
     for (size_t k = s->axis_count - 1; k > axis; k--) member /= s->axes[k].count;
     return member % s->axes[axis].count;
@@ -321,11 +313,11 @@ static double range_value(const sweep *s, size_t k, size_t member, size_t point)
     if (s->mode == SWEEP_LATIN_HYPERCUBE) {
         fraction = ((double)axis->order[member] + random_fraction(s, k, member)) / (double)s->count;
     }
-    /* both ends are met exactly */
+    /* both ends of the range are exact */
     return fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to;
 }
 
-/* Which of the axis's points the member has; of a range that is drawn from: none. */
+/* The index of the point that the member has on the axis. A range that is sampled at random does not use it. */
 static size_t point_of(const sweep *s, size_t k, size_t member) {
     const sweep_axis *axis = &s->axes[k];
     if (s->mode == SWEEP_GRID) return grid_point(s, k, member);
@@ -345,6 +337,7 @@ static void add_value(const sweep *s, size_t k, size_t member, text_buffer *out)
 }
 
 bool sweep_number(const sweep *s, size_t target, size_t member, double *value) {
+    assert(target < s->axis_count && member < s->count);
     const sweep_axis *axis = &s->axes[target];
     size_t point = point_of(s, target, member);
     if (!axis->listed) {
@@ -357,6 +350,7 @@ bool sweep_number(const sweep *s, size_t target, size_t member, double *value) {
 }
 
 bool sweep_assignments(const sweep *s, size_t member, text_buffer *out) {
+    assert(member < s->count);
     text_buffer one;
     text_buffer_init(&one, ASSIGNMENTS_MAX);
     text_buffer_puts(out, "[");
@@ -373,11 +367,15 @@ bool sweep_assignments(const sweep *s, size_t member, text_buffer *out) {
     return made;
 }
 
-/* ---- the description of a member -------------------------------------------------------------------------------- */
-
-static hamel_status no_memory(hamel_error *error) {
-    return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
+cJSON *sweep_assignments_json(const sweep *s, size_t member) {
+    text_buffer text;
+    text_buffer_init(&text, ASSIGNMENTS_MAX);
+    cJSON *list = sweep_assignments(s, member, &text) ? json_parse_trusted(text.bytes) : NULL;
+    text_buffer_free(&text);
+    return list;
 }
+
+/* ---- the description of a member -------------------------------------------------------------------------------- */
 
 static bool add_output(cJSON *outputs, const sweep_collected *c) {
     if (cJSON_IsObject(outputs)) return cJSON_AddStringToObject(outputs, c->name, c->expression) != NULL;
@@ -388,28 +386,28 @@ static bool add_output(cJSON *outputs, const sweep_collected *c) {
     return made;
 }
 
-/* A collected expression becomes the last output; one of the same name there already is a fault. */
+/* Appends each collected expression to the outputs. An output of the same name is an error. */
 static hamel_status add_outputs(cJSON *tree, const sweep *s, hamel_error *error) {
-    cJSON *outputs = cJSON_GetObjectItemCaseSensitive(tree, "outputs");
+    cJSON *outputs = json_at(tree, "outputs");
     for (size_t k = 0; k < s->collect_count; k++) {
         const sweep_collected *c = &s->collect[k];
         if (!c->expression) continue;
         if (!outputs) outputs = cJSON_AddObjectToObject(tree, "outputs");
-        if (!outputs) return no_memory(error);
+        if (!outputs) return hamel_out_of_memory(error);
         if (cJSON_IsObject(outputs) && cJSON_HasObjectItem(outputs, c->name)) {
             char pointer[64];
             snprintf(pointer, sizeof pointer, "/sweep/collect/%zu/name", k);
             hamel_status status =
-                hamel_fail(error, HAMEL_INVALID, pointer, 0, "there is an output `%s` already", c->name);
-            hamel_suggest(error, "leave the expression away to collect that output");
+                hamel_fail(error, HAMEL_INVALID, pointer, 0, "an output `%s` exists already", c->name);
+            hamel_suggest(error, "remove `expression` to collect that output");
             return status;
         }
-        if (!add_output(outputs, c)) return no_memory(error);
+        if (!add_output(outputs, c)) return hamel_out_of_memory(error);
     }
     return HAMEL_OK;
 }
 
-/* The override of a target; a fault is told where the target stands. */
+/* Overrides one target. An error is reported at the pointer of the target in the sweep. */
 static hamel_status apply_one(cJSON *tree, const char *target, const char *assignment, hamel_error *error) {
     hamel_error found = {0};
     char pointer[256];
@@ -436,9 +434,9 @@ hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, 
 }
 
 hamel_status sweep_check_targets(const cJSON *tree, hamel_error *error) {
-    const cJSON *over = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(tree, "sweep"), "over");
+    const cJSON *over = json_at(json_at(tree, "sweep"), "over");
     cJSON *tried = cJSON_IsObject(over) ? cJSON_Duplicate(tree, 1) : NULL;
-    if (cJSON_IsObject(over) && !tried) return no_memory(error);
+    if (cJSON_IsObject(over) && !tried) return hamel_out_of_memory(error);
     hamel_status status = HAMEL_OK;
     for (const cJSON *axis = tried ? over->child : NULL; axis && status != HAMEL_NO_MEMORY; axis = axis->next) {
         text_buffer assignment;

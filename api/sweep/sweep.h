@@ -1,39 +1,39 @@
-/* sweep.h — one description as many: the `sweep` of the format (section 10) expanded into members.
+/* sweep.h — reads the `sweep` of a description (section 10 of the format) and expands it into members.
  *
- * A member is the description with its sweep taken out, some values overridden, and an output added for each collected
- * expression. Members are numbered from 0; the same description gives the same members everywhere: random values are a
- * function of seed, target and member alone. */
-#ifndef HAMEL_API_SWEEP_H
-#define HAMEL_API_SWEEP_H
+ * A member is the description without its sweep, with some values overridden, and with an output for each collected
+ * expression. Members are numbered from 0. Random values depend on seed, target and member only, so that the same
+ * description has the same members on every machine. */
+#ifndef HAMEL_API_SWEEP_SWEEP_H
+#define HAMEL_API_SWEEP_SWEEP_H
 
-#include "api/json_reader.h"
+#include "api/json/reader.h"
 #include "engine/base/text_buffer.h"
 
 #include <stdint.h>
 
 typedef enum sweep_mode { SWEEP_GRID, SWEEP_ZIP, SWEEP_RANDOM, SWEEP_LATIN_HYPERCUBE } sweep_mode;
 
-/* The values of one target: listed, or taken from a range. */
+/* The values of one target: a list or a range. */
 typedef struct sweep_axis {
     const char *target; /* "m", "theta.initial", "theta.velocity" */
     char **listed;      /* numbers and expressions as text; NULL: a range */
     double from, to;
-    size_t count;  /* of the listed values, or of the points of the range; 0: a range without points */
-    size_t *order; /* latin hypercube: the stratum of each member */
+    size_t count;  /* number of listed values or of points of the range; 0 for a range without points */
+    size_t *order; /* Latin hypercube: the stratum of each member */
 } sweep_axis;
 
 typedef enum reduction { REDUCE_FINAL, REDUCE_MIN, REDUCE_MAX, REDUCE_MEAN } reduction;
 
-/* What is kept of each member's rows. */
+/* One entry of `collect`: a number computed from the rows of each member. */
 typedef struct sweep_collected {
-    const char *name;       /* of a column, or of the expression; NULL: the last value of every column */
-    const char *expression; /* becomes an output of this name; NULL: the column is there already */
+    const char *name;       /* of a column or of the expression; NULL: the last value of every column */
+    const char *expression; /* added as an output of this name; NULL: the column exists */
     reduction reduce;
 } sweep_collected;
 
 typedef struct sweep {
     sweep_mode mode;
-    size_t count; /* members; 0 when it is faulty */
+    size_t count; /* number of members; 0 if the sweep has errors */
     uint64_t seed;
     sweep_axis *axes;
     size_t axis_count;
@@ -41,29 +41,33 @@ typedef struct sweep {
     size_t collect_count;
 } sweep;
 
-/* Reads a sweep into `out`, in the reader's arena; `members_max` bounds its members; 0: only look for faults. Faults are
- * added to the reader's error. */
+/* Reads a sweep into `out`, with memory of the reader's arena. More than `members_max` members are an error; 0 only
+ * checks the sweep. Errors are added to the reader. */
 void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t members_max, sweep *out);
 
-/* The overrides of a member as a JSON list of "TARGET=VALUE". False without memory. */
+/* The overrides of a member as a JSON list of "TARGET=VALUE": as text, or as a tree (cJSON_Delete). Return false or
+ * NULL if memory could not be allocated. */
 bool sweep_assignments(const sweep *s, size_t member, text_buffer *out);
+cJSON *sweep_assignments_json(const sweep *s, size_t member);
 
-/* The number that a member gives a target. False for one that is an expression. */
+/* Computes the number that the target has in a member. Returns false if the value is an expression. */
 bool sweep_number(const sweep *s, size_t target, size_t member, double *value);
 
-/* Makes the tree of a description that of a member; without assignments: adds what is collected, and no more. Faults
- * carry pointers into the description as it was sent. */
+/* Converts the tree of a description to that of a member. Without assignments, only adds the collected outputs.
+ * Errors have pointers into the description as it was sent. */
 hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, hamel_error *error) HAMEL_CHECKED;
 
-/* The place in the sweep of what is collected under this pointer to an output, into place[size]. False: not collected. */
+/* Converts the pointer of an output to the pointer of the collected expression that it was made from. Returns false
+ * if the output was not made by the sweep. */
 bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_t size);
 
-extern const json_kind sweep_kind, sweep_range_kind, sweep_collect_kind; /* for the test of the schema */
+/* The kinds of objects, for the test that compares them with system.schema.json. */
+extern const json_kind sweep_kind, sweep_range_kind, sweep_collect_kind;
 
-/* A reader of the key `sweep` of a hamel_description, to which its listed expressions are alternatives. */
+/* Reads the key `sweep` of a hamel_description, whose `alternatives` are the listed expressions. */
 json_read_function read_sweep;
 
-/* Adds a fault for each target that the description `tree`, whose sweep it is, does not have. */
+/* Adds an error for each target of the sweep that the description does not have. */
 hamel_status sweep_check_targets(const cJSON *tree, hamel_error *error) HAMEL_CHECKED;
 
 #endif

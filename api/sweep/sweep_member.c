@@ -1,13 +1,13 @@
-/* member.c — see member.h. */
-#include "api/member.h"
+/* sweep_member.c — see sweep_member.h. */
+#include "api/sweep/sweep_member.h"
 
-#include "api/describe.h"
-#include "api/json_text.h"
+#include "api/json/text.h"
+#include "api/read/describe.h"
 
 #include <string.h>
 
 static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error) {
-    const cJSON *value = cJSON_IsObject(out->tree) ? cJSON_GetObjectItemCaseSensitive(out->tree, "sweep") : NULL;
+    const cJSON *value = cJSON_IsObject(out->tree) ? json_at(out->tree, "sweep") : NULL;
     if (!value) {
         hamel_status status = hamel_fail(error, HAMEL_INVALID, "", 0, "the key `sweep` is missing");
         hamel_suggest(error, "as in \"sweep\": {\"over\": {\"m\": [1, 2]}}");
@@ -17,7 +17,7 @@ static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error)
     sweep_read(&reader, value, "/sweep", members_max, &out->sweep);
     if (error->status != HAMEL_OK) return error->status;
     if (reader.no_memory || out->sweep.count == 0) {
-        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "the sweep does not fit into memory");
+        return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated for the sweep");
     }
     return HAMEL_OK;
 }
@@ -54,7 +54,7 @@ bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *
     hamel_error error = {0};
     api_description d = {0};
     cJSON *tree = cJSON_Duplicate(s->tree, 1);
-    hamel_status status = tree ? api_describe(&d, tree, NULL, 0, limits, NULL, &error) : HAMEL_NO_MEMORY;
+    hamel_status status = tree ? api_describe(&d, tree, false, NULL, 0, limits, NULL, &error) : HAMEL_NO_MEMORY;
     if (status == HAMEL_OK) hamel_description_check(&d.description, &limits->engine, NULL, &error);
     if (status == HAMEL_OK) status = error.status;
     if (status != HAMEL_OK) {
@@ -68,11 +68,8 @@ bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *
 }
 
 static hamel_status apply(cJSON *tree, const api_sweep *s, const char *assignments, hamel_error *error) {
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *list = json_parse(assignments, strlen(assignments), &limits, &fault);
-    hamel_status status = tree && list ? sweep_apply(tree, &s->sweep, list, error)
-                                       : hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated");
+    cJSON *list = json_parse_trusted(assignments);
+    hamel_status status = tree && list ? sweep_apply(tree, &s->sweep, list, error) : hamel_out_of_memory(error);
     cJSON_Delete(list);
     return status;
 }

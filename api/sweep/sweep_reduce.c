@@ -1,9 +1,10 @@
-/* collect.c — see collect.h. A mean is over time, by the trapezoidal rule, so that it does not depend on where rows
- * crowd. */
-#include "api/collect.h"
+/* sweep_reduce.c — see sweep_reduce.h. A mean is an integral over time (trapezoidal rule), so that it does not
+ * depend on the spacing of the rows. */
+#include "api/sweep/sweep_reduce.h"
 
-#include "api/json_text.h"
+#include "api/json/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@ typedef struct quantity {
     const char *name;
     size_t column;
     reduction reduce;
-    double value; /* so far; of a mean: the integral */
+    double value; /* result so far; for a mean, the integral */
 } quantity;
 
-struct collector {
+struct sweep_reducer {
     quantity *quantities;
     size_t count, rows;
     double start, t; /* times of the first and the last row */
@@ -28,7 +29,7 @@ static size_t find_column(const char *const *columns, size_t count, const char *
     return k;
 }
 
-/* Whether the column is there only because the sweep collects it. */
+/* Returns whether the sweep has added the column. */
 static bool is_added(const sweep *s, const char *column) {
     for (size_t k = 0; k < s->collect_count; k++) {
         if (s->collect[k].expression && strcmp(s->collect[k].name, column) == 0) return true;
@@ -36,13 +37,14 @@ static bool is_added(const sweep *s, const char *column) {
     return false;
 }
 
-static void add_last_values(collector *c, const sweep *s, const char *const *columns, size_t count) {
+static void add_last_values(sweep_reducer *c, const sweep *s, const char *const *columns, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!is_added(s, columns[i])) c->quantities[c->count++] = (quantity){.name = columns[i], .column = i};
     }
 }
 
-static bool add_quantities(collector *c, const sweep *s, const char *const *columns, size_t count, size_t *unknown) {
+static bool add_quantities(sweep_reducer *c, const sweep *s, const char *const *columns, size_t count,
+                           size_t *unknown) {
     for (size_t k = 0; k < s->collect_count; k++) {
         const sweep_collected *what = &s->collect[k];
         if (!what->name) {
@@ -59,25 +61,25 @@ static bool add_quantities(collector *c, const sweep *s, const char *const *colu
     return true;
 }
 
-collector *collector_open(const sweep *s, const char *const *columns, size_t count, size_t *unknown) {
+sweep_reducer *sweep_reduce_open(const sweep *s, const char *const *columns, size_t count, size_t *unknown) {
     size_t most = s->collect_count * (count + 1);
-    collector *c = calloc(1, sizeof *c);
+    sweep_reducer *c = calloc(1, sizeof *c);
     *unknown = s->collect_count;
     if (c) c->quantities = calloc(most, sizeof *c->quantities);
     if (c) c->last = calloc(most, sizeof *c->last);
     if (c && c->quantities && c->last && add_quantities(c, s, columns, count, unknown)) return c;
-    collector_close(c);
+    sweep_reduce_close(c);
     return NULL;
 }
 
-void collector_close(collector *c) {
+void sweep_reduce_close(sweep_reducer *c) {
     if (!c) return;
     free(c->quantities);
     free(c->last);
     free(c);
 }
 
-void collector_reset(collector *c) {
+void sweep_reduce_reset(sweep_reducer *c) {
     c->rows = 0;
     for (size_t k = 0; k < c->count; k++) c->quantities[k].value = 0;
 }
@@ -91,7 +93,7 @@ static void take(quantity *q, double value, double before, double step, bool fir
     }
 }
 
-void collector_row(collector *c, const double *values) {
+void sweep_reduce_row(sweep_reducer *c, const double *values) {
     bool first = c->rows++ == 0;
     double step = first ? 0 : values[0] - c->t;
     c->t = values[0];
@@ -103,32 +105,33 @@ void collector_row(collector *c, const double *values) {
     }
 }
 
-size_t collector_count(const collector *c) {
+size_t sweep_reduce_count(const sweep_reducer *c) {
     return c->count;
 }
 
-const char *collector_name(const collector *c, size_t k) {
+const char *sweep_reduce_name(const sweep_reducer *c, size_t k) {
     return c->quantities[k].name;
 }
 
-static double result_of(const collector *c, size_t k) {
+static double result_of(const sweep_reducer *c, size_t k) {
     const quantity *q = &c->quantities[k];
     if (q->reduce != REDUCE_MEAN) return q->value;
     double span = c->t - c->start;
     return span > 0 || span < 0 ? q->value / span : c->last[k];
 }
 
-double collector_value(const collector *c, size_t k) {
+double sweep_reduce_value(const sweep_reducer *c, size_t k) {
+    assert(k < c->count);
     return c->rows > 0 ? result_of(c, k) : (double)NAN;
 }
 
-bool collector_text(const collector *c, text_buffer *out) {
+bool sweep_reduce_text(const sweep_reducer *c, text_buffer *out) {
     text_buffer_puts(out, "{");
     for (size_t k = 0; k < c->count; k++) {
         if (k > 0) text_buffer_puts(out, ",");
-        json_text_string(out, collector_name(c, k));
+        json_text_string(out, sweep_reduce_name(c, k));
         text_buffer_puts(out, ":");
-        json_text_number(out, collector_value(c, k));
+        json_text_number(out, sweep_reduce_value(c, k));
     }
     text_buffer_puts(out, "}");
     return !out->failed;

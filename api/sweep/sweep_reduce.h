@@ -1,27 +1,27 @@
-/* collect.h — from the rows of a member to the numbers that its sweep keeps. */
-#ifndef HAMEL_API_COLLECT_H
-#define HAMEL_API_COLLECT_H
+/* sweep_reduce.h — reduces the rows of a member to the numbers that its sweep collects. */
+#ifndef HAMEL_API_SWEEP_SWEEP_REDUCE_H
+#define HAMEL_API_SWEEP_SWEEP_REDUCE_H
 
-#include "api/sweep.h"
+#include "api/sweep/sweep.h"
 
-typedef struct collector collector;
+typedef struct sweep_reducer sweep_reducer;
 
-/* `columns` are those of the member's run, and outlive the collector, as the sweep does. NULL with *unknown (the index
- * of what names no column) or, when that is collect_count, without memory. */
-collector *collector_open(const sweep *s, const char *const *columns, size_t count, size_t *unknown);
-void collector_close(collector *c);
+/* `columns` are the columns of the run; they and the sweep outlive the reducer. Returns NULL with *unknown = index
+ * of the entry that names no column, or with *unknown = collect_count if memory could not be allocated. */
+sweep_reducer *sweep_reduce_open(const sweep *s, const char *const *columns, size_t count, size_t *unknown);
+void sweep_reduce_close(sweep_reducer *c);
 
-/* Forgets the rows so far. */
-void collector_reset(collector *c);
-void collector_row(collector *c, const double *values);
+/* Discards the rows so far. */
+void sweep_reduce_reset(sweep_reducer *c);
+void sweep_reduce_row(sweep_reducer *c, const double *values);
 
-/* What the table calls each number: "x" for a column's last value, else the name that the sweep gives. */
-size_t collector_count(const collector *c);
-const char *collector_name(const collector *c, size_t k);
+/* The number of results and their names in the table: the name of the column or of the entry of `collect`. */
+size_t sweep_reduce_count(const sweep_reducer *c);
+const char *sweep_reduce_name(const sweep_reducer *c, size_t k);
 
-double collector_value(const collector *c, size_t k); /* NaN where there was no row */
+double sweep_reduce_value(const sweep_reducer *c, size_t k); /* NaN without rows */
 
-/* The numbers by their names as a JSON object, null where there was no row. False without memory. */
-bool collector_text(const collector *c, text_buffer *out);
+/* Adds the results as a JSON object by name; null without rows. Returns false if memory could not be allocated. */
+bool sweep_reduce_text(const sweep_reducer *c, text_buffer *out);
 
 #endif

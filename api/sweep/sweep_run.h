@@ -1,46 +1,50 @@
-/* ensemble.h — the members of a sweep, run in this process: one row of a table for each.
+/* sweep_run.h — runs the members of a sweep in this process, and writes one row of a table for each.
  *
- * Members share one model where their numbers allow it, and each has its own where they do not; the rows are the same. Any
- * number of threads may run members of one ensemble. `status` is "completed", "terminated", "incomplete" or "failed". */
-#ifndef HAMEL_API_ENSEMBLE_H
-#define HAMEL_API_ENSEMBLE_H
+ * Members share one model if all their values are numbers that it can vary; otherwise each member has its own model.
+ * The rows are the same. Several threads may run members of one sweep. The status of a member is "completed",
+ * "terminated", "incomplete" or "failed". */
+#ifndef HAMEL_API_SWEEP_SWEEP_RUN_H
+#define HAMEL_API_SWEEP_SWEEP_RUN_H
 
-#include "api/digest.h"
-#include "api/member.h"
-#include "api/member_table.h"
+#include "api/json/digest.h"
+#include "api/sweep/sweep_member.h"
+#include "api/sweep/sweep_table.h"
 
-typedef struct api_ensemble {
+typedef struct sweep_run {
     api_sweep sweep;
     api_limits limits;
-    hamel_model *model;         /* of the description as it stands, with what is collected */
-    hamel_variation *variation; /* NULL: each member has a model of its own */
+    hamel_model *model;         /* model without overrides, with the collected outputs */
+    hamel_variation *variation; /* NULL: each member has its own model */
     const char **inputs;        /* the targets */
-    char **collected;           /* names of these columns */
+    char **collected;           /* names of the collected columns */
     size_t collected_count;
-    bool last_rows;            /* nothing else is collected */
-    char hash[DIGEST_HEX + 1]; /* of the description with its sweep */
-} api_ensemble;
+    bool last_rows;            /* only last values are collected */
+    char hash[DIGEST_HEX + 1]; /* hash of the description with its sweep */
+} sweep_run;
 
-/* How many members ended in which way. */
-typedef struct api_member_counts {
+/* The number of members by outcome. */
+typedef struct sweep_counts {
     size_t outcomes[HAMEL_FAILED + 1];
-} api_member_counts;
+} sweep_counts;
 
-/* Reads body[length] with these "NAME=VALUE" applied to it, and derives the model. False with *failure filled. */
-bool api_ensemble_open(api_ensemble *e, const char *body, size_t length, const char *const *assignments,
-                       size_t assignment_count, const char *file, api_failure *failure);
-void api_ensemble_close(api_ensemble *e);
+void sweep_counts_add(sweep_counts *to, const sweep_counts *from);
+bool sweep_counts_all_ended(const sweep_counts *counts); /* no member is incomplete or failed */
 
-/* What stands before the rows, and after them. */
-void api_ensemble_begin(const api_ensemble *e, table_form form, text_buffer *out);
-void api_ensemble_end(const api_member_counts *counts, table_form form, text_buffer *out);
+/* Reads body[length], applies the assignments, and derives the model. Returns true, or false with *failure filled. */
+bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char *const *assignments,
+                    size_t assignment_count, const char *file, api_failure *failure);
+void sweep_run_close(sweep_run *run);
 
-/* Told of a member that did not come to its end. */
-typedef void api_member_told(void *context, size_t member, const char *inputs, const char *problem);
+/* Add the header and the end of the table. */
+void sweep_run_begin(const sweep_run *run, table_form form, text_buffer *out);
+void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out);
 
-/* Runs members first..first + count - 1, adds their rows to `out` and their ends to *counts. HAMEL_OK when all have been
- * run, however they ended; HAMEL_NO_MEMORY. */
-hamel_status api_ensemble_run(const api_ensemble *e, size_t first, size_t count, table_form form, text_buffer *out,
-                              api_member_counts *counts, api_member_told *told, void *context) HAMEL_CHECKED;
+/* Called for each member that is incomplete or failed. */
+typedef void sweep_member_listener(void *context, size_t member, const char *inputs, const char *problem);
+
+/* Runs members first..first + count - 1, adds their rows to `out` and their outcomes to *counts. Returns HAMEL_OK,
+ * also if members failed, or HAMEL_NO_MEMORY. */
+hamel_status sweep_run_members(const sweep_run *run, size_t first, size_t count, table_form form, text_buffer *out,
+                               sweep_counts *counts, sweep_member_listener *listener, void *context) HAMEL_CHECKED;
 
 #endif

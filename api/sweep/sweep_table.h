@@ -1,7 +1,7 @@
-/* member_table.h — the table of a sweep's members: a row for each, of texts and numbers, as CSV, NDJSON or JSON. One
- * format for sweeps in this process, of the daemon's batches, and for what the command line makes of these. */
-#ifndef HAMEL_API_MEMBER_TABLE_H
-#define HAMEL_API_MEMBER_TABLE_H
+/* sweep_table.h — writes the table of a sweep, one row for each member, as CSV, NDJSON or JSON. Sweeps in this
+ * process and batches of the daemon have the same format. */
+#ifndef HAMEL_API_SWEEP_SWEEP_TABLE_H
+#define HAMEL_API_SWEEP_SWEEP_TABLE_H
 
 #include "engine/base/text_buffer.h"
 
@@ -10,31 +10,32 @@
 
 typedef enum table_form { TABLE_NDJSON, TABLE_CSV, TABLE_JSON, TABLE_FORMS } table_form;
 
-/* Columns: `member`; `job` and `name` where members are jobs; the targets; `status`; what is collected; `problem`.
+/* The columns: `member`; `job` and `name` if members are jobs; the targets; `status`; the collected numbers; `problem`.
  * Borrowed. */
-typedef struct member_columns {
+typedef struct sweep_columns {
     bool jobs;
     const char *const *inputs, *const *collected;
     size_t input_count, collected_count;
-} member_columns;
+} sweep_columns;
 
-/* What stands in one row. Borrowed. */
-typedef struct member_cells {
+/* The cells of one row. Borrowed. */
+typedef struct sweep_cells {
     size_t member; /* from 0 */
     const char *job, *name;
-    const cJSON *assignments; /* list of "TARGET=VALUE": values as they were set, numbers or expressions; NULL: none */
+    const cJSON *assignments; /* list of "TARGET=VALUE", where VALUE is a number or expression; may be NULL */
     const char *status;
-    const double *collected; /* one for each column, not finite where the run did not end: empty or null then */
-    const char *problem;     /* why the run is incomplete or failed; "" when it is neither */
-} member_cells;
+    const double
+        *collected;      /* one number for each column; one that is not finite is written as an empty cell or null */
+    const char *problem; /* reason why the run is incomplete or failed; otherwise "" */
+} sweep_cells;
 
-/* The header, up to where rows begin. */
-void member_table_begin(const member_columns *columns, table_form form, const char *name, text_buffer *out);
+/* Adds the header of the table. */
+void sweep_table_begin(const sweep_columns *columns, table_form form, const char *name, text_buffer *out);
 
-/* One row; in JSON those after the first need a comma before them. */
-void member_table_row(const member_columns *columns, table_form form, const member_cells *cells, text_buffer *out);
+/* Adds one row. In JSON, the caller adds a comma between rows. */
+void sweep_table_row(const sweep_columns *columns, table_form form, const sweep_cells *cells, text_buffer *out);
 
-/* The assignments for a person: "l=1, a.initial=0.5". */
-void member_inputs_text(const cJSON *assignments, text_buffer *out);
+/* Adds the assignments for a message: "l=1, a.initial=0.5". */
+void sweep_inputs_text(const cJSON *assignments, text_buffer *out);
 
 #endif

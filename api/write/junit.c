@@ -1,5 +1,5 @@
-/* junit.c — see junit.h. Characters that XML 1.0 cannot hold at all become `?`. */
-#include "api/junit.h"
+/* junit.c — see junit.h. Characters that XML 1.0 does not allow become `?`. */
+#include "api/write/junit.h"
 
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ static void open_case(junit *report, const char *file, const char *kind, const c
     text_buffer_puts(out, "\"");
 }
 
-void junit_case(junit *report, const char *file, const api_verdict *verdict) {
+void junit_case(junit *report, const char *file, const api_check_result *verdict) {
     open_case(report, file, verdict->kind, verdict->name);
     if (verdict->passed) {
         text_buffer_puts(&report->cases, "/>\n");

@@ -1,8 +1,8 @@
-/* junit.h — verdicts as the XML that test servers read: one testcase per check, invariant or run. */
-#ifndef HAMEL_API_JUNIT_H
-#define HAMEL_API_JUNIT_H
+/* junit.h — writes check results as JUnit XML: one testcase for each check, invariant or run. */
+#ifndef HAMEL_API_WRITE_JUNIT_H
+#define HAMEL_API_WRITE_JUNIT_H
 
-#include "api/verdicts.h"
+#include "api/check.h"
 #include "engine/base/text_buffer.h"
 
 typedef struct junit {
@@ -11,11 +11,12 @@ typedef struct junit {
 } junit;
 
 void junit_init(junit *report);
-/* Adds a verdict on a file, or what kept the file from being judged. */
-void junit_case(junit *report, const char *file, const api_verdict *verdict);
+/* Add the result of one check, or the error because of which a file could not be checked. */
+void junit_case(junit *report, const char *file, const api_check_result *verdict);
 void junit_error(junit *report, const char *file, const char *message);
 
-/* The whole report, and frees it. free() it; NULL when it is too long or there is no memory. */
+/* Returns the XML, which the caller frees, and frees the report. NULL if the XML is too long or memory could not be
+ * allocated. */
 char *junit_take(junit *report, size_t *length);
 
 #endif

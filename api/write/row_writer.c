@@ -1,16 +1,16 @@
-/* row_sink.c — the registry of result formats, the choice by an Accept header, and the calls common to all formats. */
-#include "api/row_sink.h"
+/* row_writer.c — the list of result formats, and the functions common to all formats. */
+#include "api/write/row_writer.h"
 
-#include "api/accept.h"
-#include "api/write_formats.h"
+#include "api/write/write_formats.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <strings.h>
 
-/* One line of output: a row of a wide system or a header. */
+/* limit of one line: the header, or a row of a large system */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 
-/* The order breaks ties between formats that a client likes equally. */
+/* If a client accepts several formats equally, the first in this list is used. */
 static const row_format *const formats[] = {
     &row_format_ndjson, &row_format_sse, &row_format_csv, &row_format_json, &row_format_npy,
 };
@@ -25,17 +25,6 @@ const row_format *row_format_named(const char *name) {
         if (strcasecmp(formats[k]->name, name) == 0 || strcasecmp(formats[k]->media_type, name) == 0) return formats[k];
     }
     return NULL;
-}
-
-const row_format *row_format_accepted(const char *accept, const row_format *fallback) {
-    const char *types[FORMAT_COUNT];
-    size_t preferred = 0;
-    for (size_t k = 0; k < FORMAT_COUNT; k++) {
-        types[k] = formats[k]->media_type;
-        if (formats[k] == fallback) preferred = k;
-    }
-    size_t chosen = accept_choose(accept, types, FORMAT_COUNT, preferred);
-    return chosen < FORMAT_COUNT ? formats[chosen] : NULL;
 }
 
 row_writer *row_writer_open(const row_format *format, byte_sink sink) {
@@ -67,7 +56,7 @@ bool row_writer_flush(row_writer *w) {
 bool row_writer_keep(row_writer *w, size_t bytes) {
     if (w->keep == NULL || w->keep(w->sink.context, bytes)) return true;
     w->refused = true;
-    w->reason = "too many bytes of answers wait for their readers; retry later, or ask for ndjson, csv or sse";
+    w->reason = "too many bytes of answers wait for their clients; retry later, or use ndjson, csv or sse";
     return false;
 }
 
@@ -77,6 +66,7 @@ bool row_writer_begin(row_writer *w, const row_header *header) {
 }
 
 bool row_writer_row(row_writer *w, const double *values, size_t count) {
+    assert(count == w->column_count);
     return w->format->row == NULL || w->format->row(w, values, count);
 }
 

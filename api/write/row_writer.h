@@ -1,27 +1,26 @@
-/* row_sink.h — results leave in one of several formats, each a kind: a table of functions in a file of its own,
- * registered once in row_sink.c. The same writers serve the daemon, stored jobs and the command line.
+/* row_writer.h — writes results in one of several formats. A format is a table of functions in its own file write_*.c,
+ * listed in row_writer.c. The daemon, stored jobs and the command line use the same writers.
  *
- * Numbers are finite and written with up to 17 significant digits, so that they read back to the same double. */
-#ifndef HAMEL_API_ROW_SINK_H
-#define HAMEL_API_ROW_SINK_H
+ * Numbers are written with up to 17 significant digits, so that they read back to the same double. */
+#ifndef HAMEL_API_WRITE_ROW_WRITER_H
+#define HAMEL_API_WRITE_ROW_WRITER_H
 
 #include "engine/base/text_buffer.h"
 
 #include <stdint.h>
 
-/* Where bytes go. Returns false when nothing more can be taken (the client is gone, the disk is full). */
+/* Receives the bytes. `write` returns false if it cannot accept more: the client is gone, or the disk is full. */
 typedef struct byte_sink {
     void *context;
     bool (*write)(void *context, const char *bytes, size_t length);
 } byte_sink;
 
-/* A header, wherever it comes from (a run, or the store). */
+/* The header of a run or of a stored result. */
 typedef struct row_header {
     size_t column_count;
     const char *const *columns;
-    size_t expected_rows; /* 0: not known. When known it must be exact: npy then sends rows as they come */
-    const char *
-        json; /* the header object as compact JSON text: columns, units, name, degrees_of_freedom, formulation, version */
+    size_t expected_rows; /* 0: unknown. A known number must be exact: npy then sends rows immediately */
+    const char *json;     /* the header object (schema Header of openapi.json) as compact JSON */
 } row_header;
 
 typedef struct row_writer row_writer;
@@ -29,17 +28,18 @@ typedef struct row_writer row_writer;
 typedef struct row_format {
     const char *name;       /* "csv" */
     const char *media_type; /* "text/csv" */
-    bool whole;             /* keeps all rows until the end */
-    size_t writer_bytes;    /* size of the writer's own struct, which begins with a row_writer */
+    bool whole;             /* the format keeps all rows until the end */
+    size_t writer_bytes;    /* size of the writer's struct, which begins with a row_writer */
     bool (*begin)(row_writer *w, const row_header *header);
     bool (*row)(row_writer *w, const double *values, size_t count);
     bool (*event)(row_writer *w, const char *json);    /* an event object; may be NULL */
     bool (*progress)(row_writer *w, const char *json); /* may be NULL */
-    bool (*summary)(row_writer *w, const char *json);  /* regular end */
-    /* Writes the failure of a run; NULL if the format cannot, and the caller reports it. `summary` may be NULL. */
+    bool (*summary)(row_writer *w, const char *json);  /* normal end */
+    /* Writes the failure of a run. NULL if the format has no failures; the caller then reports it. `summary` may be
+     * NULL. */
     bool (*problem)(row_writer *w, const char *json, const char *summary);
-    bool (*heartbeat)(row_writer *w); /* keeps a quiet stream alive; may be NULL */
-    void (*close)(row_writer *w);     /* frees what the writer holds; may be NULL */
+    bool (*heartbeat)(row_writer *w); /* keeps an idle stream open; may be NULL */
+    void (*close)(row_writer *w);     /* frees the memory of the format; may be NULL */
 } row_format;
 
 struct row_writer {
@@ -48,39 +48,39 @@ struct row_writer {
     text_buffer line; /* reused for each line */
     size_t column_count;
 
-    /* Asked before a format keeps so many more bytes until the end, with the sink's context; NULL: it may. Set by the
-     * caller after opening. False is a `reason` that may be gone later: then `refused` is set. */
+    /* Called with the sink's context before a format keeps `bytes` more bytes until the end; NULL always permits.
+     * Set by the caller after opening. If it returns false, the writer sets `reason` and `refused`: a retry may
+     * succeed. */
     bool (*keep)(void *context, size_t bytes);
     bool refused;
 
-    const char *reason; /* why a call returned false when it was not the sink that refused; else NULL */
+    const char *reason; /* why a call returned false, if the sink was not the cause; otherwise NULL */
 
-    /* Of a format that numbers its objects (sse). The header, rows, events and the last word of a result always have the
-     * same numbers, from 1; what comes and goes has none. Set by the caller after opening. */
-    uint64_t seen; /* so many the reader has had: they are counted, and not written */
-    bool interim;  /* the summary or problem is not the last word of the result */
+    /* For a format with numbered objects (sse). The header, rows, events and the final object are numbered from 1, in the
+     * same way in each request; progress and interim objects have no number. Set by the caller after opening. */
+    uint64_t seen; /* number of objects that the client has already received; they are not sent again */
+    bool interim;  /* the summary or problem is not the final object of the result */
 };
 
-/* By name ("csv") or media type; NULL when unknown. row_format_at enumerates; NULL past the end. */
+/* Find a format by name ("csv") or media type, or by index. Return NULL for an unknown format. */
 const row_format *row_format_named(const char *name);
 const row_format *row_format_at(size_t index);
 
-/* The format an Accept header asks for (RFC 9110 12.5.1: q-values, wildcards, most specific first); `fallback` when it
- * is NULL or empty; NULL when nothing acceptable is offered. */
-const row_format *row_format_accepted(const char *accept, const row_format *fallback);
+/* Adds a field of CSV, in quotes where RFC 4180 requires them. */
+void csv_add_field(text_buffer *line, const char *text);
 
-row_writer *row_writer_open(const row_format *format, byte_sink sink); /* NULL without memory */
+row_writer *row_writer_open(const row_format *format, byte_sink sink); /* NULL if memory could not be allocated */
 void row_writer_close(row_writer *w);
 
-/* Each returns false when the sink refused the bytes, memory ran out, or the format cannot hold the result (json and
- * npy keep all rows: 64 MiB at most); w->reason tells the latter two. NULL members are skipped. Before the summary or
- * the problem, json and (without expected_rows) npy have sent nothing. */
+/* Each returns false if the sink refuses the bytes, if memory could not be allocated, or if the result is too large
+ * for the format (json and npy keep all rows: 64 MiB at most). w->reason explains the last two. Calls that a format
+ * does not implement succeed. json, and npy without expected_rows, send nothing before the summary or problem. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_event(row_writer *w, const char *json);
 bool row_writer_progress(row_writer *w, const char *json);
 bool row_writer_summary(row_writer *w, const char *json);
-/* `summary`: that of the failed run, written before the problem; NULL if the run never began. */
+/* `summary`: summary of the failed run, written before the problem; NULL if the run did not begin. */
 bool row_writer_problem(row_writer *w, const char *json, const char *summary);
 bool row_writer_heartbeat(row_writer *w);
 

@@ -1,10 +1,9 @@
-/* write_analysis.c — what analyses find, as JSON. */
+/* write_analysis.c — writes the results of analyses as JSON. */
 #include "api/analyze.h"
-#include "api/write_redundancy.h"
+#include "api/write/write_redundancy.h"
 
-static void names(json_builder *b, cJSON *object, const char *key, const hamel_names *given) {
-    cJSON *items = json_add_list(b, object, key);
-    for (size_t k = 0; k < given->count && !b->failed; k++) json_append(b, items, cJSON_CreateString(given->items[k]));
+static void add_names(json_builder *b, cJSON *object, const char *key, const hamel_names *given) {
+    json_add_texts(b, object, key, given->items, given->count);
 }
 
 static void add_constraint(json_builder *b, cJSON *to, const hamel_constraint_facts *facts) {
@@ -38,19 +37,15 @@ static void add_dimensions(json_builder *b, cJSON *object, const char *key, cons
     for (size_t k = 0; k < count && !b->failed; k++) json_append(b, list, cJSON_CreateNumber((double)dimensions[k]));
 }
 
-static void add_nothing(json_builder *b, cJSON *object, const char *key) {
-    if (!b->failed) json_kept(b, cJSON_AddNullToObject(object, key));
-}
-
 static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
     static const char *const keys[] = {"derived_flag", "growth", "degree", "with_time", "exact", "decided_by"};
-    if (!r->growth) {
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) add_nothing(b, object, keys[k]);
+    if (!r->growth_vector) {
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) json_add_null(b, object, keys[k]);
         return;
     }
-    add_dimensions(b, object, keys[0], r->derived, r->derived_count);
-    add_dimensions(b, object, keys[1], r->growth, r->growth_count);
-    json_add_number(b, object, keys[2], (double)r->growth_count);
+    add_dimensions(b, object, keys[0], r->derived_flag, r->derived_flag_count);
+    add_dimensions(b, object, keys[1], r->growth_vector, r->growth_vector_count);
+    json_add_number(b, object, keys[2], (double)r->growth_vector_count);
     json_add_truth(b, object, keys[3], r->with_time);
     json_add_truth(b, object, keys[4], r->exact);
     json_add_text(b, object, keys[5], r->flags_decided_by);
@@ -61,44 +56,32 @@ static void add_start(json_builder *b, cJSON *holonomy, const hamel_start_verdic
     bool known = s->verdict != HAMEL_VERDICT_UNDETERMINED;
     json_add_number(b, object, "velocity_constraints", (double)s->velocity_rank);
     json_add_text(b, object, "verdict", hamel_verdict_name(s->verdict));
-    if (known) {
-        json_add_number(b, object, "integrable", (double)s->integrable);
-        json_add_number(b, object, "accessible_dimension", (double)s->accessible_dimension);
-    } else {
-        add_nothing(b, object, "integrable");
-        add_nothing(b, object, "accessible_dimension");
-    }
-    names(b, object, "while", &s->conditions);
+    json_add_number_or_null(b, object, "integrable", known, (double)s->integrable);
+    json_add_number_or_null(b, object, "accessible_dimension", known, (double)s->accessible_dimension);
+    add_names(b, object, "while", &s->conditions);
 }
 
 static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
-    cJSON *object = b->failed ? NULL : cJSON_AddObjectToObject(root, "holonomy");
+    cJSON *object = json_add_object(b, root, "holonomy");
     bool known = r->verdict != HAMEL_VERDICT_UNDETERMINED;
-    json_kept(b, object);
     json_add_number(b, object, "velocity_constraints", (double)r->velocity_rank);
-    if (known)
-        json_add_number(b, object, "integrable", (double)r->integrable);
-    else
-        add_nothing(b, object, "integrable");
+    json_add_number_or_null(b, object, "integrable", known, (double)r->integrable);
     json_add_text(b, object, "verdict", hamel_verdict_name(r->verdict));
-    if (known)
-        json_add_number(b, object, "accessible_dimension", (double)r->accessible_dimension);
-    else
-        add_nothing(b, object, "accessible_dimension");
+    json_add_number_or_null(b, object, "accessible_dimension", known, (double)r->accessible_dimension);
     json_add_number(b, object, "holonomic_constraints", (double)r->holonomic_rank);
     add_flags(b, object, r);
     if (r->at_start.differs)
         add_start(b, object, &r->at_start);
     else
-        add_nothing(b, object, "at_start");
-    names(b, object, "left_out", &r->left_out);
+        json_add_null(b, object, "at_start");
+    add_names(b, object, "left_out", &r->left_out);
     cJSON *integrals = json_add_list(b, object, "integrals");
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
 }
 
 static void add_transitivity(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = json_add_object(b, root, "transitivity");
-    names(b, object, "velocities", &r->frame);
+    add_names(b, object, "velocities", &r->frame);
     cJSON *list = json_add_list(b, object, "coefficients");
     for (size_t k = 0; k < r->coefficient_count && !b->failed; k++) {
         const hamel_coefficient *c = &r->coefficients[k];
@@ -125,18 +108,18 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     api_add_redundancy(&b, root, r->redundancy);
     add_holonomy(&b, root, r);
     if (r->frame.count > 0) add_transitivity(&b, root, r);
-    names(&b, root, "cyclic", &r->cyclic);
-    names(&b, root, "conserved", &r->conserved);
+    add_names(&b, root, "cyclic", &r->cyclic);
+    add_names(&b, root, "conserved", &r->conserved);
     cJSON *regional = json_add_list(&b, root, "conserved_while");
     for (size_t k = 0; k < r->conserved_while_count && !b.failed; k++) {
         cJSON *item = json_append(&b, regional, cJSON_CreateObject());
         json_add_text(&b, item, "name", r->conserved_while[k].name);
-        names(&b, item, "while", &r->conserved_while[k].conditions);
+        add_names(&b, item, "while", &r->conserved_while[k].conditions);
     }
-    names(&b, root, "assumed", &r->assumed);
+    add_names(&b, root, "assumed", &r->assumed);
     json_add_truth(&b, root, "conservative", r->conservative);
-    names(&b, root, "warnings", &r->warnings);
-    names(&b, root, "unfinished", &r->unfinished);
+    add_names(&b, root, "warnings", &r->warnings);
+    add_names(&b, root, "unfinished", &r->unfinished);
     return !b.failed;
 }
 
@@ -156,9 +139,9 @@ static void add_differences(json_builder *b, cJSON *verification, const hamel_di
 bool api_add_verification(cJSON *root, const hamel_verification *v) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, root, "verification");
-    cJSON *names_of = json_add_list(&b, object, "formulations");
+    cJSON *formulations = json_add_list(&b, object, "formulations");
     for (size_t k = 0; k < v->compared_count && !b.failed; k++)
-        json_append(&b, names_of, cJSON_CreateString(v->compared[k].formulation));
+        json_append(&b, formulations, cJSON_CreateString(v->compared[k].formulation));
     json_add_number(&b, object, "max_relative_difference", v->max_relative_difference);
     json_add_number(&b, object, "states", (double)v->states);
     json_add_number(&b, object, "singular", (double)v->singular);
@@ -185,7 +168,7 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, answer, "equations");
-    json_add_text(&b, object, "format", api_notation_name(notation));
+    json_add_text(&b, object, "format", api_notations[notation]);
     json_add_text(&b, object, "text", text);
     json_add_truth(&b, object, "simplified", simplified);
     return !b.failed;
@@ -199,9 +182,11 @@ static void add_named(json_builder *b, cJSON *to, const char *key, const char *c
     for (size_t i = 0; i < count; i++) json_add_number(b, object, items[i], values[i]);
 }
 
-static void add_pairs(json_builder *b, cJSON *to, const char *key, const double *pairs, size_t count) {
+/* Adds a list of `rows` lists of `columns` numbers. */
+static void add_matrix(json_builder *b, cJSON *to, const char *key, const double *values, size_t rows, size_t columns) {
     cJSON *list = json_add_list(b, to, key);
-    for (size_t k = 0; k < count && !b->failed; k++) json_append(b, list, cJSON_CreateDoubleArray(pairs + 2 * k, 2));
+    for (size_t i = 0; i < rows && !b->failed; i++)
+        json_append(b, list, cJSON_CreateDoubleArray(values + i * columns, (int)columns));
 }
 
 static void add_equilibrium(json_builder *b, cJSON *to, const hamel_equilibria *all, const hamel_equilibrium *e) {
@@ -214,14 +199,14 @@ static void add_equilibrium(json_builder *b, cJSON *to, const hamel_equilibria *
         json_add_truth(b, object, "stable", e->stable);
         json_add_text(b, object, "decided_by", e->decided_by);
     } else {
-        add_nothing(b, object, "stable");
-        add_nothing(b, object, "decided_by");
+        json_add_null(b, object, "stable");
+        json_add_null(b, object, "decided_by");
         json_add_text(b, object, "reason", e->reason);
     }
     json_add_truth(b, object, "isolated", e->isolated);
     json_add_number(b, object, "family_dimension", (double)e->family_dimension);
     if (e->accuracy > 0) json_add_number(b, object, "accuracy", e->accuracy);
-    add_pairs(b, object, "eigenvalues", e->eigenvalues, e->eigenvalue_count);
+    add_matrix(b, object, "eigenvalues", e->eigenvalues, e->eigenvalue_count, 2);
 }
 
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
@@ -236,26 +221,14 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
     return !b.failed;
 }
 
-static void add_matrix(json_builder *b, cJSON *to, const char *key, const double *values, size_t rows, size_t columns) {
-    cJSON *list = json_add_list(b, to, key);
-    for (size_t i = 0; i < rows && !b->failed; i++)
-        json_append(b, list, cJSON_CreateDoubleArray(values + i * columns, (int)columns));
-}
-
-static void add_pair(json_builder *b, cJSON *to, const char *key, const double pair[2]) {
-    cJSON *list = json_add_list(b, to, key);
-    json_append(b, list, cJSON_CreateNumber(pair[0]));
-    json_append(b, list, cJSON_CreateNumber(pair[1]));
-}
-
 static void add_mode(json_builder *b, cJSON *to, const hamel_linearization *l, const hamel_mode *mode) {
     cJSON *object = json_append(b, to, cJSON_CreateObject()), *shape;
-    add_pair(b, object, "eigenvalue", mode->eigenvalue);
+    json_add_numbers(b, object, "eigenvalue", mode->eigenvalue, 2);
     json_add_number(b, object, "frequency", mode->frequency);
     json_add_number(b, object, "damping", mode->damping);
     shape = json_add_object(b, object, "shape");
     for (size_t i = 0; i < l->coordinate_count && !b->failed; i++)
-        add_pair(b, shape, l->coordinates[i], mode->shape + 2 * i);
+        json_add_numbers(b, shape, l->coordinates[i], mode->shape + 2 * i, 2);
 }
 
 bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
@@ -264,11 +237,11 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
     json_add_number(&b, object, "t", l->t);
     add_named(&b, object, "coordinates", l->coordinates, l->q, l->coordinate_count);
     add_named(&b, object, "velocities", l->coordinates, l->v, l->coordinate_count);
-    json_append_texts(&b, json_add_list(&b, object, "state"), l->state, l->state_count);
+    json_add_texts(&b, object, "state", l->state, l->state_count);
     add_matrix(&b, object, "A", l->A, l->state_count, l->state_count);
-    json_append_texts(&b, json_add_list(&b, object, "inputs"), l->inputs, l->input_count);
+    json_add_texts(&b, object, "inputs", l->inputs, l->input_count);
     add_matrix(&b, object, "B", l->B, l->state_count, l->input_count);
-    add_pairs(&b, object, "eigenvalues", l->eigenvalues, l->state_count);
+    add_matrix(&b, object, "eigenvalues", l->eigenvalues, l->state_count, 2);
     cJSON *modes = json_add_list(&b, object, "modes");
     for (size_t k = 0; k < l->mode_count; k++) add_mode(&b, modes, l, &l->modes[k]);
     json_add_truth(&b, object, "equilibrium", l->at_rest);
@@ -276,7 +249,7 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
     if (l->steady)
         json_add_truth(&b, object, "stable", l->stable);
     else
-        add_nothing(&b, object, "stable");
+        json_add_null(&b, object, "stable");
     return !b.failed;
 }
 

@@ -1,13 +1,12 @@
-/* write_csv.c — comma-separated values (RFC 4180, lines end in "\n"): one header row, then the rows.
+/* write_csv.c — writes comma-separated values (RFC 4180, but lines end with "\n"): one header row, then the rows.
  *
- * The format has no place for events, the summary or a problem: the caller reports those on another way (the exit
- * code and stderr, or the connection that ends early). */
-#include "api/write_formats.h"
+ * The format cannot hold events, a summary or a problem. The caller reports those by exit code and stderr, or by
+ * closing the connection early. */
+#include "api/write/write_formats.h"
 
 #include <string.h>
 
-/* A field, in quotes where RFC 4180 asks for them. */
-static void add_field(text_buffer *line, const char *text) {
+void csv_add_field(text_buffer *line, const char *text) {
     if (text[strcspn(text, ",\"\r\n")] == '\0') {
         text_buffer_puts(line, text);
         return;
@@ -23,7 +22,7 @@ static void add_field(text_buffer *line, const char *text) {
 static bool csv_begin(row_writer *w, const row_header *header) {
     for (size_t k = 0; k < header->column_count; k++) {
         if (k > 0) text_buffer_puts(&w->line, ",");
-        add_field(&w->line, header->columns[k]);
+        csv_add_field(&w->line, header->columns[k]);
     }
     text_buffer_puts(&w->line, "\n");
     return row_writer_flush(w);

@@ -1,9 +1,9 @@
 /* write_json.c — one JSON document: {"header", "columns": {name: [...]}, "events": [...], "summary"}.
  *
- * The document is written by columns while rows come one by one, so all of them are kept until the end (row_table.c
- * bounds that); nothing leaves before. A failed run has a "problem", preceded by its "summary". */
-#include "api/json_text.h"
-#include "api/write_formats.h"
+ * The document lists the values of each column, so that all rows are kept until the end (row_table.c limits the memory)
+ * and nothing is sent before. The document of a failed run has a "summary" and a "problem". */
+#include "api/json/text.h"
+#include "api/write/write_formats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@ enum { SEND_AT = 64 * 1024, EVENTS_MAX = 16 * 1024 * 1024 };
 typedef struct json_writer {
     row_writer base;
     char *header; /* object, as text */
-    char **names; /* of the columns, one block of memory with the texts behind */
+    char **names; /* names of the columns; pointers and texts are one block of memory */
     row_table table;
     text_buffer events; /* objects with commas between */
 } json_writer;
 
-/* The names in one block: pointers first, texts after them. */
+/* Copies the names into one block: pointers first, texts after them. */
 static char **copy_names(const row_header *header) {
     size_t bytes = (header->column_count + 1) * sizeof(char *);
     for (size_t k = 0; k < header->column_count; k++) bytes += strlen(header->columns[k]) + 1;
@@ -54,7 +54,7 @@ static bool json_event(row_writer *w, const char *json) {
     if (!row_writer_keep(w, strlen(json) + 1)) return false;
     if (j->events.length > 0) text_buffer_puts(&j->events, ",");
     text_buffer_puts(&j->events, json);
-    if (j->events.failed) w->reason = "the events are too many for one document; ask for ndjson or sse";
+    if (j->events.failed) w->reason = "too many events for this format; use ndjson or sse";
     return !j->events.failed;
 }
 

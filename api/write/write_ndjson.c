@@ -1,7 +1,7 @@
-/* write_ndjson.c — one JSON object a line: {"header"} first, {"row"}, {"event"} and {"progress"} between, {"summary"} or
- * {"problem"} last. A stream with neither has been cut off. */
-#include "api/json_text.h"
-#include "api/write_formats.h"
+/* write_ndjson.c — writes one JSON object a line: {"header"} first, then {"row"}, {"event"} and {"progress"}, and
+ * {"summary"} or {"problem"} last. A stream that ends with neither was cut off. */
+#include "api/json/text.h"
+#include "api/write/write_formats.h"
 
 static bool object(row_writer *w, const char *name, const char *json) {
     text_buffer_printf(&w->line, "{\"%s\":", name);
@@ -16,10 +16,7 @@ static bool ndjson_begin(row_writer *w, const row_header *header) {
 
 static bool ndjson_row(row_writer *w, const double *values, size_t count) {
     text_buffer_puts(&w->line, "{\"row\":[");
-    for (size_t k = 0; k < count; k++) {
-        if (k > 0) text_buffer_add(&w->line, ",", 1);
-        json_text_number(&w->line, values[k]);
-    }
+    json_text_numbers(&w->line, values, count);
     text_buffer_puts(&w->line, "]}\n");
     return row_writer_flush(w);
 }
@@ -40,7 +37,7 @@ static bool ndjson_problem(row_writer *w, const char *json, const char *summary)
     return (summary == NULL || object(w, "summary", summary)) && object(w, "problem", json);
 }
 
-/* A progress object that says nothing: every line stays an object that a client knows. */
+/* Sends an empty progress object, which every client can read. */
 static bool ndjson_heartbeat(row_writer *w) {
     return object(w, "progress", "{}");
 }

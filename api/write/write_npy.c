@@ -1,9 +1,10 @@
-/* write_npy.c — a NumPy file: a structured array of little-endian doubles, one field a column (NEP 1).
+/* write_npy.c — writes a NumPy file: a structured array of little-endian doubles with one field for each column (NEP
+ * 1).
  *
- * The number of rows stands in front of the data. When the header tells it (stored results), rows leave as they come;
- * otherwise they are kept until the end (row_table.c bounds that). The format has no place for a problem: a run that
- * fails leaves a file that is empty, never one that looks complete. */
-#include "api/write_formats.h"
+ * The file begins with the number of rows. If the header has it (stored results), rows are sent immediately;
+ * otherwise they are kept until the end (row_table.c limits the memory). The format cannot hold a problem: a failed
+ * run leaves an empty file, never one that looks complete. */
+#include "api/write/write_formats.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -14,11 +15,11 @@ typedef struct npy_writer {
     row_writer base;
     text_buffer fields; /* the list of fields, as a Python literal */
     bool ascii;
-    size_t expected, sent; /* rows; expected 0: not known */
+    size_t expected, sent; /* numbers of rows; expected 0: unknown */
     row_table table;
 } npy_writer;
 
-/* A Python literal of the name. */
+/* Adds the name as a Python literal. */
 static void add_python_text(text_buffer *b, const char *name) {
     text_buffer_puts(b, "'");
     for (const char *p = name; *p != '\0'; p++) {
@@ -34,8 +35,8 @@ static void add_little_endian(text_buffer *b, uint64_t value, size_t bytes) {
     text_buffer_add(b, out, bytes);
 }
 
-/* Magic, version, and the header, padded so that the data is aligned. Version 1.0 holds 64 KiB of ASCII, 2.0 more of
- * it, 3.0 UTF-8. */
+/* Sends magic bytes, version and header, padded so that the data is aligned. Version 1.0 holds up to 64 KiB of
+ * ASCII, 2.0 longer ASCII, 3.0 UTF-8. */
 static bool send_head(npy_writer *n, size_t rows) {
     row_writer *w = &n->base;
     text_buffer head;
@@ -59,7 +60,7 @@ static bool send_head(npy_writer *n, size_t rows) {
     return made && row_writer_flush(w);
 }
 
-static void add_row(row_writer *w, const double *values, size_t count) {
+static void add_npy_row(row_writer *w, const double *values, size_t count) {
     for (size_t k = 0; k < count; k++) {
         uint64_t bits;
         memcpy(&bits, &values[k], sizeof bits);
@@ -85,11 +86,11 @@ static bool npy_row(row_writer *w, const double *values, size_t count) {
     npy_writer *n = (npy_writer *)w;
     if (n->expected == 0) return row_table_add(&n->table, w, values, count);
     if (n->sent == n->expected) {
-        w->reason = "more rows came than the header said";
+        w->reason = "the run has more rows than its header announced";
         return false;
     }
     n->sent++;
-    add_row(w, values, count);
+    add_npy_row(w, values, count);
     return w->line.length < SEND_AT || row_writer_flush(w);
 }
 
@@ -97,12 +98,12 @@ static bool npy_summary(row_writer *w, const char *json) {
     (void)json;
     npy_writer *n = (npy_writer *)w;
     if (n->expected > 0) {
-        if (n->sent < n->expected) w->reason = "fewer rows came than the header said";
+        if (n->sent < n->expected) w->reason = "the run has fewer rows than its header announced";
         return row_writer_flush(w) && n->sent == n->expected;
     }
     if (!send_head(n, n->table.rows)) return false;
     for (size_t k = 0; k < n->table.rows; k++) {
-        add_row(w, n->table.values + k * n->table.columns, n->table.columns);
+        add_npy_row(w, n->table.values + k * n->table.columns, n->table.columns);
         if (w->line.length >= SEND_AT && !row_writer_flush(w)) return false;
     }
     return row_writer_flush(w);

@@ -1,5 +1,5 @@
-/* write_redundancy.c — see the header. */
-#include "api/write_redundancy.h"
+/* write_redundancy.c — see write_redundancy.h. */
+#include "api/write/write_redundancy.h"
 
 void api_add_redundancy(json_builder *b, cJSON *object, const hamel_redundancy *r) {
     cJSON *redundancy = json_add_object(b, object, "redundancy"), *sets = json_add_list(b, redundancy, "sets");

@@ -1,7 +1,7 @@
-/* write_scene.c — the shapes of a scene as JSON: which columns hold the numbers of each. */
-#include "api/write_scene.h"
+/* write_scene.c — writes the shapes of a scene as JSON, each with the columns that hold its numbers. */
+#include "api/write/write_scene.h"
 
-/* A list of lists of `width` names. */
+/* Adds a list of lists of `width` names. */
 static void add_groups(json_builder *b, cJSON *shape, const char *key, const char *const *names, size_t count,
                        size_t width) {
     cJSON *groups = json_add_list(b, shape, key);

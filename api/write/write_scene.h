@@ -1,8 +1,8 @@
-/* write_scene.h — the scene of a header as JSON. */
-#ifndef HAMEL_API_WRITE_SCENE_H
-#define HAMEL_API_WRITE_SCENE_H
+/* write_scene.h — writes the scene of a header as JSON. */
+#ifndef HAMEL_API_WRITE_WRITE_SCENE_H
+#define HAMEL_API_WRITE_WRITE_SCENE_H
 
-#include "api/json_builder.h"
+#include "api/json/builder.h"
 #include "engine/hamel.h"
 
 /* Adds "scene": {"dimension", "shapes": [{"shape", "name", "points", "axes", "sizes"}]}. */

@@ -1,15 +1,15 @@
-/* write_sse.c — server-sent events (HTML Living Standard 9.2): the objects of NDJSON, each as an event of its own name.
- * The id of an event is the number of its object, so that a reader can say up to where it has come; progress has none.
- * A heartbeat is a comment line, which clients ignore. */
-#include "api/json_text.h"
-#include "api/write_formats.h"
+/* write_sse.c — writes the objects of NDJSON as server-sent events (HTML Living Standard 9.2), each with its name as
+ * the type. The id of an event is the number of its object, so that a client can resume after it; progress has no
+ * id. A heartbeat is a comment line, which clients ignore. */
+#include "api/json/text.h"
+#include "api/write/write_formats.h"
 
 typedef struct sse_writer {
     row_writer base;
     uint64_t id;
 } sse_writer;
 
-/* False when the reader has had this one. */
+/* Returns false if the client has already received this object. */
 static bool open_numbered(row_writer *w, const char *name) {
     sse_writer *sse = (sse_writer *)w;
     if (++sse->id <= w->seen) return false;
@@ -41,10 +41,7 @@ static bool sse_begin(row_writer *w, const row_header *header) {
 static bool sse_row(row_writer *w, const double *values, size_t count) {
     if (!open_numbered(w, "row")) return true;
     text_buffer_puts(&w->line, "[");
-    for (size_t k = 0; k < count; k++) {
-        if (k > 0) text_buffer_add(&w->line, ",", 1);
-        json_text_number(&w->line, values[k]);
-    }
+    json_text_numbers(&w->line, values, count);
     text_buffer_puts(&w->line, "]");
     return close_event(w);
 }

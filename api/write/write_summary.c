@@ -1,9 +1,9 @@
-/* write_summary.c — header, events and summary of a run as JSON, as openapi.json has them. */
-#include "api/json_builder.h"
-#include "api/json_text.h"
+/* write_summary.c — writes header, events and summary of a run as JSON, as openapi.json describes them. */
+#include "api/json/builder.h"
+#include "api/json/text.h"
 #include "api/simulate.h"
-#include "api/write_redundancy.h"
-#include "api/write_scene.h"
+#include "api/write/write_redundancy.h"
+#include "api/write/write_scene.h"
 
 enum { NAME_MAX_BYTES = 16 * 1024 * 1024 };
 
@@ -17,7 +17,7 @@ static void add_residuals(json_builder *b, cJSON *summary, const hamel_summary *
     }
 }
 
-/* One number where all coordinates share it, else a list in the coordinates' order. */
+/* Adds one number if all coordinates have the same tolerance, otherwise a list in the order of the coordinates. */
 static void add_atol(json_builder *b, cJSON *manifest, const hamel_summary *s) {
     if (s->atol == NULL || s->coordinate_count == 0) return;
     bool same = true;
@@ -28,11 +28,10 @@ static void add_atol(json_builder *b, cJSON *manifest, const hamel_summary *s) {
         json_add_number(b, manifest, "atol", s->atol[0]);
         return;
     }
-    cJSON *list = json_add_list(b, manifest, "atol");
-    for (size_t k = 0; k < s->coordinate_count && !b->failed; k++) json_append(b, list, cJSON_CreateNumber(s->atol[k]));
+    json_add_numbers(b, manifest, "atol", s->atol, s->coordinate_count);
 }
 
-/* What is needed to run it again to the same bytes. */
+/* Adds the settings with which another run gives the same bytes. */
 static void add_manifest(json_builder *b, cJSON *summary, const hamel_summary *s) {
     cJSON *manifest = json_add_object(b, summary, "manifest");
     json_add_text(b, manifest, "system", s->description_hash);
@@ -66,17 +65,13 @@ static void add_checks(json_builder *b, cJSON *summary, const hamel_summary *s) 
         const hamel_check_result *r = &s->checks[k];
         cJSON *one = json_append(b, list, cJSON_CreateObject());
         json_add_text(b, one, "name", r->name);
-        if (r->reached) {
-            json_add_number(b, one, "value", r->value);
-        } else {
-            json_add_text(b, one, "value", NULL);
-        }
+        json_add_number_or_null(b, one, "value", r->reached, r->value);
         json_add_truth(b, one, "reached", r->reached);
         json_add_truth(b, one, "passed", r->passed);
     }
 }
 
-/* The column of an initial value: the coordinate's name, with `'` for its velocity. */
+/* Adds the column of an initial value: the name of the coordinate, with `'` for its velocity. */
 static void add_column_name(json_builder *b, cJSON *object, const hamel_initial_value *v) {
     text_buffer name;
     text_buffer_init(&name, NAME_MAX_BYTES);
@@ -112,22 +107,16 @@ static void add_error_estimate(json_builder *b, cJSON *summary, const hamel_summ
 static void add_counters(json_builder *b, cJSON *summary, const hamel_summary *s) {
     json_add_text(b, summary, "status", hamel_outcome_name(s->outcome));
     json_add_number(b, summary, "t", s->t);
-    json_add_number(b, summary, "rows", s->rows);
-    json_add_number(b, summary, "events", s->events);
-    json_add_number(b, summary, "switches", s->switches);
-    json_add_number(b, summary, "steps", s->steps);
-    json_add_number(b, summary, "rhs_evaluations", s->rhs_evaluations);
-    json_add_number(b, summary, "jacobian_evaluations", s->jacobian_evaluations);
-    json_add_number(b, summary, "projections", s->projections);
+    json_add_number(b, summary, "rows", (double)s->rows);
+    json_add_number(b, summary, "events", (double)s->events);
+    json_add_number(b, summary, "switches", (double)s->branch_changes);
+    json_add_number(b, summary, "steps", (double)s->steps);
+    json_add_number(b, summary, "rhs_evaluations", (double)s->rhs_evaluations);
+    json_add_number(b, summary, "jacobian_evaluations", (double)s->jacobian_evaluations);
+    json_add_number(b, summary, "projections", (double)s->projections);
     json_add_text(b, summary, "evaluation", s->evaluation);
     json_add_number(b, summary, "derive_seconds", s->derive_seconds);
     json_add_number(b, summary, "wall_seconds", s->wall_seconds);
-}
-
-static cJSON *finished(json_builder *b, cJSON *tree) {
-    if (!b->failed) return tree;
-    cJSON_Delete(tree);
-    return NULL;
 }
 
 cJSON *api_summary_json(const hamel_summary *s) {
@@ -143,23 +132,20 @@ cJSON *api_summary_json(const hamel_summary *s) {
     add_invariants(&b, summary, s);
     add_checks(&b, summary, s);
     add_initialization(&b, summary, s);
-    json_append_texts(&b, json_add_list(&b, summary, "redundant"), s->redundant, s->redundant_count);
+    json_add_texts(&b, summary, "redundant", s->redundant, s->redundant_count);
     api_add_redundancy(&b, summary, s->redundancy);
-    json_append_texts(&b, json_add_list(&b, summary, "warnings"), (const char *const *)s->warnings, s->warning_count);
+    json_add_texts(&b, summary, "warnings", (const char *const *)s->warnings, s->warning_count);
     add_manifest(&b, summary, s);
-    return finished(&b, summary);
+    return json_finished(&b, summary);
 }
 
 static void add_values(text_buffer *out, const char *name, const double *values, size_t count) {
     text_buffer_printf(out, ",\"%s\":[", name);
-    for (size_t k = 0; k < count; k++) {
-        if (k > 0) text_buffer_add(out, ",", 1);
-        json_text_number(out, values[k]);
-    }
+    json_text_numbers(out, values, count);
     text_buffer_add(out, "]", 1);
 }
 
-void api_event_text(text_buffer *out, const hamel_happening *event) {
+void api_event_text(text_buffer *out, const hamel_event_record *event) {
     text_buffer_puts(out, "{\"name\":");
     json_text_string(out, event->name);
     text_buffer_puts(out, ",\"t\":");
@@ -178,16 +164,12 @@ void api_event_text(text_buffer *out, const hamel_happening *event) {
 cJSON *api_header_json(const hamel_header *h) {
     json_builder b = {0};
     cJSON *header = json_kept(&b, cJSON_CreateObject());
-    json_append_texts(&b, json_add_list(&b, header, "columns"), h->columns, h->column_count);
-    json_append_texts(&b, json_add_list(&b, header, "units"), h->units, h->column_count);
+    json_add_texts(&b, header, "columns", h->columns, h->column_count);
+    json_add_texts(&b, header, "units", h->units, h->column_count);
     json_add_text(&b, header, "name", h->name);
-    if (h->degrees_of_freedom >= 0) {
-        json_add_number(&b, header, "degrees_of_freedom", h->degrees_of_freedom);
-    } else {
-        json_add_text(&b, header, "degrees_of_freedom", NULL);
-    }
+    json_add_number_or_null(&b, header, "degrees_of_freedom", h->degrees_of_freedom >= 0, h->degrees_of_freedom);
     json_add_text(&b, header, "formulation", h->formulation);
     json_add_text(&b, header, "version", HAMEL_VERSION);
     if (h->scene) api_add_scene(&b, header, h->scene);
-    return finished(&b, header);
+    return json_finished(&b, header);
 }
