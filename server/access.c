@@ -1,7 +1,7 @@
-/* access.c — see access.h. The file is read in access_file.c. */
+/* access.c — token owners, their rights and their usage; see access.h. access_file.c reads the file. */
 #include "server/access_int.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <nettle/memops.h>
@@ -11,18 +11,18 @@
 #include <string.h>
 #include <strings.h>
 
-static const char token_prefix[] = "hamel_"; /* so that a leaked one can be told from other strings */
+static const char token_prefix[] = "hamel_"; /* makes a leaked token recognizable */
 static const double day_seconds = 86400;
 
 void access_close(access_list *a) {
     if (!a) return;
-    for (access_holder *holder = a->known, *next; holder; holder = next) {
-        next = holder->next;
-        pthread_mutex_destroy(&holder->lock);
-        free(holder);
+    for (token_owner *owner = a->known, *next; owner; owner = next) {
+        next = owner->next;
+        pthread_mutex_destroy(&owner->lock);
+        free(owner);
     }
     pthread_mutex_destroy(&a->lock);
-    free(a->holders);
+    free(a->owners);
     free(a);
 }
 
@@ -44,99 +44,99 @@ static void hash_of(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
     sha256_digest(&context, TOKEN_HASH_BYTES, hash);
 }
 
-access_holder *access_of(access_list *a, const char *authorization) {
+token_owner *access_of(access_list *a, const char *authorization) {
     static const char scheme[] = "Bearer ";
     uint8_t hash[TOKEN_HASH_BYTES];
-    access_holder *found = NULL;
+    token_owner *found = NULL;
     if (access_open_to_anyone(a)) return a->known;
     if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0) return NULL;
     authorization += sizeof scheme - 1;
     hash_of(authorization + strspn(authorization, " "), hash);
     pthread_mutex_lock(&a->lock);
-    for (size_t k = 0; k < a->count; k++) { /* all of them, each as a whole */
-        if (memeql_sec(a->holders[k]->hash, hash, TOKEN_HASH_BYTES)) found = a->holders[k];
+    for (size_t k = 0; k < a->count; k++) { /* no early exit, so that the time is constant */
+        if (memeql_sec(a->owners[k]->hash, hash, TOKEN_HASH_BYTES)) found = a->owners[k];
     }
     pthread_mutex_unlock(&a->lock);
     return found;
 }
 
-access_holder *access_named(access_list *a, const char *name) {
-    access_holder *found = NULL;
+token_owner *access_named(access_list *a, const char *name) {
+    token_owner *found = NULL;
     pthread_mutex_lock(&a->lock);
     for (size_t k = 0; k < a->count && !found; k++) {
-        if (strcmp(a->holders[k]->name, name) == 0) found = a->holders[k];
+        if (strcmp(a->owners[k]->name, name) == 0) found = a->owners[k];
     }
     pthread_mutex_unlock(&a->lock);
     return found;
 }
 
-bool access_may(access_holder *holder, unsigned scope) {
+bool access_may(token_owner *owner, unsigned scope) {
     if (scope == 0) return true;
-    pthread_mutex_lock(&holder->lock);
-    bool may = (holder->scopes & (scope | SCOPE_ADMIN)) != 0;
-    pthread_mutex_unlock(&holder->lock);
+    pthread_mutex_lock(&owner->lock);
+    bool may = (owner->scopes & (scope | SCOPE_ADMIN)) != 0;
+    pthread_mutex_unlock(&owner->lock);
     return may;
 }
 
-access_quotas access_quotas_of(access_holder *holder) {
-    pthread_mutex_lock(&holder->lock);
-    access_quotas quotas = holder->quotas;
-    pthread_mutex_unlock(&holder->lock);
+access_quotas access_quotas_of(token_owner *owner) {
+    pthread_mutex_lock(&owner->lock);
+    access_quotas quotas = owner->quotas;
+    pthread_mutex_unlock(&owner->lock);
     return quotas;
 }
 
-/* ---- another file ----------------------------------------------------------------------------------------------- */
+/* ---- reload ----------------------------------------------------------------------------------------------------- */
 
-static access_holder *known_as(const access_list *a, const char *name) {
-    access_holder *holder = a->known;
-    while (holder && strcmp(holder->name, name) != 0) holder = holder->next;
-    return holder;
+static token_owner *known_as(const access_list *a, const char *name) {
+    token_owner *owner = a->known;
+    while (owner && strcmp(owner->name, name) != 0) owner = owner->next;
+    return owner;
 }
 
-/* With the list's lock held: the rights of another holder, who has the same name. */
-static void take_rights(access_holder *holder, const access_holder *from) {
-    memcpy(holder->hash, from->hash, TOKEN_HASH_BYTES);
-    pthread_mutex_lock(&holder->lock);
-    holder->scopes = from->scopes;
-    holder->quotas = from->quotas;
-    pthread_mutex_unlock(&holder->lock);
+/* Copies the rights of another owner of the same name. The caller holds the list's lock. */
+static void take_rights(token_owner *owner, const token_owner *from) {
+    memcpy(owner->hash, from->hash, TOKEN_HASH_BYTES);
+    pthread_mutex_lock(&owner->lock);
+    owner->scopes = from->scopes;
+    owner->quotas = from->quotas;
+    pthread_mutex_unlock(&owner->lock);
 }
 
-/* Those who are known already in place of those of the same name in the file; the search is done without the lock. */
-static access_holder **match(const access_list *a, const access_list *fresh) {
-    access_holder **now = calloc(fresh->count, sizeof(access_holder *));
+/* Returns the owners of the new file, with existing owners of the same name in their place. Needs no lock. */
+static token_owner **match(const access_list *a, const access_list *fresh) {
+    token_owner **now = calloc(fresh->count, sizeof(token_owner *));
     for (size_t k = 0; now && k < fresh->count; k++) {
-        access_holder *same = known_as(a, fresh->holders[k]->name);
-        now[k] = same ? same : fresh->holders[k];
+        token_owner *same = known_as(a, fresh->owners[k]->name);
+        now[k] = same ? same : fresh->owners[k];
     }
     return now;
 }
 
-/* All at once for whoever asks: from now on the holders are `now`, an array like that of `fresh`. */
-static void take_over(access_list *a, access_list *fresh, access_holder **now) {
-    access_holder **old = a->holders, *unused = NULL;
+/* Replaces the owners by `now`, the result of match(), in one step. */
+static void take_over(access_list *a, access_list *fresh, token_owner **now) {
+    token_owner **old = a->owners, *unused = NULL;
     pthread_mutex_lock(&a->lock);
     for (size_t k = 0; k < fresh->count; k++) {
-        if (now[k] != fresh->holders[k]) take_rights(now[k], fresh->holders[k]);
+        if (now[k] != fresh->owners[k]) take_rights(now[k], fresh->owners[k]);
     }
-    a->holders = now;
+    a->owners = now;
     a->count = fresh->count;
     pthread_mutex_unlock(&a->lock);
     for (size_t k = 0; k < fresh->count; k++) {
-        access_holder *holder = fresh->holders[k], **list = now[k] == holder ? &a->known : &unused;
-        holder->next = *list;
-        *list = holder;
+        token_owner *owner = fresh->owners[k], **list = now[k] == owner ? &a->known : &unused;
+        owner->next = *list;
+        *list = owner;
     }
     fresh->known = unused;
     free(old);
-    free(fresh->holders);
-    fresh->holders = NULL;
+    free(fresh->owners);
+    fresh->owners = NULL;
 }
 
 bool access_reload(access_list *a, const char *path, char *message, size_t room) {
     if (a->anyone) return true;
     access_list *fresh = access_open(path, message, room);
-    access_holder **now = fresh ? match(a, fresh) : NULL;
+    token_owner **now = fresh ? match(a, fresh) : NULL;
     if (now) {
         take_over(a, fresh, now);
     } else if (fresh) {
@@ -146,101 +146,101 @@ bool access_reload(access_list *a, const char *path, char *message, size_t room)
     return now != NULL;
 }
 
-/* ---- what has been used ----------------------------------------------------------------------------------------- */
+/* ---- usage ------------------------------------------------------------------------------------------------------ */
 
-bool access_take_request(access_holder *holder, double *seconds) {
-    pthread_mutex_lock(&holder->lock);
-    double rate = holder->quotas.requests_per_second;
-    bool taken = rate <= 0 || bucket_take(&holder->requests, rate, rate > 5 ? 2 * rate : 10, seconds);
-    pthread_mutex_unlock(&holder->lock);
+bool access_take_request(token_owner *owner, double *seconds) {
+    pthread_mutex_lock(&owner->lock);
+    double rate = owner->quotas.requests_per_second;
+    bool taken = rate <= 0 || bucket_take(&owner->requests, rate, rate > 5 ? 2 * rate : 10, seconds);
+    pthread_mutex_unlock(&owner->lock);
     return taken;
 }
 
-/* With both locks held. Whoever takes no more than is left to others leaves one part of n + 1 free when n do so. The
- * pool of run slots bounds their sum itself, by those that are still computing. */
-static access_taken look_for_place(const access_list *a, const access_holder *holder, access_place kind, double amount,
-                                   double most) {
-    const double quotas[ACCESS_PLACES] = {
-        [PLACE_STREAM] = holder ? holder->quotas.streams : 0, [PLACE_FOLLOWER] = holder ? holder->quotas.followers : 0};
-    double left = most - a->places[kind];
-    if (kind != PLACE_STREAM && amount > left) return PLACE_ALL_USED;
-    if (!holder) return PLACE_TAKEN;
-    double used = holder->places[kind];
-    if (quotas[kind] > 0 && used >= quotas[kind]) return PLACE_OWN_USED;
-    return a->count == 1 || used <= 0 || used + amount <= left ? PLACE_TAKEN : PLACE_OWN_USED;
+/* The caller holds both locks. An owner may use as much as remains free, so if n owners use their maximum, 1/(n + 1) is
+ * free. The sum of run slots is not checked here: their pool bounds it. */
+static access_grant decide_grant(const access_list *a, const token_owner *owner, access_resource kind, double amount,
+                                 double most) {
+    const double quotas[ACCESS_RESOURCES] = {
+        [ACCESS_RUN_SLOT] = owner ? owner->quotas.streams : 0, [ACCESS_FOLLOWER] = owner ? owner->quotas.followers : 0};
+    double left = most - a->used[kind];
+    if (kind != ACCESS_RUN_SLOT && amount > left) return ACCESS_ALL_USED;
+    if (!owner) return ACCESS_GRANTED;
+    double used = owner->used[kind];
+    if (quotas[kind] > 0 && used >= quotas[kind]) return ACCESS_QUOTA_USED;
+    return a->count == 1 || used <= 0 || used + amount <= left ? ACCESS_GRANTED : ACCESS_QUOTA_USED;
 }
 
-static void change_places(access_list *a, access_holder *holder, access_place kind, double by) {
-    a->places[kind] += by;
-    if (holder) holder->places[kind] += by;
+static void change_used(access_list *a, token_owner *owner, access_resource kind, double by) {
+    a->used[kind] += by;
+    if (owner) owner->used[kind] += by;
 }
 
-access_taken access_take_place(access_list *a, access_holder *holder, access_place kind, double amount, double most) {
+access_grant access_take(access_list *a, token_owner *owner, access_resource kind, double amount, double most) {
     pthread_mutex_lock(&a->lock);
-    if (holder) pthread_mutex_lock(&holder->lock);
-    access_taken taken = look_for_place(a, holder, kind, amount, most);
-    if (taken == PLACE_TAKEN) change_places(a, holder, kind, amount);
-    if (holder) pthread_mutex_unlock(&holder->lock);
+    if (owner) pthread_mutex_lock(&owner->lock);
+    access_grant grant = decide_grant(a, owner, kind, amount, most);
+    if (grant == ACCESS_GRANTED) change_used(a, owner, kind, amount);
+    if (owner) pthread_mutex_unlock(&owner->lock);
     pthread_mutex_unlock(&a->lock);
-    return taken;
+    return grant;
 }
 
-void access_leave_place(access_list *a, access_holder *holder, access_place kind, double amount) {
+void access_release(access_list *a, token_owner *owner, access_resource kind, double amount) {
     pthread_mutex_lock(&a->lock);
-    if (holder) pthread_mutex_lock(&holder->lock);
-    change_places(a, holder, kind, -amount);
-    if (holder) pthread_mutex_unlock(&holder->lock);
+    if (owner) pthread_mutex_lock(&owner->lock);
+    change_used(a, owner, kind, -amount);
+    if (owner) pthread_mutex_unlock(&owner->lock);
     pthread_mutex_unlock(&a->lock);
 }
 
-double access_used(access_list *a, access_place kind) {
+double access_used(access_list *a, access_resource kind) {
     pthread_mutex_lock(&a->lock);
-    double used = a->places[kind];
+    double used = a->used[kind];
     pthread_mutex_unlock(&a->lock);
     return used;
 }
 
-/* With the lock held: seconds used today, and how long today still lasts. */
-static double used_today(access_holder *holder, double *left) {
-    double now = 1e-3 * (double)stamp_wall_ms();
+/* Returns the seconds used today; sets *left to the seconds until midnight UTC. The caller holds the lock. */
+static double used_today(token_owner *owner, double *left) {
+    double now = 1e-3 * (double)clock_wall_ms();
     int64_t day = (int64_t)floor(now / day_seconds);
-    if (day != holder->cpu_day) {
-        holder->cpu_day = day;
-        holder->cpu_used = holder->cpu_unsaved = 0;
+    if (day != owner->cpu_day) {
+        owner->cpu_day = day;
+        owner->cpu_used = owner->cpu_unsaved = 0;
     }
     *left = (double)(day + 1) * day_seconds - now;
-    return holder->cpu_used;
+    return owner->cpu_used;
 }
 
-bool access_has_cpu(access_holder *holder, double *seconds) {
+bool access_has_cpu(token_owner *owner, double *seconds) {
     double left;
-    pthread_mutex_lock(&holder->lock);
-    double most = holder->quotas.cpu_seconds_per_day;
-    bool has = used_today(holder, &left) < most || most <= 0;
-    pthread_mutex_unlock(&holder->lock);
+    pthread_mutex_lock(&owner->lock);
+    double most = owner->quotas.cpu_seconds_per_day;
+    bool has = used_today(owner, &left) < most || most <= 0;
+    pthread_mutex_unlock(&owner->lock);
     if (!has) *seconds = left;
     return has;
 }
 
-bool access_charge(access_holder *holder, double seconds) {
+bool access_charge(token_owner *owner, double seconds) {
     double left;
-    pthread_mutex_lock(&holder->lock);
-    used_today(holder, &left);
-    holder->cpu_used += seconds;
-    holder->cpu_unsaved += seconds;
-    double most = holder->quotas.cpu_seconds_per_day;
-    bool has = holder->cpu_used < most || most <= 0;
-    pthread_mutex_unlock(&holder->lock);
+    pthread_mutex_lock(&owner->lock);
+    used_today(owner, &left);
+    owner->cpu_used += seconds;
+    owner->cpu_unsaved += seconds;
+    double most = owner->quotas.cpu_seconds_per_day;
+    bool has = owner->cpu_used < most || most <= 0;
+    pthread_mutex_unlock(&owner->lock);
     return has;
 }
 
-/* With both locks held. Nothing is looked up for an owner without a quota who uses nothing. */
-static bool take_usage(access_holder *holder, access_usage *out) {
+/* Skips an owner without quota and without usage. The caller holds both locks. */
+static bool take_usage(token_owner *owner, access_usage *out) {
     double left;
-    used_today(holder, &left);
-    bool wanted = holder->cpu_unsaved > 0 || (!holder->cpu_known && holder->quotas.cpu_seconds_per_day > 0);
-    *out = (access_usage){.holder = holder, .day = holder->cpu_day, .seconds = holder->cpu_unsaved};
-    if (wanted) holder->cpu_unsaved = 0;
+    used_today(owner, &left);
+    bool wanted = owner->cpu_unsaved > 0 || (!owner->cpu_known && owner->quotas.cpu_seconds_per_day > 0);
+    *out = (access_usage){.owner = owner, .day = owner->cpu_day, .seconds = owner->cpu_unsaved};
+    if (wanted) owner->cpu_unsaved = 0;
     return wanted;
 }
 
@@ -248,33 +248,33 @@ bool access_take_usage(access_list *a, size_t *from, access_usage *out) {
     bool taken = false;
     pthread_mutex_lock(&a->lock);
     while (!taken && *from < a->count) {
-        access_holder *holder = a->holders[(*from)++];
-        pthread_mutex_lock(&holder->lock);
-        taken = take_usage(holder, out);
-        pthread_mutex_unlock(&holder->lock);
+        token_owner *owner = a->owners[(*from)++];
+        pthread_mutex_lock(&owner->lock);
+        taken = take_usage(owner, out);
+        pthread_mutex_unlock(&owner->lock);
     }
     pthread_mutex_unlock(&a->lock);
     return taken;
 }
 
 void access_settle_usage(const access_usage *usage, bool saved, double total) {
-    access_holder *holder = usage->holder;
-    pthread_mutex_lock(&holder->lock);
-    if (holder->cpu_day == usage->day && saved) {
-        holder->cpu_used = total + holder->cpu_unsaved;
-        holder->cpu_known = true;
-    } else if (holder->cpu_day == usage->day) {
-        holder->cpu_unsaved += usage->seconds;
+    token_owner *owner = usage->owner;
+    pthread_mutex_lock(&owner->lock);
+    if (owner->cpu_day == usage->day && saved) {
+        owner->cpu_used = total + owner->cpu_unsaved;
+        owner->cpu_known = true;
+    } else if (owner->cpu_day == usage->day) {
+        owner->cpu_unsaved += usage->seconds;
     }
-    pthread_mutex_unlock(&holder->lock);
+    pthread_mutex_unlock(&owner->lock);
 }
 
-/* ---- new ones --------------------------------------------------------------------------------------------------- */
+/* ---- new tokens ------------------------------------------------------------------------------------------------- */
 
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]) {
-    char first[STAMP_ID_BYTES], second[STAMP_ID_BYTES];
+    char first[RANDOM_ID_BYTES], second[RANDOM_ID_BYTES];
     uint8_t digest[TOKEN_HASH_BYTES];
-    if (!stamp_id(first) || !stamp_id(second)) return false;
+    if (!random_id(first) || !random_id(second)) return false;
     snprintf(text, TOKEN_TEXT_BYTES, "%s%s%s", token_prefix, first, second);
     hash_of(text, digest);
     for (size_t k = 0; k < TOKEN_HASH_BYTES; k++) snprintf(hash + 2 * k, 3, "%02x", digest[k]);

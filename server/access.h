@@ -1,18 +1,18 @@
-/* access.h — who may do what, and how much of it: bearer tokens (RFC 6750) with scopes and quotas.
+/* access.h — token owners with their scopes and quotas: bearer tokens (RFC 6750).
  *
  * The file of tokens, in JSON:
  *
  *     {"tokens": [{"name": "ann", "sha256": "<64 hexadecimal digits>", "scopes": ["read", "run"],
- *                  "quotas": {"requests_per_second": 20, "streams": 4, "followers": 50, "jobs": 1000, "stored_bytes": 1e9,
- *                             "cpu_seconds_per_day": 3600}}]}
+ *                  "quotas": {"requests_per_second": 20, "streams": 4, "followers": 50, "jobs": 1000,
+ *                             "stored_bytes": 1e9, "cpu_seconds_per_day": 3600}}]}
  *
- * Only the hash of a token is kept: a token has 256 random bits (`hameld --new-token NAME` makes one), so a plain
- * SHA-256 can neither be guessed back nor looked up. Without a file there is one holder, `anyone`, with all scopes and
- * no quotas, and the daemon serves loopback only.
+ * Only the hash of a token is stored. A token has 256 random bits (`hameld --new-token NAME` makes one), so a plain
+ * SHA-256 can be neither inverted nor looked up. Without a file there is one owner, `anyone`, with all scopes and no
+ * quotas, and the daemon serves loopback only.
  *
- * A daemon reads its file again when it is told to (access_reload). Holders are known by their names: one that is in the
- * file again keeps what it has used, with the token, scopes and quotas of now. One that has gone can no longer be found,
- * but stays in memory until the list is closed, since a request or a stream of it may still run. */
+ * On SIGHUP the daemon reads the file again (access_reload). Owners are identified by name: an owner that is still in
+ * the file keeps its usage and gets the new token, scopes and quotas. An owner that has been removed is no longer
+ * found. It stays in memory until the list is closed, since one of its requests or streams may still run. */
 #ifndef HAMEL_SERVER_ACCESS_H
 #define HAMEL_SERVER_ACCESS_H
 
@@ -23,86 +23,94 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCOPE_READ = 1, SCOPE_RUN = 2, SCOPE_ADMIN = 4 }; /* admin: everything, of every holder */
+enum { SCOPE_READ = 1, SCOPE_RUN = 2, SCOPE_ADMIN = 4 }; /* admin: everything, for all owners */
 enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80, TOKEN_HASH_BYTES = 32 };
 
-/* 0: no limit. */
+/* In all quotas 0 means no limit. */
 typedef struct access_quotas {
-    double requests_per_second; /* on average; twice as many, and at least ten, at once */
-    double streams;             /* live runs, checks, analyses, submissions at the same time */
-    double followers;           /* answers that wait: results, events, Prefer: wait */
-    double jobs;                /* queued or running */
-    double stored_bytes;        /* of jobs and batches: see store_quota */
-    double cpu_seconds_per_day; /* of runs; a day begins at midnight UTC */
+    double requests_per_second; /* average rate; bursts of twice this number, and of at least ten, are allowed */
+    double streams;             /* simultaneous live runs, checks, analyses and submissions */
+    double followers;           /* answers that wait: results, events, `Prefer: wait` */
+    double jobs;                /* queued and running jobs */
+    double stored_bytes;        /* bytes of jobs and batches; see store_quota */
+    double cpu_seconds_per_day; /* days begin at midnight UTC */
 } access_quotas;
 
-/* What holders share: run slots; answers that wait; bytes of answers that have not been read. */
-typedef enum access_place { PLACE_STREAM, PLACE_FOLLOWER, PLACE_ANSWER, ACCESS_PLACES } access_place;
+/* Resources that owners share: run slots; answers that wait; bytes of answers that have not been read. */
+typedef enum access_resource {
+    ACCESS_RUN_SLOT,
+    ACCESS_FOLLOWER,
+    ACCESS_ANSWER_BYTES,
+    ACCESS_RESOURCES
+} access_resource;
 
-typedef struct access_holder access_holder;
-struct access_holder {
-    access_holder *next;            /* of all that the list ever had */
-    char name[TOKEN_NAME_BYTES];    /* "" for anyone; owner of the jobs */
-    uint8_t hash[TOKEN_HASH_BYTES]; /* under the list's lock */
+typedef struct token_owner token_owner;
+struct token_owner {
+    token_owner *next;              /* next in the list of all owners since the start */
+    char name[TOKEN_NAME_BYTES];    /* stored as the owner of jobs; "" for anyone */
+    uint8_t hash[TOKEN_HASH_BYTES]; /* guarded by the list's lock */
     cpu_share share;
-    size_t analyses;                 /* processes that it holds; under the lock of analysis_pool.c */
-    size_t derivations, model_bytes; /* under way; of models in use; under the lock of model_cache.c */
+    size_t analyses; /* analysis processes in use; guarded by the lock of analysis_pool.c */
+    size_t derivations,
+        model_bytes; /* derivations under way, bytes of models in use; guarded by the lock of model_cache.c */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members below */
     unsigned scopes;
     access_quotas quotas;
     bucket requests;
-    double places[ACCESS_PLACES];
-    double cpu_used, cpu_unsaved; /* on cpu_day; how much of it is yet to be stored */
-    int64_t cpu_day;              /* days since 1970 */
-    bool cpu_known;               /* what is stored of that day has been added */
+    double used[ACCESS_RESOURCES];
+    double cpu_used, cpu_unsaved; /* seconds used on cpu_day; part of them that is not stored yet */
+    int64_t cpu_day;              /* in days since 1970 */
+    bool cpu_known;               /* cpu_used includes the stored usage of cpu_day */
 };
 
 typedef struct access_list access_list;
 
-/* Reads the file ("": none). NULL with a message that names the place of a fault. */
+/* Reads the file; path "" means no file. If it has an error, returns NULL with a message that names the position. */
 access_list *access_open(const char *path, char *message, size_t room);
 void access_close(access_list *a);
 
-/* Reads the file again, all of it or nothing: false with a message as above when it is faulty, and what was known stays.
- * Called by one thread at a time. The number of holders, 1 for anyone. */
+/* Reads the file again. If it has an error, returns false with a message as above and leaves the owners unchanged. Not
+ * thread-safe. */
 bool access_reload(access_list *a, const char *path, char *message, size_t room);
 size_t access_count(access_list *a);
 bool access_open_to_anyone(const access_list *a);
 
-/* The holder of the token in an Authorization header (NULL: none sent); NULL when it is not a known one. The time taken
- * does not depend on the token. */
-access_holder *access_of(access_list *a, const char *authorization);
-access_holder *access_named(access_list *a, const char *name); /* NULL when there is none now */
+/* Returns the owner of the token in an Authorization header (NULL: no header); NULL if the token is unknown. Takes the
+ * same time for every token. */
+token_owner *access_of(access_list *a, const char *authorization);
+token_owner *access_named(access_list *a, const char *name); /* NULL if there is no such owner */
 
-bool access_may(access_holder *holder, unsigned scope);
-access_quotas access_quotas_of(access_holder *holder); /* as they are now */
+bool access_may(token_owner *owner, unsigned scope);
+access_quotas access_quotas_of(token_owner *owner); /* current quotas */
 
-/* Each takes one of what the holder may use, or returns false with the seconds after which to try again. */
-bool access_take_request(access_holder *holder, double *seconds);
+/* Counts one request against the owner's rate. If the rate is exceeded, returns false and sets *seconds to the time
+ * after which to retry. */
+bool access_take_request(token_owner *owner, double *seconds);
 
-/* Takes `amount` of what all holders share, of which there is `most`. Beside its quota a holder has at most as much as
- * is left then, so that one who comes later finds room; a holder that is alone in the list may have all. */
-typedef enum access_taken { PLACE_TAKEN, PLACE_OWN_USED, PLACE_ALL_USED } access_taken;
-access_taken access_take_place(access_list *a, access_holder *holder, access_place kind, double amount, double most);
-void access_leave_place(access_list *a, access_holder *holder, access_place kind, double amount);
-double access_used(access_list *a, access_place kind); /* by all */
-bool access_has_cpu(access_holder *holder, double *seconds);
-bool access_charge(access_holder *holder, double seconds); /* false when the quota is used up now */
+/* Takes `amount` of a shared resource, of which `most` exist in total. Within its quota an owner gets at most as much
+ * as remains free for others. If the list has only one owner, it may take all. */
+typedef enum access_grant { ACCESS_GRANTED, ACCESS_QUOTA_USED, ACCESS_ALL_USED } access_grant;
+access_grant access_take(access_list *a, token_owner *owner, access_resource kind, double amount, double most);
+void access_release(access_list *a, token_owner *owner, access_resource kind, double amount);
+double access_used(access_list *a, access_resource kind); /* amount used by all owners */
+bool access_has_cpu(token_owner *owner, double *seconds);
+bool access_charge(token_owner *owner, double seconds); /* false if the quota is now used up */
 
-/* Processor time that is yet to be stored. Its owner outlives it. */
+/* Processor time that is not stored yet. The owner must outlive it. */
 typedef struct access_usage {
-    access_holder *holder;
-    int64_t day; /* since 1970 */
+    token_owner *owner;
+    int64_t day; /* days since 1970 */
     double seconds;
 } access_usage;
 
-/* Takes what the next owner has used, from the one at *from on, which moves behind it; false if there is none. It is then
- * settled: `total` is what the owner has used on that day by the store; if it could not be saved, it is taken again. */
+/* Takes the usage of the next owner from position *from, and advances *from. Returns false at the end. After saving,
+ * call access_settle_usage: `total` is the stored usage of the owner on that day. Usage that could not be saved is
+ * kept. */
 bool access_take_usage(access_list *a, size_t *from, access_usage *out);
 void access_settle_usage(const access_usage *usage, bool saved, double total);
 
-/* Makes a token: its text, and its hash in hexadecimal digits. False without random bytes. */
+/* Makes a token: its text, and its hash in hexadecimal digits. Returns false if the kernel returns no random bytes. */
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]);
 
 #endif

@@ -1,8 +1,8 @@
-/* access_file.c — the file of tokens, read by the tables that read descriptions too, so that every fault is named with
- * its place. */
+/* access_file.c — reads the file of tokens. The parser is that of descriptions, so every error is reported with its
+ * position. */
 #include "server/access_int.h"
 
-#include "api/json_reader.h"
+#include "api/json/reader.h"
 #include "api/problem.h"
 #include "server/regular_file.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 4 * 1024 * 1024, HOLDERS_MAX = 10000 };
+enum { FILE_BYTES_MAX = 4 * 1024 * 1024, OWNERS_MAX = 10000 };
 
 typedef struct token_entry {
     const char *name, *hash;
@@ -73,7 +73,7 @@ static void read_tokens(json_reader *r, const cJSON *value, const char *pointer,
 static const json_key file_keys[] = {{"tokens", read_tokens, 0, true}};
 static const json_kind file_kind = {"a file of tokens", file_keys, 1};
 
-/* ---- entries to holders ----------------------------------------------------------------------------------------- */
+/* ---- checks and conversion of entries -------------------------------------------------------------------------- */
 
 static bool read_hash(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
     static const char digits[] = "0123456789abcdef";
@@ -95,7 +95,7 @@ static bool name_is_sane(const char *name) {
     return length > 0 && length < TOKEN_NAME_BYTES;
 }
 
-/* A name is what owns jobs and quotas, and a hash must lead to one name. */
+/* Names and hashes must be unique: a name owns jobs and quotas, and a hash identifies one name. */
 static void compare_with_others(json_reader *r, const token_file *file, size_t k, const char *pointer) {
     const token_entry *e = &file->entries[k];
     bool name = false, hash = false;
@@ -107,48 +107,48 @@ static void compare_with_others(json_reader *r, const token_file *file, size_t k
     if (hash) json_fault_at(r, json_pointer_of_key(r, pointer, "sha256"), "another token has this hash");
 }
 
-static void fill_holder(access_holder *holder, json_reader *r, const token_file *file, size_t k) {
+static void fill_owner(token_owner *owner, json_reader *r, const token_file *file, size_t k) {
     const token_entry *e = &file->entries[k];
     const char *pointer = json_pointer_of_index(r, "/tokens", k);
-    if (!e->name || !e->hash) return; /* has been reported */
+    if (!e->name || !e->hash) return; /* already reported */
     if (!name_is_sane(e->name)) {
         json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "a name has 1 to %d printable ASCII characters",
                       TOKEN_NAME_BYTES - 1);
     }
-    if (!read_hash(e->hash, holder->hash)) {
+    if (!read_hash(e->hash, owner->hash)) {
         json_fault_at(r, json_pointer_of_key(r, pointer, "sha256"), "expected 64 hexadecimal digits in lower case");
     }
     compare_with_others(r, file, k, pointer);
-    snprintf(holder->name, sizeof holder->name, "%s", e->name);
-    holder->scopes = e->scopes;
-    holder->quotas = e->quotas;
+    snprintf(owner->name, sizeof owner->name, "%s", e->name);
+    owner->scopes = e->scopes;
+    owner->quotas = e->quotas;
 }
 
-static bool take_places(access_list *a, size_t count) {
-    a->holders = calloc(count, sizeof *a->holders);
-    for (; a->holders && a->count < count; a->count++) {
-        access_holder *holder = calloc(1, sizeof *holder);
-        if (!holder) return false;
-        pthread_mutex_init(&holder->lock, NULL);
-        holder->next = a->known;
-        a->known = holder;
-        a->holders[a->count] = holder;
+static bool add_owners(access_list *a, size_t count) {
+    a->owners = calloc(count, sizeof *a->owners);
+    for (; a->owners && a->count < count; a->count++) {
+        token_owner *owner = calloc(1, sizeof *owner);
+        if (!owner) return false;
+        pthread_mutex_init(&owner->lock, NULL);
+        owner->next = a->known;
+        a->known = owner;
+        a->owners[a->count] = owner;
     }
-    return a->holders != NULL;
+    return a->owners != NULL;
 }
 
-static void fill(access_list *a, const cJSON *tree, json_reader *r) {
+static void read_owners(access_list *a, const cJSON *tree, json_reader *r) {
     token_file file = {.reader = r};
     json_read_object(r, tree, "", &file_kind, &file);
-    if (file.count == 0 || file.count > HOLDERS_MAX) {
-        if (r->error->status == HAMEL_OK) json_fault_at(r, "/tokens", "expected 1 to %d tokens", HOLDERS_MAX);
+    if (file.count == 0 || file.count > OWNERS_MAX) {
+        if (r->error->status == HAMEL_OK) json_fault_at(r, "/tokens", "expected 1 to %d tokens", OWNERS_MAX);
         return;
     }
-    if (!take_places(a, file.count)) {
+    if (!add_owners(a, file.count)) {
         r->no_memory = true;
         return;
     }
-    for (size_t k = 0; k < file.count; k++) fill_holder(a->holders[k], r, &file, k);
+    for (size_t k = 0; k < file.count; k++) fill_owner(a->owners[k], r, &file, k);
 }
 
 static bool read_tree(access_list *a, const cJSON *tree, const char *path, char *message, size_t room) {
@@ -156,7 +156,7 @@ static bool read_tree(access_list *a, const cJSON *tree, const char *path, char 
     hamel_error error = {0};
     arena_init(&memory, 0);
     json_reader reader = {.memory = &memory, .error = &error};
-    fill(a, tree, &reader);
+    read_owners(a, tree, &reader);
     bool good = error.status == HAMEL_OK && !reader.no_memory;
     if (!good && error.count > 0) {
         const hamel_fault *first = &error.faults[0];
@@ -169,7 +169,7 @@ static bool read_tree(access_list *a, const cJSON *tree, const char *path, char 
     return good;
 }
 
-static bool read_file(access_list *a, const char *path, char *message, size_t room) {
+static bool read_token_file(access_list *a, const char *path, char *message, size_t room) {
     char why[FILE_REASON_BYTES];
     size_t length;
     char *text = regular_file_read(path, FILE_BYTES_MAX, &length, why);
@@ -199,7 +199,7 @@ access_list *access_open(const char *path, char *message, size_t room) {
     }
     pthread_mutex_init(&a->lock, NULL);
     a->anyone = !*path;
-    if (a->anyone ? take_places(a, 1) : read_file(a, path, message, room)) {
+    if (a->anyone ? add_owners(a, 1) : read_token_file(a, path, message, room)) {
         if (a->anyone) a->known->scopes = SCOPE_READ | SCOPE_RUN | SCOPE_ADMIN;
         return a;
     }

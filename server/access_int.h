@@ -1,16 +1,16 @@
-/* access_int.h — what access.c and access_file.c share. */
+/* access_int.h — declarations shared by access.c and access_file.c. */
 #ifndef HAMEL_SERVER_ACCESS_INT_H
 #define HAMEL_SERVER_ACCESS_INT_H
 
 #include "server/access.h"
 
 struct access_list {
-    access_holder *known;    /* every one that there ever was; the thread that reloads */
-    bool anyone;             /* there is no file, and one holder without a name */
-    pthread_mutex_t lock;    /* of what follows, and of the hashes */
-    access_holder **holders; /* those of the file */
+    token_owner *known;   /* all owners since the start */
+    bool anyone;          /* there is no file: one owner */
+    pthread_mutex_t lock; /* guards the members below and the hashes of owners */
+    token_owner **owners; /* owners in the file */
     size_t count;
-    double places[ACCESS_PLACES]; /* that are taken */
+    double used[ACCESS_RESOURCES]; /* amount of each resource in use */
 };
 
 #endif

@@ -1,9 +1,9 @@
-/* analysis_pool.c — see analysis_pool.h. The thread that serves a request looks after its process: it sends the body,
- * waits for the answer in short rounds, and after each asks the budget whether the analysis may continue. */
+/* analysis_pool.c — pool of analysis processes; see analysis_pool.h. The thread of a request sends the body to its
+ * process, waits for the answer in short rounds, and polls the budget after each round. */
 #include "server/analysis_pool.h"
 
 #include "server/analysis_process.h"
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,19 +14,19 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { ROUND_MS = 2 };   /* between looks at a process that computes: half a turn on a CPU slot */
-#define WAIT_SECONDS 0.1 /* between questions to the budget of an analysis that waits for a process */
+enum { ROUND_MS = 2 };   /* interval of polls while a process computes: half a time slice */
+#define WAIT_SECONDS 0.1 /* interval of polls of the budget while waiting for a process */
 
 typedef struct process {
     spawned spawned;
-    double charged; /* seconds of processor time */
+    double charged; /* processor time already charged to an owner, s */
     bool busy;
 } process;
 
 struct analysis_pool {
     spawner *spawner;
     server_log *log;
-    pthread_mutex_t lock; /* of which are busy, and of the counts of holders */
+    pthread_mutex_t lock; /* guards `busy`, `free` and the analyses of owners */
     pthread_cond_t freed;
     process *processes;
     size_t count, free;
@@ -42,12 +42,13 @@ analysis_pool *analysis_pool_open(spawner *s, size_t count, server_log *log) {
         return NULL;
     }
     pthread_mutex_init(&a->lock, NULL);
-    stamp_condition_init(&a->freed);
-    for (size_t k = 0; k < count; k++) (void)spawner_fork(s, &a->processes[k].spawned); /* else when it is needed */
+    clock_condition_init(&a->freed);
+    for (size_t k = 0; k < count; k++)
+        (void)spawner_fork(s, &a->processes[k].spawned); /* if this fails, is_alive forks it later */
     return a;
 }
 
-static void end(analysis_pool *a, process *p, spawned_end *how) {
+static void end_process(analysis_pool *a, process *p, spawned_end *how) {
     *how = (spawned_end){0};
     if (p->spawned.pid > 0) spawner_end(a->spawner, &p->spawned, how);
 }
@@ -55,34 +56,34 @@ static void end(analysis_pool *a, process *p, spawned_end *how) {
 void analysis_pool_close(analysis_pool *a) {
     spawned_end how;
     if (!a) return;
-    for (size_t k = 0; k < a->count; k++) end(a, &a->processes[k], &how);
+    for (size_t k = 0; k < a->count; k++) end_process(a, &a->processes[k], &how);
     pthread_mutex_destroy(&a->lock);
     pthread_cond_destroy(&a->freed);
     free(a->processes);
     free(a);
 }
 
-/* ---- which process ---- */
+/* ---- selection of a process ---- */
 
-/* With the lock held; NULL when all that this holder may have are busy. */
-static process *find_free(analysis_pool *a, access_holder *holder) {
-    if (holder->analyses >= a->free) return NULL;
+/* Returns NULL if this owner can get no process now. The caller holds the lock. */
+static process *find_free(analysis_pool *a, token_owner *owner) {
+    if (owner->analyses >= a->free) return NULL;
     process *p = a->processes;
     while (p->busy) p++;
     p->busy = true;
     a->free--;
-    holder->analyses++;
+    owner->analyses++;
     return p;
 }
 
-/* NULL when the budget has ended. */
-static process *take(analysis_pool *a, budget *b) {
+/* Returns NULL if the budget has ended. */
+static process *take_process(analysis_pool *a, budget *b) {
     process *found = NULL;
     while (!found && hamel_ask(&b->poll) == HAMEL_OK) {
-        struct timespec at = stamp_deadline(WAIT_SECONDS);
+        struct timespec at = clock_deadline(WAIT_SECONDS);
         pthread_mutex_lock(&a->lock);
-        found = find_free(a, b->holder);
-        if (!found && pthread_cond_timedwait(&a->freed, &a->lock, &at) == 0) found = find_free(a, b->holder);
+        found = find_free(a, b->owner);
+        if (!found && pthread_cond_timedwait(&a->freed, &a->lock, &at) == 0) found = find_free(a, b->owner);
         pthread_mutex_unlock(&a->lock);
     }
     return found;
@@ -92,7 +93,7 @@ static void give_back(analysis_pool *a, const budget *b, process *p) {
     pthread_mutex_lock(&a->lock);
     p->busy = false;
     a->free++;
-    b->holder->analyses--;
+    b->owner->analyses--;
     pthread_cond_broadcast(&a->freed);
     pthread_mutex_unlock(&a->lock);
 }
@@ -102,18 +103,18 @@ static bool fork_again(analysis_pool *a, process *p) {
     return spawner_fork(a->spawner, &p->spawned);
 }
 
-/* Whether it can be given work: one may have been killed from outside while it waited. */
+/* Replaces the process if it has ended. Returns false if no process could be forked. */
 static bool is_alive(analysis_pool *a, process *p) {
     struct pollfd look = {.fd = p->spawned.channel};
     spawned_end how;
     if (p->spawned.pid > 0 && poll(&look, 1, 0) == 0) return true;
-    end(a, p, &how);
+    end_process(a, p, &how);
     return fork_again(a, p);
 }
 
 /* ---- one analysis ---- */
 
-enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* of an exchange; the first two are sent */
+enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* parts of an exchange; the first two are sent */
 
 typedef struct part {
     char *bytes;
@@ -125,11 +126,11 @@ typedef struct exchange {
     analysis_request request;
     analysis_answer answer;
     part parts[PARTS];
-    bool lost; /* the process has ended, or sends what it never does */
+    bool lost; /* the process has ended or violated the protocol */
 } exchange;
 
-/* Goes as far as it can without waiting. False without memory for the text. */
-static bool advance(exchange *x) {
+/* Continues as far as possible without waiting. Returns false if out of memory for the text. */
+static bool exchange_step(exchange *x) {
     while (x->at < PARTS && !x->lost) {
         part *p = &x->parts[x->at];
         if (p->done == p->length) {
@@ -151,7 +152,7 @@ static bool advance(exchange *x) {
     return true;
 }
 
-static void charge(process *p, budget *b, double cpu_seconds) {
+static void charge_process(process *p, budget *b, double cpu_seconds) {
     if (cpu_seconds <= p->charged) return;
     budget_add(b, cpu_seconds - p->charged);
     p->charged = cpu_seconds;
@@ -164,10 +165,10 @@ static double cpu_seconds_of(const process *p) {
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Asks the budget, which yields the slot where others want it: the process is not to compute without. */
+/* Polls the budget, which may yield the CPU slot. The process is stopped while another thread has the slot. */
 static bool may_continue(analysis_pool *a, budget *b, process *p) {
     bool stops = budget_slot_is_wanted(b);
-    charge(p, b, cpu_seconds_of(p));
+    charge_process(p, b, cpu_seconds_of(p));
     if (stops) spawner_signal(a->spawner, &p->spawned, SIGSTOP);
     bool may = hamel_ask(&b->poll) == HAMEL_OK;
     if (stops) spawner_signal(a->spawner, &p->spawned, SIGCONT);
@@ -176,7 +177,7 @@ static bool may_continue(analysis_pool *a, budget *b, process *p) {
 
 static analysis_outcome look_after(analysis_pool *a, budget *b, process *p, exchange *x) {
     for (;;) {
-        if (!advance(x)) return ANALYSIS_UNAVAILABLE;
+        if (!exchange_step(x)) return ANALYSIS_UNAVAILABLE;
         if (x->lost) return ANALYSIS_CRASHED;
         if (x->at == PARTS) return ANALYSIS_ANSWERED;
         struct pollfd look = {.fd = x->channel, .events = x->at < HEAD ? POLLOUT : POLLIN};
@@ -189,7 +190,7 @@ static analysis_outcome outcome_of(const analysis_answer *answer) {
     return answer->kind == ANALYSIS_NO_MEMORY ? ANALYSIS_OUT_OF_MEMORY : ANALYSIS_ANSWERED;
 }
 
-/* Why a process has ended by itself. */
+/* Returns the outcome of an analysis whose process has ended, and logs a crash. */
 static analysis_outcome outcome_of_end(analysis_pool *a, const char *request_id, const spawned_end *how) {
     if (WIFEXITED(how->status) && WEXITSTATUS(how->status) == ANALYSIS_EXIT_NO_MEMORY) return ANALYSIS_OUT_OF_MEMORY;
     log_write(a->log, LOG_ERROR, "analysis crashed",
@@ -199,10 +200,10 @@ static analysis_outcome outcome_of_end(analysis_pool *a, const char *request_id,
     return ANALYSIS_CRASHED;
 }
 
-static void replace(analysis_pool *a, budget *b, process *p, spawned_end *how) {
-    end(a, p, how);
-    charge(p, b, how->cpu_seconds);
-    (void)fork_again(a, p); /* else when it is needed */
+static void replace_process(analysis_pool *a, budget *b, process *p, spawned_end *how) {
+    end_process(a, p, how);
+    charge_process(p, b, how->cpu_seconds);
+    (void)fork_again(a, p); /* if this fails, is_alive forks it later */
 }
 
 static void take_text(exchange *x, analysis_result *result) {
@@ -219,11 +220,11 @@ static analysis_outcome exchange_with(analysis_pool *a, budget *b, process *p, c
     spawned_end how;
     budget_take_slot(b);
     analysis_outcome outcome = look_after(a, b, p, x);
-    budget_leave_slot(b);
+    budget_release_slot(b);
     if (outcome == ANALYSIS_ANSWERED && !x->answer.leaves) {
-        charge(p, b, cpu_seconds_of(p));
+        charge_process(p, b, cpu_seconds_of(p));
     } else {
-        replace(a, b, p, &how);
+        replace_process(a, b, p, &how);
     }
     if (outcome == ANALYSIS_CRASHED) return outcome_of_end(a, request_id, &how);
     if (outcome == ANALYSIS_ANSWERED) outcome = outcome_of(&x->answer);
@@ -234,7 +235,7 @@ static analysis_outcome exchange_with(analysis_pool *a, budget *b, process *p, c
 analysis_outcome analysis_pool_make(analysis_pool *a, budget *b, const char *request_id, const char *body,
                                     size_t length, analysis_result *result) {
     analysis_outcome outcome = ANALYSIS_UNAVAILABLE;
-    process *p = take(a, b);
+    process *p = take_process(a, b);
     *result = (analysis_result){0};
     if (!p) return ANALYSIS_ENDED;
     if (is_alive(a, p)) {

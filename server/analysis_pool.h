@@ -1,11 +1,11 @@
-/* analysis_pool.h — analyses of strangers, made by processes of their own (analysis_process.h).
+/* analysis_pool.h — runs analyses in separate processes (analysis_process.h).
  *
- * A fixed number of processes wait for work. Whatever ends one of them, or has it ended (a crash, memory, time, a client
- * that is gone), ends one analysis: a new process takes its place. An analysis holds a CPU slot while its process
- * computes, and the process is stopped while another has the slot. So `--workers` bounds what computes, and tokens
- * have equal shares, whether they analyse or run.
+ * A fixed number of processes wait for requests. If one of them crashes or is killed (memory, time, disconnected
+ * client), only its analysis ends, and a new process replaces it. An analysis holds a CPU slot while its process
+ * computes; the process is stopped while another thread has the slot. So `--workers` bounds the number of computing
+ * threads and processes, and token owners get equal shares for analyses and runs.
  *
- * A token that holds as many processes as are free gets no more, so that others find one. */
+ * An owner that holds as many processes as are free gets no more, so that one stays free for other owners. */
 #ifndef HAMEL_SERVER_ANALYSIS_POOL_H
 #define HAMEL_SERVER_ANALYSIS_POOL_H
 
@@ -15,27 +15,27 @@
 
 typedef struct analysis_pool analysis_pool;
 
-/* Forks `count` processes. NULL without memory. The spawner and the log outlive it. */
+/* Forks `count` processes. Returns NULL if out of memory. The spawner and the log must outlive the pool. */
 analysis_pool *analysis_pool_open(spawner *s, size_t count, server_log *log);
 void analysis_pool_close(analysis_pool *a); /* after the last analysis_pool_make has returned */
 
 typedef enum analysis_outcome {
-    ANALYSIS_ANSWERED, /* the text and its status */
-    ANALYSIS_ENDED,    /* the budget's answer was no longer HAMEL_OK */
+    ANALYSIS_ANSWERED, /* `text` and `refused` are set */
+    ANALYSIS_ENDED,    /* the budget was used up, or the request was canceled */
     ANALYSIS_OUT_OF_MEMORY,
     ANALYSIS_LONG,       /* the report is too long to be sent */
-    ANALYSIS_CRASHED,    /* its process ended by itself */
-    ANALYSIS_UNAVAILABLE /* the system has no process left, or the daemon no memory */
+    ANALYSIS_CRASHED,    /* the process ended unexpectedly */
+    ANALYSIS_UNAVAILABLE /* no process could be forked, or the daemon is out of memory */
 } analysis_outcome;
 
 typedef struct analysis_result {
-    char *text; /* JSON; free() it; NULL unless answered */
+    char *text; /* JSON, to be freed by the caller; NULL unless ANALYSIS_ANSWERED */
     size_t length;
-    int refused; /* status of the problem document that the text is; 0: it is the report */
+    int refused; /* HTTP status if the text is a problem document; 0 if it is the report */
 } analysis_result;
 
-/* Has the body of a request analysed, within a budget that has a holder. Waits for a process and for a CPU slot, and for
- * its end. */
+/* Analyzes the body of a request. The budget must have an owner. Waits for a process, a CPU slot, and the end of the
+ * analysis. */
 analysis_outcome analysis_pool_make(analysis_pool *a, budget *b, const char *request_id, const char *body,
                                     size_t length, analysis_result *result);
 

@@ -1,7 +1,8 @@
-/* analysis_process.c — see analysis_process.h. */
+/* analysis_process.c — the process that runs analyses; see analysis_process.h. */
 #include "server/analysis_process.h"
 
 #include "api/analyze.h"
+#include "api/json/text.h"
 
 #include <errno.h>
 #include <flint/flint.h>
@@ -14,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A process that has grown by this much, or served so many, makes room for a new one. Small analyses need 1 to 3 MiB
- * (structure and equations of api/examples), and a new process costs 1 ms. */
+/* A process is replaced when it has grown by GROWN_KIB or has served REQUESTS_MAX requests. Measured: small analyses
+ * (structure and equations of api/examples) need 1 to 3 MiB, and forking a process takes 1 ms. */
 enum { GROWN_KIB = 32 * 1024, REQUESTS_MAX = 1000 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -28,7 +29,7 @@ extern char **environ;
 
 /* ---- setting up ---- */
 
-/* Read once and kept: the list of units, whose file cannot be opened later, and FLINT's tables. */
+/* Request that loads permanent data: the list of units, whose file cannot be opened later, and the tables of FLINT. */
 static const char warm_up[] =
     "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
     "\"kinetic_energy\": \"x'^2/2 + (a'^2 + 2*x'*a'*cos(a))/2\"}, \"analyses\": [\"structure\", \"equations\"]}";
@@ -47,7 +48,7 @@ static void *or_end(void *block) {
     return block;
 }
 
-static void *allocate(size_t size) {
+static void *process_allocate(size_t size) {
     return or_end(malloc(size));
 }
 
@@ -69,13 +70,13 @@ static void free_known(void *block, size_t size) {
     free(block);
 }
 
-/* These libraries would write a line to the log and abort. */
+/* Installs allocation functions; without them the libraries would write a line to the log and abort. */
 static void end_without_memory(void) {
-    mp_set_memory_functions(allocate, reallocate_known, free_known); /* MPFR's too */
-    __flint_set_memory_functions(allocate, allocate_zeroed, reallocate, free);
+    mp_set_memory_functions(process_allocate, reallocate_known, free_known); /* also used by MPFR */
+    __flint_set_memory_functions(process_allocate, allocate_zeroed, reallocate, free);
 }
 
-/* Bytes of data that this process has now: the sixth number of statm, in pages. */
+/* Returns the data size of this process in bytes: the sixth number of /proc/self/statm, in pages. */
 static double data_bytes(void) {
     enum { DATA = 6 };
     char line[256] = "", *end = line;
@@ -88,7 +89,7 @@ static double data_bytes(void) {
     return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* Lowers a limit to `most`, as far as the system allows more; `finally`: it cannot be raised again. */
+/* Lowers a limit to `most`, or to the hard limit if that is lower. With `finally` it also lowers the hard limit. */
 static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) return false;
@@ -97,7 +98,7 @@ static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     return setrlimit(resource, &limit) == 0;
 }
 
-/* Where memory is short, the kernel ends an analysis before it ends the daemon. */
+/* If the system runs out of memory, the kernel then kills this process before the daemon. */
 static void volunteer(void) {
     FILE *file = fopen("/proc/self/oom_score_adj", "w");
     if (!file) return;
@@ -111,7 +112,7 @@ static bool set_up(const analysis_setup *setup) {
     end_without_memory();
     bool limited = limit_to(RLIMIT_CORE, 0, true) && limit_to(RLIMIT_FSIZE, setup->memory, true) &&
                    (SANITIZED || limit_to(RLIMIT_DATA, data, true));
-    return limited && confine_to(&setup->filter);
+    return limited && seccomp_install_filter(&setup->filter);
 }
 
 /* ---- serving ---- */
@@ -140,7 +141,7 @@ static double seconds_of(struct timeval span) {
     return (double)span.tv_sec + 1e-6 * (double)span.tv_usec;
 }
 
-/* SIGXCPU ends the process; a second more than the daemon's own limit, whose words are better. */
+/* Limits processor time; SIGXCPU ends the process. The limit is one second above the daemon's, which reports more. */
 static bool limit_next_analysis(const analysis_setup *setup) {
     struct rusage used;
     if (setup->cpu_seconds <= 0 || getrusage(RUSAGE_SELF, &used) != 0) return true;
@@ -154,13 +155,13 @@ static long peak_kib(void) {
     return used.ru_maxrss;
 }
 
-/* The text is the caller's, to be freed by cJSON_free. */
-static char *analyze(const analysis_setup *setup, const char *body, size_t length, analysis_answer *answer) {
+/* Returns the text of the answer; the caller frees it. */
+static char *analyze_request(const analysis_setup *setup, const char *body, size_t length, analysis_answer *answer) {
     api_failure failure = {0};
     cJSON *report = api_analyze_request(body, length, &setup->limits, NULL, &failure);
     const cJSON *shown = report ? report : failure.problem;
     bool starved = !report && (failure.http == 503 || !failure.problem);
-    char *text = shown && !starved ? cJSON_PrintUnformatted(shown) : NULL;
+    char *text = starved ? NULL : json_text(shown);
     *answer = (analysis_answer){.kind = report ? ANALYSIS_REPORT : ANALYSIS_REFUSED, .http = failure.http};
     cJSON_Delete(report);
     api_failure_clear(&failure);
@@ -168,7 +169,7 @@ static char *analyze(const analysis_setup *setup, const char *body, size_t lengt
         answer->kind = ANALYSIS_NO_MEMORY;
     } else if (strlen(text) > ANALYSIS_TEXT_MAX) {
         answer->kind = ANALYSIS_TOO_LONG;
-        cJSON_free(text);
+        free(text);
         text = NULL;
     }
     answer->length = text ? strlen(text) : 0;
@@ -183,13 +184,13 @@ int analysis_process_run(int channel, void *context) {
         analysis_request request;
         analysis_answer answer;
         if (!receive_all(channel, &request, sizeof request)) return ANALYSIS_EXIT_END;
-        char *body = allocate(request.length + 1);
+        char *body = process_allocate(request.length + 1);
         if (!receive_all(channel, body, request.length) || !limit_next_analysis(setup)) return ANALYSIS_EXIT_SETUP;
-        char *text = analyze(setup, body, request.length, &answer);
+        char *text = analyze_request(setup, body, request.length, &answer);
         free(body);
         answer.leaves = served == REQUESTS_MAX || peak_kib() - first_peak > GROWN_KIB;
         bool sent = send_all(channel, &answer, sizeof answer) && send_all(channel, text, answer.length);
-        cJSON_free(text);
+        free(text);
         if (!sent || answer.leaves) return ANALYSIS_EXIT_END;
     }
 }

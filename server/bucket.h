@@ -1,15 +1,16 @@
-/* bucket.h — a rate that is kept on average: an allowance that fills over time, up to what may be taken at once. */
+/* bucket.h — rate limit by a token bucket: an allowance that refills at a fixed rate up to a maximum. */
 #ifndef HAMEL_SERVER_BUCKET_H
 #define HAMEL_SERVER_BUCKET_H
 
 #include <stdbool.h>
 
-/* All zero: full when first used. */
+/* Zero-initialize: the bucket is then full. */
 typedef struct bucket {
-    double taken, at; /* what had not filled up again at this monotonic time */
+    double taken, at; /* amount not yet refilled at time `at`, in monotonic seconds */
 } bucket;
 
-/* Takes one of `most` that fill at `rate` a second; else returns false with the seconds after which to try again. */
+/* Takes 1 from a bucket of size `most` that refills at `rate` per second. If it is empty, returns false and sets
+ * *seconds to the time until a retry can succeed. */
 bool bucket_take(bucket *b, double rate, double most, double *seconds);
 
 #endif

@@ -1,14 +1,14 @@
-/* budget.c — see budget.h. Most answers cost a look at a flag and at a coarse clock. */
+/* budget.c — limits of a request or job; see budget.h. Most polls only read a flag and a coarse clock. */
 #include "server/budget.h"
 
 #include "engine/base/monotonic.h"
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define LOOK_SECONDS 0.003 /* between checks: below the turn of a CPU slot, and a tick of the coarse clock */
-#define BUSY_SECONDS 10    /* after which a request that others have slowed down may be sent again */
+#define LOOK_SECONDS 0.003 /* interval of checks: below a time slice (4 ms), and below a tick of the coarse clock */
+#define BUSY_SECONDS 10    /* Retry-After if other requests had most of the processor time */
 
 static const char *const spent_names[] = {
     [BUDGET_WALL] = "wall time",
@@ -16,7 +16,7 @@ static const char *const spent_names[] = {
     [BUDGET_QUOTA] = "processor time of its token for today",
 };
 
-static hamel_status answer(budget *b) {
+static hamel_status answer_of(budget *b) {
     if (b->end == BUDGET_OPEN) return HAMEL_OK;
     b->poll.spent = spent_names[b->end];
     return b->end == BUDGET_CANCELED ? HAMEL_CANCELED : HAMEL_LIMIT;
@@ -24,47 +24,48 @@ static hamel_status answer(budget *b) {
 
 void budget_add(budget *b, double seconds) {
     b->used += seconds;
-    if (b->holder && !access_charge(b->holder, seconds) && b->end == BUDGET_OPEN) b->end = BUDGET_QUOTA;
+    if (b->owner && !access_charge(b->owner, seconds) && b->end == BUDGET_OPEN) b->end = BUDGET_QUOTA;
 }
 
-static void charge(budget *b) {
-    double now = stamp_cpu_seconds(), more = now - b->charged;
+static void charge_thread(budget *b) {
+    double now = clock_cpu_seconds(), more = now - b->charged;
     b->charged = now;
     if (b->deriving) b->derived += more;
     budget_add(b, more);
 }
 
-static void check(budget *b) {
-    charge(b);
+static void check_limits(budget *b) {
+    charge_thread(b);
     bool derived = b->limits.derive_seconds > 0 && b->derived > b->limits.derive_seconds;
     if (b->end == BUDGET_OPEN && derived) b->end = BUDGET_DERIVATIONS;
-    if (b->end == BUDGET_OPEN && stamp_seconds() > b->deadline) b->end = BUDGET_WALL;
+    if (b->end == BUDGET_OPEN && clock_seconds() > b->deadline) b->end = BUDGET_WALL;
 }
 
-/* Waits for a slot by one of the functions of cpu_slots.h. */
-static void wait_for_slot(budget *b, void (*wait)(cpu_slots *slots, cpu_turn *turn)) {
-    double before = stamp_seconds();
-    wait(b->slots, &b->turn);
-    if (b->is_job) b->deadline += stamp_seconds() - before;
+/* Waits for a slot with one of the functions of cpu_slots.h. */
+static void wait_for_slot(budget *b, void (*wait)(cpu_slots *slots, cpu_slot *slot)) {
+    double before = clock_seconds();
+    wait(b->slots, &b->slot);
+    if (b->is_job) b->deadline += clock_seconds() - before;
 }
 
-static hamel_status ask(hamel_poll *poll) {
+static hamel_status ask_budget(hamel_poll *poll) {
     budget *b = (budget *)poll;
     if (b->end == BUDGET_OPEN && atomic_load_explicit(b->cancel, memory_order_relaxed)) b->end = BUDGET_CANCELED;
-    bool early = monotonic_coarse() - b->looked < LOOK_SECONDS && !(b->turn.held && cpu_is_owed(b->slots, &b->turn));
-    if (b->end != BUDGET_OPEN || early) return answer(b);
-    check(b);
-    if (b->end == BUDGET_OPEN) wait_for_slot(b, cpu_pass);
+    bool early =
+        monotonic_coarse() - b->looked < LOOK_SECONDS && !(b->slot.held && cpu_slot_is_owed(b->slots, &b->slot));
+    if (b->end != BUDGET_OPEN || early) return answer_of(b);
+    check_limits(b);
+    if (b->end == BUDGET_OPEN) wait_for_slot(b, cpu_slot_yield);
     b->looked = monotonic_coarse();
-    return answer(b);
+    return answer_of(b);
 }
 
-void budget_open(budget *b, cpu_slots *slots, access_holder *holder, const atomic_bool *cancel,
+void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_bool *cancel,
                  const budget_limits *limits, double since) {
-    *b = (budget){.poll = {.ask = ask},
+    *b = (budget){.poll = {.ask = ask_budget},
                   .slots = slots,
-                  .turn = {.share = holder ? &holder->share : NULL},
-                  .holder = holder,
+                  .slot = {.share = owner ? &owner->share : NULL},
+                  .owner = owner,
                   .cancel = cancel,
                   .limits = *limits,
                   .since = since,
@@ -72,29 +73,29 @@ void budget_open(budget *b, cpu_slots *slots, access_holder *holder, const atomi
 }
 
 void budget_begin(budget *b) {
-    b->charged = stamp_cpu_seconds();
-    check(b);
+    b->charged = clock_cpu_seconds();
+    check_limits(b);
 }
 
 void budget_close(budget *b) {
-    budget_leave_slot(b);
-    charge(b);
+    budget_release_slot(b);
+    charge_thread(b);
 }
 
 void budget_take_slot(budget *b) {
-    wait_for_slot(b, cpu_take);
+    wait_for_slot(b, cpu_slot_take);
 }
 
-void budget_leave_slot(budget *b) {
-    cpu_leave(b->slots, &b->turn);
+void budget_release_slot(budget *b) {
+    cpu_slot_release(b->slots, &b->slot);
 }
 
 bool budget_slot_is_wanted(const budget *b) {
-    return cpu_is_wanted(b->slots);
+    return cpu_slots_are_wanted(b->slots);
 }
 
 void budget_derive(budget *b, bool deriving) {
-    charge(b);
+    charge_thread(b);
     b->deriving = deriving;
 }
 
@@ -109,8 +110,8 @@ cJSON *budget_problem(const budget *b, const char *instance, int *http, int *ret
     *http = quota ? 429 : own ? 422 : 503;
     *retry_after = own && !quota ? 0 : BUSY_SECONDS;
     if (quota) {
-        if (!access_has_cpu(b->holder, &seconds)) *retry_after = (int)ceil(fmax(seconds, 1));
-        snprintf(detail, sizeof detail, "the token '%s' has used up its processor time for today", b->holder->name);
+        if (!access_has_cpu(b->owner, &seconds)) *retry_after = (int)ceil(fmax(seconds, 1));
+        snprintf(detail, sizeof detail, "the token '%s' has used up its processor time for today", b->owner->name);
         return api_problem_plain(*http, "quota", "Too many requests", detail, instance);
     }
     if (b->end == BUDGET_WALL)

@@ -1,12 +1,11 @@
-/* budget.h — what the work of one request or job may use: a CPU slot, wall time, processor time.
+/* budget.h — the limits of one request or job: CPU slot, wall time, processor time.
  *
- * The engine asks a budget at each evaluation whether to continue (hamel_poll). Every few milliseconds the answer
- * charges the processor time used since then to the token owner, checks all limits, and yields the CPU slot if its time
- * is over and others wait. So no phase of a request, be it a derivation, an analysis or a run, holds a slot for longer,
- * and a token owner whose quota is used up is stopped while it computes.
+ * The engine polls a budget at each evaluation (hamel_poll). Every few milliseconds the budget charges the processor
+ * time used since then to the token owner and checks all limits. It yields the CPU slot if its time slice has ended and
+ * others wait. So derivations, analyses and runs all yield their slots, and the
+ * work of an owner stops as soon as its quota is used up.
  *
- * The first limit that is exceeded ends the budget; that does not change any more. One thread at a time works on a
- * budget. */
+ * The first limit that is exceeded ends the budget permanently. Only one thread at a time may use a budget. */
 #ifndef HAMEL_SERVER_BUDGET_H
 #define HAMEL_SERVER_BUDGET_H
 
@@ -23,41 +22,41 @@ typedef struct budget_limits {
 typedef enum budget_end { BUDGET_OPEN, BUDGET_CANCELED, BUDGET_WALL, BUDGET_DERIVATIONS, BUDGET_QUOTA } budget_end;
 
 typedef struct budget {
-    hamel_poll poll; /* first */
+    hamel_poll poll; /* must be the first member */
     cpu_slots *slots;
-    cpu_turn turn;
-    access_holder *holder;
+    cpu_slot slot;
+    token_owner *owner;
     const atomic_bool *cancel;
     budget_limits limits;
-    double since, deadline;        /* of stamp_seconds; deadline INFINITY: none */
-    double looked;                 /* when limits were checked last */
-    double charged, used, derived; /* processor time: by the thread's clock, of all, of derivations */
+    double since, deadline;        /* by clock_seconds; deadline is INFINITY without a limit */
+    double looked;                 /* time of the last check of the limits */
+    double charged, used, derived; /* processor time: thread clock at the last charge, total, in derivations */
     bool deriving, is_job;
     budget_end end;
 } budget;
 
-/* `since`: when the request's first byte came, by stamp_seconds. `holder` NULL: nobody is charged. All that is named
- * outlives the budget. A job's time in line for a CPU slot does not count as wall time: nobody waits for its answer. */
-void budget_open(budget *b, cpu_slots *slots, access_holder *holder, const atomic_bool *cancel,
+/* `since` is the time at which the first byte of the request arrived, by clock_seconds. If `owner` is NULL, no owner is
+ * charged. All arguments must outlive the budget. Time that a job waits for a CPU slot is not counted as wall time. */
+void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_bool *cancel,
                  const budget_limits *limits, double since);
 
-/* On the thread that works: from here on, and up to here, its processor time is charged. */
+/* Both are called on the working thread, whose processor time is charged between them. */
 void budget_begin(budget *b);
-void budget_close(budget *b); /* gives up the slot */
+void budget_close(budget *b); /* releases the slot */
 
-void budget_take_slot(budget *b);  /* waits; no-op when held */
-void budget_leave_slot(budget *b); /* no-op when not held */
+void budget_take_slot(budget *b);    /* waits; no-op if already held */
+void budget_release_slot(budget *b); /* no-op if not held */
 
-/* Charges processor time of another process that works for this budget; the slot of the budget is its slot. */
+/* Charges the processor time of another process that computes under this budget's slot. */
 void budget_add(budget *b, double seconds);
-bool budget_slot_is_wanted(const budget *b); /* asking may block the thread: that process is to be stopped meanwhile */
+bool budget_slot_is_wanted(const budget *b); /* if true, hamel_ask may block: stop that process before calling it */
 
-/* The thread derives from now on, or no more. */
+/* Marks the beginning or the end of a derivation. */
 void budget_derive(budget *b, bool deriving);
 
-/* Which limit ended the budget, as a problem document; NULL without memory, or when none did. *http is its status,
- * *retry_after the seconds after which to try again, 0: never. */
-bool budget_spent(const budget *b); /* by a limit, not by being canceled */
+/* Returns a problem document about the exceeded limit; NULL if no limit was exceeded or out of memory. Sets *http to
+ * its status and *retry_after to the seconds until a retry makes sense; 0: never. */
+bool budget_spent(const budget *b); /* a limit was exceeded; false if only canceled */
 cJSON *budget_problem(const budget *b, const char *instance, int *http, int *retry_after);
 
 #endif

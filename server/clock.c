@@ -1,24 +1,24 @@
-/* stamp.c — see stamp.h. The condition variables of the daemon all wait on CLOCK_MONOTONIC, so that setting the wall
- * clock neither ends nor prolongs a deadline. */
-#include "server/stamp.h"
+/* clock.c — clocks and random identifiers; see clock.h. All condition variables of the daemon use CLOCK_MONOTONIC, so
+ * setting the wall clock does not change a deadline. */
+#include "server/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <sys/random.h>
 
-double stamp_cpu_seconds(void) {
+double clock_cpu_seconds(void) {
     struct timespec used;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-double stamp_seconds(void) {
+double clock_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-struct timespec stamp_deadline(double seconds) {
+struct timespec clock_deadline(double seconds) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     double whole = floor(seconds);
@@ -31,7 +31,7 @@ struct timespec stamp_deadline(double seconds) {
     return at;
 }
 
-void stamp_condition_init(pthread_cond_t *out) {
+void clock_condition_init(pthread_cond_t *out) {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -39,13 +39,18 @@ void stamp_condition_init(pthread_cond_t *out) {
     pthread_condattr_destroy(&monotonic);
 }
 
-int64_t stamp_wall_ms(void) {
+bool clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds) {
+    struct timespec until = clock_deadline(seconds);
+    return pthread_cond_timedwait(condition, lock, &until) == 0;
+}
+
+int64_t clock_wall_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void stamp_text(char out[STAMP_TIME_BYTES], int64_t wall_ms) {
+void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms) {
     time_t seconds = (time_t)(wall_ms / 1000);
     struct tm utc;
     char whole[24];
@@ -53,10 +58,10 @@ void stamp_text(char out[STAMP_TIME_BYTES], int64_t wall_ms) {
         out[0] = '\0';
         return;
     }
-    snprintf(out, STAMP_TIME_BYTES, "%s.%03dZ", whole, (int)(wall_ms % 1000));
+    snprintf(out, CLOCK_TEXT_BYTES, "%s.%03dZ", whole, (int)(wall_ms % 1000));
 }
 
-bool stamp_id(char out[STAMP_ID_BYTES]) {
+bool random_id(char out[RANDOM_ID_BYTES]) {
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[16];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return false;

@@ -1,13 +1,13 @@
-/* config.h — how one daemon is set up: flags, then HAMELD_* in the environment, then a JSON file, then defaults.
+/* config.h — the options of a daemon: flags, then HAMELD_* in the environment, then a JSON file, then defaults.
  *
- * Every option exists in all three places under one name: `--max-body N`, HAMELD_MAX_BODY, {"max_body": N}. One table
- * in config.c describes them; the help text is made of it. An unknown or malformed option is an error, never ignored. */
+ * Every option exists in all three sources under one name: `--max-body N`, HAMELD_MAX_BODY, {"max_body": N}. One table
+ * in config.c defines them and their help texts. An unknown or malformed option is an error. */
 #ifndef HAMEL_SERVER_CONFIG_H
 #define HAMEL_SERVER_CONFIG_H
 
 #include "engine/hamel.h"
-#include "server/confine.h"
 #include "server/log.h"
+#include "server/seccomp.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -22,52 +22,52 @@ typedef struct server_config {
     char store[CONFIG_TEXT_BYTES];
     char data[CONFIG_TEXT_BYTES];
     char tokens[CONFIG_TEXT_BYTES];
-    char new_token[CONFIG_TEXT_BYTES];                            /* name; not "": make one and exit */
-    char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* both or none */
-    char backup[CONFIG_TEXT_BYTES];                               /* not "": copy the store there and exit */
-    char cors[CONFIG_TEXT_BYTES];                                 /* origins; see http/cors.h */
-    char hosts[CONFIG_TEXT_BYTES];                                /* names besides localhost in Host headers */
+    char new_token[CONFIG_TEXT_BYTES]; /* "" by default; otherwise print a token with this name and exit */
+    char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* either both are set or neither */
+    char backup[CONFIG_TEXT_BYTES]; /* "" by default; otherwise copy the store to this file and exit */
+    char cors[CONFIG_TEXT_BYTES];   /* origins; see http/cors.h */
+    char hosts[CONFIG_TEXT_BYTES];  /* names allowed in Host headers in addition to localhost */
     char log_level_text[CONFIG_TEXT_BYTES];
     char jit_text[CONFIG_TEXT_BYTES];
     char seccomp_text[CONFIG_TEXT_BYTES];
-    double workers;               /* runs that compute at the same time, and as many jobs */
-    double streams;               /* streams open at the same time */
-    double waiting;               /* requests that wait for a stream to end; more are answered 503 */
-    double followers;             /* answers that wait for a job or a reader without a run slot */
-    double answers;               /* bytes of answers that have not been read; small ones do not count */
-    double connections;           /* open sockets */
-    double per_address;           /* of these from one address; 0: all */
-    double handshakes;            /* new TLS connections from one address a second; 0: any number */
-    double max_body;              /* bytes of a request body */
-    double time_limit;            /* seconds of wall time of one request or job */
-    double derive_limit;          /* seconds of processor time of the derivations of one request */
-    double max_steps;             /* of the integrator, in one run */
-    double max_rows;              /* of one run */
-    double max_members;           /* of a batch */
-    double keep_days, keep_bytes; /* of ended jobs; 0: for ever, any number */
-    double min_free;              /* bytes of the store's disk below which nothing new is stored; 0: no bound */
-    double analysis_processes;    /* 0: analyses run in the daemon's own */
-    double analysis_memory;       /* bytes that one of these may allocate */
-    double cache;                 /* bytes of models kept for equal descriptions */
-    double models;                /* bytes of models in use; 0: any number */
-    double stall;                 /* seconds a stream waits for a reader that takes nothing */
-    double grace;                 /* seconds from SIGTERM to the end */
-    double lease;                 /* seconds of silence after which a shared store gives the jobs to others */
-    double idle;                  /* seconds without a job after which a worker ends; 0: never */
-    bool worker;                  /* serves the queue only */
+    double workers;               /* maximum number of computing runs, and of running jobs */
+    double streams;               /* maximum number of open streams */
+    double waiting;               /* maximum number of requests waiting for a stream; 503 beyond it */
+    double followers;             /* maximum number of answers that wait without a run slot */
+    double answers;               /* maximum bytes of unread answers; small answers are not counted */
+    double connections;           /* maximum number of open connections */
+    double per_address;           /* maximum number of connections from one address; 0: no limit */
+    double handshakes;            /* new TLS connections per second from one address; 0: no limit */
+    double max_body;              /* maximum bytes of a request body */
+    double time_limit;            /* wall time of one request or job, s */
+    double derive_limit;          /* processor time of all derivations of one request, s */
+    double max_steps;             /* integration steps of one run */
+    double max_rows;              /* rows of one run */
+    double max_members;           /* members of a batch */
+    double keep_days, keep_bytes; /* age and size of ended jobs; 0: no limit */
+    double min_free;              /* no new data is stored while less of the disk is free, bytes; 0: no bound */
+    double analysis_processes;    /* number of processes; 0: analyses run in the daemon */
+    double analysis_memory;       /* bytes that one of these processes may allocate */
+    double cache;                 /* bytes of unused models kept for repeated descriptions */
+    double models;                /* maximum bytes of models in use; 0: no limit */
+    double stall;                 /* a stream is closed if nothing is read for this time, s */
+    double grace;                 /* time from SIGTERM to the exit, s */
+    double lease;                 /* duration of a lease on a shared store, s */
+    double idle;                  /* a worker exits after this time without a job, s; 0: never */
+    bool worker;                  /* run jobs only, without listening */
     bool quiet, check_config, help, version;
 
-    /* Made of the above. */
+    /* Derived from the options. */
     log_level level;
     hamel_jit jit;
-    confinement seccomp;
-    bool loopback; /* serves this machine only */
+    seccomp_mode seccomp;
+    bool loopback; /* listens on a loopback address */
     struct sockaddr_storage address;
     socklen_t address_length;
 } server_config;
 
-/* Fills *config. Returns true; false with a one-line message that names the option at fault. `environment` is
- * environ-like. --help and --version stop the reading early and are reported in *config. */
+/* Fills *config. If an option is invalid, returns false with a one-line message that names it. `environment` has the
+ * form of environ. After --help or --version, which are recorded in *config, no other source is read. */
 bool config_read(server_config *config, int argc, char *const *argv, char *const *environment,
                  char message[CONFIG_MESSAGE_BYTES]);
 

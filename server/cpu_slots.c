@@ -1,12 +1,12 @@
-/* cpu_slots.c — see cpu_slots.h. The line is a list of waiters on their own stacks, each with its own condition
- * variable, so that handing on a slot wakes exactly the thread it goes to. */
+/* cpu_slots.c — scheduler of CPU slots; see cpu_slots.h. The queue is a linked list of waiters, each on the stack of
+ * its thread. Each waiter has a condition variable, so that granting a slot wakes exactly one thread. */
 #include "server/cpu_slots.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
-/* Long enough that switching costs nothing (tests/load/run.sh), short enough that another token's small run waits for less
- * than its own time, and 200 streams on two cores each move twice a second. */
-#define TURN_SECONDS 0.004
+/* Time slice. The cost of switching is not measurable with it (tests/load/run.sh). A small run of another owner waits
+ * for less time than it computes, and each of 200 streams on two cores advances about twice a second. */
+#define SLICE_SECONDS 0.004
 
 struct cpu_waiter {
     pthread_cond_t granted_signal;
@@ -24,8 +24,8 @@ void cpu_slots_destroy(cpu_slots *slots) {
     pthread_mutex_destroy(&slots->lock);
 }
 
-static cpu_share *share_of(cpu_slots *slots, const cpu_turn *turn) {
-    return turn->share ? turn->share : &slots->common;
+static cpu_share *share_of(cpu_slots *slots, const cpu_slot *slot) {
+    return slot->share ? slot->share : &slots->common;
 }
 
 static bool goes_before(const cpu_share *a, const cpu_share *b) {
@@ -33,7 +33,7 @@ static bool goes_before(const cpu_share *a, const cpu_share *b) {
     return has != other_has ? other_has : a->used < b->used;
 }
 
-/* Takes the next waiter out of the line; NULL when nobody waits. */
+/* Removes and returns the next waiter; NULL if the queue is empty. */
 static cpu_waiter *next_in_line(cpu_slots *slots) {
     cpu_waiter *before_best = NULL, *best = slots->first;
     for (cpu_waiter *w = slots->first; w && w->next; w = w->next) {
@@ -64,7 +64,7 @@ static void wait_in_line(cpu_slots *slots, cpu_share *share) {
     cpu_waiter self = {.share = share, .without = atomic_load(&share->held) == 0};
     if (self.without) atomic_fetch_add(&slots->without, 1);
     pthread_cond_init(&self.granted_signal, NULL);
-    /* The waiter is out of the line before this function returns. */
+    /* `self` is removed from the queue before this function returns. */
     if (slots->last) {
         slots->last->next = &self;
     } else {
@@ -75,59 +75,59 @@ static void wait_in_line(cpu_slots *slots, cpu_share *share) {
     pthread_cond_destroy(&self.granted_signal);
 }
 
-static void enter(cpu_slots *slots, cpu_share *share) {
-    if (share->turns++ == 0 && share->used < slots->level) share->used = slots->level;
+static void join_share(cpu_slots *slots, cpu_share *share) {
+    if (share->users++ == 0 && share->used < slots->level) share->used = slots->level;
 }
 
-void cpu_take(cpu_slots *slots, cpu_turn *turn) {
-    if (turn->held) return;
+void cpu_slot_take(cpu_slots *slots, cpu_slot *slot) {
+    if (slot->held) return;
     pthread_mutex_lock(&slots->lock);
-    enter(slots, share_of(slots, turn));
+    join_share(slots, share_of(slots, slot));
     if (slots->free > 0) {
         slots->free--;
-        atomic_fetch_add(&share_of(slots, turn)->held, 1);
+        atomic_fetch_add(&share_of(slots, slot)->held, 1);
     } else {
-        wait_in_line(slots, share_of(slots, turn));
+        wait_in_line(slots, share_of(slots, slot));
     }
     pthread_mutex_unlock(&slots->lock);
-    turn->held = true;
-    turn->since = stamp_seconds();
+    slot->held = true;
+    slot->since = clock_seconds();
 }
 
-void cpu_leave(cpu_slots *slots, cpu_turn *turn) {
-    if (!turn->held) return;
-    turn->held = false;
+void cpu_slot_release(cpu_slots *slots, cpu_slot *slot) {
+    if (!slot->held) return;
+    slot->held = false;
     pthread_mutex_lock(&slots->lock);
-    share_of(slots, turn)->used += stamp_seconds() - turn->since;
-    share_of(slots, turn)->turns--;
-    atomic_fetch_sub(&share_of(slots, turn)->held, 1);
+    share_of(slots, slot)->used += clock_seconds() - slot->since;
+    share_of(slots, slot)->users--;
+    atomic_fetch_sub(&share_of(slots, slot)->held, 1);
     grant_next(slots);
     pthread_mutex_unlock(&slots->lock);
 }
 
-bool cpu_is_wanted(cpu_slots *slots) {
+bool cpu_slots_are_wanted(cpu_slots *slots) {
     pthread_mutex_lock(&slots->lock);
     bool wanted = slots->first != NULL;
     pthread_mutex_unlock(&slots->lock);
     return wanted;
 }
 
-bool cpu_is_owed(cpu_slots *slots, const cpu_turn *turn) {
+bool cpu_slot_is_owed(cpu_slots *slots, const cpu_slot *slot) {
     return atomic_load_explicit(&slots->without, memory_order_relaxed) > 0 &&
-           atomic_load_explicit(&share_of(slots, turn)->held, memory_order_relaxed) > 1;
+           atomic_load_explicit(&share_of(slots, slot)->held, memory_order_relaxed) > 1;
 }
 
-void cpu_pass(cpu_slots *slots, cpu_turn *turn) {
-    cpu_share *share = share_of(slots, turn);
-    double now = stamp_seconds();
-    if (!turn->held || (now - turn->since < TURN_SECONDS && !cpu_is_owed(slots, turn))) return;
+void cpu_slot_yield(cpu_slots *slots, cpu_slot *slot) {
+    cpu_share *share = share_of(slots, slot);
+    double now = clock_seconds();
+    if (!slot->held || (now - slot->since < SLICE_SECONDS && !cpu_slot_is_owed(slots, slot))) return;
     pthread_mutex_lock(&slots->lock);
-    share->used += now - turn->since;
+    share->used += now - slot->since;
     if (slots->first) {
         atomic_fetch_sub(&share->held, 1);
         grant_next(slots);
         wait_in_line(slots, share);
     }
     pthread_mutex_unlock(&slots->lock);
-    turn->since = stamp_seconds();
+    slot->since = clock_seconds();
 }

@@ -1,13 +1,13 @@
-/* cpu_slots.h — how many runs compute at the same time, and which.
+/* cpu_slots.h — CPU slots: a bound on the number of computing threads, shared fairly between token owners.
  *
- * There may be hundreds of streams, each with a thread, but only as many compute as there are slots. A run takes a
- * slot, gives it up while it waits for a slow reader, and passes it on after a short turn when others wait: so every
- * stream moves on, and none holds a core for a client that does not read.
+There may be hundreds of streams, each with a thread, but a thread computes only while it holds a slot. A run takes a
+ * slot, releases it while it waits for a slow reader, and yields it after a short time slice if others wait. So every
+ * stream advances, and no slot is held for a client that does not read.
  *
- * Runs belong to shares, one for each token owner. A free slot goes to a share that holds none, among these to the one
- * that has computed least, and within a share to whoever has waited longest: a hundred streams of one owner get as much
- * as one of another. A share that holds several slots passes one to a share that waits without any at once, before its
- * turn is over. A share that was idle starts level with the others, so that idling earns no credit. */
+ * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot, among these to the
+ * share that has computed least, and within a share to the run that has waited longest. So a hundred streams of one
+ * owner get as much as one stream of another. A share that holds several slots yields one immediately to a share that
+ * waits without a slot. A share that was idle starts level with the others: idling earns no credit. */
 #ifndef HAMEL_SERVER_CPU_SLOTS_H
 #define HAMEL_SERVER_CPU_SLOTS_H
 
@@ -18,40 +18,40 @@
 
 typedef struct cpu_waiter cpu_waiter;
 
-/* Zero-initialize; outlives its turns. Changed under the lock of the slots. */
+/* Zero-initialize. Must outlive its slots. Guarded by the lock of the slots. */
 typedef struct cpu_share {
-    double used;  /* seconds */
-    size_t turns; /* waiting or held */
+    double used;  /* computing time, s */
+    size_t users; /* threads that wait for a slot or hold one */
     atomic_size_t held;
 } cpu_share;
 
 typedef struct cpu_slots {
     pthread_mutex_t lock;
     size_t free;
-    double level;          /* `used` of the share that was served last */
-    atomic_size_t without; /* waiters whose share held no slot when they came */
-    cpu_share common;      /* of turns that name none */
+    double level;          /* `used` of the last share that got a slot */
+    atomic_size_t without; /* waiters whose share held no slot when they began to wait */
+    cpu_share common;      /* share of slots whose `share` is NULL */
     cpu_waiter *first, *last;
 } cpu_slots;
 
-/* One thread's hold on the slots. Zero-initialize. */
-typedef struct cpu_turn {
-    cpu_share *share; /* NULL: one that all such turns have in common. Set before the turn is first used */
+/* Slot of one thread. Zero-initialize. */
+typedef struct cpu_slot {
+    cpu_share *share; /* set before the first use; NULL: the common share */
     bool held;
-    double since; /* seconds; start of the turn */
-} cpu_turn;
+    double since; /* start of the time slice, by clock_seconds */
+} cpu_slot;
 
 void cpu_slots_init(cpu_slots *slots, size_t count);
 void cpu_slots_destroy(cpu_slots *slots);
 
-void cpu_take(cpu_slots *slots, cpu_turn *turn);  /* waits; no-op when held */
-void cpu_leave(cpu_slots *slots, cpu_turn *turn); /* no-op when not held */
-bool cpu_is_wanted(cpu_slots *slots);             /* someone waits */
+void cpu_slot_take(cpu_slots *slots, cpu_slot *slot);    /* waits; no-op when held */
+void cpu_slot_release(cpu_slots *slots, cpu_slot *slot); /* no-op when not held */
+bool cpu_slots_are_wanted(cpu_slots *slots);             /* another thread waits */
 
-/* Whether the share of this turn holds several slots while another share waits without any. */
-bool cpu_is_owed(cpu_slots *slots, const cpu_turn *turn);
+/* Returns true if the share of this slot holds several slots while another share waits without any. */
+bool cpu_slot_is_owed(cpu_slots *slots, const cpu_slot *slot);
 
-/* Passes the slot to the next waiter, and waits for another, if the turn is over or the slot is owed to another share. */
-void cpu_pass(cpu_slots *slots, cpu_turn *turn);
+/* If the time slice has ended or cpu_slot_is_owed, yields the slot to the next waiter and waits for another slot. */
+void cpu_slot_yield(cpu_slots *slots, cpu_slot *slot);
 
 #endif

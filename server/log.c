@@ -1,8 +1,8 @@
-/* log.c — see log.h. A line is built in a fixed buffer on the stack: the log never allocates, so it can also say that
- * memory has run out. A line that does not fit loses its last fields, not its form. */
+/* log.c — the daemon's log; see log.h. A line is built in a fixed buffer on the stack. The log never allocates, so it
+ * can also report exhausted memory. If a line is too long, its last fields are omitted; it remains valid JSON. */
 #include "server/log.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -38,15 +38,16 @@ bool log_level_named(const char *name, log_level *out) {
     return false;
 }
 
-static bool put(log_line *line, const char *bytes, size_t length) {
-    if (length > LINE_BYTES - 3 - line->length) return false; /* 3: the closing brace, newline and NUL always fit */
+static bool put_bytes(log_line *line, const char *bytes, size_t length) {
+    if (length > LINE_BYTES - 3 - line->length)
+        return false; /* reserves 3 bytes for the closing brace, newline and NUL */
     memcpy(line->bytes + line->length, bytes, length);
     line->length += length;
     return true;
 }
 
 static bool put_escaped(log_line *line, const char *text) {
-    bool whole = put(line, "\"", 1);
+    bool whole = put_bytes(line, "\"", 1);
     for (size_t i = 0; whole && text[i] && i < TEXT_BYTES; i++) {
         unsigned char c = (unsigned char)text[i];
         char code[8];
@@ -58,18 +59,18 @@ static bool put_escaped(log_line *line, const char *text) {
             code[0] = (char)c;
             code[1] = '\0';
         }
-        whole = put(line, code, strlen(code));
+        whole = put_bytes(line, code, strlen(code));
     }
-    return whole && put(line, "\"", 1);
+    return whole && put_bytes(line, "\"", 1);
 }
 
 static bool put_field(log_line *line, const log_field *field) {
     char number[40];
-    if (!put(line, ",", 1) || !put_escaped(line, field->key) || !put(line, ":", 1)) return false;
+    if (!put_bytes(line, ",", 1) || !put_escaped(line, field->key) || !put_bytes(line, ":", 1)) return false;
     if (field->text) return put_escaped(line, field->text);
-    if (!isfinite(field->number)) return put(line, "null", 4);
+    if (!isfinite(field->number)) return put_bytes(line, "null", 4);
     snprintf(number, sizeof number, "%.10g", field->number);
-    return put(line, number, strlen(number));
+    return put_bytes(line, number, strlen(number));
 }
 
 static void send_line(server_log *log, const log_line *line) {
@@ -77,7 +78,7 @@ static void send_line(server_log *log, const log_line *line) {
     pthread_mutex_lock(&log->lock);
     while (sent < line->length) {
         ssize_t n = write(log->descriptor, line->bytes + sent, line->length - sent);
-        if (n <= 0) break; /* a log that cannot be written must not stop the daemon */
+        if (n <= 0) break; /* errors of the log are ignored */
         sent += (size_t)n;
     }
     pthread_mutex_unlock(&log->lock);
@@ -85,10 +86,10 @@ static void send_line(server_log *log, const log_line *line) {
 
 void log_write(server_log *log, log_level level, const char *event, const log_field *fields, size_t count) {
     if (level < log->level || level == LOG_SILENT) return;
-    char now[STAMP_TIME_BYTES];
-    stamp_text(now, stamp_wall_ms());
+    char now[CLOCK_TEXT_BYTES];
+    clock_text(now, clock_wall_ms());
     log_line line = {.length = 0};
-    put(&line, "{\"time\":", 8);
+    put_bytes(&line, "{\"time\":", 8);
     put_escaped(&line, now);
     const log_field head[] = {log_text("level", level_names[level]), log_text("event", event)};
     put_field(&line, &head[0]);
@@ -96,7 +97,7 @@ void log_write(server_log *log, log_level level, const char *event, const log_fi
     for (size_t i = 0; i < count; i++) {
         size_t before = line.length;
         if (put_field(&line, &fields[i])) continue;
-        line.length = before; /* the field that did not fit goes whole */
+        line.length = before; /* omit the whole field */
         break;
     }
     memcpy(line.bytes + line.length, "}\n", 2);

@@ -1,9 +1,9 @@
-/* log.h — the daemon's log: one JSON object a line on stderr.
+/* log.h — the daemon's log on stderr: one JSON object per line.
  *
  *     log_write(log, LOG_INFO, "request", LOG_FIELDS(log_text("method", m), log_number("status", 200)));
  *
- * A line is written by one write call under a lock, so lines of different threads never mix. Texts from clients are
- * escaped and cut at 512 bytes. Never logged: bodies, header values other than the request id. */
+ * Each line is written by one call of write() under a lock, so lines of different threads never mix. Texts from clients
+ * are escaped and truncated to 512 bytes. Bodies are never logged, nor are header values other than the request id. */
 #ifndef HAMEL_SERVER_LOG_H
 #define HAMEL_SERVER_LOG_H
 
@@ -14,21 +14,21 @@
 typedef enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR, LOG_SILENT } log_level;
 
 typedef struct server_log {
-    log_level level; /* lines below are dropped */
+    log_level level; /* messages below this level are dropped */
     int descriptor;
     pthread_mutex_t lock;
 } server_log;
 
 typedef struct log_field {
     const char *key;
-    const char *text; /* NULL: a number */
+    const char *text; /* NULL if the field is a number */
     double number;
 } log_field;
 
 void log_init(server_log *log, log_level level, int descriptor);
 void log_destroy(server_log *log);
 
-/* "debug", "info", "warning", "error", "silent". False when the name is none of them. */
+/* Parses "debug", "info", "warning", "error" or "silent". Returns false for any other name. */
 bool log_level_named(const char *name, log_level *out);
 
 static inline log_field log_text(const char *key, const char *text) {

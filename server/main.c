@@ -1,12 +1,13 @@
-/* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP front, and waits for the
- * signal to end; SIGHUP has it read the file of tokens and the certificate again. Order of ending: jobs go back to the queue, then HTTP (it
- * uses the workers and the store), then workers, then the store. */
+/* main.c — hameld: reads the configuration, opens the store, starts the workers and the HTTP server, and waits for a
+ * signal. On SIGHUP it reads the file of tokens and the certificate again. On shutdown it requeues jobs, then stops
+ * HTTP (which uses the workers and the store), then the workers, then the store. */
+#include "api/json/text.h"
 #include "server/analysis_process.h"
+#include "server/clock.h"
 #include "server/config.h"
 #include "server/http/http.h"
 #include "server/jobs/retention.h"
 #include "server/memory.h"
-#include "server/stamp.h"
 #include "server/usage.h"
 
 #include <arpa/inet.h>
@@ -21,8 +22,8 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* The parts of --grace after SIGTERM in which streamed runs may still come to their end, and in which their last words and
- * slow readers are waited for: the daemon is gone when all of it is over. */
+/* Fractions of --grace: until the first, streamed runs may still complete; until the second, the daemon waits for final
+ * problems and slow readers. The rest is for stopping threads. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
 
@@ -33,19 +34,19 @@ static void ignore_signal(int number) {
     sigaction(number, &action, NULL);
 }
 
-/* The signals that mean something are waited for, not handled: blocked here, before any thread exists. */
+/* Blocks the signals that the daemon receives by sigtimedwait. Called before any thread exists. */
 static void block_signals(sigset_t *awaited) {
     sigemptyset(awaited);
     sigaddset(awaited, SIGTERM);
     sigaddset(awaited, SIGINT);
     sigaddset(awaited, SIGHUP);
-    sigaddset(awaited, SIGCHLD); /* of the spawner */
+    sigaddset(awaited, SIGCHLD); /* sent when the spawner ends */
     pthread_sigmask(SIG_BLOCK, awaited, NULL);
     ignore_signal(SIGPIPE);
-    ignore_signal(SIGHUP); /* by threads of libraries, if there are any; here it is blocked, and so waits */
+    ignore_signal(SIGHUP); /* for library threads that do not block it; sigtimedwait still receives it */
 }
 
-/* Each connection is a descriptor, and each process for analyses. */
+/* Raises the limit of open files: each connection and each analysis process needs a descriptor. */
 static bool raise_descriptor_limit(const server_config *config, char *message, size_t room) {
     struct rlimit limit;
     rlim_t needed = (rlim_t)(config->connections + config->analysis_processes) + SPARE_DESCRIPTORS;
@@ -53,12 +54,12 @@ static bool raise_descriptor_limit(const server_config *config, char *message, s
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= needed) return true;
-    snprintf(message, room, "--connections: %.0f needs %llu open files, the system allows %llu", config->connections,
-             (unsigned long long)needed, (unsigned long long)limit.rlim_max);
+    snprintf(message, room, "--connections: %.0f needs %llu open files, but the system allows %llu",
+             config->connections, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
     return false;
 }
 
-/* Makes the directory and those above it. */
+/* Creates the directory and its parents. */
 static bool make_directory(const char *path, char *message, size_t room) {
     char part[CONFIG_TEXT_BYTES];
     for (size_t i = 1; path[i - 1]; i++) {
@@ -67,14 +68,14 @@ static bool make_directory(const char *path, char *message, size_t room) {
         if (mkdir(part, 0700) == 0 || errno == EEXIST) continue;
         struct stat about;
         int reason = errno;
-        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* made by others, not ours to make */
+        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* exists, but this user may not create it */
         snprintf(message, room, "%.300s: %s", part, strerror(reason));
         return false;
     }
     return true;
 }
 
-/* Only for a store that lies in it. */
+/* Does nothing if the store is not in this directory. */
 static bool make_data_directory(const server_config *config, char *message, size_t room) {
     const char *path = strncmp(config->store, "sqlite:", 7) == 0 ? config->store + 7 : "";
     size_t length = strlen(config->data);
@@ -100,41 +101,42 @@ static void log_start(server_log *log, const server_config *config, const http_s
                          log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
 }
 
-static void read_tokens_again(server_log *log, const server_config *config, access_list *holders) {
+static void read_tokens_again(server_log *log, const server_config *config, access_list *owners) {
     char message[CONFIG_MESSAGE_BYTES];
-    if (access_reload(holders, config->tokens, message, sizeof message)) {
-        log_write(log, LOG_INFO, "tokens", LOG_FIELDS(log_number("holders", (double)access_count(holders))));
+    if (access_reload(owners, config->tokens, message, sizeof message)) {
+        log_write(log, LOG_INFO, "tokens", LOG_FIELDS(log_number("holders", (double)access_count(owners))));
     } else {
         log_write(log, LOG_ERROR, "tokens",
-                  LOG_FIELDS(log_text("message", message), log_text("outcome", "those known before stay")));
+                  LOG_FIELDS(log_text("message", message), log_text("outcome", "the former tokens remain in use")));
     }
 }
 
 static void read_certificate_again(server_log *log, tls_server *tls) {
-    char message[CONFIG_MESSAGE_BYTES], expires[STAMP_TIME_BYTES];
+    char message[CONFIG_MESSAGE_BYTES], expires[CLOCK_TEXT_BYTES];
     if (tls_reload(tls, message, sizeof message)) {
-        stamp_text(expires, tls_expires_ms(tls));
+        clock_text(expires, tls_expires_ms(tls));
         log_write(log, LOG_INFO, "certificate", LOG_FIELDS(log_text("expires", expires)));
     } else {
-        log_write(log, LOG_ERROR, "certificate",
-                  LOG_FIELDS(log_text("message", message), log_text("outcome", "the former one stays in use")));
+        log_write(
+            log, LOG_ERROR, "certificate",
+            LOG_FIELDS(log_text("message", message), log_text("outcome", "the former certificate remains in use")));
     }
 }
 
 static void note_end(server_log *log, const char *signal_name) {
-    /* A library may have made a thread before the signals were blocked: one that comes now must not reach it. */
+    /* A library may have started a thread before the signals were blocked; another signal must not end the process. */
     ignore_signal(SIGTERM);
     ignore_signal(SIGINT);
     ignore_signal(SIGHUP);
     log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", signal_name)));
 }
 
-/* The budgets of one description, lowered to what this daemon allows. */
+/* Returns the limits of one description. */
 static api_limits limits_of(const server_config *config) {
     api_limits limits = api_limits_default();
     limits.json.bytes = (size_t)config->max_body;
     limits.jit = config->jit;
-    /* one description may not take the daemon with it */
+    /* a description must not exhaust the memory of the daemon */
     limits.engine.memory = (size_t)1 << 30;
     limits.engine.nodes = 5000000;
     limits.engine.max_steps = config->max_steps;
@@ -149,24 +151,24 @@ static budget_limits budget_of(const server_config *config) {
 static int make_token(const char *name) {
     char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
     if (!access_make_token(text, hash)) {
-        fputs("hameld: the system gives no random bytes\n", stderr);
+        fputs("hameld: cannot read random bytes\n", stderr);
         return EXIT_CANNOT_SERVE;
     }
     cJSON *entry = cJSON_CreateString(name);
-    char *quoted = entry ? cJSON_PrintUnformatted(entry) : NULL;
+    char *quoted = json_text(entry);
     cJSON_Delete(entry);
     if (!quoted) return EXIT_CANNOT_SERVE;
     printf("%s\n", text);
     fflush(stdout);
     fprintf(stderr,
-            "This is the only time it is shown. Its entry in the file of --tokens:\n"
+            "The token is not shown again. Add this entry to the file of --tokens:\n"
             "{\"name\": %s, \"sha256\": \"%s\", \"scopes\": [\"read\", \"run\"]}\n",
             quoted, hash);
-    cJSON_free(quoted);
+    free(quoted);
     return EXIT_SUCCESS;
 }
 
-static int fail(server_log *log, const char *message) {
+static int start_failed(server_log *log, const char *message) {
     log_write(log, LOG_ERROR, "start", LOG_FIELDS(log_text("message", message)));
     return EXIT_CANNOT_SERVE;
 }
@@ -177,12 +179,12 @@ static bool store_is_elsewhere(const server_config *config) {
 
 static bool worker_makes_sense(const server_config *config, char *message, size_t room) {
     if (!config->worker || store_is_elsewhere(config)) return true;
-    snprintf(message, room, "--worker: needs a store that others share: --store postgresql://...");
+    snprintf(message, room, "--worker: a shared store is required: --store postgresql://...");
     return false;
 }
 
-/* Waits for a signal to end, heeding others, and returns it; or, with `idle` given, until there has been nothing to do
- * for long enough. SIGCHLD: the spawner has ended, and cannot be forked again. */
+/* Handles signals until one of them ends the daemon, and returns that one. If `idle` is not NULL, also returns after
+ * --idle seconds without a job. SIGCHLD ends the daemon, since the spawner cannot be forked again. */
 static int wait_for_end(const http_services *services, workers *idle, spawner *forks, const sigset_t *awaited) {
     const server_config *config = services->config;
     server_log *log = services->log;
@@ -197,9 +199,8 @@ static int wait_for_end(const http_services *services, workers *idle, spawner *f
             return number;
         }
         if (number == SIGCHLD && spawner_has_ended(forks)) {
-            log_write(
-                log, LOG_ERROR, "spawner lost",
-                LOG_FIELDS(log_text("message", "the process that forks those for analyses was ended from outside")));
+            log_write(log, LOG_ERROR, "spawner lost",
+                      LOG_FIELDS(log_text("message", "the spawner of analysis processes was killed")));
             note_end(log, "SIGCHLD");
             return SIGCHLD;
         }
@@ -221,7 +222,7 @@ static unsigned kept_calls(const server_config *config) {
     return (config->jit == HAMEL_JIT_OFF ? 0 : KEEP_CODE) | (store_is_elsewhere(config) ? KEEP_CONNECT : 0);
 }
 
-/* Processes for analyses, forked from one that is as new as this one: it has no threads, files or secrets. */
+/* Starts the spawner of analysis processes. Called while this process has no threads, open files or secrets. */
 static bool start_spawner(spawner *forks, server_config *config, char *message, size_t room) {
     analysis_setup setup = {.limits = limits_of(config),
                             .memory = config->analysis_memory,
@@ -231,41 +232,42 @@ static bool start_spawner(spawner *forks, server_config *config, char *message, 
     const spawner_work work = {
         .name = "hamel-analysis", .prepare = analysis_process_prepare, .run = analysis_process_run, .context = &setup};
     if (config->worker || config->analysis_processes < 1) return true;
-    if (!confine_filter_make(&setup.filter, config->seccomp, kept_calls(config) & KEEP_CODE, message, room))
+    if (!seccomp_filter_make(&setup.filter, config->seccomp, kept_calls(config) & KEEP_CODE, message, room))
         return false;
     return spawner_start(forks, &work, message, room);
 }
 
-static int serve(const server_config *config, server_log *log, access_list *holders, tls_server *tls, spawner *forks,
+static int serve(const server_config *config, server_log *log, access_list *owners, tls_server *tls, spawner *forks,
                  const sigset_t *awaited) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
-    static metrics counters; /* of this process; too many for the stack */
+    static metrics counters; /* too large for the stack */
     http_services services = {.config = config,
                               .log = log,
                               .slots = &slots,
                               .metrics = &counters,
-                              .access = holders,
+                              .access = owners,
                               .tls = tls,
                               .limits = limits_of(config),
                               .budget = budget_of(config)};
     if (!raise_descriptor_limit(config, message, sizeof message) ||
-        !confine(config->seccomp, kept_calls(config), message, sizeof message)) {
-        return fail(log, message);
+        !seccomp_install(config->seccomp, kept_calls(config), message, sizeof message)) {
+        return start_failed(log, message);
     }
     services.store = open_store(config, log, services.metrics, message, sizeof message);
-    if (!services.store) return fail(log, message);
+    if (!services.store) return start_failed(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);
-    usage *saved = usage_start(holders, services.store);
+    usage *saved = usage_start(owners, services.store);
     int code = EXIT_SUCCESS;
     const model_bounds bounds = {.kept = (size_t)config->cache,
                                  .used = (size_t)config->models,
-                                 .derivations = 2 * (size_t)config->workers}; /* half of them for one token owner */
+                                 .derivations =
+                                     2 * (size_t)config->workers}; /* one token owner gets at most half of them */
     services.models = model_cache_open(&services.limits, &counters, &bounds);
     const worker_services for_workers = {.store = services.store,
                                          .log = log,
                                          .metrics = &counters,
-                                         .access = holders,
+                                         .access = owners,
                                          .models = services.models,
                                          .limits = services.limits,
                                          .slots = &slots,
@@ -284,11 +286,11 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     } else if (server) {
         log_start(log, config, server);
         int signal_number = wait_for_end(&services, NULL, forks, awaited);
-        workers_hand_back(services.workers); /* streamed runs have the processors for themselves */
+        workers_requeue(services.workers); /* frees the processors for streamed runs */
         http_stop(server, config->grace * SHARE_TO_END, signal_number != SIGINT ? config->grace * SHARE_TO_FINISH : 0);
         if (signal_number == SIGCHLD) code = EXIT_CANNOT_SERVE;
     } else {
-        code = fail(log, message);
+        code = start_failed(log, message);
     }
     analysis_pool_close(services.analyses);
     workers_stop(services.workers);
@@ -301,14 +303,14 @@ static int serve(const server_config *config, server_log *log, access_list *hold
     return code;
 }
 
-static void print_configuration(const server_config *config, const access_list *holders) {
+static void print_configuration(const server_config *config, const access_list *owners) {
     char shown[STORE_URL_BYTES];
     printf("%s, store %s, %s: good\n", config->worker ? "no listening" : config->listen,
-           store_shown(config->store, shown), access_open_to_anyone(holders) ? "open to this machine" : "by token");
+           store_shown(config->store, shown), access_open_to_anyone(owners) ? "open to this machine" : "by token");
 }
 
 int main(int argc, char **argv) {
-    static server_config config; /* some kilobytes, and one for the life of the process */
+    static server_config config; /* several KiB, used until the exit */
     char message[CONFIG_MESSAGE_BYTES];
     sigset_t awaited;
     if (!config_read(&config, argc, argv, environ, message)) {
@@ -341,22 +343,22 @@ int main(int argc, char **argv) {
         fprintf(stderr, "hameld: %s\n", message);
         return EXIT_CANNOT_SERVE;
     }
-    access_list *holders = access_open(config.tokens, message, sizeof message);
-    bool secure = holders && config.tls_cert[0];
+    access_list *owners = access_open(config.tokens, message, sizeof message);
+    bool secure = owners && config.tls_cert[0];
     tls_server *tls = secure ? tls_open(config.tls_cert, config.tls_key, message, sizeof message) : NULL;
     int code = EXIT_USAGE;
-    if (!holders || (secure && !tls)) {
+    if (!owners || (secure && !tls)) {
         fprintf(stderr, "hameld: %s\n", message);
     } else if (config.check_config) {
-        print_configuration(&config, holders);
+        print_configuration(&config, owners);
         code = EXIT_SUCCESS;
     } else {
         server_log log;
         log_init(&log, config.level, STDERR_FILENO);
-        code = serve(&config, &log, holders, tls, &forks, &awaited);
+        code = serve(&config, &log, owners, tls, &forks, &awaited);
         log_destroy(&log);
     }
-    access_close(holders);
+    access_close(owners);
     tls_close(tls);
     spawner_stop(&forks);
     return code;

@@ -1,18 +1,18 @@
-/* memory.c — see memory.h.
+/* memory.c — settings of the C library's allocator; see memory.h.
  *
- * glibc gives a block back when it was mapped by itself, or lies at the end of its heap. By default its threshold for
- * blocks of their own grows up to 32 MiB once such a block has been freed, so that the chunks of large models would stay
- * in the heaps; here it is fixed. What many small blocks leave behind in the heaps is trimmed. */
+ * glibc returns a block to the system if the block has its own mapping or is at the end of its heap. By default its
+ * threshold for mappings grows up to 32 MiB when such a block is freed, so that freed parts of large models would
+ * stay in the heaps. Here the threshold is fixed. Free space between small blocks is trimmed. */
 #include "server/memory.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <malloc.h>
 #include <stddef.h>
 
 enum {
-    ARENAS = 4,                     /* hundreds of threads would otherwise each keep freed memory to themselves */
-    OWN_MAPPING_BYTES = 512 * 1024, /* more than the ring of a stream, which comes and goes with each run */
+    ARENAS = 4, /* bound on heaps: otherwise each of hundreds of threads could keep freed memory in its own */
+    OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */
     FREE_BYTES = 32 * 1024 * 1024,
 };
 

@@ -1,4 +1,4 @@
-/* metrics.c — see metrics.h. */
+/* metrics.c — counters and their Prometheus text; see metrics.h. */
 #include "server/metrics.h"
 
 #include <dirent.h>
@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Upper bounds in seconds: from a status line to a run of minutes. */
+/* Upper bounds of the histograms' buckets in seconds: from a short reply to a run of minutes. */
 static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                               0.1,    0.25,  1,      2.5,   10,   60,    600};
-/* The last one stands for all others. */
+/* HTTP statuses that are counted separately; the last one stands for all others. */
 static const int statuses[METRIC_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 409, 410,
                                               411, 413, 415, 421, 422, 429, 431, 500, 501, 503, 507, 0};
 static const char *const kind_names[RUN_KINDS] = {"simulation", "check", "job"};
@@ -19,57 +19,57 @@ static const char *const outcome_names[RUN_OUTCOMES] = {"completed", "incomplete
 static const char *const lease_names[LEASE_ENDS] = {"own", "swept"};
 static const char *const reject_names[REJECTIONS] = {"busy", "rate", "quota", "token", "address", "answers"};
 
-static void add(atomic_uint_fast64_t *counter, double amount) {
+static void count_up(atomic_uint_fast64_t *counter, double amount) {
     if (amount > 0) atomic_fetch_add_explicit(counter, (uint_fast64_t)amount, memory_order_relaxed);
 }
 
-static uint64_t count_of(const atomic_uint_fast64_t *counter) {
+static uint64_t counter_value(const atomic_uint_fast64_t *counter) {
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void observe(metric_histogram *h, double seconds) {
+static void histogram_add(metric_histogram *h, double seconds) {
     size_t k = 0;
     while (k < METRIC_BUCKETS && seconds > bounds[k]) k++;
-    add(&h->buckets[k], 1);
-    add(&h->microseconds, seconds * 1e6);
+    count_up(&h->buckets[k], 1);
+    count_up(&h->microseconds, seconds * 1e6);
 }
 
 void metrics_request(metrics *m, size_t route, int status, double seconds) {
     size_t row = route < METRIC_ROUTES ? route : METRIC_ROUTES, column = 0;
     while (column < METRIC_STATUSES - 1 && statuses[column] != status) column++;
-    add(&m->requests[row][column], 1);
-    observe(&m->latency[row], seconds);
+    count_up(&m->requests[row][column], 1);
+    histogram_add(&m->latency[row], seconds);
 }
 
-void metrics_run(metrics *m, run_kind kind, run_outcome outcome, double steps, double rows, double seconds) {
-    add(&m->runs[kind][outcome], 1);
-    add(&m->steps, steps);
-    add(&m->rows, rows);
-    add(&m->run_microseconds, seconds * 1e6);
+void metrics_run(metrics *m, run_kind kind, run_outcome outcome, long steps, size_t rows, double seconds) {
+    count_up(&m->runs[kind][outcome], 1);
+    count_up(&m->steps, (double)steps);
+    count_up(&m->rows, (double)rows);
+    count_up(&m->run_microseconds, seconds * 1e6);
 }
 
 void metrics_commit(metrics *m, size_t changes, double seconds) {
-    observe(&m->commit, seconds);
-    add(&m->changes, (double)changes);
+    histogram_add(&m->commit, seconds);
+    count_up(&m->changes, (double)changes);
 }
 
 void metrics_reject(metrics *m, rejection reason) {
-    add(&m->rejected[reason], 1);
+    count_up(&m->rejected[reason], 1);
 }
 
 void metrics_cache(metrics *m, bool hit) {
-    add(hit ? &m->cache_hits : &m->cache_misses, 1);
+    count_up(hit ? &m->cache_hits : &m->cache_misses, 1);
 }
 
 void metrics_lease(metrics *m, lease_end end, double count) {
-    add(&m->leases[end], count);
+    count_up(&m->leases[end], count);
 }
 
 void metrics_fenced(metrics *m) {
-    add(&m->fenced, 1);
+    count_up(&m->fenced, 1);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------------------------------------- */
 
 static void family(text_buffer *out, const char *name, const char *type, const char *help) {
     text_buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -84,7 +84,7 @@ static void write_histogram(text_buffer *out, const char *name, const char *labe
     uint64_t count = 0;
     const char *comma = *label ? "," : "";
     for (size_t k = 0; k <= METRIC_BUCKETS; k++) {
-        count += count_of(&h->buckets[k]);
+        count += counter_value(&h->buckets[k]);
         if (k < METRIC_BUCKETS) {
             text_buffer_printf(out, "%s_bucket{%s%sle=\"%g\"} %llu\n", name, label, comma, bounds[k],
                                (unsigned long long)count);
@@ -93,13 +93,14 @@ static void write_histogram(text_buffer *out, const char *name, const char *labe
         }
     }
     const char *open = *label ? "{" : "", *close = *label ? "}" : "";
-    text_buffer_printf(out, "%s_sum%s%s%s %.6f\n", name, open, label, close, 1e-6 * (double)count_of(&h->microseconds));
+    text_buffer_printf(out, "%s_sum%s%s%s %.6f\n", name, open, label, close,
+                       1e-6 * (double)counter_value(&h->microseconds));
     text_buffer_printf(out, "%s_count%s%s%s %llu\n", name, open, label, close, (unsigned long long)count);
 }
 
 static uint64_t requests_of(const metrics *m, size_t row) {
     uint64_t count = 0;
-    for (size_t k = 0; k < METRIC_STATUSES; k++) count += count_of(&m->requests[row][k]);
+    for (size_t k = 0; k < METRIC_STATUSES; k++) count += counter_value(&m->requests[row][k]);
     return count;
 }
 
@@ -111,7 +112,7 @@ static void write_requests(const metrics *m, name_function *route_name, text_buf
     for (size_t row = 0; row <= METRIC_ROUTES; row++) {
         const char *route = row < METRIC_ROUTES ? route_name(row, name, sizeof name) : "none";
         for (size_t k = 0; route && k < METRIC_STATUSES; k++) {
-            uint64_t count = count_of(&m->requests[row][k]);
+            uint64_t count = counter_value(&m->requests[row][k]);
             if (count == 0) continue;
             text_buffer_printf(out, "hamel_http_requests_total{route=\"%s\",status=\"%d\"} %llu\n", route, statuses[k],
                                (unsigned long long)count);
@@ -131,14 +132,14 @@ static void write_runs(const metrics *m, text_buffer *out) {
     for (size_t k = 0; k < RUN_KINDS; k++) {
         for (size_t o = 0; o < RUN_OUTCOMES; o++) {
             text_buffer_printf(out, "hamel_runs_total{kind=\"%s\",outcome=\"%s\"} %llu\n", kind_names[k],
-                               outcome_names[o], (unsigned long long)count_of(&m->runs[k][o]));
+                               outcome_names[o], (unsigned long long)counter_value(&m->runs[k][o]));
         }
     }
     metrics_write_value(out, "hamel_run_steps_total", "counter", "Integration steps of ended runs.",
-                        (double)count_of(&m->steps));
-    metrics_write_value(out, "hamel_run_rows_total", "counter", "Rows of ended runs.", (double)count_of(&m->rows));
+                        (double)counter_value(&m->steps));
+    metrics_write_value(out, "hamel_run_rows_total", "counter", "Rows of ended runs.", (double)counter_value(&m->rows));
     metrics_write_value(out, "hamel_run_seconds_total", "counter", "Wall time of ended runs.",
-                        1e-6 * (double)count_of(&m->run_microseconds));
+                        1e-6 * (double)counter_value(&m->run_microseconds));
 }
 
 void metrics_write(const metrics *m, name_function *route_name, text_buffer *out) {
@@ -146,30 +147,30 @@ void metrics_write(const metrics *m, name_function *route_name, text_buffer *out
     write_runs(m, out);
     family(out, "hamel_store_commit_seconds", "histogram", "Transactions of the job store.");
     write_histogram(out, "hamel_store_commit_seconds", "", &m->commit);
-    metrics_write_value(out, "hamel_store_changes_total", "counter", "Changes made in those transactions.",
-                        (double)count_of(&m->changes));
+    metrics_write_value(out, "hamel_store_changes_total", "counter", "Changes made in transactions of the job store.",
+                        (double)counter_value(&m->changes));
     family(out, "hamel_leases_lost_total", "counter",
-           "Leases on a shared store that ran out: of this daemon, or of others and swept by it.");
+           "Leases on a shared store that ended, by owner: this daemon, or another daemon whose jobs it requeued.");
     for (size_t k = 0; k < LEASE_ENDS; k++) {
         text_buffer_printf(out, "hamel_leases_lost_total{whose=\"%s\"} %llu\n", lease_names[k],
-                           (unsigned long long)count_of(&m->leases[k]));
+                           (unsigned long long)counter_value(&m->leases[k]));
     }
     metrics_write_value(out, "hamel_runs_fenced_total", "counter",
-                        "Runs whose rows or end were refused: the job was forgotten, or is another daemon's.",
-                        (double)count_of(&m->fenced));
-    family(out, "hamel_rejected_total", "counter", "Requests turned away before their handler, by reason.");
+                        "Runs whose rows or end were refused: the job was deleted, or assigned to another daemon.",
+                        (double)counter_value(&m->fenced));
+    family(out, "hamel_rejected_total", "counter", "Requests rejected before their handler, by reason.");
     for (size_t k = 0; k < REJECTIONS; k++) {
         text_buffer_printf(out, "hamel_rejected_total{reason=\"%s\"} %llu\n", reject_names[k],
-                           (unsigned long long)count_of(&m->rejected[k]));
+                           (unsigned long long)counter_value(&m->rejected[k]));
     }
-    metrics_write_value(out, "hamel_cache_hits_total", "counter", "Descriptions whose model was at hand.",
-                        (double)count_of(&m->cache_hits));
-    metrics_write_value(out, "hamel_cache_misses_total", "counter", "Descriptions that had to be derived.",
-                        (double)count_of(&m->cache_misses));
+    metrics_write_value(out, "hamel_cache_hits_total", "counter", "Descriptions whose model was in the cache.",
+                        (double)counter_value(&m->cache_hits));
+    metrics_write_value(out, "hamel_cache_misses_total", "counter", "Descriptions that were derived.",
+                        (double)counter_value(&m->cache_misses));
 }
 
 static double resident_bytes(void) {
-    char line[128] = ""; /* pages: the whole, then the resident part */
+    char line[128] = ""; /* statm in pages: total size, then resident size */
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file) return 0;
     bool got = fgets(line, sizeof line, file) != NULL;
@@ -183,7 +184,7 @@ static double open_descriptors(void) {
     double count = 0;
     while (list && readdir(list)) count++;
     if (list) closedir(list);
-    return count > 3 ? count - 3 : 0; /* `.`, `..` and the one that reads the list */
+    return count > 3 ? count - 3 : 0; /* 3: `.`, `..` and the descriptor of this directory */
 }
 
 void metrics_write_process(text_buffer *out) {

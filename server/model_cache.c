@@ -1,12 +1,11 @@
-/* model_cache.c — see model_cache.h. One lock and one list, the most recently used first: there are at most some hundred
- * entries, and looking through their hashes costs less than parsing the description does. Nothing is derived under the
- * lock.
+/* model_cache.c — cache of derived models; see model_cache.h. One lock guards one list, most recently used entry first.
+ * The list has at most some hundred entries, and comparing all their hashes takes less time than parsing a description.
+ * Models are derived without the lock.
  *
- * An entry also remembers the hashes of some bodies as they were sent, so that one that comes again byte for byte is
- * not even parsed. */
+ * An entry also records the hashes of some bodies as sent, so that an identical body need not be parsed. */
 #include "server/model_cache.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <nettle/sha2.h>
 #include <pthread.h>
@@ -14,7 +13,7 @@
 #include <string.h>
 
 enum { HASH_BYTES = 32, BODIES = 4, ENTRIES_MAX = 512 };
-#define LOOK_SECONDS 0.05 /* how often a waiter looks whether it is still wanted */
+#define LOOK_SECONDS 0.05 /* interval of polls of a waiting request's budget */
 
 typedef struct hash {
     uint8_t bytes[HASH_BYTES];
@@ -22,11 +21,11 @@ typedef struct hash {
 
 struct cache_entry {
     hash canonical, bodies[BODIES];
-    size_t body_count;  /* ever noted; the last BODIES are kept */
-    hamel_model *model; /* NULL: being derived */
-    bool failed;        /* the derivation ended without a model: out of the list, gone with its last holder */
-    size_t bytes, holders;
-    access_holder *user; /* who is charged for it while it is in use; NULL: nobody */
+    size_t body_count;  /* bodies recorded so far; the last BODIES are kept */
+    hamel_model *model; /* NULL while it is being derived */
+    bool failed;        /* the derivation failed: the entry is not in the list and is freed with its last reference */
+    size_t bytes, references;
+    token_owner *user; /* charged while the model is in use; NULL: nobody */
     cache_entry *previous, *next;
 };
 
@@ -38,7 +37,7 @@ struct model_cache {
     pthread_mutex_t lock;
     pthread_cond_t derived;
     cache_entry *first, *last;
-    size_t count, bytes; /* of what is in the list */
+    size_t count, bytes; /* totals of the entries in the list */
     size_t used;         /* bytes of models in use */
     size_t deriving;
 };
@@ -50,7 +49,7 @@ model_cache *model_cache_open(const api_limits *limits, metrics *counters, const
     c->metrics = counters;
     c->bounds = *bounds;
     pthread_mutex_init(&c->lock, NULL);
-    stamp_condition_init(&c->derived);
+    clock_condition_init(&c->derived);
     return c;
 }
 
@@ -96,17 +95,17 @@ static hash hash_of(const char *bytes, size_t length) {
     return out;
 }
 
-static bool same(const hash *a, const hash *b) {
+static bool same_hash(const hash *a, const hash *b) {
     return memcmp(a->bytes, b->bytes, HASH_BYTES) == 0;
 }
 
-/* Takes what nobody holds off the end of the list, until the rest is within its bounds. The chain is to be destroyed
- * without the lock. */
+/* Removes unused entries from the end of the list until the list is within its bounds. Returns the removed entries; the
+ * caller destroys them after releasing the lock. */
 static cache_entry *take_surplus(model_cache *c) {
     cache_entry *surplus = NULL;
     for (cache_entry *e = c->last, *before; e && (c->bytes > c->bounds.kept || c->count > ENTRIES_MAX); e = before) {
         before = e->previous;
-        if (e->holders > 0) continue;
+        if (e->references > 0) continue;
         unlink_entry(c, e);
         e->next = surplus;
         surplus = e;
@@ -122,12 +121,12 @@ static void destroy_chain(cache_entry *e) {
     }
 }
 
-/* ---- with the lock held ----------------------------------------------------------------------------------------- */
+/* ---- functions called with the lock held ------------------------------------------------------------------------ */
 
 static cache_entry *find_body(const model_cache *c, const hash *body) {
     for (cache_entry *e = c->first; e; e = e->next) {
         for (size_t k = 0; k < BODIES && k < e->body_count; k++) {
-            if (same(&e->bodies[k], body)) return e;
+            if (same_hash(&e->bodies[k], body)) return e;
         }
     }
     return NULL;
@@ -135,7 +134,7 @@ static cache_entry *find_body(const model_cache *c, const hash *body) {
 
 static cache_entry *find_canonical(const model_cache *c, const hash *canonical) {
     cache_entry *e = c->first;
-    while (e && !same(&e->canonical, canonical)) e = e->next;
+    while (e && !same_hash(&e->canonical, canonical)) e = e->next;
     return e;
 }
 
@@ -143,8 +142,8 @@ static void note_body(cache_entry *e, const hash *body) {
     e->bodies[e->body_count++ % BODIES] = *body;
 }
 
-/* Models in use are charged to the one who took them first. */
-static void charge(model_cache *c, cache_entry *e, access_holder *user) {
+/* Charges a model in use to its first user. */
+static void charge_entry(model_cache *c, cache_entry *e, token_owner *user) {
     e->user = user;
     c->used += e->bytes;
     if (user) user->model_bytes += e->bytes;
@@ -155,37 +154,36 @@ static void uncharge(model_cache *c, cache_entry *e) {
     if (e->user) e->user->model_bytes -= e->bytes;
 }
 
-/* Whoever takes no more than is left to others leaves one part of n + 1 free when n do so. */
+/* An owner may use as much as remains free, so if n owners use their maximum, 1/(n + 1) is free. */
 static bool leaves_enough(size_t own, size_t all, size_t most) {
     return most == 0 || (all < most && (own == 0 || own < most - all));
 }
 
-static void use(model_cache *c, cache_entry *e, access_holder *user) {
-    if (e->holders++ == 0) charge(c, e, user);
+static void use(model_cache *c, cache_entry *e, token_owner *user) {
+    if (e->references++ == 0) charge_entry(c, e, user);
     unlink_entry(c, e);
     link_first(c, e);
 }
 
-/* Waits until the entry, which the caller holds, has a model or has failed. False when the caller's budget has ended. Who
- * derives may need the caller's slot. */
+/* Waits until the entry has a model or has failed; the caller has a reference to it. Returns false if the caller's
+ * budget has ended. Releases the caller's CPU slot, which the deriving thread may need. */
 static bool wait_for_model(model_cache *c, const cache_entry *e, budget *b) {
     while (!e->model && !e->failed) {
-        budget_leave_slot(b);
+        budget_release_slot(b);
         if (hamel_ask(&b->poll) != HAMEL_OK) return false;
-        struct timespec until = stamp_deadline(LOOK_SECONDS);
-        pthread_cond_timedwait(&c->derived, &c->lock, &until);
+        clock_wait(&c->derived, &c->lock, LOOK_SECONDS);
     }
     return true;
 }
 
-/* Lets go of an entry; what is to be destroyed then. */
+/* Releases a reference. Returns the entries that the caller must destroy. */
 static cache_entry *let_go(model_cache *c, cache_entry *e) {
-    if (--e->holders == 0) uncharge(c, e);
+    if (--e->references == 0) uncharge(c, e);
     if (!e->failed) return take_surplus(c);
-    return e->holders == 0 ? e : NULL;
+    return e->references == 0 ? e : NULL;
 }
 
-/* ---- taking ----------------------------------------------------------------------------------------------------- */
+/* ---- acquire ---------------------------------------------------------------------------------------------------- */
 
 static bool canonical_of(const model_cache *c, const char *body, size_t length, hash *out) {
     json_fault fault;
@@ -198,7 +196,7 @@ static bool canonical_of(const model_cache *c, const char *body, size_t length, 
     return true;
 }
 
-static bool fail(api_failure *failure, hamel_status status) {
+static bool fail_with(api_failure *failure, hamel_status status) {
     failure->http = api_status_http(status);
     failure->exit_code = api_status_exit(status);
     failure->problem =
@@ -206,21 +204,21 @@ static bool fail(api_failure *failure, hamel_status status) {
     return false;
 }
 
-/* Derivations take turns, so all that have begun hold their memory. Waits for a place; false when the budget has ended. */
+/* Waits until another derivation may begin; returns false if the budget has ended. Derivations take turns on the CPU
+ * slots, so all of them hold memory at the same time. */
 static bool take_place(model_cache *c, budget *b) {
-    bool computes = b->turn.held, wanted = true;
-    access_holder *holder = b->holder;
+    bool computes = b->slot.held, wanted = true;
+    token_owner *owner = b->owner;
     pthread_mutex_lock(&c->lock);
-    while (!leaves_enough(holder ? holder->derivations : 0, c->deriving, c->bounds.derivations)) {
-        budget_leave_slot(b);
+    while (!leaves_enough(owner ? owner->derivations : 0, c->deriving, c->bounds.derivations)) {
+        budget_release_slot(b);
         wanted = hamel_ask(&b->poll) == HAMEL_OK;
         if (!wanted) break;
-        struct timespec until = stamp_deadline(LOOK_SECONDS);
-        pthread_cond_timedwait(&c->derived, &c->lock, &until);
+        clock_wait(&c->derived, &c->lock, LOOK_SECONDS);
     }
     if (wanted) {
         c->deriving++;
-        if (holder) holder->derivations++;
+        if (owner) owner->derivations++;
     }
     pthread_mutex_unlock(&c->lock);
     if (computes) budget_take_slot(b);
@@ -230,33 +228,31 @@ static bool take_place(model_cache *c, budget *b) {
 static void leave_place(model_cache *c, budget *b) {
     pthread_mutex_lock(&c->lock);
     c->deriving--;
-    if (b->holder) b->holder->derivations--;
+    if (b->owner) b->owner->derivations--;
     pthread_mutex_unlock(&c->lock);
 }
 
 static bool may_use_more(model_cache *c, const budget *b) {
     pthread_mutex_lock(&c->lock);
-    bool may = b->is_job || leaves_enough(b->holder ? b->holder->model_bytes : 0, c->used, c->bounds.used);
+    bool may = b->is_job || leaves_enough(b->owner ? b->owner->model_bytes : 0, c->used, c->bounds.used);
     pthread_mutex_unlock(&c->lock);
     return may;
 }
 
-static void refuse(model_cache *c, api_failure *failure) {
-    static const char detail[] =
-        "the models of other requests use all memory that is allowed for them; retry when some "
-        "have ended";
+static void refuse_for_memory(model_cache *c, api_failure *failure) {
+    static const char detail[] = "models of other requests use all memory allowed by --models; retry shortly";
     metrics_reject(c->metrics, REJECT_BUSY);
     *failure = (api_failure){.http = 503, .exit_code = api_status_exit(HAMEL_NO_MEMORY)};
     failure->problem = api_problem_plain(503, "busy", "Busy", detail, NULL);
 }
 
-/* Within the bounds of all models: NULL with *failure filled. What those who wait for a place will use is not yet known, so
- * whether there is room is asked once there is one. */
-static hamel_model *prepare(model_cache *c, const char *body, size_t length, budget *b, const char *file,
-                            api_failure *failure) {
+/* Derives a model within the bounds of all models. On failure returns NULL and fills *failure. The size of models being
+ * derived is not known in advance, so the bound is checked after the wait. */
+static hamel_model *derive_within_bounds(model_cache *c, const char *body, size_t length, budget *b, const char *file,
+                                         api_failure *failure) {
     hamel_model *model = NULL;
     if (!take_place(c, b)) {
-        fail(failure, HAMEL_CANCELED);
+        fail_with(failure, HAMEL_CANCELED);
         return NULL;
     }
     if (may_use_more(c, b)) {
@@ -264,16 +260,16 @@ static hamel_model *prepare(model_cache *c, const char *body, size_t length, bud
         model = api_prepare(body, length, NULL, 0, &c->limits, &b->poll, file, failure);
         budget_derive(b, false);
     } else {
-        refuse(c, failure);
+        refuse_for_memory(c, failure);
     }
     leave_place(c, b);
     return model;
 }
 
-/* The caller has made the entry and derives for all who wait for it. */
-static bool derive(model_cache *c, cache_entry *e, const char *body, size_t length, budget *b, const char *file,
-                   api_failure *failure) {
-    hamel_model *model = prepare(c, body, length, b, file, failure);
+/* Derives the model of an entry that the caller has added, and wakes all requests that wait for it. */
+static bool derive_entry(model_cache *c, cache_entry *e, const char *body, size_t length, budget *b, const char *file,
+                         api_failure *failure) {
+    hamel_model *model = derive_within_bounds(c, body, length, b, file, failure);
     cache_entry *gone = NULL;
     pthread_mutex_lock(&c->lock);
     unlink_entry(c, e);
@@ -281,7 +277,7 @@ static bool derive(model_cache *c, cache_entry *e, const char *body, size_t leng
     e->failed = !model;
     if (model) {
         e->bytes = hamel_model_bytes(model);
-        charge(c, e, b->holder);
+        charge_entry(c, e, b->owner);
         link_first(c, e);
     } else {
         gone = let_go(c, e);
@@ -294,10 +290,10 @@ static bool derive(model_cache *c, cache_entry *e, const char *body, size_t leng
 
 typedef enum found { FOUND_MODEL, FOUND_FAILURE, FOUND_NOTHING, FOUND_CANCELED } found;
 
-/* With the lock held, which is given up while waiting: an entry that is there already. */
+/* Uses an existing entry. The caller holds the lock, which is released while waiting. */
 static found take_existing(model_cache *c, cache_entry *e, const hash *body, budget *b, cache_entry **gone) {
     if (!e) return FOUND_NOTHING;
-    use(c, e, b->holder);
+    use(c, e, b->owner);
     bool wanted = wait_for_model(c, e, b);
     if (wanted && e->model) {
         if (body) note_body(e, body);
@@ -307,27 +303,27 @@ static found take_existing(model_cache *c, cache_entry *e, const hash *body, bud
     return wanted ? FOUND_FAILURE : FOUND_CANCELED;
 }
 
-static cache_entry *add_entry(model_cache *c, const hash *canonical, const hash *body) {
+static cache_entry *add_model_entry(model_cache *c, const hash *canonical, const hash *body) {
     cache_entry *e = calloc(1, sizeof *e);
     if (!e) return NULL;
     e->canonical = *canonical;
-    e->holders = 1;
+    e->references = 1;
     note_body(e, body);
     link_first(c, e);
     return e;
 }
 
-/* One attempt: FOUND_NOTHING leaves *entry to be derived by the caller, NULL without memory. */
-static found look_up(model_cache *c, const hash *body, const hash *canonical, budget *b, cache_entry **entry) {
+/* Searches once. After FOUND_NOTHING the caller must derive *entry, which is NULL if out of memory. */
+static found find_model(model_cache *c, const hash *body, const hash *canonical, budget *b, cache_entry **entry) {
     cache_entry *gone = NULL;
-    bool computes = b->turn.held;
+    bool computes = b->slot.held;
     pthread_mutex_lock(&c->lock);
     *entry = canonical ? find_canonical(c, canonical) : find_body(c, body);
     found result = take_existing(c, *entry, canonical ? body : NULL, b, &gone);
-    if (result == FOUND_NOTHING && canonical) *entry = add_entry(c, canonical, body);
+    if (result == FOUND_NOTHING && canonical) *entry = add_model_entry(c, canonical, body);
     pthread_mutex_unlock(&c->lock);
     destroy_chain(gone);
-    if (computes) budget_take_slot(b); /* without the lock: there may be a line */
+    if (computes) budget_take_slot(b); /* called without the lock, since it may wait */
     return result;
 }
 
@@ -336,17 +332,18 @@ bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b
     cache_entry *entry = NULL;
     hash as_sent = hash_of(body, length), canonical;
     *out = (model_lease){0};
-    found result = look_up(c, &as_sent, NULL, b, &entry);
+    found result = find_model(c, &as_sent, NULL, b, &entry);
     if (result == FOUND_NOTHING || result == FOUND_FAILURE) {
-        /* What is no JSON has no canonical form: the derivation tells the fault. */
+        /* Invalid JSON has no canonical form; the derivation reports the error. */
         if (!canonical_of(c, body, length, &canonical)) canonical = as_sent;
-        do result = look_up(c, &as_sent, &canonical, b, &entry);
-        while (result == FOUND_FAILURE); /* another's derivation has failed: it may have been canceled */
+        do result = find_model(c, &as_sent, &canonical, b, &entry);
+        while (result ==
+               FOUND_FAILURE); /* retry: the derivation of another request failed, perhaps by being canceled */
     }
     metrics_cache(c->metrics, result == FOUND_MODEL);
-    if (result == FOUND_CANCELED) return fail(failure, HAMEL_CANCELED);
-    if (!entry) return fail(failure, HAMEL_NO_MEMORY);
-    if (result == FOUND_NOTHING && !derive(c, entry, body, length, b, file, failure)) return false;
+    if (result == FOUND_CANCELED) return fail_with(failure, HAMEL_CANCELED);
+    if (!entry) return fail_with(failure, HAMEL_NO_MEMORY);
+    if (result == FOUND_NOTHING && !derive_entry(c, entry, body, length, b, file, failure)) return false;
     *out = (model_lease){.model = entry->model, .known = result == FOUND_MODEL, .entry = entry};
     return true;
 }

@@ -1,9 +1,9 @@
-/* model_cache.h — models that have been derived, for whoever sends an equal description.
+/* model_cache.h — a cache of derived models, shared by requests with equal descriptions.
  *
- * Descriptions are equal when their canonical JSON is: white space, the order of keys and the notation of numbers do not
- * matter. Equal ones that arrive together are derived once, and the others wait. Models are immutable and shared; each
- * holder has a lease. What nobody holds is kept, the most recently used first, within a bound of bytes. Failures are not
- * kept. */
+ * Two descriptions are equal if their canonical JSON is equal: white space, the order of keys and the notation of
+ * numbers do not matter. If equal descriptions arrive at the same time, one request derives the model and the others
+ * wait. Models are immutable and shared; each user has a lease. Unused models are kept within a bound of bytes, the
+ * least recently used are dropped first. Failures are not cached. */
 #ifndef HAMEL_SERVER_MODEL_CACHE_H
 #define HAMEL_SERVER_MODEL_CACHE_H
 
@@ -15,25 +15,24 @@ typedef struct model_cache model_cache;
 typedef struct cache_entry cache_entry;
 
 typedef struct model_lease {
-    const hamel_model *model; /* NULL: none */
-    bool known;               /* it had been derived before */
+    const hamel_model *model; /* NULL if there is no lease */
+    bool known;               /* the model was in the cache */
     cache_entry *entry;
 } model_lease;
 
-/* What all models together may take. A token owner has no more of the last two than is left to others, so that one who
- * comes later finds some. */
+/* Bounds on all models together. Of the last two, a token owner gets at most as much as remains free for others. */
 typedef struct model_bounds {
-    size_t kept; /* bytes of models; 0: none is kept, but those that arrive together still share */
-    size_t used; /* bytes of models in use, above which requests are refused; jobs, which are few, are not. 0: any */
-    size_t derivations; /* at the same time, each with the memory that `limits` allows; others wait. 0: any number */
+    size_t kept;        /* bytes of unused models; 0: no cache, but simultaneous requests still share a model */
+    size_t used;        /* bytes of models in use; requests beyond it are refused, jobs are not. 0: no bound */
+    size_t derivations; /* simultaneous derivations, each with the memory that `limits` allows; 0: no bound */
 } model_bounds;
 
-/* NULL without memory. The limits are those of all derivations. */
+/* Returns NULL if out of memory. `limits` apply to each derivation. */
 model_cache *model_cache_open(const api_limits *limits, metrics *counters, const model_bounds *bounds);
-void model_cache_close(model_cache *c); /* when there are no leases left */
+void model_cache_close(model_cache *c); /* after the last lease has been released */
 
-/* The model of body[length], derived if need be within the budget, whose slot is given up while another derives it. False
- * with *failure filled; also when the budget ends. */
+/* Acquires the model of body[length]; derives it within the budget if it is not cached. Releases the CPU slot while
+ * another request derives it. On failure, or if the budget ends, returns false and fills *failure. */
 bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
                       api_failure *failure);
 void model_cache_release(model_cache *c, model_lease *lease); /* no-op without a model */

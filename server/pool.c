@@ -1,4 +1,4 @@
-/* pool.c — see pool.h. One lock guards everything; tasks wait in a ring of fixed size. */
+/* pool.c — thread pool; see pool.h. One lock guards all data; tasks wait in a ring of fixed size. */
 #include "server/pool.h"
 
 #include "engine/hamel.h"
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Deriving and integrating keep their data on the heap; sanitizers pad the frames of what is left. */
+/* Small, since derivations and integrations keep their data on the heap; large enough for the frames of sanitizers. */
 enum { STACK_BYTES = 2 * 1024 * 1024 };
 
 typedef struct pool_task {
@@ -29,7 +29,7 @@ pool *pool_open(size_t threads, size_t queued) {
     pool *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->thread_limit = threads;
-    p->capacity = queued + threads; /* a task that a thread is about to take still stands in the ring */
+    p->capacity = queued + threads; /* + threads: a task stays in the ring until its new thread takes it */
     p->threads = calloc(threads, sizeof *p->threads);
     p->queue = calloc(p->capacity, sizeof *p->queue);
     if (!p->threads || !p->queue) {
@@ -43,7 +43,7 @@ pool *pool_open(size_t threads, size_t queued) {
     return p;
 }
 
-static void *serve(void *context) {
+static void *run_tasks(void *context) {
     pool *p = context;
     pthread_setname_np(pthread_self(), "hamel-pool");
     pthread_mutex_lock(&p->lock);
@@ -70,7 +70,7 @@ static bool start_thread(pool *p) {
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0) return false;
     bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                   pthread_create(&p->threads[p->thread_count], &attributes, serve, p) == 0;
+                   pthread_create(&p->threads[p->thread_count], &attributes, run_tasks, p) == 0;
     pthread_attr_destroy(&attributes);
     if (started) p->thread_count++;
     return started;

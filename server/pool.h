@@ -1,7 +1,8 @@
-/* pool.h — threads that run tasks in the order they were given.
+/* pool.h — thread pool that runs tasks in the order of their submission.
  *
- * Threads are started when a task finds no idle one, up to a limit, and stay. The queue is bounded: a full one refuses,
- * and the caller answers 503. Stacks are small and fixed (nothing in the house recurses on a client's data). */
+ * If no thread is idle, a new task starts one, up to a limit; threads are kept until the pool is closed. If the queue
+ * is full, the task is refused and the caller replies 503. Stacks are small, since no recursion depends on the data of
+ * a client. */
 #ifndef HAMEL_SERVER_POOL_H
 #define HAMEL_SERVER_POOL_H
 
@@ -10,15 +11,15 @@
 
 typedef struct pool pool;
 
-pool *pool_open(size_t threads, size_t queued); /* NULL without memory */
+pool *pool_open(size_t threads, size_t queued); /* NULL if out of memory */
 
-/* Runs task(argument) on a thread of the pool some time later. False when the queue is full or the pool is closing. */
+/* Queues task(argument) for a thread of the pool. Returns false if the queue is full or the pool is closing. */
 bool pool_give(pool *p, void (*task)(void *argument), void *argument);
 
-/* Tasks that wait or run now. */
+/* Returns the number of queued and running tasks. */
 size_t pool_load(pool *p);
 
-/* Runs what was given, then ends the threads. Whoever wants that soon cancels the tasks first. */
+/* Runs the queued tasks, then ends the threads. To return soon, the caller cancels the tasks first. */
 void pool_close(pool *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* regular_file.c — see regular_file.h. */
+/* regular_file.c — reads a regular file; see regular_file.h. */
 #include "server/regular_file.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool can_be_read(int file, size_t most, char why[FILE_REASON_BYTES]) {
     return !reason;
 }
 
-/* The size may change while the file is read: `most` bounds it in any case. */
+/* Reads at most `most` bytes, even if the file grows meanwhile. */
 static char *read_bytes(int file, size_t most, size_t *length, char why[FILE_REASON_BYTES]) {
     char *text = malloc(most + 1);
     ssize_t n = text ? 1 : -1;
@@ -47,7 +47,8 @@ static char *read_bytes(int file, size_t most, size_t *length, char why[FILE_REA
 }
 
 char *regular_file_read(const char *path, size_t most, size_t *length, char why[FILE_REASON_BYTES]) {
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* O_NONBLOCK: a FIFO without a writer */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY |
+                              O_CLOEXEC); /* O_NONBLOCK: opening a FIFO without a writer must not block */
     if (file < 0) {
         snprintf(why, FILE_REASON_BYTES, "%s", strerror(errno));
         return NULL;

@@ -1,7 +1,7 @@
-/* confine.c — see confine.h. What is listed is what the daemon, the C library, SQLite, libpq, libmicrohttpd and GnuTLS ask
- * for; a call that a machine does not have is left out by libseccomp. The tests of the daemon run confined to this list,
- * and end with it where it is left. */
-#include "server/confine.h"
+/* seccomp.c — filter of system calls; see seccomp.h. The lists contain the calls of the daemon, the C library, SQLite,
+ * libpq, libmicrohttpd and GnuTLS. libseccomp omits calls that an architecture does not have. The tests run the daemon
+ * with SECCOMP_KILL, so a call that is missing here ends it. */
+#include "server/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41 /* the C library names memory by it */
+#define PR_SET_VMA 0x53564d41 /* the C library names memory mappings with it */
 #endif
 
 /* clang-format off */
-/* What every program calls: memory, its open files, signals, time. */
+/* Calls of every program: memory, open descriptors, signals, time. */
 static const int computing[] = {
     SCMP_SYS(brk), SCMP_SYS(madvise), SCMP_SYS(mremap), SCMP_SYS(munmap),
     SCMP_SYS(close), SCMP_SYS(fcntl), SCMP_SYS(fstat), SCMP_SYS(ftruncate), SCMP_SYS(newfstatat), SCMP_SYS(read),
@@ -43,21 +43,21 @@ static const int serving[] = {
     SCMP_SYS(openat), SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
     SCMP_SYS(readv), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(stat), SCMP_SYS(statfs), SCMP_SYS(statx),
     SCMP_SYS(umask), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
-    /* sockets, and waiting for them */
+    /* sockets and polling */
     SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(bind), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
     SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_wait), SCMP_SYS(eventfd2), SCMP_SYS(getpeername), SCMP_SYS(getsockname),
     SCMP_SYS(getsockopt), SCMP_SYS(listen), SCMP_SYS(pipe2), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvmsg),
     SCMP_SYS(sendmmsg), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt), SCMP_SYS(shutdown),
-    /* threads, signals, the end of the spawner (spawner.c) */
+    /* threads, signals, and waiting for the spawner (spawner.c) */
     SCMP_SYS(rseq), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(set_robust_list), SCMP_SYS(sigaltstack), SCMP_SYS(wait4),
-    /* who and where */
+    /* user ids and system name */
     SCMP_SYS(getegid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getuid), SCMP_SYS(uname),
 };
 /* clang-format on */
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* A call that is allowed when its arguments, counted from 0, are these; `mask` picks the bits that count. */
+/* Call that is allowed if (argument & mask) == value; arguments are numbered from 0. */
 typedef struct condition {
     int call;
     unsigned argument;
@@ -88,7 +88,7 @@ static int allow_computing(scmp_filter_ctx filter) {
     const condition conditions[] = {
         {SCMP_SYS(mmap), 2, both, 0},          {SCMP_SYS(mmap), 2, both, PROT_WRITE},
         {SCMP_SYS(mprotect), 2, PROT_EXEC, 0}, {SCMP_SYS(prctl), 0, word, PR_SET_VMA},
-        {SCMP_SYS(prlimit64), 2, whole, 0}, /* looking */
+        {SCMP_SYS(prlimit64), 2, whole, 0}, /* new limit NULL: only reads limits */
     };
     int failed = allow_all(filter, computing, COUNT(computing));
     return failed ? failed : allow_each(filter, conditions, COUNT(conditions));
@@ -96,71 +96,71 @@ static int allow_computing(scmp_filter_ctx filter) {
 
 static int allow_serving(scmp_filter_ctx filter) {
     const condition conditions[] = {
-        {SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD}, /* threads, no processes */
+        {SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD}, /* may start threads but not processes */
         {SCMP_SYS(socket), 0, word, AF_INET},
         {SCMP_SYS(socket), 0, word, AF_INET6},
         {SCMP_SYS(socket), 0, word, AF_UNIX},
-        {SCMP_SYS(tgkill), 0, word, (scmp_datum_t)getpid()}, /* abort and raise */
+        {SCMP_SYS(tgkill), 0, word, (scmp_datum_t)getpid()}, /* for abort() and raise() */
         {SCMP_SYS(prctl), 0, word, PR_SET_NAME},
         {SCMP_SYS(ioctl), 1, word, FIONBIO},
-        {SCMP_SYS(ioctl), 1, word, FIONREAD}, /* the resolver of names */
+        {SCMP_SYS(ioctl), 1, word, FIONREAD}, /* used by the host name resolver */
     };
     int failed = allow_all(filter, serving, COUNT(serving));
     return failed ? failed : allow_each(filter, conditions, COUNT(conditions));
 }
 
-/* The limit of each analysis (analysis_process.c); other limits cannot be changed. */
+/* Allows changing the limit of processor time (analysis_process.c), and no other limit. */
 static int allow_cpu_limit(scmp_filter_ctx filter) {
     const condition limit = {SCMP_SYS(prlimit64), 1, word, RLIMIT_CPU};
     return allow(filter, &limit);
 }
 
-/* memfd_create and an executable mapping of it: engine/compile/executable.c. */
+/* Allows memfd_create and an executable mapping of such a file, as engine/compile/executable.c needs them. */
 static int allow_code(scmp_filter_ctx filter) {
     const condition executable = {SCMP_SYS(mmap), 2, PROT_WRITE | PROT_EXEC, PROT_EXEC};
     int failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(memfd_create), 0);
     return failed ? failed : allow(filter, &executable);
 }
 
-static int fill(scmp_filter_ctx filter, bool kills, bool serves, unsigned keeps) {
+static int add_rules(scmp_filter_ctx filter, bool kills, bool serves, unsigned keeps) {
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-    if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
+    if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree instead of a list */
     if (!failed) failed = allow_computing(filter);
     if (!failed) failed = serves ? allow_serving(filter) : allow_cpu_limit(filter);
     if (!failed && (keeps & KEEP_CODE)) failed = allow_code(filter);
     if (!failed && (keeps & KEEP_CONNECT)) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(connect), 0);
-    /* Its arguments lie in memory, which a filter cannot read. The C library takes clone where it is not known. */
+    /* A filter cannot read the arguments of clone3, which are in memory. After ENOSYS the C library uses clone. */
     if (!failed && kills) failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     return failed;
 }
 
-static bool refuse(char *message, size_t room, int reason) {
-    snprintf(message, room, "--seccomp: the system takes no filter: %s", strerror(reason));
+static bool refuse_filter(char *message, size_t room, int reason) {
+    snprintf(message, room, "--seccomp: cannot install the filter: %s", strerror(reason));
     return false;
 }
 
-/* Filled, or NULL with a message; to be released by seccomp_release. */
-static scmp_filter_ctx make(confinement how, bool serves, unsigned keeps, char *message, size_t room) {
-    bool kills = how == CONFINE_KILL;
+/* Returns a complete filter, to be released by seccomp_release; on failure NULL with a message. */
+static scmp_filter_ctx make_filter(seccomp_mode how, bool serves, unsigned keeps, char *message, size_t room) {
+    bool kills = how == SECCOMP_KILL;
     scmp_filter_ctx filter = seccomp_init(kills ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(ENOSYS));
-    int failed = filter ? fill(filter, kills, serves, keeps) : -ENOTSUP;
+    int failed = filter ? add_rules(filter, kills, serves, keeps) : -ENOTSUP;
     if (!failed) return filter;
     seccomp_release(filter);
-    refuse(message, room, -failed);
+    refuse_filter(message, room, -failed);
     return NULL;
 }
 
-bool confine(confinement how, unsigned keeps, char *message, size_t room) {
-    if (how == CONFINE_OFF) return true;
-    scmp_filter_ctx filter = make(how, true, keeps, message, room);
+bool seccomp_install(seccomp_mode how, unsigned keeps, char *message, size_t room) {
+    if (how == SECCOMP_OFF) return true;
+    scmp_filter_ctx filter = make_filter(how, true, keeps, message, room);
     if (!filter) return false;
     int failed = seccomp_load(filter);
     seccomp_release(filter);
-    return !failed || refuse(message, room, -failed);
+    return !failed || refuse_filter(message, room, -failed);
 }
 
-/* libseccomp writes to files only. A pipe holds the longest filter that there can be. */
-static int export(scmp_filter_ctx filter, confine_filter *out) {
+/* libseccomp exports to a descriptor only. The capacity of a pipe exceeds the longest possible filter. */
+static int export(scmp_filter_ctx filter, seccomp_filter *out) {
     int ends[2], failed = pipe2(ends, O_CLOEXEC) == 0 ? 0 : -errno;
     if (failed) return failed;
     failed = seccomp_export_bpf(filter, ends[1]);
@@ -171,27 +171,27 @@ static int export(scmp_filter_ctx filter, confine_filter *out) {
     return failed ? failed : out->count ? 0 : -ENOMEM;
 }
 
-bool confine_filter_make(confine_filter *out, confinement how, unsigned keeps, char *message, size_t room) {
+bool seccomp_filter_make(seccomp_filter *out, seccomp_mode how, unsigned keeps, char *message, size_t room) {
     out->count = 0;
-    if (how == CONFINE_OFF) return true;
-    scmp_filter_ctx filter = make(how, false, keeps, message, room);
+    if (how == SECCOMP_OFF) return true;
+    scmp_filter_ctx filter = make_filter(how, false, keeps, message, room);
     if (!filter) return false;
     int failed = export(filter, out);
     seccomp_release(filter);
-    return !failed || refuse(message, room, -failed);
+    return !failed || refuse_filter(message, room, -failed);
 }
 
-bool confine_to(const confine_filter *filter) {
+bool seccomp_install_filter(const seccomp_filter *filter) {
     const struct sock_fprog program = {filter->count, (struct sock_filter *)(uintptr_t)filter->instructions};
     return filter->count == 0 ||
            (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
-bool confinement_named(const char *name, confinement *out) {
+bool seccomp_mode_named(const char *name, seccomp_mode *out) {
     static const char *const names[] = {"off", "on", "kill"};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         if (strcmp(name, names[k]) != 0) continue;
-        *out = (confinement)k;
+        *out = (seccomp_mode)k;
         return true;
     }
     return false;

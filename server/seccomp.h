@@ -1,42 +1,42 @@
-/* confine.h — the system calls that the daemon keeps (seccomp). Once it is confined it cannot start programs, look into
- * other processes, mount, trace, load modules, change limits or users, or open sockets of other kinds than TCP, UDP and
- * UNIX ones; no page can be made writable and executable at once, and none executable later.
+/* seccomp.h — filter of system calls (seccomp). With the filter the daemon cannot start programs, access other
+ * processes, mount, trace, load modules, change limits or users, or open sockets other than TCP, UDP and UNIX ones. No
+ * page can be writable and executable at once, or become executable later.
  *
- * Paths are not looked at: what may be read and written is the affair of users, units and containers. */
-#ifndef HAMEL_SERVER_CONFINE_H
-#define HAMEL_SERVER_CONFINE_H
+ * The filter does not check paths: file permissions, systemd units and containers restrict access to files. */
+#ifndef HAMEL_SERVER_SECCOMP_H
+#define HAMEL_SERVER_SECCOMP_H
 
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum confinement {
-    CONFINE_OFF,
-    CONFINE_ON, /* other calls fail with ENOSYS: libraries are prepared for kernels that do not know them */
-    CONFINE_KILL /* other calls end the process (SIGSYS): for tests, and where a dead daemon is better than a changed one */
-} confinement;
+typedef enum seccomp_mode {
+    SECCOMP_OFF,
+    SECCOMP_ON,  /* other calls fail with ENOSYS, as on a kernel that does not have them */
+    SECCOMP_KILL /* other calls end the process (SIGSYS): for tests and strict installations */
+} seccomp_mode;
 
-/* "off", "on", "kill". False when the name is none of them. */
-bool confinement_named(const char *name, confinement *out);
+/* Parses "off", "on" or "kill". Returns false for any other name. */
+bool seccomp_mode_named(const char *name, seccomp_mode *out);
 
-/* What not every daemon needs. */
+/* Optional groups of system calls. */
 enum {
-    KEEP_CODE = 1,   /* new executable pages, executable from the beginning and backed by sealed memory: machine code */
-    KEEP_CONNECT = 2 /* connections to others: a database */
+    KEEP_CODE = 1,   /* mappings that are executable from the start, of sealed memory: machine code */
+    KEEP_CONNECT = 2 /* outgoing connections: for a database */
 };
 
-/* For all threads, until the process ends. `keeps`: the above, added. False with a message when the kernel takes no
- * filter. */
-bool confine(confinement how, unsigned keeps, char *message, size_t room);
+/* Installs the filter for all threads until the process ends. `keeps` is a sum of KEEP_ values. If the kernel rejects
+ * the filter, returns false with a message. */
+bool seccomp_install(seccomp_mode how, unsigned keeps, char *message, size_t room);
 
-/* For a process without threads that only computes: it can use memory and the descriptors that it has, and limit its
- * processor time. It can open no file or socket. The filter is made once, and is a small one for many processes. */
-typedef struct confine_filter {
-    unsigned short count; /* 0: nothing is filtered */
+/* Filter for single-threaded processes that only compute. They can use memory and open descriptors and limit their
+ * processor time; they cannot open files or sockets. One filter is built for many processes. */
+typedef struct seccomp_filter {
+    unsigned short count; /* number of instructions; 0: no filter */
     struct sock_filter instructions[BPF_MAXINSNS];
-} confine_filter;
+} seccomp_filter;
 
-bool confine_filter_make(confine_filter *out, confinement how, unsigned keeps, char *message, size_t room);
-bool confine_to(const confine_filter *filter); /* false when the kernel takes no filter */
+bool seccomp_filter_make(seccomp_filter *out, seccomp_mode how, unsigned keeps, char *message, size_t room);
+bool seccomp_install_filter(const seccomp_filter *filter); /* false if the kernel rejects the filter */
 
 #endif

@@ -1,5 +1,5 @@
-/* spawner.c — see spawner.h. The daemon and the spawner exchange records of fixed size over a socket that keeps their
- * boundaries. */
+/* spawner.c — forks processes for the daemon; see spawner.h. The daemon and the spawner exchange records of fixed size
+ * over a socket that preserves message boundaries. */
 #include "server/spawner.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@ typedef enum order { ORDER_FORK, ORDER_SIGNAL, ORDER_END } order;
 typedef struct command {
     order order;
     pid_t pid;
-    int number; /* of a signal */
+    int number; /* signal number */
 } command;
 
 typedef struct report {
-    pid_t pid; /* of the new process, 0: none */
+    pid_t pid; /* pid of the new process; 0: the fork failed */
     spawned_end end;
 } report;
 
@@ -46,7 +46,7 @@ static bool send_record(int to, const void *record, size_t length, int descripto
     return n == (ssize_t)length;
 }
 
-/* *descriptor is −1 when none came. */
+/* Sets *descriptor to the received descriptor, −1 if none was sent. */
 static bool receive_record(int from, void *record, size_t length, int *descriptor) {
     struct iovec part = {.iov_base = record, .iov_len = length};
     union {
@@ -64,9 +64,9 @@ static bool receive_record(int from, void *record, size_t length, int *descripto
     return n == (ssize_t)length;
 }
 
-/* ---- the spawner's process ---- */
+/* ---- in the spawner ---- */
 
-/* The parent may have ended before the kernel was told to watch it. */
+/* Makes the kernel kill this process when its parent ends. The check covers a parent that ended before prctl. */
 static void end_with_parent(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_FAILURE);
@@ -99,7 +99,7 @@ static spawned_end end_one(pid_t pid) {
     return end;
 }
 
-/* Signals to the daemon's group, as a terminal sends them, are blocked here as they are there. */
+/* Runs the spawner. Signals to the process group, as sent by a terminal, remain blocked as in the daemon. */
 static _Noreturn void spawn(const spawner_work *work, int control) {
     command c;
     int none;
@@ -121,7 +121,7 @@ static _Noreturn void spawn(const spawner_work *work, int control) {
     _exit(EXIT_SUCCESS);
 }
 
-/* ---- the daemon's side ---- */
+/* ---- in the daemon ---- */
 
 bool spawner_start(spawner *s, const spawner_work *work, char *message, size_t room) {
     int ends[2];
@@ -130,7 +130,7 @@ bool spawner_start(spawner *s, const spawner_work *work, char *message, size_t r
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) pid = fork();
     if (pid < 0) {
         snprintf(message, room, "no process for %s: %s", work->name, strerror(errno));
-        return false; /* the caller ends, and its sockets with it */
+        return false; /* the caller exits, which closes the sockets */
     }
     if (pid == 0) {
         end_with_parent(parent);
@@ -156,7 +156,7 @@ bool spawner_fork(spawner *s, spawned *out) {
     int channel;
     *out = (spawned){.channel = -1};
     if (!request(s, (command){.order = ORDER_FORK}, &answer, &channel) || answer.pid == 0) return false;
-    if (channel < 0) { /* the daemon has no descriptor left */
+    if (channel < 0) { /* no free descriptor in the daemon */
         (void)request(s, (command){.order = ORDER_END, .pid = answer.pid}, &answer, &channel);
         return false;
     }

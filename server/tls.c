@@ -1,4 +1,4 @@
-/* tls.c — see tls.h. */
+/* tls.c — TLS credentials; see tls.h. */
 #include "server/tls.h"
 
 #include "server/regular_file.h"
@@ -13,14 +13,14 @@
 enum { FILE_BYTES_MAX = 1024 * 1024 };
 
 struct tls_credentials {
-    atomic_size_t holders; /* connections, and the server while they are the current ones */
+    atomic_size_t references; /* one for each connection, and one of the server for its current credentials */
     gnutls_certificate_credentials_t certificate;
     int64_t expires_ms;
 };
 
 struct tls_server {
     const char *certificate_path, *key_path;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members below */
     tls_credentials *current;
 };
 
@@ -38,7 +38,7 @@ static bool read_pem(const char *option, const char *path, gnutls_datum_t *pem, 
     return true;
 }
 
-/* Of the first certificate of the chain, which is the server's own. */
+/* Returns the expiry of the first certificate in the chain: the server's own. */
 static int64_t expiry_ms(gnutls_certificate_credentials_t certificate) {
     gnutls_datum_t der;
     gnutls_x509_crt_t parsed;
@@ -62,7 +62,7 @@ static tls_credentials *make_credentials(const gnutls_datum_t *certificate, cons
         free(c);
         return NULL;
     }
-    atomic_init(&c->holders, 1);
+    atomic_init(&c->references, 1);
     c->expires_ms = expiry_ms(c->certificate);
     return c;
 }
@@ -81,7 +81,7 @@ static tls_credentials *read_credentials(const tls_server *s, char *message, siz
 }
 
 void tls_release(tls_credentials *c) {
-    if (!c || atomic_fetch_sub(&c->holders, 1) > 1) return;
+    if (!c || atomic_fetch_sub(&c->references, 1) > 1) return;
     gnutls_certificate_free_credentials(c->certificate);
     free(c);
 }
@@ -126,7 +126,7 @@ bool tls_reload(tls_server *s, char *message, size_t room) {
 static tls_credentials *hold_current(tls_server *s) {
     pthread_mutex_lock(&s->lock);
     tls_credentials *c = s->current;
-    atomic_fetch_add(&c->holders, 1);
+    atomic_fetch_add(&c->references, 1);
     pthread_mutex_unlock(&s->lock);
     return c;
 }

@@ -1,6 +1,6 @@
-/* tls.h — the certificate and key with which the daemon serves HTTPS, and their replacement while it does.
+/* tls.h — the certificate and key for HTTPS, and their replacement while the daemon runs.
  *
- * A connection keeps the credentials that it began with; those it replaces are freed with their last connection. */
+ * A connection keeps the credentials with which it began; replaced credentials are freed with their last connection. */
 #ifndef HAMEL_SERVER_TLS_H
 #define HAMEL_SERVER_TLS_H
 
@@ -9,29 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* TLS 1.3, and 1.2 with ephemeral elliptic curves and authenticated ciphers, in the server's order, as GnuTLS writes it.
- * Finite-field groups are left out: measured with GnuTLS 3.7.9, a handshake costs 270 ms with ffdhe8192, and with these
- * curves 0.3 to 1 ms for a P-256 key, 3 ms for RSA 2048, 10 to 14 ms for RSA 4096. */
+/* GnuTLS priority string: TLS 1.3, and 1.2 with ephemeral elliptic curves and authenticated ciphers, in the server's
+ * order. Finite-field groups are excluded: measured with GnuTLS 3.7.9, a handshake takes 270 ms with ffdhe8192. With
+ * these curves it takes 0.3 to 1 ms for a P-256 key, 3 ms for RSA 2048, 10 to 14 ms for RSA 4096. */
 #define TLS_PRIORITIES                                                                           \
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:" \
     "+AES-128-GCM:+CHACHA20-POLY1305:+AES-256-GCM:-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:"      \
     "+GROUP-SECP256R1:+GROUP-SECP384R1:%SERVER_PRECEDENCE"
 
 typedef struct tls_server tls_server;
-typedef struct tls_credentials tls_credentials; /* counted */
+typedef struct tls_credentials tls_credentials; /* reference-counted */
 
-/* Reads both PEM files and checks that they are a certificate and its key. Returns NULL with a message that names the
- * option at fault. The paths outlive the result. */
+/* Reads both PEM files and checks that they are a certificate and its key. On failure returns NULL with a message that
+ * names the option. The paths must outlive the result. */
 tls_server *tls_open(const char *certificate_path, const char *key_path, char *message, size_t room);
 void tls_close(tls_server *s); /* after the last connection */
 
-/* Reads both files again; new connections use what they contain. If they are at fault, returns false with a message, and
- * the credentials stay as they are. */
+/* Reads both files again; new connections use their contents. If they are invalid, returns false with a message and
+ * keeps the former credentials. */
 bool tls_reload(tls_server *s, char *message, size_t room);
-int64_t tls_expires_ms(tls_server *s); /* wall time at which the certificate expires */
+int64_t tls_expires_ms(tls_server *s); /* expiry of the certificate, ms since 1970 */
 
-/* Gives the current credentials to a new session. Returns them for tls_release once the session has ended; NULL without
- * memory: the handshake then fails. */
+/* Sets the current credentials in a new session. Returns them; call tls_release at the end of the session. Returns NULL
+ * if out of memory; the handshake then fails. */
 tls_credentials *tls_attach(tls_server *s, gnutls_session_t session);
 void tls_release(tls_credentials *c);
 

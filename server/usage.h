@@ -1,7 +1,7 @@
-/* usage.h — the processor time that token owners have used today, kept in the store: a restart or a crash does not give a
- * used-up quota back, and daemons that share a store share the quota.
+/* usage.h — stores the processor time that token owners have used today. So a restart or a crash does not reset a
+ * quota, and daemons that share a store share the quotas.
  *
- * A thread saves what has come since, once a second; a crash loses that much at most. */
+ * A thread saves new usage once a second; a crash loses that much at most. */
 #ifndef HAMEL_SERVER_USAGE_H
 #define HAMEL_SERVER_USAGE_H
 
@@ -10,8 +10,8 @@
 
 typedef struct usage usage;
 
-/* Reads what is stored before it returns. NULL where there are no tokens, and without a thread. */
+/* Reads the stored usage and starts the thread. Returns NULL if there are no tokens or the thread cannot be started. */
 usage *usage_start(access_list *access, store *s);
-void usage_stop(usage *u); /* saves the rest; NULL: no-op */
+void usage_stop(usage *u); /* saves the usage that is not stored yet; no-op for NULL */
 
 #endif

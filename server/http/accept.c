@@ -1,10 +1,10 @@
-/* accept.c — see accept.h. Pure functions; a header is read in place, once for each offer. */
-#include "api/accept.h"
+/* accept.c — content negotiation; see accept.h. Pure functions; a header is parsed again for each offer. */
+#include "server/http/accept.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* A range of such a header: where its name stands, and its weight in thousandths. */
+/* A range in an Accept header: its name, and its weight in thousandths. */
 typedef struct accept_range {
     const char *type;
     size_t length;
@@ -15,7 +15,7 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* The end of the piece at p: the next `,` or, with `semicolon`, `;` outside quotes. */
+/* Returns the end of the piece at p: the next `,` outside quotes or, with `semicolon`, also the next `;`. */
 static const char *piece_end(const char *p, bool semicolon) {
     bool quoted = false;
     for (; *p != '\0'; p++) {
@@ -30,7 +30,8 @@ static const char *piece_end(const char *p, bool semicolon) {
     return p;
 }
 
-/* A weight: 0, 1, or up to three decimals (RFC 9110 12.4.2); anything else counts as 0, so that it is not served. */
+/* Reads a weight from 0 to 1 with up to three decimals (RFC 9110 12.4.2). An invalid weight counts as 0: not
+ * acceptable. */
 static int weight_of(const char *p, const char *end) {
     if (p == end || (*p != '0' && *p != '1')) return 0;
     int weight = (*p++ - '0') * 1000;
@@ -41,7 +42,7 @@ static int weight_of(const char *p, const char *end) {
     return weight > 1000 ? 1000 : weight;
 }
 
-/* Reads the range that begins at p; returns its end. */
+/* Reads the range that begins at p. Returns its end. */
 static const char *read_range(const char *p, accept_range *range) {
     while (is_blank(*p)) p++;
     const char *end = piece_end(p, true);
@@ -61,7 +62,7 @@ static const char *read_range(const char *p, accept_range *range) {
     return end;
 }
 
-/* How closely the range names the offer: 3 exactly, 2 "type/ *", 1 "* / *" or "*", 0 not at all. */
+/* Returns how closely the range matches the offer: 3 exactly, 2 by "type/ *", 1 by "* / *" or "*", 0 not at all. */
 static int closeness(const accept_range *range, const char *offer) {
     const char *slash = strchr(offer, '/');
     size_t main_length = slash != NULL ? (size_t)(slash - offer) + 1 : 0;
@@ -75,10 +76,10 @@ static int closeness(const accept_range *range, const char *offer) {
     return 0;
 }
 
-/* What a header says about one offer: by its closest range. */
+/* Weight of one offer in a header, given by the range that matches it most closely. */
 typedef struct opinion {
     int weight, closeness;
-    size_t position; /* of the range in the header */
+    size_t position; /* position of that range in the header */
 } opinion;
 
 static opinion opinion_of(const char *accept, const char *offer) {
@@ -100,7 +101,7 @@ static bool better(const opinion *a, const opinion *b) {
     return a->position < b->position;
 }
 
-static bool same(const opinion *a, const opinion *b) {
+static bool same_opinion(const opinion *a, const opinion *b) {
     return a->weight == b->weight && a->closeness == b->closeness && a->position == b->position;
 }
 
@@ -115,12 +116,26 @@ size_t accept_choose(const char *header, const char *const *offers, size_t count
     for (size_t k = 0; k < count; k++) {
         opinion o = opinion_of(header, offers[k]);
         if (o.closeness == 0 || o.weight == 0) continue;
-        bool taken = chosen == count || better(&o, &best) || (same(&o, &best) && k == preferred);
+        bool taken = chosen == count || better(&o, &best) || (same_opinion(&o, &best) && k == preferred);
         if (!taken) continue;
         chosen = k;
         best = o;
     }
     return chosen;
+}
+
+/* Upper bound on the number of result formats. */
+enum { FORMATS_MOST = 16 };
+
+const row_format *accept_row_format(const char *header, const row_format *fallback) {
+    const char *types[FORMATS_MOST];
+    size_t count = 0, preferred = 0;
+    for (const row_format *format; count < FORMATS_MOST && (format = row_format_at(count)) != NULL; count++) {
+        types[count] = format->media_type;
+        if (format == fallback) preferred = count;
+    }
+    size_t chosen = accept_choose(header, types, count, preferred);
+    return chosen < count ? row_format_at(chosen) : NULL;
 }
 
 bool accept_allows(const char *header, const char *offer) {

@@ -1,8 +1,8 @@
-/* address_limits.c — see address_limits.h. */
+/* address_limits.c — table of client addresses; see address_limits.h. */
 #include "server/http/address_limits.h"
 
 #include "server/bucket.h"
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <netinet/in.h>
@@ -20,22 +20,22 @@ struct address_row {
 
 struct address_limits {
     double connections;                               /* 0: no limit */
-    double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0: no limit */
-    char secret[STAMP_ID_BYTES];                      /* so that nobody can choose whose row to use up */
+    double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0 means no limit */
+    char secret[RANDOM_ID_BYTES]; /* key of the hash, so that a client cannot choose whose row to exhaust */
     address_row rows[ROWS];
 };
 
 address_limits *address_limits_open(double connections, double handshakes_per_second) {
     address_limits *a = calloc(1, sizeof *a);
-    if (!a || !stamp_id(a->secret)) {
+    if (!a || !random_id(a->secret)) {
         free(a);
         return NULL;
     }
     a->connections = connections;
-    /* Twenty mistyped tokens at once, then one in five seconds: guessing 256 bits is hopeless at any rate. */
+    /* Twenty wrong tokens at once, then one in five seconds. Guessing 256 bits is infeasible at any rate. */
     a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
     a->most[ADDRESS_WRONG_TOKEN] = 20;
-    /* A client that opens all its connections at once is served; two seconds' worth bound what it may cost. */
+    /* A client may open several connections at once: up to the allowance of two seconds. */
     a->rates[ADDRESS_HANDSHAKE] = handshakes_per_second;
     a->most[ADDRESS_HANDSHAKE] = fmax(10, 2 * handshakes_per_second);
     return a;

@@ -1,8 +1,8 @@
-/* address_limits.h — how many connections clients at one address may have, and how often they may do what costs the daemon
- * before any token is known.
+/* address_limits.h — limits for each client address: connections, and expensive operations that precede the check of a
+ * token.
  *
- * The table has a fixed size: addresses that share a row by their keyed hash share its allowance, so that no number of
- * addresses takes more memory. IPv6 addresses count by their /64, which is what one customer gets. */
+ * The table has a fixed size, so its memory does not depend on the number of addresses. Addresses with the same keyed
+ * hash share a row and its allowance. IPv6 addresses are counted by /64, the usual prefix of one customer. */
 #ifndef HAMEL_SERVER_HTTP_ADDRESS_LIMITS_H
 #define HAMEL_SERVER_HTTP_ADDRESS_LIMITS_H
 
@@ -14,16 +14,17 @@ typedef enum address_cost { ADDRESS_WRONG_TOKEN, ADDRESS_HANDSHAKE, ADDRESS_COST
 typedef struct address_limits address_limits;
 typedef struct address_row address_row;
 
-/* 0: any number. Returns NULL without memory or random bytes. The functions below are called by one thread at a time. */
+/* 0 means no limit. Returns NULL if out of memory or random bytes. The functions below are not thread-safe. */
 address_limits *address_limits_open(double connections, double handshakes_per_second);
-void address_limits_close(address_limits *a); /* after the last connection has left */
+void address_limits_close(address_limits *a); /* called after address_limits_leave for all connections */
 
-/* Takes one from the allowance of an address, or returns false with the seconds after which to try again. */
+/* Takes one operation from the allowance of an address. If it is used up, returns false and sets *seconds to the time
+ * after which to retry. */
 bool address_limits_take(address_limits *a, address_cost cost, const struct sockaddr *address, double *seconds);
 
-/* Whether another connection of the address has to be refused; and the connections that there are. */
+/* Returns true if the address has as many connections as it may have. address_limits_enter and _leave count them. */
 bool address_limits_full(const address_limits *a, const struct sockaddr *address);
 address_row *address_limits_enter(address_limits *a, const struct sockaddr *address);
-void address_limits_leave(address_row *row); /* NULL: nothing */
+void address_limits_leave(address_row *row); /* no-op for NULL */
 
 #endif

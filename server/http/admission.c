@@ -1,4 +1,4 @@
-/* admission.c — see admission.h. Runs on the HTTP thread: locks are held for moments only. */
+/* admission.c — admission of requests; see admission.h. Runs on the HTTP thread, so locks are held only briefly. */
 #include "server/http/admission.h"
 
 #include <math.h>
@@ -25,13 +25,13 @@ static void refuse_token(request *r, const char *authorization) {
     }
     r->reply.challenge = authorization ? "Bearer realm=\"hamel\", error=\"invalid_token\"" : "Bearer realm=\"hamel\"";
     reply_problem(r, 401, "unauthorized", "Unauthorized",
-                  authorization ? "this token is not known" : "send a token: Authorization: Bearer TOKEN");
+                  authorization ? "unknown token" : "send a token: Authorization: Bearer TOKEN");
 }
 
 static void refuse_scope(request *r) {
     static const char *const names[] = {"", "read", "run", "", "admin"};
     metrics_reject(r->services->metrics, REJECT_TOKEN);
-    reply_problem(r, 403, "forbidden", "Forbidden", "the token '%s' lacks the scope %s", r->holder->name,
+    reply_problem(r, 403, "forbidden", "Forbidden", "the token '%s' lacks the scope %s", r->owner->name,
                   names[r->route->scope]);
 }
 
@@ -39,59 +39,59 @@ static void refuse_for_now(request *r, rejection reason, double seconds, const c
     metrics_reject(r->services->metrics, reason);
     retry_after(r, seconds);
     reply_problem(r, 429, reason == REJECT_RATE ? "too-many-requests" : "quota", "Too many requests",
-                  "the token '%s' has used up its %s", r->holder->name, what);
+                  "the token '%s' has used up its %s", r->owner->name, what);
 }
 
-/* What a request had before, it has no longer when it is given another place. */
-static access_taken take_place(request *r, access_place kind) {
+/* The caller releases the resource that the request held before. */
+static access_grant take_resource(request *r, access_resource kind) {
     const server_config *config = r->services->config;
-    double most = kind == PLACE_STREAM ? config->streams + config->waiting : config->followers;
-    access_taken taken = access_take_place(r->services->access, r->holder, kind, 1, most);
-    if (taken != PLACE_TAKEN) return taken;
-    r->holds_place = true;
-    r->place = kind;
-    return taken;
+    double most = kind == ACCESS_RUN_SLOT ? config->streams + config->waiting : config->followers;
+    access_grant grant = access_take(r->services->access, r->owner, kind, 1, most);
+    if (grant != ACCESS_GRANTED) return grant;
+    r->holds_resource = true;
+    r->resource = kind;
+    return grant;
 }
 
 static void refuse_follower(request *r) {
     metrics_reject(r->services->metrics, REJECT_BUSY);
     r->reply.retry_after = 2;
     reply_problem(r, 503, "busy", "Busy",
-                  "as many answers wait for jobs and readers as may wait (--followers); retry shortly");
+                  "too many answers are waiting for jobs and readers (--followers); retry shortly");
 }
 
 void admit(request *r) {
     const char *authorization = request_header(r, "Authorization");
     double seconds = 0;
     if (r->route->scope == 0) return;
-    r->holder = access_of(r->services->access, authorization);
-    if (!r->holder) {
+    r->owner = access_of(r->services->access, authorization);
+    if (!r->owner) {
         refuse_token(r, authorization);
-    } else if (!access_may(r->holder, r->route->scope)) {
+    } else if (!access_may(r->owner, r->route->scope)) {
         refuse_scope(r);
-    } else if (!access_take_request(r->holder, &seconds)) {
+    } else if (!access_take_request(r->owner, &seconds)) {
         refuse_for_now(r, REJECT_RATE, seconds, "requests for this second");
-    } else if (r->route->scope == SCOPE_RUN && !access_has_cpu(r->holder, &seconds)) {
+    } else if (r->route->scope == SCOPE_RUN && !access_has_cpu(r->owner, &seconds)) {
         refuse_for_now(r, REJECT_QUOTA, seconds, "processor time for today");
     } else if (r->route->thread == RUN_STREAM) {
-        if (take_place(r, PLACE_STREAM) != PLACE_TAKEN)
+        if (take_resource(r, ACCESS_RUN_SLOT) != ACCESS_GRANTED)
             refuse_for_now(r, REJECT_QUOTA, 1, "run slots; end one of its requests first");
     } else if (r->route->thread == RUN_FOLLOW) {
-        access_taken taken = take_place(r, PLACE_FOLLOWER);
-        if (taken == PLACE_OWN_USED) refuse_for_now(r, REJECT_QUOTA, 1, "followers; end one of them first");
-        if (taken == PLACE_ALL_USED) refuse_follower(r);
+        access_grant grant = take_resource(r, ACCESS_FOLLOWER);
+        if (grant == ACCESS_QUOTA_USED) refuse_for_now(r, REJECT_QUOTA, 1, "followers; end one of them first");
+        if (grant == ACCESS_ALL_USED) refuse_follower(r);
     }
 }
 
-bool admission_change(request *r, access_place kind) {
-    bool held = r->holds_place;
-    access_place before = r->place;
-    if (take_place(r, kind) != PLACE_TAKEN) return false;
-    if (held) access_leave_place(r->services->access, r->holder, before, 1);
+bool admission_change(request *r, access_resource kind) {
+    bool held = r->holds_resource;
+    access_resource before = r->resource;
+    if (take_resource(r, kind) != ACCESS_GRANTED) return false;
+    if (held) access_release(r->services->access, r->owner, before, 1);
     return true;
 }
 
 void admission_end(request *r) {
-    if (r->holds_place) access_leave_place(r->services->access, r->holder, r->place, 1);
-    r->holds_place = false;
+    if (r->holds_resource) access_release(r->services->access, r->owner, r->resource, 1);
+    r->holds_resource = false;
 }

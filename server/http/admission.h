@@ -1,17 +1,17 @@
-/* admission.h — whether a request may go on, decided from its headers before the body is read: token, scope, rate,
- * quotas. */
+/* admission.h — admission of a request before its body is read: checks token, scope, rate and quotas. */
 #ifndef HAMEL_SERVER_HTTP_ADMISSION_H
 #define HAMEL_SERVER_HTTP_ADMISSION_H
 
 #include "server/http/request.h"
 
-/* Fills r->holder, or the reply that turns the request away: 401, 403 or 429. */
+/* Sets r->owner, or fills in the reply that rejects the request: 401, 403, 429 or 503. */
 void admit(request *r);
 
-/* A place of another kind for the one that it has. False: there is none, and it keeps its own. */
-bool admission_change(request *r, access_place kind);
+/* Exchanges the resource that the request holds for one of another kind. If that kind is used up, returns false and
+ * keeps the first. */
+bool admission_change(request *r, access_resource kind);
 
-/* Gives back what admit has taken. */
+/* Releases the resources taken by admit. */
 void admission_end(request *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* cors.c — see cors.h. */
+/* cors.c — headers for cross-origin requests; see cors.h. */
 #include "server/http/cors.h"
 
 #include <string.h>

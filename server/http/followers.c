@@ -1,14 +1,14 @@
-/* followers.c — see followers.h.
+/* followers.c — answers that wait without a thread; see followers.h.
  *
- * A follower is under way (a step runs or is about to) or waits. What happens while it is under way is noted, and the
- * step then called once more, so that nothing is missed between the look of a step and its wait. The thread that watches
- * the store looks only at revisions, without the lock, and rests ten times as long as a look has taken.
+ * A follower is active (a step runs or is queued) or waits. Events during a step are recorded, and the step is then
+ * called again. So no change is missed between reading the store and waiting. The watching thread reads revisions only,
+ * without the lock, and then pauses for ten times as long as reading has taken.
  *
- * Lock order: a stream's lock first, that of the set after it, that of the pool last. */
+ * Lock order: a stream's lock first, then that of the set, then that of the pool. */
 #include "server/http/followers.h"
 
+#include "server/clock.h"
 #include "server/pool.h"
-#include "server/stamp.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -16,8 +16,8 @@
 #include <time.h>
 
 enum { THREADS = 4 };
-#define POLL_SECONDS 1.0  /* other daemons may change a shared store without a word */
-#define ROUND_SECONDS 0.2 /* at most between two looks at the times of followers */
+#define POLL_SECONDS 1.0  /* interval of polls: other daemons may change a shared store without a notification */
+#define ROUND_SECONDS 0.2 /* longest interval between checks of the deadlines */
 #define REST_SECONDS 0.5
 #define REST_FACTOR 10
 
@@ -25,15 +25,15 @@ typedef struct follower follower;
 struct follower {
     followers *set;
     stream *stream;
-    access_holder *holder;
+    token_owner *owner;
     follow_step *step;
     void *context;
     follow_wait wait;
     bool under_way;
-    bool called, room; /* meanwhile: canceled; the reader has made room */
-    uint64_t changes;  /* of the set when the step began */
-    bool looked_at;    /* by the watching thread, without the lock: not to be freed */
-    bool ended;        /* meanwhile */
+    bool called, room; /* events during the step: canceled; the reader has made space */
+    uint64_t changes;  /* `changes` of the set when the step began */
+    bool looked_at;    /* the watching thread uses it without the lock, so it must not be freed */
+    bool ended;        /* it ended while looked_at; the watching thread frees it */
     follower *previous, *next;
 };
 
@@ -47,26 +47,26 @@ struct followers {
     store *store;
     pool *pool;
     pthread_t thread;
-    look *looks; /* room for all followers; of the watching thread */
+    look *looks; /* one for each follower; for the watching thread only */
     size_t most;
 
-    pthread_mutex_t lock; /* of what follows, and of the followers */
+    pthread_mutex_t lock; /* guards the members below and the followers */
     pthread_cond_t altered;
     follower *first;
     size_t count;
-    uint64_t changes; /* of the store, as far as they have been noticed */
+    uint64_t changes; /* number of changes of the store that the watching thread has noticed */
     bool closing;
 };
 
 static void run_step(void *argument);
 
-/* With the lock. */
+/* Queues the next step. The caller holds the lock. */
 static void call(follower *f) {
     f->under_way = true;
     f->called = f->room = false;
     f->changes = f->set->changes;
     if (pool_give(f->set->pool, run_step, f)) return;
-    f->under_way = false; /* no thread could be started: at the next round */
+    f->under_way = false; /* no thread could be started: retry in the next round */
     f->wait.until = 0;
 }
 
@@ -95,9 +95,9 @@ static void remove_follower(follower *f) {
 
 static void run_step(void *argument) {
     follower *f = argument;
-    double begin = stamp_cpu_seconds();
+    double begin = clock_cpu_seconds();
     follow_wait wait = f->step(f->context);
-    if (f->holder) access_charge(f->holder, stamp_cpu_seconds() - begin);
+    if (f->owner) access_charge(f->owner, clock_cpu_seconds() - begin);
     if (wait.ended) {
         remove_follower(f);
         return;
@@ -107,14 +107,14 @@ static void run_step(void *argument) {
     f->under_way = false;
     bool changed = f->changes != f->set->changes && !wait.reader;
     if (changed) f->wait.until = fmin(wait.until, wait.from);
-    if (f->called || (f->room && wait.reader) || (changed && wait.from <= stamp_seconds())) call(f);
+    if (f->called || (f->room && wait.reader) || (changed && wait.from <= clock_seconds())) call(f);
     pthread_mutex_unlock(&f->set->lock);
 }
 
-bool followers_add(followers *set, stream *s, access_holder *holder, follow_step *step, void *context) {
+bool followers_add(followers *set, stream *s, token_owner *owner, follow_step *step, void *context) {
     follower *f = calloc(1, sizeof *f);
     if (!f) return false;
-    *f = (follower){.set = set, .stream = s, .holder = holder, .step = step, .context = context, .under_way = true};
+    *f = (follower){.set = set, .stream = s, .owner = owner, .step = step, .context = context, .under_way = true};
     pthread_mutex_lock(&set->lock);
     bool room = set->count < set->most && !set->closing;
     if (room) {
@@ -143,10 +143,10 @@ size_t followers_count(followers *set) {
     return count;
 }
 
-/* ---- the watching thread ---------------------------------------------------------------------------------------- */
+/* ---- watching thread -------------------------------------------------------------------------------------------- */
 
-/* With the lock: those that wait for a change of a job. */
-static size_t gather(followers *set) {
+/* Collects the followers that wait for a change of a job. The caller holds the lock. */
+static size_t gather_waiting(followers *set) {
     size_t count = 0;
     for (follower *f = set->first; f; f = f->next) {
         if (f->under_way || f->wait.reader || f->wait.number == 0) continue;
@@ -156,19 +156,18 @@ static size_t gather(followers *set) {
     return count;
 }
 
-/* Without the lock. A job that is gone has changed. */
-static void compare(followers *set, size_t count) {
+/* Finds the jobs whose revision has changed; a deleted job counts as changed. Called without the lock. */
+static void compare_revisions(followers *set, size_t count) {
     int64_t number = 0, revision = 0;
     for (size_t k = 0; k < count; k++) {
         look *l = &set->looks[k];
-        if (l->number != number && set->store->kind->revision(set->store, l->number, &revision) != STORE_OK)
-            revision = -1;
+        if (l->number != number && STORE_CALL(set->store, revision, l->number, &revision) != STORE_OK) revision = -1;
         number = l->number;
         l->changed = revision != l->revision;
     }
 }
 
-/* With the lock. */
+/* Calls the followers whose job has changed, and releases the others. The caller holds the lock. */
 static void heed(followers *set, size_t count) {
     for (size_t k = 0; k < count; k++) {
         follower *f = set->looks[k].follower;
@@ -181,9 +180,9 @@ static void heed(followers *set, size_t count) {
     }
 }
 
-/* With the lock: all whose time has come. Returns when the next one's does. */
+/* Calls all followers whose deadline has passed. Returns the next deadline. The caller holds the lock. */
 static double call_due(followers *set, bool changed) {
-    double now = stamp_seconds(), next = now + ROUND_SECONDS;
+    double now = clock_seconds(), next = now + ROUND_SECONDS;
     for (follower *f = set->first; f; f = f->next) {
         if (f->under_way) continue;
         if (changed && !f->wait.reader && f->wait.number == 0) f->wait.until = fmin(f->wait.until, f->wait.from);
@@ -214,29 +213,29 @@ static void *watch(void *context) {
         }
         pthread_mutex_unlock(&set->lock);
         uint64_t before = seen;
-        set->store->kind->wait(set->store, &seen, fmax(next - stamp_seconds(), 0));
-        double begin = stamp_seconds();
+        STORE_CALL(set->store, wait, &seen, fmax(next - clock_seconds(), 0));
+        double begin = clock_seconds();
         bool changed = seen != before || begin - polled > POLL_SECONDS;
         if (changed) polled = begin;
         pthread_mutex_lock(&set->lock);
         set->changes += changed;
-        size_t count = changed ? gather(set) : 0;
+        size_t count = changed ? gather_waiting(set) : 0;
         pthread_mutex_unlock(&set->lock);
-        compare(set, count);
+        compare_revisions(set, count);
         pthread_mutex_lock(&set->lock);
         heed(set, count);
         next = call_due(set, changed);
         pthread_mutex_unlock(&set->lock);
-        rest(REST_FACTOR * (stamp_seconds() - begin));
+        rest(REST_FACTOR * (clock_seconds() - begin));
         pthread_mutex_lock(&set->lock);
     }
     pthread_mutex_unlock(&set->lock);
     return NULL;
 }
 
-/* ---- begin and end ---------------------------------------------------------------------------------------------- */
+/* ---- open and close --------------------------------------------------------------------------------------------- */
 
-static void destroy(followers *set) {
+static void destroy_followers(followers *set) {
     pool_close(set->pool);
     pthread_mutex_destroy(&set->lock);
     pthread_cond_destroy(&set->altered);
@@ -254,7 +253,7 @@ followers *followers_open(store *s, size_t most) {
     pthread_mutex_init(&set->lock, NULL);
     pthread_cond_init(&set->altered, NULL);
     if (set->looks && set->pool && pthread_create(&set->thread, NULL, watch, set) == 0) return set;
-    destroy(set);
+    destroy_followers(set);
     return NULL;
 }
 
@@ -266,5 +265,5 @@ void followers_close(followers *set) {
     pthread_cond_broadcast(&set->altered);
     pthread_mutex_unlock(&set->lock);
     pthread_join(set->thread, NULL);
-    destroy(set);
+    destroy_followers(set);
 }

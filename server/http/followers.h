@@ -1,8 +1,8 @@
-/* followers.h — answers that wait: for a change of a job, for a reader to take bytes, for a time to be over.
+/* followers.h — answers that wait for a change of a job, for a reader, or for a deadline.
  *
- * A follower has no thread and no run slot. It is a function that is called again and again (a step), on one of a few
- * threads, and never waits in it: it does what can be done now and returns what to wait for. One more thread watches
- * the store and calls those whose job has changed. */
+ * A follower has no thread and no run slot. It is a step function that is called repeatedly on one of a few threads. A
+ * step never blocks: it writes as much as possible and reports the condition for its next call. Another thread watches
+ * the store and calls the followers whose job has changed. */
 #ifndef HAMEL_SERVER_HTTP_FOLLOWERS_H
 #define HAMEL_SERVER_HTTP_FOLLOWERS_H
 
@@ -12,21 +12,22 @@
 
 typedef struct followers followers;
 
-/* What a step waits for. Whatever it is, the next step comes when its stream is canceled, and by `until`. */
+/* Condition for the next step of a follower. The step is also called at time `until` and when the stream is
+ * canceled. */
 typedef struct follow_wait {
-    bool ended;               /* nothing: the context is gone */
-    bool reader;              /* room in the stream; otherwise a change of the store: */
-    int64_t number, revision; /* this job has another revision; number 0: any change */
-    double from, until;       /* by stamp_seconds: not before, and at the latest */
+    bool ended;               /* the follower has ended, and its context has been freed */
+    bool reader;              /* true: wait for space in the stream; false: wait for a change of the store */
+    int64_t number, revision; /* wait until this job has another revision; number 0: any change of the store */
+    double from, until;       /* earliest and latest time of the next step, by clock_seconds */
 } follow_wait;
 typedef follow_wait follow_step(void *context);
 
-followers *followers_open(store *s, size_t most); /* NULL without memory or threads */
-void followers_close(followers *set);             /* waits for the end of all; their streams have been canceled */
+followers *followers_open(store *s, size_t most); /* NULL if out of memory or threads */
+void followers_close(followers *set); /* waits until all followers have ended; cancel their streams before */
 
-/* Calls the step from now on until it has ended. From then on the stream does not wait for its reader (stream.h). False
- * when there are too many or memory ends; then the step is never called. */
-bool followers_add(followers *set, stream *s, access_holder *holder, follow_step *step, void *context);
+/* Calls the step repeatedly until it reports its end. From now on writes to the stream do not block (stream.h). If
+ * there are too many followers or memory is exhausted, returns false and never calls the step. */
+bool followers_add(followers *set, stream *s, token_owner *owner, follow_step *step, void *context);
 
 size_t followers_count(followers *set);
 

@@ -1,5 +1,5 @@
-/* gzip.c — see gzip.h. Level 1: rows of digits shrink to a third at the cost of a fraction of what printing them takes;
- * higher levels gain little and cost several times as much. */
+/* gzip.c — compression with zlib; see gzip.h. Level 1 reduces rows of digits to a third and takes a fraction of the
+ * time of printing them. Higher levels gain little and take several times as long. */
 #define ZLIB_CONST
 #include "server/http/gzip.h"
 
@@ -11,17 +11,17 @@ enum { LEVEL = 1, WINDOW_BITS = 15, GZIP_FORMAT = 16, MEMORY_LEVEL = 8, PIECE_BY
 
 struct gzip {
     z_stream z;
-    bool pending; /* something was written since the last flush */
+    bool pending; /* bytes were written since the last flush */
     char piece[PIECE_BYTES];
 };
 
-static bool begin(z_stream *z) {
+static bool deflate_begin(z_stream *z) {
     return deflateInit2(z, LEVEL, Z_DEFLATED, WINDOW_BITS + GZIP_FORMAT, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
 gzip *gzip_open(void) {
     gzip *z = calloc(1, sizeof *z);
-    if (z && begin(&z->z)) return z;
+    if (z && deflate_begin(&z->z)) return z;
     free(z);
     return NULL;
 }
@@ -32,7 +32,7 @@ void gzip_close(gzip *z) {
     free(z);
 }
 
-static bool run(gzip *z, int mode, byte_sink sink) {
+static bool deflate_pieces(gzip *z, int mode, byte_sink sink) {
     do {
         z->z.next_out = (Bytef *)z->piece;
         z->z.avail_out = PIECE_BYTES;
@@ -49,7 +49,7 @@ bool gzip_write(gzip *z, const char *bytes, size_t length, byte_sink sink) {
         z->z.next_in = (const Bytef *)bytes;
         z->z.avail_in = part;
         z->pending = true;
-        if (!run(z, Z_NO_FLUSH, sink)) return false;
+        if (!deflate_pieces(z, Z_NO_FLUSH, sink)) return false;
         bytes += part;
         length -= part;
     }
@@ -59,17 +59,17 @@ bool gzip_write(gzip *z, const char *bytes, size_t length, byte_sink sink) {
 bool gzip_flush(gzip *z, byte_sink sink) {
     if (!z->pending) return true;
     z->pending = false;
-    return run(z, Z_SYNC_FLUSH, sink);
+    return deflate_pieces(z, Z_SYNC_FLUSH, sink);
 }
 
 bool gzip_end(gzip *z, byte_sink sink) {
-    return run(z, Z_FINISH, sink);
+    return deflate_pieces(z, Z_FINISH, sink);
 }
 
 char *gzip_whole(const char *bytes, size_t length, size_t *compressed) {
     z_stream z = {0};
     char *out = length < INT_MAX ? malloc(length) : NULL;
-    if (!out || !begin(&z)) {
+    if (!out || !deflate_begin(&z)) {
         free(out);
         return NULL;
     }

@@ -1,21 +1,22 @@
-/* gzip.h — bodies compressed with zlib, whole or as they are written. */
+/* gzip.h — gzip compression of bodies, whole or in parts. */
 #ifndef HAMEL_SERVER_HTTP_GZIP_H
 #define HAMEL_SERVER_HTTP_GZIP_H
 
-#include "api/row_sink.h"
+#include "api/write/row_writer.h"
 
 typedef struct gzip gzip;
 
-gzip *gzip_open(void); /* NULL without memory */
+gzip *gzip_open(void); /* NULL if out of memory */
 void gzip_close(gzip *z);
 
-/* Each passes what comes out to the sink and returns false when that refuses or zlib fails. After a flush all that was
- * written so far can be read; after the end nothing may follow. */
+/* Each function writes compressed bytes to the sink and returns false if the sink or zlib fails. After a flush the
+ * client can decompress all bytes written so far. After gzip_end no more bytes may be written. */
 bool gzip_write(gzip *z, const char *bytes, size_t length, byte_sink sink);
 bool gzip_flush(gzip *z, byte_sink sink);
 bool gzip_end(gzip *z, byte_sink sink);
 
-/* The bytes compressed; free() them. NULL without memory, or when they do not get shorter. */
+/* Returns the compressed bytes; the caller frees them. Returns NULL if they would not be shorter, or if out of
+ * memory. */
 char *gzip_whole(const char *bytes, size_t length, size_t *compressed);
 
 #endif

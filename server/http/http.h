@@ -1,4 +1,4 @@
-/* http.h — the front of the daemon: sockets in, requests to handlers, replies out. */
+/* http.h — HTTP server: connections, dispatch of requests to handlers, replies. */
 #ifndef HAMEL_SERVER_HTTP_HTTP_H
 #define HAMEL_SERVER_HTTP_HTTP_H
 
@@ -18,7 +18,7 @@
 
 typedef struct http_server http_server;
 
-/* What handlers may use. All outlive the server. */
+/* Services used by handlers. All must outlive the server. */
 typedef struct http_services {
     const server_config *config;
     server_log *log;
@@ -28,16 +28,16 @@ typedef struct http_services {
     metrics *metrics;
     access_list *access;
     model_cache *models;
-    tls_server *tls;         /* NULL: plain HTTP */
-    analysis_pool *analyses; /* NULL: made in this process */
+    tls_server *tls;         /* NULL for plain HTTP */
+    analysis_pool *analyses; /* NULL if analyses run in this process */
     api_limits limits;
-    budget_limits budget; /* of each request */
+    budget_limits budget; /* limits of each request */
 } http_services;
 
-/* Listens and serves until http_stop. NULL with a message when it cannot. */
+/* Listens and serves until http_stop. On failure returns NULL with a message. */
 http_server *http_start(const http_services *services, char *message, size_t room);
 unsigned http_port(const http_server *server);
-address_limits *http_addresses(const http_server *server); /* for its own thread */
+address_limits *http_addresses(const http_server *server); /* use on the HTTP thread only */
 
 typedef struct http_load {
     size_t connections, streams, followers;
@@ -45,9 +45,9 @@ typedef struct http_load {
 http_load http_load_of(const http_server *server);
 bool http_draining(const http_server *server);
 
-/* Ends in order: no new connections; what waits for jobs is told to stop and says so to its client, and what exists
- * only here (live runs, checks, analyses, results under way) after `patience` seconds; what is not done after `seconds`
- * is cut off. Returns when all is closed. */
+/* Shuts down: refuses new connections and stops answers that wait for jobs. After `patience` seconds it cancels work
+ * that cannot be resumed elsewhere (live runs, checks, analyses, results being sent). After `seconds` it closes the
+ * remaining connections. Returns when all connections are closed. */
 void http_stop(http_server *server, double seconds, double patience);
 
 #endif

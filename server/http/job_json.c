@@ -1,8 +1,9 @@
-/* job_json.c — see job_json.h. Pure functions. */
+/* job_json.c — JSON of jobs and batches; see job_json.h. Pure functions. */
 #include "server/http/job_json.h"
 
+#include "api/json/strict_json.h"
 #include "engine/hamel.h"
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,13 +12,13 @@
 enum { PROBLEM_MAX = 1024 * 1024 };
 
 static bool add_time(cJSON *object, const char *key, int64_t ms) {
-    char text[STAMP_TIME_BYTES];
+    char text[CLOCK_TEXT_BYTES];
     if (ms == 0) return cJSON_AddNullToObject(object, key) != NULL;
-    stamp_text(text, ms);
+    clock_text(text, ms);
     return cJSON_AddStringToObject(object, key, text) != NULL;
 }
 
-/* Stored texts were made by this program; they go in as they are. */
+/* Adds a stored JSON text unchanged; this program wrote it. */
 static bool add_text_json(cJSON *object, const char *key, const char *json) {
     return (json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key)) != NULL;
 }
@@ -83,29 +84,28 @@ void job_etag(const job *j, char *out, size_t room) {
     snprintf(out, room, "\"%llx-%llx\"", (unsigned long long)j->number, (unsigned long long)j->revision);
 }
 
-static const char *text_of(const cJSON *object, const char *key) {
+static const char *string_in(const cJSON *object, const char *key) {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
     return text ? text : "";
 }
 
-/* The first fault, or what the problem is as a whole. */
+/* Writes the first error of the problem; if there is none, its detail or title. */
 static void add_problem(const cJSON *problem, text_buffer *out) {
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
     const cJSON *first = errors ? errors->child : NULL;
-    const char *detail = text_of(problem, "detail");
-    if (first && text_of(first, "pointer")[0]) text_buffer_printf(out, "%s: ", text_of(first, "pointer"));
-    text_buffer_puts(out, first ? text_of(first, "message") : *detail ? detail : text_of(problem, "title"));
+    const char *detail = string_in(problem, "detail");
+    if (first && string_in(first, "pointer")[0]) text_buffer_printf(out, "%s: ", string_in(first, "pointer"));
+    text_buffer_puts(out, first ? string_in(first, "message") : *detail ? detail : string_in(problem, "title"));
 }
 
 void job_outcome_read(job_outcome *out, const job *j) {
-    cJSON *summary = j->summary ? cJSON_Parse(j->summary) : NULL,
-          *problem = j->problem ? cJSON_Parse(j->problem) : NULL;
+    cJSON *summary = json_parse_trusted(j->summary), *problem = json_parse_trusted(j->problem);
     const char *terminated = hamel_outcome_name(HAMEL_TERMINATED);
     out->status = job_status_name(j->status);
     text_buffer_init(&out->problem, PROBLEM_MAX);
-    if (j->status == JOB_COMPLETED && strcmp(text_of(summary, "status"), terminated) == 0) out->status = terminated;
+    if (j->status == JOB_COMPLETED && strcmp(string_in(summary, "status"), terminated) == 0) out->status = terminated;
     if (j->status == JOB_FAILED) add_problem(problem, &out->problem);
-    if (j->status == JOB_INCOMPLETE) { /* the last warning tells */
+    if (j->status == JOB_INCOMPLETE) { /* the last warning contains the reason */
         const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary, "warnings");
         const char *why = cJSON_GetStringValue(cJSON_GetArrayItem(warnings, cJSON_GetArraySize(warnings) - 1));
         text_buffer_puts(&out->problem, why ? why : "");

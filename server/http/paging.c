@@ -1,4 +1,4 @@
-/* paging.c — see paging.h. */
+/* paging.c — pages of lists; see paging.h. */
 #include "server/http/paging.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 enum { LIMIT_STANDARD = 50, LIMIT_MOST = 500 };
 
-/* A whole number from `least` to `most`; `out` unchanged when the text is NULL. */
+/* Parses an integer from `least` to `most`. Leaves *out unchanged if the text is NULL. */
 static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *out) {
     char *end;
     if (!text) return true;
@@ -23,14 +23,14 @@ bool page_read(request *r, page *out) {
     int64_t limit = LIMIT_STANDARD;
     out->before = 0;
     if (!parse_number(request_query(r, "limit"), 1, LIMIT_MOST, &limit)) {
-        reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "limit is a number from 1 to %d",
+        reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "limit must be an integer from 1 to %d",
                       LIMIT_MOST);
         return false;
     }
     out->limit = (size_t)limit;
     if (parse_number(request_query(r, "cursor"), 1, INT64_MAX, &out->before)) return true;
     reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
-                  "cursor is what an earlier list gave as `next`");
+                  "cursor must be the `next` of an earlier list");
     return false;
 }
 

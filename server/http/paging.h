@@ -1,4 +1,4 @@
-/* paging.h — lists in pages, newest first: `limit` and `cursor` in, {items, next} out. */
+/* paging.h — pages of lists, newest items first: reads `limit` and `cursor`, writes {items, next}. */
 #ifndef HAMEL_SERVER_HTTP_PAGING_H
 #define HAMEL_SERVER_HTTP_PAGING_H
 
@@ -6,14 +6,14 @@
 
 typedef struct page {
     size_t limit;
-    int64_t before; /* items with smaller numbers; 0: from the newest */
+    int64_t before; /* only items with smaller numbers; 0: start with the newest */
 } page;
 
-/* Reads the query. False after a reply that says what is wrong. */
+/* Reads the query parameters. If one is invalid, replies with the error and returns false. */
 bool page_read(request *r, page *out);
 
-/* {items, next}: `count` items, made by item(context, k); `last` is the number of the last one, 0 when there are no
- * more. NULL without memory. */
+/* Returns {items, next} with `count` items, each made by item(context, k); NULL if out of memory. `last` is the number
+ * of the last item, or 0 if the list ends with this page. */
 cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last);
 
 #endif

@@ -1,8 +1,8 @@
-/* prefer.c — see prefer.h. */
+/* prefer.c — replies that wait for the end of a job; see prefer.h. */
 #include "server/http/prefer.h"
 
+#include "server/clock.h"
 #include "server/http/admission.h"
-#include "server/stamp.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const double wait_most = 120; /* seconds */
-#define PAUSE_SECONDS 0.002          /* between two looks at a batch, however fast the store changes */
+static const double wait_most = 120; /* upper bound on N, s; documented in api/openapi.json */
+#define PAUSE_SECONDS 0.002          /* shortest interval between two reads of a batch */
 
-/* RFC 7240: token BWS "=" BWS word, where a word may stand in quotes. */
+/* Reads `wait` from a Prefer header (RFC 7240): token BWS "=" BWS word; the word may be quoted. */
 static double seconds_asked(const char *header) {
     while (header && *header) {
         header += strspn(header, " \t,;");
@@ -34,10 +34,10 @@ typedef struct waiting {
     double until;
 } waiting;
 
-static follow_wait step(void *context) {
+static follow_wait prefer_step(void *context) {
     waiting *w = context;
-    follow_wait wait = {.from = stamp_seconds() + PAUSE_SECONDS, .until = w->until};
-    bool over = stamp_seconds() >= w->until || atomic_load(stream_cancel_flag(w->r->stream));
+    follow_wait wait = {.from = clock_seconds() + PAUSE_SECONDS, .until = w->until};
+    bool over = clock_seconds() >= w->until || atomic_load(stream_cancel_flag(w->r->stream));
     if (!w->what.ended(w->r, w->what.context, &wait) && !over) return wait;
     w->what.reply(w->r, w->what.context);
     request_reply(w->r);
@@ -48,13 +48,13 @@ static follow_wait step(void *context) {
 
 handled prefer_wait(request *r, const awaited *what) {
     double asked = seconds_asked(request_header(r, "Prefer"));
-    bool waits = asked > 0 && !atomic_load(stream_cancel_flag(r->stream)) && admission_change(r, PLACE_FOLLOWER);
+    bool waits = asked > 0 && !atomic_load(stream_cancel_flag(r->stream)) && admission_change(r, ACCESS_FOLLOWER);
     waiting *w = waits ? malloc(sizeof *w) : NULL;
     if (w) {
-        *w = (waiting){.r = r, .what = *what, .until = stamp_seconds() + asked};
+        *w = (waiting){.r = r, .what = *what, .until = clock_seconds() + asked};
         r->reply.waited = (int)asked;
         text_buffer_free(&r->body);
-        if (request_follow(r, step, w)) return REPLY_STREAMED;
+        if (request_follow(r, prefer_step, w)) return REPLY_STREAMED;
         r->reply.waited = 0;
         free(w);
     }

@@ -1,4 +1,5 @@
-/* reply.c — filling in a reply; see request.h. */
+/* reply.c — functions that fill in a reply; see request.h. */
+#include "api/json/text.h"
 #include "server/http/request.h"
 
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 
 static const char problem_type[] = "application/problem+json";
 
-static void forget(request *r) {
+static void discard_reply(request *r) {
     reply *answer = &r->reply;
     answers_leave(&r->answers);
     if (!answer->is_static) free(answer->bytes);
@@ -18,10 +19,10 @@ static void forget(request *r) {
 }
 
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length) {
-    forget(r);
+    discard_reply(r);
     r->reply.status = status;
     r->reply.media_type = media_type;
-    r->reply.bytes = (char *)(uintptr_t)bytes; /* never written to: is_static */
+    r->reply.bytes = (char *)(uintptr_t)bytes; /* is_static: the bytes are only read */
     r->reply.length = length;
     r->reply.is_static = true;
     return REPLY_READY;
@@ -29,12 +30,12 @@ handled reply_static(request *r, int status, const char *media_type, const char 
 
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length) {
     if (!bytes) return reply_no_memory(r);
-    forget(r);
+    discard_reply(r);
     if (length > ANSWER_SMALL_BYTES && !answers_take(&r->answers, length)) {
         free(bytes);
         return reply_answers_full(r);
     }
-    if (status >= 400) r->reply.etag[0] = '\0'; /* it was of another answer */
+    if (status >= 400) r->reply.etag[0] = '\0'; /* the ETag belongs to a successful reply */
     r->reply.status = status;
     r->reply.media_type = media_type;
     r->reply.bytes = bytes;
@@ -48,8 +49,9 @@ handled reply_no_memory(request *r) {
 }
 
 handled reply_answers_full(request *r) {
-    cJSON *problem = api_problem_plain(503, "budget", "A budget is used up",
-                                       "too many bytes of answers wait for their readers; retry shortly", r->path);
+    cJSON *problem =
+        api_problem_plain(503, "budget", "A budget is used up",
+                          "too many bytes of answers are waiting for their readers; retry shortly", r->path);
     if (problem) cJSON_AddStringToObject(problem, "budget", "answers");
     r->reply.retry_after = 5;
     metrics_reject(r->services->metrics, REJECT_ANSWERS);
@@ -58,7 +60,7 @@ handled reply_answers_full(request *r) {
 
 handled reply_storage_failed(request *r) {
     r->reply.retry_after = 5;
-    return reply_problem(r, 503, "storage", "Storage failed", "the job store does not answer; try again later");
+    return reply_problem(r, 503, "storage", "Storage failed", "the job store does not respond; try again later");
 }
 
 handled reply_disk_full(request *r) {
@@ -68,7 +70,7 @@ handled reply_disk_full(request *r) {
 }
 
 static handled reply_tree(request *r, int status, const char *media_type, cJSON *tree) {
-    char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
+    char *text = json_text(tree);
     cJSON_Delete(tree);
     return reply_bytes(r, status, media_type, text, text ? strlen(text) : 0);
 }

@@ -1,21 +1,21 @@
-/* request.h — one request, from its first byte to its answer.
+/* request.h — one request, from its first byte to its reply.
  *
- * A handler is a function from a request to a reply. It runs on the thread its route asks for:
- *     RUN_INLINE   the HTTP thread itself: must not wait for anything
- *     RUN_BRIEF    a few threads for what touches the store
- *     RUN_STREAM   a thread of its own for as long as the answer takes; such a request has a stream
- *     RUN_FOLLOW   like RUN_BRIEF, with a stream; the rest of the answer is a follower's (followers.h)
- * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED; after
- * request_stream the request belongs to the HTTP thread and only the stream may be used. After request_follow it belongs
- * to the follower, and the handler returns REPLY_STREAMED, too. */
+ * A handler is a function from a request to a reply. The route selects the thread on which it runs:
+ *     RUN_INLINE   the HTTP thread; the handler must not block
+ *     RUN_BRIEF    one of a few threads for handlers that use the store
+ *     RUN_STREAM   a thread of the pool until the reply is complete; such a request has a stream
+ *     RUN_FOLLOW   like RUN_BRIEF, with a stream; a follower continues the reply (followers.h)
+ * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED. After
+ * request_stream the request belongs to the HTTP thread, and the handler may use only the stream. After request_follow
+ * it belongs to the follower, and the handler returns REPLY_STREAMED, too. */
 #ifndef HAMEL_SERVER_HTTP_REQUEST_H
 #define HAMEL_SERVER_HTTP_REQUEST_H
 
 #include "api/simulate.h"
+#include "server/http/connections.h"
 #include "server/http/followers.h"
 #include "server/http/http.h"
 #include "server/http/request_check.h"
-#include "server/http/sockets.h"
 #include "server/http/stream.h"
 #include "server/jobs/store.h"
 
@@ -33,34 +33,37 @@ typedef enum http_method {
 
 typedef struct request request;
 
-/* As the first name of a query: all parameters are allowed, and ignored. */
+/* First name in route.query: all parameters are accepted and ignored. */
 #define ROUTE_ANY_QUERY "*"
 
 typedef struct route {
     http_method method;
-    const char *path; /* "{}" stands for one segment, kept in request->parameter */
+    const char *path; /* "{}" matches one segment, which is copied to request->parameter */
     route_thread thread;
     bool takes_json; /* a JSON body is required */
     handled (*handle)(request *r);
-    unsigned scope;           /* that a token must have; 0: open to all */
-    const char *const *query; /* names of query parameters that are allowed, NULL-terminated; NULL: none */
+    unsigned scope;           /* scope that the token must have; 0: no token is required */
+    const char *const *query; /* allowed query parameters, NULL-terminated; NULL: no parameter is allowed */
 } route;
 
 enum { PATH_BYTES = 512, PARAMETER_BYTES = 128, REQUEST_ID_BYTES = 129, ALLOW_BYTES = 64 };
 
+/* A rejected body is read up to this size, since most clients read the reply only after sending the body. */
+enum { REQUEST_DISCARD_BYTES = 16 * 1024 * 1024 };
+
 typedef struct reply {
     int status;             /* 0: no reply yet */
-    const char *media_type; /* static; NULL without a body */
+    const char *media_type; /* static text; NULL if there is no body */
     char *bytes;            /* owned unless `is_static` */
     size_t length;
     bool is_static;
-    bool streamed;         /* the body is the request's stream */
-    bool coded;            /* with gzip */
-    bool page;             /* HTML that loads its own scripts and styles, and asks this server */
-    bool closes;           /* the connection ends with this reply */
-    const char *challenge; /* WWW-Authenticate; static, or NULL */
-    int waited;            /* Preference-Applied: wait=N; 0: none */
-    int retry_after;       /* seconds; 0: none */
+    bool streamed;         /* the body comes from the request's stream */
+    bool coded;            /* compressed with gzip */
+    bool page;             /* HTML page that loads scripts and styles from this server and sends requests to it */
+    bool closes;           /* the connection is closed after this reply */
+    const char *challenge; /* value of WWW-Authenticate; static text or NULL */
+    int waited;            /* N of Preference-Applied: wait=N; 0: no such header */
+    int retry_after;       /* Retry-After in seconds; 0: no such header */
     char location[PATH_BYTES], etag[64], allow[ALLOW_BYTES];
 } reply;
 
@@ -68,58 +71,65 @@ struct request {
     http_server *server;
     const http_services *services;
     struct MHD_Connection *connection;
-    socket_entry *socket;
+    connection_entry *entry; /* entry in the connection registry */
     const route *route;
     http_method method;
-    request_fault target_fault; /* of the request line */
+    request_fault target_fault; /* error in the request line */
     char path[PATH_BYTES], parameter[PARAMETER_BYTES], id[REQUEST_ID_BYTES];
     char method_text[16];
     text_buffer body;
-    size_t discarded; /* bytes of a body that nobody wants */
+    size_t discarded; /* bytes read of a rejected body */
     double received_at;
-    access_holder *holder; /* whose token it carries; NULL on routes without scope, and before admission */
-    bool holds_place;      /* counted against its quota, and of which kind */
-    access_place place;
-    answers_share answers; /* of the whole reply */
-    stream *stream;        /* of a RUN_STREAM or RUN_FOLLOW route, else NULL */
+    token_owner *owner;  /* owner of the token; NULL on routes without scope, and before admission */
+    bool holds_resource; /* holds a run slot or follower, counted against the quota of its owner */
+    access_resource resource;
+    answers_share answers; /* charged for a reply that is not streamed */
+    stream *stream;        /* set on RUN_STREAM and RUN_FOLLOW routes, otherwise NULL */
     reply reply;
     bool headers_seen, dispatched;
     atomic_bool ready;
 };
 
-/* Begins a streamed answer with status 200: the request leaves the handler. False without memory (nothing happened). */
+/* Begins a streamed reply with status 200; the handler must not use the request afterwards. If out of memory, returns
+ * false without any effect. */
 bool request_stream(request *r, const char *media_type);
 
-/* Gives the request, whose stream it has, to a follower; false when there is no room for one. Its steps end it by
- * request_reply, with a reply that is filled in, or by request_stream and the end of the stream. */
+/* Passes the request and its stream to a new follower; returns false if there are too many. The follower's steps end
+ * the request by request_reply with a complete reply, or by request_stream and the end of the stream. */
 bool request_follow(request *r, follow_step *step, void *context);
 void request_reply(request *r);
 
-/* For a follower that has to wait for its reader: runs task(context) in a run slot. False after a reply to the request
- * when there is none. */
+/* Runs task(context) in a run slot, for a follower that must block until its reader has read. If all slots are busy,
+ * replies 503 and returns false. */
 bool request_run(request *r, void (*task)(void *context), void *context);
 
-/* Header or query parameter; NULL when absent. */
+/* Reads the headers; replies if they decide the result. Returns the seconds within which the body must be complete; 0
+ * if the reply closes the connection. Any other reply made here is sent after the body has been read. */
+double request_read_headers(request *r, const char *method, const char *version);
+
+/* Each returns the value of a header or query parameter; NULL if it is absent. */
 const char *request_header(const request *r, const char *name);
 const char *request_query(const request *r, const char *name);
 
-/* Last-Event-ID (HTML standard, 9.2), up to which a client has heard; 0: from the beginning. */
+/* Returns Last-Event-ID (HTML standard, 9.2), the last event that the client received; 0 if it is absent. */
 int64_t request_last_event(const request *r);
 
-/* Whose jobs this request may see: a name, or NULL for everyone's. */
+/* Returns the name of the owner whose jobs this request may read; NULL: the jobs of all owners. */
 const char *request_owner_filter(const request *r);
 
-/* Problem documents. The first returns REPLY_READY, so that `return reply_problem(...)` reads well. `slug` completes
- * /problems/...; `detail` is printf-like. */
+/* Replies with a problem document of type /problems/SLUG; `detail` is a printf format. Returns REPLY_READY, as do the
+ * functions below. */
 handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...)
     HAMEL_PRINTF(5, 6);
-handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes the tree */
+handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes ownership of the tree */
 handled reply_no_memory(request *r);
-handled reply_answers_full(request *r);                  /* 503: the budget of unread answers is used up */
-handled reply_storage_failed(request *r);                /* 503: the store does not answer */
-handled reply_disk_full(request *r);                     /* 503: the store takes nothing that needs room */
-handled reply_json(request *r, int status, cJSON *tree); /* takes the tree; NULL: out of memory */
+handled reply_too_large(request *r);                     /* 413, the body exceeds --max-body */
+handled reply_answers_full(request *r);                  /* 503, the budget of unread answers is used up */
+handled reply_storage_failed(request *r);                /* 503, the store has failed */
+handled reply_disk_full(request *r);                     /* 503, the disk of the store is nearly full */
+handled reply_json(request *r, int status, cJSON *tree); /* takes ownership of the tree; NULL means out of memory */
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
-handled reply_bytes(request *r, int status, const char *media_type, char *bytes, size_t length); /* takes the bytes */
+handled reply_bytes(request *r, int status, const char *media_type, char *bytes,
+                    size_t length); /* takes ownership of the bytes */
 
 #endif

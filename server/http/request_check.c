@@ -1,4 +1,4 @@
-/* request_check.c — see request_check.h. Pure functions of one request; no state. */
+/* request_check.c — checks of requests; see request_check.h. Pure functions. */
 #include "server/http/request_check.h"
 
 #include <arpa/inet.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Headers with one value: parties that read different ones of several would disagree about the request. libmicrohttpd
- * returns the first. Lists (Accept, Prefer, If-None-Match) may come in parts (RFC 9110 5.3). */
+/* Headers that may occur only once. If one is repeated, two parties may read different values; libmicrohttpd returns
+ * the first. List headers (Accept, Prefer, If-None-Match) may be repeated (RFC 9110 5.3). */
 enum { LENGTH, CODING, HOST };
 #define ONCE(name) \
     { name, name " is given more than once" }
@@ -33,11 +33,11 @@ enum { SINGLES = sizeof singles / sizeof singles[0] };
 
 typedef struct header_count {
     bool given[SINGLES];
-    size_t bytes; /* of names and values */
+    size_t bytes; /* total size of names and values */
     const char *fault;
 } header_count;
 
-/* RFC 9110 5.6.2. */
+/* Returns true if the text is a token (RFC 9110 5.6.2). */
 static bool is_token(const char *text, size_t length) {
     static const char others[] = "!#$%&'*+-.^_`|~";
     for (size_t i = 0; i < length; i++) {
@@ -67,7 +67,7 @@ static const char *fault_of_value(size_t single, const char *value, size_t value
     switch (single) {
     case LENGTH: return value && is_digits(value, value_size) ? NULL : "Content-Length is not a number";
     case CODING:
-        return value && strcasecmp(value, "chunked") == 0 ? NULL : "the only known Transfer-Encoding is chunked";
+        return value && strcasecmp(value, "chunked") == 0 ? NULL : "the only supported Transfer-Encoding is chunked";
     case HOST: return value && value_size > 0 && !strpbrk(value, " \t/?#@,") ? NULL : "Host is not a host name";
     default: return NULL;
     }
@@ -79,9 +79,9 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
     (void)kind;
     h->bytes += name_size + value_size;
     if (!is_token(name, name_size)) {
-        h->fault = "a header name holds a character that is not allowed there";
+        h->fault = "a header name contains an invalid character";
     } else if (value && !is_field_text(value, value_size)) {
-        h->fault = "a header value holds a control character";
+        h->fault = "a header value contains a control character";
     }
     for (size_t k = 0; k < SINGLES && !h->fault; k++) {
         if (strcasecmp(name, singles[k].name) != 0) continue;
@@ -115,7 +115,7 @@ static int hex_digit(char c) {
     return -1;
 }
 
-/* One decoded byte at *at, which moves behind it; -1 for a malformed or forbidden one. */
+/* Decodes the byte at *at and advances *at. Returns -1 if the byte is malformed or forbidden. */
 static int next_byte(const char **at) {
     unsigned char c = (unsigned char)**at;
     if (c == '%') {
@@ -140,7 +140,7 @@ static bool has_dot_segment(const char *path) {
 
 static request_fault split_target(const char *at, char *path, size_t room) {
     size_t length = 0;
-    if (strncasecmp(at, "http://", 7) == 0) { /* absolute form: meant for a proxy, but allowed */
+    if (strncasecmp(at, "http://", 7) == 0) { /* absolute form: intended for proxies, but allowed */
         at += 7;
         at += strcspn(at, "/?");
     }
@@ -148,15 +148,15 @@ static request_fault split_target(const char *at, char *path, size_t room) {
     while (*at && *at != '?') {
         bool escaped = *at == '%';
         int c = next_byte(&at);
-        if (escaped && c == '/') return faulty(400, "the path holds an encoded slash");
-        if (c < 0) return faulty(400, "the path holds a character or escape that is not allowed");
+        if (escaped && c == '/') return faulty(400, "the path contains an encoded slash");
+        if (c < 0) return faulty(400, "the path contains an invalid character or escape");
         if (length + 1 >= room) return faulty(414, "the path is too long");
         path[length++] = (char)c;
     }
     path[length] = '\0';
-    if (has_dot_segment(path)) return faulty(400, "the path holds a '.' or '..' segment");
+    if (has_dot_segment(path)) return faulty(400, "the path contains a '.' or '..' segment");
     while (*at) {
-        if (next_byte(&at) < 0) return faulty(400, "the query holds a character or escape that is not allowed");
+        if (next_byte(&at) < 0) return faulty(400, "the query contains an invalid character or escape");
     }
     return (request_fault){0};
 }
@@ -164,7 +164,7 @@ static request_fault split_target(const char *at, char *path, size_t room) {
 request_fault request_check_target(const char *target, char *path, size_t room) {
     request_fault fault = {0};
     if (strcmp(target, "*") == 0) {
-        snprintf(path, room, "*"); /* the server as a whole */
+        snprintf(path, room, "*"); /* asterisk form: the server as a whole */
     } else {
         fault = split_target(target, path, room);
     }
@@ -195,7 +195,7 @@ static bool is_loopback(const char *name) {
 }
 
 bool request_host_allowed(const char *host, const char *names) {
-    char name[256]; /* longer than any (RFC 1035 2.3.4) */
+    char name[256]; /* longer than any host name (RFC 1035 2.3.4) */
     size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
     if (length > strlen(host) || length >= sizeof name) return false;
     const char *port = host + length;

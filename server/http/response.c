@@ -1,7 +1,7 @@
-/* response.c — see response.h. */
+/* response.c — validators, compression and headers of replies; see response.h. */
 #include "server/http/response.h"
 
-#include "api/accept.h"
+#include "server/http/accept.h"
 #include "server/http/cors.h"
 #include "server/http/gzip.h"
 
@@ -26,7 +26,7 @@ bool etag_matches(const char *header, const char *etag) {
 }
 
 bool response_coded(const request *r, const char *media_type) {
-    if (strcmp(media_type, "application/x-npy") == 0) return false; /* binary numbers hardly shrink */
+    if (strcmp(media_type, "application/x-npy") == 0) return false; /* binary numbers compress poorly */
     return accept_allows(request_header(r, "Accept-Encoding"), "gzip");
 }
 
@@ -70,13 +70,14 @@ void response_finish(request *r) {
     if (a->streamed || !a->media_type) return;
     if (a->status == 200 && r->route->method == METHOD_GET) {
         if (!a->etag[0]) tag_by_content(a);
-        /* The bytes stay, though they are not sent: Content-Length speaks of them (RFC 9110 8.6). */
+        /* A 304 keeps the bytes: they are not sent, but define Content-Length (RFC 9110 8.6). */
         if (etag_matches(request_header(r, "If-None-Match"), a->etag)) a->status = 304;
     }
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(r);
 }
 
-/* Nothing that is served may load anything, be framed, or be taken for what it is not; a page may use its own. */
+/* Adds headers with which browsers load nothing, refuse framing and do not guess types; pages may load their own
+ * files. */
 static void add_security(const reply *a, response_headers *h) {
     static const char none[] = "default-src 'none'; frame-ancestors 'none'";
     static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -88,7 +89,7 @@ static void add_security(const reply *a, response_headers *h) {
 
 static void add_validator(const reply *a, response_headers *h) {
     char weak[sizeof a->etag + 2];
-    /* The bytes of a coding are others than those without: the tag then names the content, not the bytes. */
+    /* Compressed and plain bodies differ, so the ETag must be weak. */
     snprintf(weak, sizeof weak, "%s%s", a->coded ? "W/" : "", a->etag);
     response_add(h, "ETag", weak);
     response_add(h, "Cache-Control", "private, no-cache");
@@ -125,7 +126,7 @@ static void add_headers(const request *r, response_headers *h) {
 
 static void release_streamed(void *context) {
     stream *s = context;
-    stream_abandon(s); /* whoever still writes: nobody reads any more */
+    stream_abandon(s); /* there is no reader any more: writes of the producer then fail */
     stream_release(s);
 }
 
@@ -145,8 +146,8 @@ static ssize_t read_nothing(void *context, uint64_t at, char *out, size_t room) 
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* 304 for a stream, whose length nobody knows: a Content-Length, or word of chunks, would be wrong. libmicrohttpd sends
- * neither where HTTP/1.0 has to understand the answer, and closes the connection. */
+/* Returns a 304 response for a stream of unknown length, which must have neither Content-Length nor chunked coding.
+ * With this HTTP/1.0 option libmicrohttpd sends neither and closes the connection. */
 static struct MHD_Response *make_unchanged_stream(void) {
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, read_nothing, NULL, NULL);
@@ -154,7 +155,7 @@ static struct MHD_Response *make_unchanged_stream(void) {
     return response;
 }
 
-/* The bytes live in the request, which ends after the response. */
+/* The bytes remain owned by the request, which outlives the response. */
 static struct MHD_Response *make_whole(const reply *a) {
     return MHD_create_response_from_buffer(a->length, a->bytes, MHD_RESPMEM_PERSISTENT);
 }
@@ -168,6 +169,6 @@ struct MHD_Response *response_make(request *r) {
     response_headers headers = {.response = response, .complete = true};
     add_headers(r, &headers);
     if (headers.complete) return response;
-    MHD_destroy_response(response); /* a policy or a type may be what is missing: rather no answer */
+    MHD_destroy_response(response); /* close the connection rather than reply without the policy or type */
     return NULL;
 }

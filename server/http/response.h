@@ -1,27 +1,27 @@
-/* response.h — from a filled-in reply to what libmicrohttpd sends. */
+/* response.h — converts a reply to a response of libmicrohttpd. */
 #ifndef HAMEL_SERVER_HTTP_RESPONSE_H
 #define HAMEL_SERVER_HTTP_RESPONSE_H
 
 #include "server/http/request.h"
 
-/* After the handler, on its thread: gives a body to GET an ETag, answers 304 to a client that has it already, and
- * compresses for one that asks for gzip. */
+/* Completes a reply after its handler, on the same thread. Adds an ETag to the reply to a GET, changes it to 304 if the
+ * client has that version, and compresses it if the client accepts gzip. */
 void response_finish(request *r);
 
-/* Whether the answer with this media type is to be compressed for this client. */
+/* Returns true if a reply of this media type should be compressed for this client. */
 bool response_coded(const request *r, const char *media_type);
 
-/* RFC 9110 13.1.2: true when a 304 is the answer. `header` may be NULL. */
+/* Returns true if If-None-Match requires a 304 (RFC 9110 13.1.2). `header` may be NULL. */
 bool etag_matches(const char *header, const char *etag);
 
-/* The headers of a response under way. */
+/* A response under construction. */
 typedef struct response_headers {
     struct MHD_Response *response;
-    bool complete; /* false once there was no memory for one, or its value was none that HTTP can carry */
+    bool complete; /* false if a header could not be added: out of memory, or invalid value */
 } response_headers;
 void response_add(response_headers *h, const char *name, const char *value);
 
-/* With all headers, or NULL; on the HTTP thread. */
+/* Makes a response with all headers; NULL if out of memory. Called on the HTTP thread. */
 struct MHD_Response *response_make(request *r);
 
 #endif

@@ -1,4 +1,5 @@
-/* routes.c — see routes.h. The order of rows is the order in the documentation; a path is matched segment by segment. */
+/* routes.c — table of routes; see routes.h. The routes are in the order of the documentation. Paths are matched segment
+ * by segment. */
 #include "server/http/routes.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 static const char *const list_query[] = {"status", "name", "batch", "limit", "cursor", NULL};
 static const char *const page_query[] = {"limit", "cursor", NULL};
-static const char *const any_query[] = {ROUTE_ANY_QUERY, NULL}; /* load balancers add some against caches */
+static const char *const any_query[] = {ROUTE_ANY_QUERY, NULL}; /* load balancers add parameters to bypass caches */
 static const char *const results_query[] = {"from", "to", "every", "columns", "follow", NULL};
 
 /* clang-format off */
@@ -63,7 +64,7 @@ static bool matches(const char *pattern, const char *path, char parameter[PARAME
         memcpy(parameter, path, length);
         parameter[length] = '\0';
         path += length;
-        pattern++; /* the loop steps over the second brace */
+        pattern++; /* the loop skips the second brace */
     }
     return *path == '\0';
 }

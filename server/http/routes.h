@@ -1,14 +1,14 @@
-/* routes.h — the table of what is served, and the way from a method and path to its row. */
+/* routes.h — table of routes, search by method and path, and helpers of the handlers. */
 #ifndef HAMEL_SERVER_HTTP_ROUTES_H
 #define HAMEL_SERVER_HTTP_ROUTES_H
 
 #include "server/http/request.h"
 
-/* The row for a method (HEAD finds GET) and path, with the path's parameter copied; NULL when there is none. Then `allow`
- * lists the methods that the path does know, "" when it knows none. */
+/* Returns the route for a method and path, and copies the path's parameter. HEAD uses the route of GET. If there is no
+ * route, returns NULL and sets `allow` to the methods that the path supports, "" for an unknown path. */
 const route *route_find(http_method method, const char *path, char parameter[PARAMETER_BYTES], char allow[ALLOW_BYTES]);
 
-/* By position, for the test that compares the table with the API description; NULL past the end. */
+/* Returns the route at a position; NULL past the end. For the test that compares the table with the API description. */
 const route *route_at(size_t index);
 size_t route_index(const route *row);
 
@@ -42,22 +42,41 @@ handled service_metrics(request *r);
 handled service_healthz(request *r);
 handled service_readyz(request *r);
 
-/* The model of the request's body, or of a text, derived on the thread of its stream. False with *failure filled
- * (routes_simulations.c). */
+/* Acquires the model of a description, derived on the calling thread if necessary. On failure returns false and fills
+ * *failure (routes_simulations.c). */
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure);
 
-/* The answer to a description that could not be taken: its problem document, or 503 while the daemon ends. Clears
- * *failure (routes_simulations.c). */
+/* Replies to an invalid description with its problem document, or with 503 during shutdown. Clears *failure
+ * (routes_simulations.c). */
 handled reply_refusal(request *r, api_failure *failure);
 
-/* 429: the store would hold more for this holder than its quota allows; and that quota (routes_jobs.c). */
+/* Each reads the job or batch with the id in the path. If it does not exist or the request may not read it, replies and
+ * returns false (routes_jobs.c, routes_batches.c). */
+bool request_job(request *r, job *out);
+bool request_batch(request *r, job_batch *out);
+
+/* Reads a job again if it has changed. Returns false if it has been deleted or the store fails. */
+bool job_reread(store *s, job *j);
+
+/* Replies to a status of the store other than STORE_OK; `kind` is "job" or "batch" (routes_jobs.c). */
+handled reply_store(request *r, store_status status, const char *kind);
+
+/* Replies 409: the Idempotency-Key belongs to the job or batch with this id. */
+handled reply_key_conflict(request *r, const char *kind, const char *id);
+
+/* Returns the format of rows that the client accepts. If there is none, replies 406 and returns NULL
+ * (routes_results.c). */
+const row_format *request_row_format(request *r);
+
+/* reply_quota replies 429: the owner would exceed its quota in the store. request_quota returns that quota
+ * (routes_jobs.c). */
 handled reply_quota(request *r);
 store_quota request_quota(const request *r);
 
-/* The Idempotency-Key, NULL when there is none; false after a reply to one that cannot be (routes_jobs.c). */
+/* Sets *key to the Idempotency-Key, NULL if absent. If it is invalid, replies and returns false (routes_jobs.c). */
 bool request_key(request *r, const char **key);
 
-/* The answer to a run that failed before a byte was sent: `json` is its problem document (routes_simulations.c). */
+/* Replies to a run that failed before a byte was sent (routes_simulations.c). */
 handled reply_run_problem(request *r, const api_failure *failure);
 
 #endif

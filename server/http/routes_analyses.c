@@ -1,7 +1,8 @@
-/* routes_analyses.c — POST /v1/analyses: what can be said of a system without running it.
+/* routes_analyses.c — POST /v1/analyses: analyzes a system without running it.
  *
- * An analysis computes for as long as a derivation does, so it waits for a CPU slot like a live run, on a thread of its
- * own, and ends when its client is gone. It is made in a process apart (server/analysis_pool.h), unless that is turned off. */
+ * An analysis may take as long as a derivation. Therefore it waits for a CPU slot like a live run, has a thread, and is
+ * canceled when its client disconnects. It runs in a separate process (server/analysis_pool.h) unless that is
+ * disabled. */
 #include "server/http/routes.h"
 
 #include "api/analyze.h"
@@ -17,7 +18,7 @@ static handled reply_limit(request *r, const char *detail, double most) {
 }
 
 static handled reply_refused(request *r, const analysis_result *result) {
-    api_failure failure = {.http = result->refused, .problem = cJSON_ParseWithLength(result->text, result->length)};
+    api_failure failure = {.http = result->refused, .problem = json_parse(result->text, result->length, NULL, NULL)};
     return reply_refusal(r, &failure);
 }
 
@@ -31,17 +32,17 @@ static handled analyze_apart(request *r) {
         reply_refused(r, &result);
         free(result.text);
         return REPLY_READY;
-    case ANALYSIS_ENDED: return reply_refusal(r, &nobody_waits); /* which reports a budget, or that the daemon ends */
+    case ANALYSIS_ENDED: return reply_refusal(r, &nobody_waits); /* replies with the exceeded limit or the shutdown */
     case ANALYSIS_OUT_OF_MEMORY:
         return reply_limit(r,
-                           "memory ran out: an analysis may use %.0f bytes (--analysis-memory); request fewer "
+                           "the analysis needs more than its limit of %.0f bytes (--analysis-memory); request fewer "
                            "analyses at once, or simplify the system",
                            r->services->config->analysis_memory);
     case ANALYSIS_LONG:
         return reply_limit(r, "the report has more than %.0f bytes; request fewer analyses at once", ANALYSIS_TEXT_MAX);
     case ANALYSIS_CRASHED:
         return reply_problem(r, 500, "crashed", "The analysis crashed",
-                             "the process that made this analysis ended unexpectedly; nothing else is affected; if it "
+                             "the process of this analysis ended unexpectedly; other requests are not affected; if it "
                              "happens again, report the request");
     case ANALYSIS_UNAVAILABLE: break;
     }
@@ -55,8 +56,8 @@ static handled analyze_here(request *r) {
     budget_take_slot(b);
     cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
                                         &b->poll, &failure);
-    budget_leave_slot(b);
-    flint_cleanup(); /* what it keeps for this thread */
+    budget_release_slot(b);
+    flint_cleanup(); /* frees FLINT's data of this thread */
     return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
 }
 

@@ -1,10 +1,10 @@
-/* routes_batch_results.c — GET /v1/batches/{id}/results: one table with a row for each member: its number, its job, its
- * inputs, its status, what was collected of its run and what went wrong. Members that have not come to their end have no numbers.
+/* routes_batch_results.c — GET /v1/batches/{id}/results: returns a table with one row for each member: its number, job,
+ * inputs, status, reduced values and problem. Values are empty for members that have not completed.
  *
- * The format is that of sweeps elsewhere (api/member_table.h). Members are read page by page and leave through the
- * stream's ring: the table may be long. */
-#include "api/accept.h"
-#include "api/member_table.h"
+ * The format is that of other sweeps (api/sweep/sweep_table.h). Members are read page by page and written to the
+ * stream, since the table may be long. */
+#include "api/sweep/sweep_table.h"
+#include "server/http/accept.h"
 #include "server/http/job_json.h"
 #include "server/http/routes.h"
 
@@ -16,17 +16,17 @@ enum { MEMBERS_PER_PAGE = 100, LINE_MAX_BYTES = 16 * 1024 * 1024 };
 static const char *const forms[TABLE_FORMS] = {"application/x-ndjson", "text/csv", "application/json"};
 
 typedef struct table {
-    request *r; /* NULL once the answer is a stream */
+    request *r; /* NULL after the answer has become a stream */
     const http_services *services;
     stream *stream;
     table_form form;
     job_batch batch;
     cJSON *plan;
-    const char **names; /* the columns' own array */
-    member_columns columns;
-    double *collected; /* of one row */
+    const char **names; /* array of names; the columns own it */
+    sweep_columns columns;
+    double *collected; /* reduced values of one row */
     text_buffer line;
-    bool first; /* no row has been written */
+    bool first; /* no row has been written yet */
 } table;
 
 static bool flush(table *t) {
@@ -51,7 +51,7 @@ static const char **add_names(const cJSON *list, const char **out) {
     return out;
 }
 
-/* False without memory. */
+/* Fills the columns. Returns false if out of memory. */
 static bool name_columns(table *t) {
     const cJSON *inputs = list_in(t, "inputs"), *collected = list_in(t, "collected");
     size_t input_count = (size_t)cJSON_GetArraySize(inputs), collected_count = (size_t)cJSON_GetArraySize(collected);
@@ -59,22 +59,23 @@ static bool name_columns(table *t) {
     t->collected = calloc(collected_count + 1, sizeof *t->collected);
     if (!t->names || !t->collected) return false;
     (void)add_names(collected, add_names(inputs, t->names));
-    t->columns = (member_columns){.jobs = true,
-                                  .inputs = t->names,
-                                  .collected = t->names + input_count,
-                                  .input_count = input_count,
-                                  .collected_count = collected_count};
+    t->columns = (sweep_columns){.jobs = true,
+                                 .inputs = t->names,
+                                 .collected = t->names + input_count,
+                                 .input_count = input_count,
+                                 .collected_count = collected_count};
     return true;
 }
 
 static bool write_begin(table *t) {
-    member_table_begin(&t->columns, t->form, t->batch.name, &t->line);
+    sweep_table_begin(&t->columns, t->form, t->batch.name, &t->line);
     return flush(t);
 }
 
-/* Of a run that came to its end. A member may have other columns than the batch: where they agree, the next value is the one that is looked for. */
+/* Reads the reduced values of a completed run, which may have other columns than the batch. If the columns are equal,
+ * each value is found without a search. */
 static void take_collected(table *t, const job *j) {
-    cJSON *object = j->collected && j->status == JOB_COMPLETED ? cJSON_Parse(j->collected) : NULL;
+    cJSON *object = j->status == JOB_COMPLETED ? json_parse_trusted(j->collected) : NULL;
     const cJSON *next = object ? object->child : NULL;
     for (size_t k = 0; k < t->columns.collected_count; k++) {
         const char *name = t->columns.collected[k];
@@ -86,21 +87,21 @@ static void take_collected(table *t, const job *j) {
     cJSON_Delete(object);
 }
 
-static bool write_row(table *t, const job *j) {
+static bool write_member_row(table *t, const job *j) {
     job_outcome outcome;
-    cJSON *assignments = j->assignments ? cJSON_Parse(j->assignments) : NULL;
+    cJSON *assignments = json_parse_trusted(j->assignments);
     take_collected(t, j);
     job_outcome_read(&outcome, j);
     if (t->form == TABLE_JSON && !t->first) text_buffer_puts(&t->line, ",");
     t->first = false;
-    member_cells cells = {.member = (size_t)j->member,
-                          .job = j->id,
-                          .name = j->name,
-                          .assignments = assignments,
-                          .status = outcome.status,
-                          .collected = t->collected,
-                          .problem = outcome.problem.bytes ? outcome.problem.bytes : ""};
-    member_table_row(&t->columns, t->form, &cells, &t->line);
+    sweep_cells cells = {.member = (size_t)j->member,
+                         .job = j->id,
+                         .name = j->name,
+                         .assignments = assignments,
+                         .status = outcome.status,
+                         .collected = t->collected,
+                         .problem = outcome.problem.bytes ? outcome.problem.bytes : ""};
+    sweep_table_row(&t->columns, t->form, &cells, &t->line);
     t->line.failed = t->line.failed || outcome.problem.failed;
     job_outcome_clear(&outcome);
     cJSON_Delete(assignments);
@@ -123,12 +124,11 @@ static bool write_members(table *t) {
     size_t count = 1;
     bool good = members != NULL;
     for (int64_t next = 0; good && count > 0;) {
-        const store *s = t->services->store;
-        good =
-            s->kind->members(t->services->store, t->batch.number, next, MEMBERS_PER_PAGE, members, &count) == STORE_OK;
+        good = STORE_CALL(t->services->store, members, t->batch.number, next, MEMBERS_PER_PAGE, members, &count) ==
+               STORE_OK;
         for (size_t k = 0; k < count; k++) {
-            good = good && members[k].number >= next && members[k].number < INT64_MAX && write_row(t, &members[k]) &&
-                   !atomic_load(stream_cancel_flag(t->stream));
+            good = good && members[k].number >= next && members[k].number < INT64_MAX &&
+                   write_member_row(t, &members[k]) && !atomic_load(stream_cancel_flag(t->stream));
             if (good) next = members[k].number + 1;
             job_clear(&members[k]);
         }
@@ -149,18 +149,13 @@ handled batches_get_results(request *r) {
     size_t form = accept_choose(request_header(r, "Accept"), forms, TABLE_FORMS, TABLE_NDJSON);
     if (form == TABLE_FORMS) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable",
-                             "the table comes as application/x-ndjson, text/csv or application/json");
+                             "available formats of the table: application/x-ndjson, text/csv, application/json");
     }
     t.form = (table_form)form;
     stream_finish_first(r->stream);
-    store_status status =
-        r->services->store->kind->find_batch(r->services->store, r->parameter, request_owner_filter(r), &t.batch);
-    if (status == STORE_ABSENT) {
-        return reply_problem(r, 404, "no-such-batch", "No such batch", "there is no batch '%s'", r->parameter);
-    }
-    if (status != STORE_OK) return reply_storage_failed(r);
+    if (!request_batch(r, &t.batch)) return REPLY_READY;
     text_buffer_init(&t.line, LINE_MAX_BYTES);
-    t.plan = cJSON_Parse(t.batch.plan);
+    t.plan = json_parse_trusted(t.batch.plan);
     bool sound = json_is_texts(list_in(&t, "inputs")) && json_is_texts(list_in(&t, "collected"));
     handled replied =
         !sound ? reply_problem(r, 500, "storage", "Storage failed", "the stored plan of this batch cannot be read")

@@ -1,10 +1,10 @@
 /* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
  *
- * All that can be wrong is found before anything is stored: each listed description is derived, and of a sweep, whose
- * members differ in numbers only, the description as it stands, once the names in all members are known. The columns of
- * the table are those of its run. The table of results is in routes_batch_results.c. */
-#include "api/json_text.h"
-#include "api/member.h"
+ * All errors are reported before anything is stored. Each description in a list is derived. Members of a sweep differ
+ * in numbers only, so only the description without overrides is derived, and the names in all members are checked. Its
+ * run defines the columns of the table. The table of results is in routes_batch_results.c. */
+#include "api/json/text.h"
+#include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"
 #include "server/http/paging.h"
 #include "server/http/prefer.h"
@@ -16,26 +16,15 @@
 
 enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 1024 * 1024, SLICE = 200 };
 
-static const store_kind *kind_of(const request *r) {
-    return r->services->store->kind;
-}
-
-static handled reply_store(request *r, store_status status) {
-    if (status == STORE_FULL) return reply_quota(r);
-    if (status == STORE_NO_SPACE) return reply_disk_full(r);
-    if (status != STORE_ABSENT) return reply_storage_failed(r);
-    return reply_problem(r, 404, "no-such-batch", "No such batch", "there is no batch '%s'", r->parameter);
-}
-
 /* ---- submit ----------------------------------------------------------------------------------------------------- */
 
-/* What is about to be submitted. */
+/* Batch before its submission. */
 typedef struct draft {
     request *r;
     char *name;
     text_buffer plan;
     batch_member *members;
-    size_t count; /* of the members filled in: their texts are freed by clear */
+    size_t count; /* number of filled members; clear() frees their texts */
     api_failure failure;
 } draft;
 
@@ -55,19 +44,7 @@ static char *name_of(const hamel_model *model) {
     return strdup(given ? given : "");
 }
 
-/* Pointers into one description become pointers into the body. */
-static void move_pointers(api_failure *failure, const char *prefix) {
-    cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
-    for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {
-        const cJSON *old = cJSON_GetObjectItemCaseSensitive(item, "pointer");
-        char pointer[1024];
-        snprintf(pointer, sizeof pointer, "%s%.900s", prefix, cJSON_IsString(old) ? old->valuestring : "");
-        cJSON *moved = cJSON_CreateString(pointer);
-        if (!moved || !cJSON_ReplaceItemInObjectCaseSensitive(item, "pointer", moved)) cJSON_Delete(moved);
-    }
-}
-
-static bool fail(draft *d, int http, const char *pointer, const char *detail) {
+static bool draft_fail(draft *d, int http, const char *pointer, const char *detail) {
     hamel_error error = {0};
     hamel_status status = hamel_fail(&error, HAMEL_INVALID, pointer, 0, "%s", detail);
     (void)status;
@@ -77,7 +54,7 @@ static bool fail(draft *d, int http, const char *pointer, const char *detail) {
     return false;
 }
 
-/* `list` is the pointer of the list. */
+/* Adds a member from a list; `list` is the JSON Pointer of the list. */
 static bool add_listed(draft *d, const char *list, const cJSON *item) {
     char prefix[48], *text = json_text(item);
     size_t length = text ? strlen(text) : 0;
@@ -91,32 +68,33 @@ static bool add_listed(draft *d, const char *list, const cJSON *item) {
         return true;
     }
     free(text);
-    move_pointers(&d->failure, prefix);
+    api_problem_rebase(d->failure.problem, "", prefix);
     return false;
 }
 
 static bool check_list_keys(draft *d, const cJSON *tree) {
     for (const cJSON *item = cJSON_IsObject(tree) ? tree->child : NULL; item; item = item->next) {
         bool known = strcmp(item->string, "systems") == 0 || strcmp(item->string, "name") == 0;
-        if (!known) return fail(d, 422, "", "a list of systems has the keys `systems` and `name` only");
+        if (!known)
+            return draft_fail(d, 422, "", "only the keys `systems` and `name` are allowed next to a list of systems");
     }
     return true;
 }
 
-/* [...], or {"name": ..., "systems": [...]} */
+/* Reads a list of the form [...] or {"name": ..., "systems": [...]}. */
 static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
     const char *list = systems == tree ? "" : "/systems";
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
     size_t most = (size_t)d->r->services->config->max_members, count = 0;
     if (!check_list_keys(d, tree)) return false;
-    if (name && !cJSON_IsString(name)) return fail(d, 422, "/name", "expected a text");
+    if (name && !cJSON_IsString(name)) return draft_fail(d, 422, "/name", "expected a text");
     for (const cJSON *item = systems->child; item; item = item->next) count++;
-    if (!cJSON_IsArray(systems)) return fail(d, 422, list, "expected a list of descriptions");
-    if (count == 0) return fail(d, 422, list, "the list of descriptions is empty");
+    if (!cJSON_IsArray(systems)) return draft_fail(d, 422, list, "expected a list of descriptions");
+    if (count == 0) return draft_fail(d, 422, list, "the list of descriptions is empty");
     if (count > most) {
         char detail[96];
-        snprintf(detail, sizeof detail, "the list has %zu members, at most %zu are taken", count, most);
-        return fail(d, 422, list, detail);
+        snprintf(detail, sizeof detail, "the list has %zu members; the limit is %zu", count, most);
+        return draft_fail(d, 422, list, detail);
     }
     d->members = calloc(count, sizeof *d->members);
     d->name = strdup(name ? name->valuestring : "");
@@ -128,8 +106,8 @@ static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
     return !d->plan.failed;
 }
 
-static void add_texts(text_buffer *out, size_t count, const char *(*text)(const void *context, size_t k),
-                      const void *context) {
+static void add_text_list(text_buffer *out, size_t count, const char *(*text)(const void *context, size_t k),
+                          const void *context) {
     text_buffer_puts(out, "[");
     for (size_t k = 0; k < count; k++) {
         if (k > 0) text_buffer_puts(out, ",");
@@ -144,25 +122,27 @@ static const char *target_of(const void *context, size_t k) {
 }
 
 static const char *collected_of(const void *context, size_t k) {
-    return collector_name(context, k);
+    return sweep_reduce_name(context, k);
 }
 
-/* The columns of the table: targets, and what is collected of a run with the columns of this model. */
+/* Writes the columns of the table: the targets of the sweep, and the values to which it reduces the rows of this
+ * model. */
 static bool write_plan(draft *d, const sweep *s, const hamel_model *model) {
     const hamel_header *header = hamel_model_header(model);
     char pointer[64];
     size_t unknown;
-    collector *c = collector_open(s, header->columns, header->column_count, &unknown);
+    sweep_reducer *c = sweep_reduce_open(s, header->columns, header->column_count, &unknown);
     if (!c) {
         snprintf(pointer, sizeof pointer, "/sweep/collect/%zu/name", unknown);
-        return unknown < s->collect_count ? fail(d, 422, pointer, "the result has no column of this name") : false;
+        return unknown < s->collect_count ? draft_fail(d, 422, pointer, "the result has no column with this name")
+                                          : false;
     }
     text_buffer_puts(&d->plan, "{\"inputs\":");
-    add_texts(&d->plan, s->axis_count, target_of, s);
+    add_text_list(&d->plan, s->axis_count, target_of, s);
     text_buffer_puts(&d->plan, ",\"collected\":");
-    add_texts(&d->plan, collector_count(c), collected_of, c);
+    add_text_list(&d->plan, sweep_reduce_count(c), collected_of, c);
     text_buffer_puts(&d->plan, "}");
-    collector_close(c);
+    sweep_reduce_close(c);
     return !d->plan.failed;
 }
 
@@ -181,7 +161,7 @@ static bool add_members(draft *d, const sweep *s) {
     return true;
 }
 
-/* Pointers to added outputs lead to where the client wrote their expressions. */
+/* Changes JSON Pointers to added outputs into pointers to their expressions in the request. */
 static void point_to_collect(api_failure *failure, const sweep *s) {
     cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
     for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {
@@ -223,7 +203,8 @@ static bool make_draft(draft *d, const char *body, size_t length) {
     cJSON *tree = json_parse(body, length, &d->r->services->limits.json, &fault);
     if (!tree && fault.no_memory) return false;
     const cJSON *systems = cJSON_IsArray(tree) ? tree : cJSON_GetObjectItemCaseSensitive(tree, "systems");
-    bool good = systems ? draft_list(d, tree, systems) : draft_sweep(d, body, length); /* which tells what is no JSON */
+    bool good = systems ? draft_list(d, tree, systems)
+                        : draft_sweep(d, body, length); /* draft_sweep also reports invalid JSON */
     cJSON_Delete(tree);
     return good;
 }
@@ -232,13 +213,13 @@ static handled reply_batch(request *r, int status, const job_batch *b) {
     return reply_json(r, status, batch_json(b));
 }
 
-/* The batch as it is now. */
+/* Reads the batch again; see awaited.ended. */
 static bool has_ended(const request *r, void *context, follow_wait *wait) {
     job_batch *b = context, newer;
-    if (kind_of(r)->find_batch(r->services->store, b->id, NULL, &newer) != STORE_OK) return true;
+    if (STORE_CALL(r->services->store, find_batch, b->id, NULL, &newer) != STORE_OK) return true;
     batch_clear(b);
     *b = newer;
-    wait->number = 0; /* a batch changes with its members */
+    wait->number = 0; /* any change: a batch changes with its members */
     return batch_ended(b);
 }
 
@@ -255,10 +236,9 @@ static void clear_created(void *context) {
 
 static handled reply_submitted(request *r, store_status status, job_batch *made) {
     if (status == STORE_CONFLICT) {
-        return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
-                             "this Idempotency-Key belongs to batch %s, which was sent with another body", made->id);
+        return reply_key_conflict(r, "batch", made->id);
     }
-    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status);
+    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status, "batch");
     for (size_t k = 0; status == STORE_OK && k < (size_t)r->services->config->workers; k++) {
         workers_wake(r->services->workers);
     }
@@ -272,7 +252,7 @@ static handled reply_submitted(request *r, store_status status, job_batch *made)
 handled batches_create(request *r) {
     draft d = {.r = r};
     job_batch made = {0};
-    batch_submission sent = {.whole = {.owner = r->holder->name,
+    batch_submission sent = {.whole = {.owner = r->owner->name,
                                        .quota = request_quota(r),
                                        .body = r->body.bytes ? r->body.bytes : "",
                                        .length = r->body.length}};
@@ -280,14 +260,14 @@ handled batches_create(request *r) {
     text_buffer_init(&d.plan, PLAN_MAX);
     budget_take_slot(stream_budget(r->stream));
     bool good = make_draft(&d, sent.whole.body, sent.whole.length);
-    budget_leave_slot(stream_budget(r->stream));
+    budget_release_slot(stream_budget(r->stream));
     handled replied;
     if (good) {
         sent.whole.name = d.name;
         sent.plan = d.plan.bytes;
         sent.members = d.members;
         sent.count = d.count;
-        store_status status = kind_of(r)->submit_batch(r->services->store, &sent, &made);
+        store_status status = STORE_CALL(r->services->store, submit_batch, &sent, &made);
         replied = reply_submitted(r, status, &made);
     } else {
         replied = d.failure.http ? reply_refusal(r, &d.failure) : reply_no_memory(r);
@@ -297,7 +277,7 @@ handled batches_create(request *r) {
     return replied;
 }
 
-/* ---- look ------------------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------------------------- */
 
 static cJSON *batch_at(const void *context, size_t k) {
     const job_batch *all = context;
@@ -312,7 +292,7 @@ handled batches_list(request *r) {
     job_query query = {.owner = request_owner_filter(r), .before = asked.before, .limit = asked.limit};
     job_batch *all = calloc(query.limit, sizeof *all);
     if (!all) return reply_no_memory(r);
-    bool listed = kind_of(r)->list_batches(r->services->store, &query, all, &count, &more) == STORE_OK;
+    bool listed = STORE_CALL(r->services->store, list_batches, &query, all, &count, &more) == STORE_OK;
     handled replied = listed ? reply_json(r, 200, page_json(count, batch_at, all, more ? all[count - 1].number : 0))
                              : reply_storage_failed(r);
     for (size_t k = 0; k < count; k++) batch_clear(&all[k]);
@@ -320,18 +300,23 @@ handled batches_list(request *r) {
     return replied;
 }
 
+bool request_batch(request *r, job_batch *out) {
+    store_status status = STORE_CALL(r->services->store, find_batch, r->parameter, request_owner_filter(r), out);
+    if (status != STORE_OK) reply_store(r, status, "batch");
+    return status == STORE_OK;
+}
+
 handled batches_get(request *r) {
     job_batch b;
-    store_status status = kind_of(r)->find_batch(r->services->store, r->parameter, request_owner_filter(r), &b);
-    if (status != STORE_OK) return reply_store(r, status);
+    if (!request_batch(r, &b)) return REPLY_READY;
     handled replied = reply_batch(r, 200, &b);
     batch_clear(&b);
     return replied;
 }
 
-/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+/* ---- cancel and delete ------------------------------------------------------------------------------------------ */
 
-/* Cancels the runs of members, page by page. */
+/* Cancels the runs of the members in this daemon, page by page. */
 static void stop_running(request *r) {
     job_query query = {.by_status = true,
                        .status = JOB_RUNNING,
@@ -342,7 +327,7 @@ static void stop_running(request *r) {
     bool more = running != NULL;
     while (more) {
         size_t count = 0;
-        if (kind_of(r)->list(r->services->store, &query, running, &count, &more) != STORE_OK) more = false;
+        if (STORE_CALL(r->services->store, list, &query, running, &count, &more) != STORE_OK) more = false;
         for (size_t k = 0; k < count; k++) {
             workers_cancel(r->services->workers, running[k].number);
             query.before = running[k].number;
@@ -358,11 +343,11 @@ handled batches_cancel(request *r) {
     store_status status;
     do {
         batch_clear(&b);
-        status = kind_of(r)->cancel_batch(r->services->store, r->parameter, request_owner_filter(r), SLICE, &from, &b);
+        status = STORE_CALL(r->services->store, cancel_batch, r->parameter, request_owner_filter(r), SLICE, &from, &b);
     } while (status == STORE_EXISTS);
     if (status != STORE_OK) {
         batch_clear(&b);
-        return reply_store(r, status);
+        return reply_store(r, status, "batch");
     }
     stop_running(r);
     handled replied = reply_batch(r, 202, &b);
@@ -374,7 +359,7 @@ handled batches_delete(request *r) {
     store_status status;
     stop_running(r);
     do {
-        status = kind_of(r)->forget_batch(r->services->store, r->parameter, request_owner_filter(r), SLICE);
+        status = STORE_CALL(r->services->store, delete_batch, r->parameter, request_owner_filter(r), SLICE);
     } while (status == STORE_EXISTS);
-    return status == STORE_OK ? reply_static(r, 204, NULL, NULL, 0) : reply_store(r, status);
+    return status == STORE_OK ? reply_static(r, 204, NULL, NULL, 0) : reply_store(r, status, "batch");
 }

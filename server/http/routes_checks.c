@@ -1,11 +1,10 @@
-/* routes_checks.c — POST /v1/checks: run, judge checks and invariants, and answer with the verdicts as JSON or as JUnit
- * XML.
+/* routes_checks.c — POST /v1/checks: runs a system and reports its checks and invariants as JSON or JUnit XML.
  *
- * The rows are not kept: only what the summary says of them. A run that fails is a problem, as it is for a live run; one
- * that a budget has ended has not passed. */
-#include "api/accept.h"
-#include "api/json_builder.h"
-#include "api/junit.h"
+ * The rows are discarded; the results of the checks are taken from the summary. A failed run gets a problem document,
+ * as for a live run. A run that a limit has ended has not passed. */
+#include "api/json/builder.h"
+#include "api/write/junit.h"
+#include "server/http/accept.h"
 #include "server/http/routes.h"
 
 enum { FORM_JSON, FORM_JUNIT, FORMS };
@@ -16,12 +15,12 @@ typedef struct check_run {
     size_t form;
 } check_run;
 
-static void note_nothing(void *context, const api_verdict *verdict) {
+static void note_nothing(void *context, const api_check_result *verdict) {
     (void)context;
     (void)verdict;
 }
 
-static void note_case(void *context, const api_verdict *verdict) {
+static void note_case(void *context, const api_check_result *verdict) {
     junit_case(context, "request", verdict);
 }
 
@@ -30,11 +29,11 @@ static cJSON *list_of(json_builder *b, const cJSON *summary, const char *key) {
     return json_kept(b, list ? cJSON_Duplicate(list, 1) : cJSON_CreateArray());
 }
 
-/* {passed, checks, invariants, summary}; takes the summary. */
+/* Replies {passed, checks, invariants, summary}; takes ownership of the summary. */
 static handled reply_verdicts(request *r, cJSON *summary) {
     json_builder b = {0};
     cJSON *answer = json_kept(&b, cJSON_CreateObject());
-    json_add_truth(&b, answer, "passed", api_verdicts(summary, note_nothing, NULL));
+    json_add_truth(&b, answer, "passed", api_check_results(summary, note_nothing, NULL));
     if (!b.failed) cJSON_AddItemToObject(answer, "checks", list_of(&b, summary, "checks"));
     if (!b.failed) cJSON_AddItemToObject(answer, "invariants", list_of(&b, summary, "invariants"));
     if (b.failed || !cJSON_AddItemToObject(answer, "summary", summary)) {
@@ -49,14 +48,14 @@ static handled reply_junit(request *r, const cJSON *summary) {
     junit report;
     size_t length = 0;
     junit_init(&report);
-    api_verdicts(summary, note_case, &report);
+    api_check_results(summary, note_case, &report);
     char *text = junit_take(&report, &length);
     return reply_bytes(r, 200, forms[FORM_JUNIT], text, length);
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *s) {
+static bool check_summary(void *context, const char *json, const hamel_summary *s) {
     const check_run *run = context;
-    cJSON *summary = cJSON_Parse(json);
+    cJSON *summary = json_parse_trusted(json);
     bool complete = s->outcome == HAMEL_COMPLETED || s->outcome == HAMEL_TERMINATED;
     metrics_run(run->r->services->metrics, RUN_KIND_CHECK, complete ? RUN_COMPLETED : RUN_INCOMPLETE, s->steps, s->rows,
                 s->wall_seconds);
@@ -71,7 +70,7 @@ static bool on_summary(void *context, const char *json, const hamel_summary *s) 
     return true;
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool check_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     const check_run *run = context;
     (void)json;
     (void)summary_json;
@@ -85,7 +84,7 @@ handled checks_create(request *r) {
     check_run run = {.r = r, .form = accept_choose(request_header(r, "Accept"), forms, FORMS, FORM_JSON)};
     if (run.form == FORMS) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable",
-                             "verdicts come as application/json or application/xml (JUnit)");
+                             "available formats: application/json, application/xml (JUnit)");
     }
     api_failure failure = {0};
     budget *b = stream_budget(r->stream);
@@ -94,14 +93,14 @@ handled checks_create(request *r) {
     model_lease lease;
     if (request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
         api_observer observer = {
-            .context = &run, .model_known = lease.known, .summary = on_summary, .problem = on_problem};
+            .context = &run, .model_known = lease.known, .summary = check_summary, .problem = check_problem};
         hamel_status status = api_run(lease.model, &b->poll, &observer, "request");
-        (void)status; /* the observer has been told */
+        (void)status; /* already reported to the observer */
         if (!r->reply.status) reply_no_memory(r);
     } else {
         reply_refusal(r, &failure);
     }
-    budget_leave_slot(b);
+    budget_release_slot(b);
     model_cache_release(r->services->models, &lease);
     return REPLY_READY;
 }

@@ -1,12 +1,13 @@
 /* routes_events.c — GET /v1/jobs/{id}/events: changes of a job as server-sent events (HTML standard, 9.2).
  *
- * The id of an event is the revision of the job, so a client that comes back with Last-Event-ID gets what has happened
- * since: nothing when nothing has, else the job as it is now. Changes that follow closely on each other are told as one.
- * A client that has seen the end is answered 204, which tells a browser to stop coming back. */
-#include "api/accept.h"
+ * The id of an event is the revision of the job. A client that reconnects with Last-Event-ID gets the current state of
+ * the job if it has changed since then. Changes in quick succession are merged into one event. A client that has
+ * received the final state gets 204, after which a browser does not reconnect. */
+#include "api/json/text.h"
+#include "server/clock.h"
+#include "server/http/accept.h"
 #include "server/http/job_json.h"
 #include "server/http/routes.h"
-#include "server/stamp.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,32 +15,28 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define LOOK_SECONDS 1.0   /* whether a heartbeat is due */
-#define PAUSE_SECONDS 0.05 /* between two looks, however fast the store changes */
+#define LOOK_SECONDS 1.0   /* interval of checks for a due heartbeat */
+#define PAUSE_SECONDS 0.05 /* shortest interval between two reads of the store */
 
 static const char media_type[] = "text/event-stream";
 
 typedef struct watch {
-    request *r; /* NULL once the answer is a stream */
+    request *r; /* NULL after the answer has become a stream */
     const http_services *services;
     stream *stream;
     job job;
-    int64_t told;      /* revision of the last event; 0: none */
-    job_status status; /* in it */
+    int64_t told;      /* revision of the last event sent; 0: no event yet */
+    job_status status; /* status in the last event */
     bool begun;
 } watch;
 
-static const store_kind *kind_of(const watch *w) {
-    return w->services->store->kind;
-}
-
 static bool write_event(watch *w, const char *name, int64_t id, cJSON *data) {
     char head[96];
-    char *text = data ? cJSON_PrintUnformatted(data) : NULL;
+    char *text = json_text(data);
     int length = snprintf(head, sizeof head, "event: %s\nid: %lld\ndata: ", name, (long long)id);
     bool sent = text && stream_write(w->stream, head, (size_t)length) && stream_write(w->stream, text, strlen(text)) &&
                 stream_write(w->stream, "\n\n", 2);
-    cJSON_free(text);
+    free(text);
     cJSON_Delete(data);
     return sent;
 }
@@ -53,7 +50,7 @@ static cJSON *progress_json(const job *j) {
     return NULL;
 }
 
-static bool tell(watch *w) {
+static bool send_change(watch *w) {
     const job *j = &w->job;
     bool status_changed = !w->begun || j->status != w->status;
     if (j->revision != w->told) {
@@ -70,44 +67,32 @@ static bool tell(watch *w) {
     return stream_flush(w->stream);
 }
 
-/* Whether the job is still there. */
-static bool look_again(watch *w) {
-    job newer;
-    int64_t revision;
-    if (kind_of(w)->revision(w->services->store, w->job.number, &revision) != STORE_OK) return false;
-    if (revision == w->job.revision) return true;
-    if (kind_of(w)->find(w->services->store, w->job.id, NULL, &newer) != STORE_OK) return false;
-    job_clear(&w->job);
-    w->job = newer;
-    return true;
-}
-
-static void forget(watch *w) {
+static void close_watch(watch *w) {
     job_clear(&w->job);
     stream_release(w->stream);
     free(w);
 }
 
-/* Writes what is new. False when that was the last of it; *whole: its end was not cut off. */
+/* Writes a change or a heartbeat. Returns false at the end and sets *whole to whether the stream is complete. */
 static bool go_on(watch *w, bool *whole) {
     *whole = false;
-    if (!look_again(w)) {
+    if (!job_reread(w->services->store, &w->job)) {
         *whole = write_event(w, "deleted", w->told + 1, cJSON_CreateObject());
         return false;
     }
-    if (!tell(w)) return false;
+    if (!send_change(w)) return false;
     *whole = job_ended(w->job.status);
     return !*whole && !atomic_load(stream_cancel_flag(w->stream));
 }
 
-static follow_wait step(void *context) {
+static follow_wait events_step(void *context) {
     watch *w = context;
-    double now = stamp_seconds();
+    double now = clock_seconds();
     bool whole;
     if (w->r && !request_stream(w->r, media_type)) {
         reply_no_memory(w->r);
         request_reply(w->r);
-        forget(w);
+        close_watch(w);
         return (follow_wait){.ended = true};
     }
     w->r = NULL;
@@ -120,13 +105,8 @@ static follow_wait step(void *context) {
                              .until = now + LOOK_SECONDS};
     }
     stream_end(w->stream, whole);
-    forget(w);
+    close_watch(w);
     return (follow_wait){.ended = true};
-}
-
-static handled reply_find_failed(request *r, store_status status) {
-    if (status != STORE_ABSENT) return reply_storage_failed(r);
-    return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
 }
 
 handled jobs_get_events(request *r) {
@@ -137,15 +117,14 @@ handled jobs_get_events(request *r) {
     watch *w = calloc(1, sizeof *w);
     if (!w) return reply_no_memory(r);
     *w = (watch){.r = r, .services = r->services, .stream = stream_hold(r->stream), .told = request_last_event(r)};
-    store_status status = kind_of(w)->find(r->services->store, r->parameter, request_owner_filter(r), &w->job);
     handled replied = REPLY_STREAMED;
-    if (status != STORE_OK) {
-        replied = reply_find_failed(r, status);
+    if (!request_job(r, &w->job)) {
+        replied = REPLY_READY;
     } else if (job_ended(w->job.status) && w->job.revision == w->told) {
         replied = reply_static(r, 204, NULL, NULL, 0);
-    } else if (!request_follow(r, step, w)) {
+    } else if (!request_follow(r, events_step, w)) {
         replied = reply_no_memory(r);
     }
-    if (replied == REPLY_READY) forget(w);
+    if (replied == REPLY_READY) close_watch(w);
     return replied;
 }

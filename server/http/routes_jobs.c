@@ -1,5 +1,5 @@
-/* routes_jobs.c — jobs: submit, list, look, cancel, forget. Results are in routes_results.c. */
-#include "api/member.h"
+/* routes_jobs.c — jobs: submit, list, read, cancel, delete. Results are in routes_results.c. */
+#include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"
 #include "server/http/paging.h"
 #include "server/http/prefer.h"
@@ -9,30 +9,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const store_kind *kind_of(const request *r) {
-    return r->services->store->kind;
-}
-
-static handled reply_absent(request *r) {
-    return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
-}
-
-/* The answer for a status that is not STORE_OK. */
-static handled reply_store(request *r, store_status status) {
+handled reply_store(request *r, store_status status, const char *kind) {
+    char slug[24], title[24];
+    if (status == STORE_FULL) return reply_quota(r);
     if (status == STORE_NO_SPACE) return reply_disk_full(r);
-    return status == STORE_ABSENT ? reply_absent(r) : reply_storage_failed(r);
+    if (status != STORE_ABSENT) return reply_storage_failed(r);
+    snprintf(slug, sizeof slug, "no-such-%s", kind);
+    snprintf(title, sizeof title, "No such %s", kind);
+    return reply_problem(r, 404, slug, title, "there is no %s '%s'", kind, r->parameter);
+}
+
+handled reply_key_conflict(request *r, const char *kind, const char *id) {
+    return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
+                         "this Idempotency-Key belongs to %s %s, which was sent with another body", kind, id);
+}
+
+bool request_job(request *r, job *out) {
+    store_status status = STORE_CALL(r->services->store, find, r->parameter, request_owner_filter(r), out);
+    if (status != STORE_OK) reply_store(r, status, "job");
+    return status == STORE_OK;
+}
+
+bool job_reread(store *s, job *j) {
+    job newer;
+    int64_t revision;
+    if (STORE_CALL(s, revision, j->number, &revision) != STORE_OK) return false;
+    if (revision == j->revision) return true;
+    if (STORE_CALL(s, find, j->id, NULL, &newer) != STORE_OK) return false;
+    job_clear(j);
+    *j = newer;
+    return true;
 }
 
 handled reply_quota(request *r) {
     metrics_reject(r->services->metrics, REJECT_QUOTA);
     r->reply.retry_after = 10;
     return reply_problem(r, 429, "quota", "Too many requests",
-                         "the token '%s' has as many jobs queued or running, or as many bytes stored, as it may have",
-                         r->holder->name);
+                         "the token '%s' has reached its quota of jobs or stored bytes; delete jobs or retry later",
+                         r->owner->name);
 }
 
 store_quota request_quota(const request *r) {
-    access_quotas quotas = access_quotas_of(r->holder);
+    access_quotas quotas = access_quotas_of(r->owner);
     return (store_quota){.active = quotas.jobs, .bytes = quotas.stored_bytes};
 }
 
@@ -52,10 +70,10 @@ static bool key_is_sane(const char *key) {
     return true;
 }
 
-/* The job as it is now. */
+/* Reads the job again; see awaited.ended. */
 static bool has_ended(const request *r, void *context, follow_wait *wait) {
     job *j = context, newer;
-    if (kind_of(r)->find(r->services->store, j->id, NULL, &newer) != STORE_OK) return true;
+    if (STORE_CALL(r->services->store, find, j->id, NULL, &newer) != STORE_OK) return true;
     job_clear(j);
     *j = newer;
     wait->number = j->number;
@@ -66,7 +84,7 @@ static bool has_ended(const request *r, void *context, follow_wait *wait) {
 static void reply_created(request *r, void *context) {
     const job *j = context;
     snprintf(r->reply.location, sizeof r->reply.location, "/v1/jobs/%s", j->id);
-    reply_job(r, 201, j); /* the same for a retry, which has to see what the lost answer said */
+    reply_job(r, 201, j); /* a repeated request gets the reply that was lost */
 }
 
 static void clear_created(void *context) {
@@ -76,11 +94,9 @@ static void clear_created(void *context) {
 
 static handled reply_submitted(request *r, store_status status, job *j) {
     if (status == STORE_CONFLICT) {
-        return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
-                             "this Idempotency-Key belongs to job %s, which was sent with another body", j->id);
+        return reply_key_conflict(r, "job", j->id);
     }
-    if (status == STORE_FULL) return reply_quota(r);
-    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status);
+    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status, "job");
     if (status == STORE_OK) {
         workers_wake(r->services->workers);
         log_write(r->services->log, LOG_INFO, "job",
@@ -93,12 +109,12 @@ static handled reply_submitted(request *r, store_status status, job *j) {
     return prefer_wait(r, &(awaited){created, has_ended, reply_created, clear_created});
 }
 
-/* Derives the equations only to find every fault now, not when the job runs. */
+/* Derives the equations, so that errors are reported at submission and not when the job runs. */
 static bool check_description(request *r, char **name, api_failure *failure) {
     model_lease lease;
     budget_take_slot(stream_budget(r->stream));
     bool good = request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, failure);
-    budget_leave_slot(stream_budget(r->stream));
+    budget_release_slot(stream_budget(r->stream));
     if (!good) return false;
     const char *given = hamel_model_header(lease.model)->name;
     *name = strdup(given ? given : "");
@@ -115,13 +131,13 @@ bool request_key(request *r, const char **key) {
 }
 
 handled jobs_create(request *r) {
-    job_submission sent = {.owner = r->holder->name,
+    job_submission sent = {.owner = r->owner->name,
                            .quota = request_quota(r),
                            .body = r->body.bytes ? r->body.bytes : "",
                            .length = r->body.length};
     if (!request_key(r, &sent.key)) return REPLY_READY;
     job j = {0};
-    store_status status = kind_of(r)->known_key(r->services->store, &sent, &j);
+    store_status status = STORE_CALL(r->services->store, known_key, &sent, &j);
     if (status == STORE_ABSENT) {
         api_failure failure = {0};
         char *name = NULL;
@@ -129,7 +145,7 @@ handled jobs_create(request *r) {
             return failure.http ? reply_refusal(r, &failure) : reply_no_memory(r);
         }
         sent.name = name;
-        status = kind_of(r)->submit(r->services->store, &sent, &j);
+        status = STORE_CALL(r->services->store, submit, &sent, &j);
         free(name);
     }
     handled replied = reply_submitted(r, status, &j);
@@ -149,7 +165,7 @@ static handled reply_list(request *r, const job_query *query) {
     bool more;
     job *jobs = calloc(query->limit, sizeof *jobs);
     if (!jobs) return reply_no_memory(r);
-    bool listed = kind_of(r)->list(r->services->store, query, jobs, &count, &more) == STORE_OK;
+    bool listed = STORE_CALL(r->services->store, list, query, jobs, &count, &more) == STORE_OK;
     handled replied = listed ? reply_json(r, 200, page_json(count, job_at, jobs, more ? jobs[count - 1].number : 0))
                              : reply_storage_failed(r);
     for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
@@ -165,7 +181,7 @@ handled jobs_list(request *r) {
     query.by_status = status != NULL;
     if (status && !job_status_named(status, &query.status)) {
         return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
-                             "status is queued, running, completed, incomplete, failed or canceled");
+                             "status must be queued, running, completed, incomplete, failed or canceled");
     }
     if (!page_read(r, &asked)) return REPLY_READY;
     query.before = asked.before;
@@ -177,14 +193,13 @@ handled jobs_list(request *r) {
 
 handled jobs_get(request *r) {
     job j;
-    store_status status = kind_of(r)->find(r->services->store, r->parameter, request_owner_filter(r), &j);
-    if (status != STORE_OK) return reply_store(r, status);
+    if (!request_job(r, &j)) return REPLY_READY;
     handled replied = reply_job(r, 200, &j);
     job_clear(&j);
     return replied;
 }
 
-/* That of a sweep's member is made from the batch's. */
+/* Replies with the description of a sweep's member, made from the description of the batch. */
 static handled reply_member(request *r, const job *j, const char *body, size_t length) {
     api_failure failure = {0};
     api_sweep whole;
@@ -204,12 +219,11 @@ handled jobs_get_system(request *r) {
     job j;
     char *body = NULL;
     size_t length = 0;
-    store_status status = kind_of(r)->find(r->services->store, r->parameter, request_owner_filter(r), &j);
-    if (status != STORE_OK) return reply_store(r, status);
-    status = kind_of(r)->description(r->services->store, &j, &body, &length);
+    if (!request_job(r, &j)) return REPLY_READY;
+    store_status status = STORE_CALL(r->services->store, description, &j, &body, &length);
     handled replied;
     if (status != STORE_OK) {
-        replied = reply_store(r, status);
+        replied = reply_store(r, status, "job");
     } else if (j.assignments) {
         replied = reply_member(r, &j, body, length);
         free(body);
@@ -222,10 +236,10 @@ handled jobs_get_system(request *r) {
 
 handled jobs_cancel(request *r) {
     job j;
-    store_status status = kind_of(r)->cancel(r->services->store, r->parameter, request_owner_filter(r), &j);
+    store_status status = STORE_CALL(r->services->store, cancel, r->parameter, request_owner_filter(r), &j);
     if (status != STORE_OK) {
         job_clear(&j);
-        return reply_store(r, status);
+        return reply_store(r, status, "job");
     }
     workers_cancel(r->services->workers, j.number);
     handled replied = reply_job(r, 202, &j);
@@ -235,8 +249,8 @@ handled jobs_cancel(request *r) {
 
 handled jobs_delete(request *r) {
     int64_t number = 0;
-    store_status status = kind_of(r)->forget(r->services->store, r->parameter, request_owner_filter(r), &number);
-    if (status != STORE_OK) return reply_store(r, status);
+    store_status status = STORE_CALL(r->services->store, delete, r->parameter, request_owner_filter(r), &number);
+    if (status != STORE_OK) return reply_store(r, status, "job");
     workers_cancel(r->services->workers, number);
     return reply_static(r, 204, NULL, NULL, 0);
 }

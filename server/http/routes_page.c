@@ -1,7 +1,7 @@
-/* routes_page.c — what a browser is shown: the page / with its style and scripts, and the page /docs. All of it is
- * compiled in (api/documents.h) and loads nothing from elsewhere. */
-#include "api/accept.h"
+/* routes_page.c — pages for browsers: `/` with its style and scripts, and `/docs`. They are compiled into the program
+ * (api/documents.h) and load nothing from other hosts. */
 #include "api/documents.h"
+#include "server/http/accept.h"
 #include "server/http/routes.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static handled answer_html(request *r, const unsigned char *bytes, size_t length
     return reply_static(r, 200, "text/html; charset=utf-8", (const char *)bytes, length);
 }
 
-/* Programs that do not say what they take get the index, as those that want JSON. */
+/* Replies with the page, or with the index in JSON to clients that prefer it or send no Accept header. */
 handled service_index(request *r) {
     static const char index[] =
         "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{"
@@ -55,7 +55,7 @@ handled page_part(request *r) {
         const char *type = style ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
         return reply_static(r, 200, type, (const char *)files[k].bytes, *files[k].length);
     }
-    return reply_problem(r, 404, "not-found", "Not found", "the page has no part '%s'", r->parameter);
+    return reply_problem(r, 404, "not-found", "Not found", "the page has no file '%s'", r->parameter);
 }
 
 handled docs_page(request *r) {

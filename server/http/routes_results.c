@@ -1,12 +1,15 @@
-/* routes_results.c — GET /v1/jobs/{id}/results: stored rows in any format, and live ones with follow=true.
+/* routes_results.c — GET /v1/jobs/{id}/results: returns stored rows in any format, and live rows with follow=true.
  *
- * Rows are read chunk by chunk and leave through the same ring as those of a live run. The answer is a follower: while
- * there is nothing to send, or the reader is slow, it has no thread. Formats that are sent as a whole take a run slot
- * once all rows are there, and wait in it for their reader. Without `follow`, a job that still runs is answered with the rows there are and a summary with status `running`. */
+ * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The answer is a follower: it
+ * uses no thread while there is nothing to send or the reader is slow. Formats that are sent as a whole take a run slot
+ * when all rows are stored, and keep it until the client has read them. Without `follow`, the results of a running job
+ * are the stored rows and a summary with status `running`. */
+#include "api/json/text.h"
+#include "server/clock.h"
+#include "server/http/accept.h"
 #include "server/http/job_json.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
-#include "server/stamp.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -15,44 +18,40 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define LOOK_SECONDS 1.0 /* whether a heartbeat is due */
+#define LOOK_SECONDS 1.0 /* interval of checks for a due heartbeat */
 
 typedef struct row_filter {
-    double from, to; /* infinite: open */
+    double from, to; /* infinite if not given */
     int64_t every;
     bool follow;
-    const char *columns; /* comma-separated names; NULL: all. Valid while the request is ours */
+    const char *columns; /* comma-separated names; NULL: all columns. Valid while this handler owns the request */
 } row_filter;
 
 typedef enum results_phase { BEFORE_ROWS, ROWS } results_phase;
 
 typedef struct results {
-    request *r; /* NULL once the answer is a stream */
+    request *r; /* NULL after the answer has become a stream */
     const http_services *services;
     stream *stream;
     const row_format *format;
     row_writer *writer;
     row_filter filter;
     job job;
-    cJSON *header;      /* as stored, with the chosen columns */
-    const char **names; /* of the chosen columns, in the header */
-    size_t *chosen;     /* their positions in a stored row */
+    cJSON *header;      /* stored header, reduced to the chosen columns */
+    const char **names; /* names of the chosen columns; point into header */
+    size_t *chosen;     /* positions of the chosen columns in a stored row */
     size_t count, stored_count;
     double *row;
-    int64_t next; /* row to read */
+    int64_t next; /* number of the next row to read */
     int64_t next_event;
-    job_event event;  /* with that number, once it has been read; json NULL: not yet */
-    bool events_read; /* all that are stored with the rows at hand */
-    bool has_events;  /* the format has a place for them */
-    bool past_end;    /* `to` has been passed: no later row can be wanted */
+    job_event event;  /* the event with number next_event; json is NULL if it has not been read yet */
+    bool events_read; /* all stored events of the current chunk have been read */
+    bool has_events;  /* the format can contain events */
+    bool past_end;    /* a row after `to` has been read, so no later row is requested */
     results_phase phase;
 } results;
 
-static const store_kind *kind_of(const results *x) {
-    return x->services->store->kind;
-}
-
-/* ---- what is asked ---------------------------------------------------------------------------------------------- */
+/* ---- query ------------------------------------------------------------------------------------------------------ */
 
 static bool parse_real(const char *text, double *out) {
     char *end;
@@ -73,18 +72,18 @@ static const char *parse_filter(const request *r, row_filter *filter) {
     const char *every = request_query(r, "every");
     double step = 1;
     *filter = (row_filter){.from = -INFINITY, .to = INFINITY, .every = 1, .columns = request_query(r, "columns")};
-    if (!parse_real(request_query(r, "from"), &filter->from)) return "from is a time";
-    if (!parse_real(request_query(r, "to"), &filter->to)) return "to is a time";
+    if (!parse_real(request_query(r, "from"), &filter->from)) return "from must be a time";
+    if (!parse_real(request_query(r, "to"), &filter->to)) return "to must be a time";
     if (!parse_real(every, &step) || step < 1 || step > 1e15 || step != floor(step))
-        return "every is a whole number from 1";
-    if (!parse_truth(request_query(r, "follow"), &filter->follow)) return "follow is true or false";
+        return "every must be a positive integer";
+    if (!parse_truth(request_query(r, "follow"), &filter->follow)) return "follow must be true or false";
     filter->every = (int64_t)step;
     return NULL;
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
 
-/* Position of a column in the header; -1 when it is not there. */
+/* Returns the position of a column in the header; -1 if absent. */
 static int find_column(const cJSON *columns, const char *name, size_t length) {
     int at = 0;
     for (const cJSON *c = columns->child; c; c = c->next, at++) {
@@ -101,9 +100,9 @@ static bool is_chosen(const results *x, size_t column) {
     return false;
 }
 
-/* Fills x->chosen from the list that was asked for. A name that may hold a comma (J[1,2]) is tried at its longest.
- * False with the name at fault in *at_fault, and what is wrong with it. */
-static bool choose_columns(results *x, const cJSON *columns, const char **at_fault, const char **what) {
+/* Fills x->chosen from the requested list. A name may contain commas (J[1,2]), so the longest candidate is tried first.
+ * If a name is wrong, returns false with the name in *at_fault and the reason in *what. */
+static bool choose_result_columns(results *x, const cJSON *columns, const char **at_fault, const char **what) {
     const char *at = x->filter.columns;
     x->count = 0;
     if (!at) {
@@ -122,7 +121,7 @@ static bool choose_columns(results *x, const cJSON *columns, const char **at_fau
         }
         if (found < 0 || is_chosen(x, (size_t)found)) {
             *at_fault = at;
-            *what = found < 0 ? "the result has no column" : "twice there is";
+            *what = found < 0 ? "unknown column" : "duplicate column";
             return false;
         }
         x->chosen[x->count++] = (size_t)found;
@@ -132,7 +131,7 @@ static bool choose_columns(results *x, const cJSON *columns, const char **at_fau
     return x->count > 0;
 }
 
-/* The header's lists `columns` and `units` with the chosen columns only. */
+/* Reduces a list of the header (`columns` or `units`) to the chosen columns. */
 static bool cut_list(cJSON *header, const char *key, const results *x) {
     const cJSON *old = cJSON_GetObjectItemCaseSensitive(header, key);
     if (!cJSON_IsArray(old) || (size_t)cJSON_GetArraySize(old) != x->stored_count) return true;
@@ -152,9 +151,9 @@ static bool cut_list(cJSON *header, const char *key, const results *x) {
     return false;
 }
 
-/* REPLY_STREAMED means: go on. */
+/* Reads the stored header and chooses columns. Returns REPLY_STREAMED on success; otherwise replies. */
 static handled prepare_columns(results *x) {
-    x->header = cJSON_Parse(x->job.header);
+    x->header = json_parse_trusted(x->job.header);
     const cJSON *columns = x->header ? cJSON_GetObjectItemCaseSensitive(x->header, "columns") : NULL;
     if (!json_is_texts(columns) || !columns->child) {
         return reply_problem(x->r, 500, "storage", "Storage failed", "the stored header of this job cannot be read");
@@ -164,15 +163,15 @@ static handled prepare_columns(results *x) {
     x->names = calloc(x->stored_count, sizeof *x->names);
     x->row = calloc(x->stored_count, sizeof *x->row);
     if (!x->chosen || !x->names || !x->row) return reply_no_memory(x->r);
-    const char *at_fault = "", *what = "the result has no column";
-    if (!choose_columns(x, columns, &at_fault, &what)) {
+    const char *at_fault = "", *what = "unknown column";
+    if (!choose_result_columns(x, columns, &at_fault, &what)) {
         return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter", "columns: %s '%.*s'", what,
                              (int)strcspn(at_fault, ","), at_fault);
     }
     bool timed = strcmp(columns->child->valuestring, "t") == 0;
     if (!timed && (isfinite(x->filter.from) || isfinite(x->filter.to))) {
         return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
-                             "from and to need a result with a column t");
+                             "from and to require a column t in the result");
     }
     if (!cut_list(x->header, "columns", x) || !cut_list(x->header, "units", x)) return reply_no_memory(x->r);
     size_t n = 0;
@@ -198,28 +197,28 @@ static bool keep_rows(void *context, size_t bytes) {
 }
 
 static bool begin_rows(results *x) {
-    char *json = cJSON_PrintUnformatted(x->header);
+    char *json = json_text(x->header);
     bool begun =
         json && row_writer_begin(x->writer, &(row_header){.column_count = x->count, .columns = x->names, .json = json});
-    cJSON_free(json);
+    free(json);
     return begun;
 }
 
-/* The time of an event: where it lies within what is asked for. */
+/* Returns true if the time of an event is within the requested range. */
 static bool is_wanted(const results *x, const char *json) {
-    cJSON *tree = cJSON_Parse(json);
+    cJSON *tree = json_parse_trusted(json);
     const cJSON *t = cJSON_GetObjectItemCaseSensitive(tree, "t");
     bool wanted = cJSON_IsNumber(t) && t->valuedouble >= x->filter.from && t->valuedouble <= x->filter.to;
     cJSON_Delete(tree);
     return wanted;
 }
 
-/* Events that happened before this row. */
+/* Writes the events before this row. */
 static bool write_events(results *x, int64_t row) {
     for (;;) {
         if (!x->event.json && !x->events_read) {
-            const store_kind *kind = kind_of(x);
-            x->events_read = kind->event_at(x->services->store, x->job.number, x->next_event, &x->event) != STORE_OK;
+            x->events_read =
+                STORE_CALL(x->services->store, event_at, x->job.number, x->next_event, &x->event) != STORE_OK;
         }
         if (!x->event.json) return true;
         if (x->event.row > row) return true;
@@ -231,7 +230,7 @@ static bool write_events(results *x, int64_t row) {
     }
 }
 
-/* STORE_EXISTS: the reader has to make room before the rest. */
+/* Writes the rows of a chunk. Returns STORE_EXISTS if the ring is full before the end of the chunk. */
 static store_status write_chunk(results *x, const row_chunk *chunk) {
     x->events_read = false; /* events are stored together with rows */
     for (int64_t i = x->next - chunk->first; i < chunk->rows && !x->past_end; i++, x->next++) {
@@ -246,29 +245,17 @@ static store_status write_chunk(results *x, const row_chunk *chunk) {
     return STORE_OK;
 }
 
-/* Writes what is stored. STORE_ABSENT: all of it has been written; STORE_EXISTS: as far as there is room. */
+/* Writes stored rows. Returns STORE_ABSENT if all have been written, STORE_EXISTS if the ring is full. */
 static store_status write_stored(results *x) {
     while (!x->past_end && !atomic_load(stream_cancel_flag(x->stream))) {
         row_chunk chunk;
-        store_status status = kind_of(x)->chunk_at(x->services->store, x->job.number, x->next, &chunk);
+        store_status status = STORE_CALL(x->services->store, chunk_at, x->job.number, x->next, &chunk);
         if (status != STORE_OK) return status;
         status = chunk.columns == x->stored_count ? write_chunk(x, &chunk) : STORE_FAILED;
         row_chunk_clear(&chunk);
         if (status != STORE_OK) return status;
     }
     return STORE_ABSENT;
-}
-
-/* Whether the job is still there. */
-static bool look_again(results *x) {
-    job newer;
-    int64_t revision;
-    if (kind_of(x)->revision(x->services->store, x->job.number, &revision) != STORE_OK) return false;
-    if (revision == x->job.revision) return true;
-    if (kind_of(x)->find(x->services->store, x->job.id, NULL, &newer) != STORE_OK) return false;
-    job_clear(&x->job);
-    x->job = newer;
-    return true;
 }
 
 static bool write_progress(results *x) {
@@ -278,21 +265,21 @@ static bool write_progress(results *x) {
     return row_writer_progress(x->writer, json) && (x->r || row_writer_heartbeat(x->writer));
 }
 
-/* Whether there will be more rows than those that are stored. The job is looked at before the rows: what is stored when
- * it has ended is all there will be. */
+/* Returns true if more rows may follow. The job is read before its rows, so if it has ended, all its rows are
+ * stored. */
 static bool goes_on(const results *x) {
     return x->filter.follow && !x->past_end && !job_ended(x->job.status);
 }
 
 static follow_wait for_change(const results *x) {
-    double now = stamp_seconds();
+    double now = clock_seconds();
     return (follow_wait){
         .number = x->job.number, .revision = x->job.revision, .from = now, .until = now + LOOK_SECONDS};
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- end -------------------------------------------------------------------------------------------------------- */
 
-/* The last word of the answer. Returns whether the body is whole. */
+/* Writes the end of the answer: summary or problem. Returns true if the body is complete. */
 static bool write_end(results *x) {
     static const char canceled[] =
         "{\"type\":\"/problems/canceled\",\"title\":\"the run was canceled\",\"status\":409}";
@@ -302,7 +289,7 @@ static bool write_end(results *x) {
     if (x->has_events && !write_events(x, INT64_MAX)) return false;
     if (x->job.problem || x->job.status == JOB_CANCELED) {
         const char *problem = x->job.problem ? x->job.problem : canceled;
-        /* These rows are whole as far as they go; a format without a place for a problem just ends. */
+        /* The rows up to here are valid; formats that cannot contain a problem end without one. */
         return x->format->problem ? row_writer_problem(x->writer, problem, x->job.summary) : true;
     }
     if (x->job.summary) return row_writer_summary(x->writer, x->job.summary);
@@ -318,10 +305,10 @@ static handled reply_cut(results *x) {
                              x->writer->reason);
     }
     x->r->reply.retry_after = 5;
-    return reply_problem(x->r, 503, "interrupted", "Interrupted", "the rows could not be read to their end");
+    return reply_problem(x->r, 503, "interrupted", "Interrupted", "reading the stored rows failed before their end");
 }
 
-/* The last word, of rows that have been written or not, and what the request is answered if it has not been yet. */
+/* Ends the answer, or replies to the request if nothing has been sent. */
 static void end_rows(results *x, bool whole) {
     bool stopped = !whole && stream_stopped(x->stream);
     if (whole) {
@@ -339,7 +326,7 @@ static void end_rows(results *x, bool whole) {
     }
     if (!whole) {
         reply_cut(x);
-    } else if (x->writer->seen) { /* a client that has received all of it is told by 204 not to come back */
+    } else if (x->writer->seen) { /* the client has received everything: 204, so that it does not reconnect */
         reply_static(x->r, 204, NULL, NULL, 0);
     } else {
         reply_static(x->r, 200, x->format->media_type, NULL, 0);
@@ -349,10 +336,10 @@ static void end_rows(results *x, bool whole) {
 
 /* ---- before the rows -------------------------------------------------------------------------------------------- */
 
-/* Without a header: the run has not begun, or ended before it did. */
+/* Replies for a job without header: its run has not begun, or ended before its first row. */
 static handled reply_without_rows(results *x) {
     if (x->job.problem) {
-        cJSON *problem = cJSON_Parse(x->job.problem);
+        cJSON *problem = json_parse_trusted(x->job.problem);
         const cJSON *status = problem ? cJSON_GetObjectItemCaseSensitive(problem, "status") : NULL;
         int http =
             cJSON_IsNumber(status) && status->valueint >= 400 && status->valueint <= 599 ? status->valueint : 500;
@@ -363,18 +350,18 @@ static handled reply_without_rows(results *x) {
                          job_status_name(x->job.status));
 }
 
-/* How many objects the client has had of the same result in the same format. */
+/* Returns the number of objects of this result that the client has already received in the same format. */
 static uint64_t resumed(const results *x) {
     return x->format == row_format_named("sse") ? (uint64_t)request_last_event(x->r) : 0;
 }
 
-/* REPLY_STREAMED means: go on. */
-static handled prepare(results *x) {
+/* Opens the writer of rows. Returns REPLY_STREAMED on success; otherwise replies. */
+static handled prepare_results(results *x) {
     if (!x->job.header) return reply_without_rows(x);
     handled early = prepare_columns(x);
     if (early == REPLY_READY) return early;
     if (isfinite(x->filter.from) &&
-        kind_of(x)->row_at_time(x->services->store, x->job.number, x->filter.from, &x->next) != STORE_OK) {
+        STORE_CALL(x->services->store, row_at_time, x->job.number, x->filter.from, &x->next) != STORE_OK) {
         x->next = 0;
     }
     x->has_events = x->format->event != NULL;
@@ -385,7 +372,7 @@ static handled prepare(results *x) {
     return REPLY_STREAMED;
 }
 
-static void forget(results *x) {
+static void close_results(results *x) {
     row_writer_close(x->writer);
     cJSON_Delete(x->header);
     free(x->names);
@@ -397,11 +384,11 @@ static void forget(results *x) {
     free(x);
 }
 
-/* All at once, in a run slot. */
+/* Writes the whole result. Called in a run slot. */
 static void write_whole(void *context) {
     results *x = context;
     end_rows(x, begin_rows(x) && write_stored(x) == STORE_ABSENT && !atomic_load(stream_cancel_flag(x->stream)));
-    forget(x);
+    close_results(x);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
@@ -410,14 +397,14 @@ static const follow_wait ended = {.ended = true};
 
 static follow_wait reply_early(results *x) {
     request_reply(x->r);
-    forget(x);
+    close_results(x);
     return ended;
 }
 
-/* Whether the rows can begin: otherwise *wait is what to wait for, or the end. */
-static bool begin(results *x, follow_wait *wait) {
+/* Returns true if rows can be written; otherwise sets *wait. */
+static bool begin_results(results *x, follow_wait *wait) {
     bool canceled = atomic_load(stream_cancel_flag(x->stream));
-    bool waits = x->format->whole || !x->job.header; /* for the end, or the beginning */
+    bool waits = x->format->whole || !x->job.header; /* waits for the end of the job, or for its header */
     if (waits && goes_on(x) && !canceled) {
         *wait = for_change(x);
         return false;
@@ -427,7 +414,7 @@ static bool begin(results *x, follow_wait *wait) {
         x->r->reply.retry_after = 5;
         reply_problem(x->r, 503, "shutting-down", "Shutting down", "the run has not begun yet");
     } else {
-        early = prepare(x);
+        early = prepare_results(x);
     }
     if (early == REPLY_STREAMED && x->format->whole) {
         *wait = ended;
@@ -438,16 +425,16 @@ static bool begin(results *x, follow_wait *wait) {
     return early == REPLY_STREAMED;
 }
 
-static follow_wait step(void *context) {
+static follow_wait results_step(void *context) {
     results *x = context;
     follow_wait wait;
-    bool found = look_again(x);
+    bool found = job_reread(x->services->store, &x->job);
     if (x->phase == BEFORE_ROWS) {
         if (!found) {
             reply_problem(x->r, 404, "no-such-job", "No such job", "the job was deleted");
             return reply_early(x);
         }
-        if (!begin(x, &wait)) return wait;
+        if (!begin_results(x, &wait)) return wait;
         x->phase = ROWS;
         found = begin_rows(x);
     }
@@ -457,11 +444,11 @@ static follow_wait step(void *context) {
     bool good = written == STORE_ABSENT && !canceled;
     if (good && goes_on(x) && write_progress(x) && (x->r || stream_flush(x->stream))) return for_change(x);
     end_rows(x, good && !goes_on(x));
-    forget(x);
+    close_results(x);
     return ended;
 }
 
-/* What an ended job answers to one URL in one format never changes. */
+/* Returns true if the client has this result: for an ended job, a URL and a format always give the same result. */
 static bool known_to_client(const results *x) {
     reply *a = &x->r->reply;
     if (!job_ended(x->job.status) || resumed(x) > 0) return false;
@@ -470,35 +457,35 @@ static bool known_to_client(const results *x) {
     return etag_matches(request_header(x->r, "If-None-Match"), a->etag);
 }
 
-static handled refuse_find(request *r, store_status status) {
-    if (status != STORE_ABSENT) return reply_storage_failed(r);
-    return reply_problem(r, 404, "no-such-job", "No such job", "there is no job '%s'", r->parameter);
+const row_format *request_row_format(request *r) {
+    const row_format *format = accept_row_format(request_header(r, "Accept"), row_format_named("ndjson"));
+    if (!format) {
+        reply_problem(r, 406, "not-acceptable", "Not acceptable",
+                      "available formats: application/x-ndjson, text/event-stream, text/csv, application/json or "
+                      "application/x-npy");
+    }
+    return format;
 }
 
 handled jobs_get_results(request *r) {
     row_filter filter;
     const char *fault = parse_filter(r, &filter);
     if (fault) return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "%s", fault);
-    const row_format *format = row_format_accepted(request_header(r, "Accept"), row_format_named("ndjson"));
-    if (!format) {
-        return reply_problem(r, 406, "not-acceptable", "Not acceptable",
-                             "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
-                             "application/x-npy");
-    }
+    const row_format *format = request_row_format(r);
+    if (!format) return REPLY_READY;
     results *x = calloc(1, sizeof *x);
     if (!x) return reply_no_memory(r);
     *x = (results){
         .r = r, .services = r->services, .stream = stream_hold(r->stream), .format = format, .filter = filter};
     if (!filter.follow) stream_finish_first(r->stream);
-    store_status status = kind_of(x)->find(r->services->store, r->parameter, request_owner_filter(r), &x->job);
     handled replied = REPLY_STREAMED;
-    if (status != STORE_OK) {
-        replied = refuse_find(r, status);
+    if (!request_job(r, &x->job)) {
+        replied = REPLY_READY;
     } else if (known_to_client(x)) {
         replied = reply_static(r, 304, NULL, NULL, 0);
-    } else if (!request_follow(r, step, x)) {
+    } else if (!request_follow(r, results_step, x)) {
         replied = reply_no_memory(r);
     }
-    if (replied == REPLY_READY) forget(x);
+    if (replied == REPLY_READY) close_results(x);
     return replied;
 }

@@ -1,5 +1,6 @@
-/* routes_service.c — what describes the service itself, and the examples that come with it. */
+/* routes_service.c — description of the API, health checks, schema and examples. */
 #include "api/documents.h"
+#include "api/json/strict_json.h"
 #include "server/http/routes.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ handled service_healthz(request *r) {
     return reply_static(r, 200, "application/json", good, sizeof good - 1);
 }
 
-/* What keeps requests from being served now; NULL: nothing. */
+/* Returns the reason why requests cannot be served now; NULL if they can. */
 static const char *trouble_of(const request *r) {
     const http_services *services = r->services;
     double places = services->config->streams + services->config->waiting;
@@ -25,7 +26,7 @@ static const char *trouble_of(const request *r) {
     return services->store->kind->trouble(services->store);
 }
 
-/* While the daemon ends, dispatch answers 503 in place of this handler. */
+/* Replies whether requests can be served. During shutdown this handler is not called: dispatch replies 503. */
 handled service_readyz(request *r) {
     static const char good[] = "{\"status\":\"ready\"}\n";
     const char *trouble = trouble_of(r);
@@ -36,11 +37,12 @@ handled service_readyz(request *r) {
 
 /* ---- examples --------------------------------------------------------------------------------------------------- */
 
-/* {name, title, description, source, href}: the name is that of the path; the texts come from the example itself. */
+/* Returns {name, title, description, source, href}. The texts are taken from the example; `name` is part of its
+ * path. */
 static cJSON *example_json(const api_example *example) {
     static const char *const keys[] = {"name", "description", "source"};
     static const char *const shown[] = {"title", "description", "source"};
-    cJSON *system = cJSON_ParseWithLength(example->json, example->length);
+    cJSON *system = json_parse_trusted(example->json);
     cJSON *object = cJSON_CreateObject();
     bool good = system && object && cJSON_AddStringToObject(object, "name", example->name);
     for (size_t i = 0; good && i < sizeof keys / sizeof keys[0]; i++) {

@@ -1,23 +1,26 @@
-/* routes_simulations.c — POST /v1/simulations: run now, and stream.
+/* routes_simulations.c — POST /v1/simulations: runs a system and streams its rows.
  *
- * Nothing is sent until the run has begun or failed: a fault found before the first row decides the status of the
- * answer. From then on the answer is a stream, and a failure is its last line. */
+ * Nothing is sent until the run has begun or failed, so an error before the first row decides the status of the reply.
+ * From then on the reply is a stream, and a failure is its last line. */
+#include "api/json/text.h"
 #include "server/http/routes.h"
 
-/* Longest silence on a stream whose format has a way to say nothing. */
+#include <stdlib.h>
+
+/* Longest interval without data on a stream whose format has heartbeats. */
 #define HEARTBEAT_SECONDS 5.0
 
 typedef struct live_run {
-    request *r; /* NULL once the answer is a stream */
+    request *r; /* NULL after the answer has become a stream */
     stream *stream;
     const http_services *services;
     row_writer *writer;
     const row_format *format;
-    bool whole; /* the last word has been written */
+    bool whole; /* the summary or problem has been written */
 } live_run;
 
-/* The first byte makes the answer a stream. Formats that keep all rows until the end (json, npy) so still answer a
- * failure with its own status. */
+/* Begins the streamed reply at the first byte. Formats that collect all rows (json, npy) can therefore report a failure
+ * by the HTTP status. */
 static bool write_live(void *context, const char *bytes, size_t length) {
     live_run *run = context;
     if (run->r) {
@@ -32,22 +35,22 @@ static bool keep_rows(void *context, size_t bytes) {
     return stream_charge(run->stream, bytes);
 }
 
-static bool on_header(void *context, const row_header *header) {
+static bool live_header(void *context, const row_header *header) {
     live_run *run = context;
     return row_writer_begin(run->writer, header);
 }
 
-static bool on_row(void *context, const double *values, size_t count) {
+static bool live_row(void *context, const double *values, size_t count) {
     live_run *run = context;
     return row_writer_row(run->writer, values, count);
 }
 
-static bool on_event(void *context, const char *json) {
+static bool live_event(void *context, const char *json) {
     live_run *run = context;
     return row_writer_event(run->writer, json);
 }
 
-static bool on_progress(void *context, const char *json, double fraction) {
+static bool live_progress(void *context, const char *json, double fraction) {
     live_run *run = context;
     (void)fraction;
     bool going = row_writer_progress(run->writer, json);
@@ -56,7 +59,7 @@ static bool on_progress(void *context, const char *json, double fraction) {
     return going;
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+static bool live_summary(void *context, const char *json, const hamel_summary *summary) {
     live_run *run = context;
     bool complete = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
     metrics_run(run->services->metrics, RUN_KIND_LIVE, complete ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps,
@@ -66,10 +69,11 @@ static bool on_summary(void *context, const char *json, const hamel_summary *sum
 }
 
 static cJSON *shutdown_problem(const char *instance) {
-    return api_problem_plain(503, "shutting-down", "Shutting down", "the server ended during the run", instance);
+    return api_problem_plain(503, "shutting-down", "Shutting down", "the server shut down during the run", instance);
 }
 
-/* Why the run ended, where that is not what the engine says: it only knows that it was told to stop. NULL otherwise. */
+/* Returns a problem with the reason why the daemon ended the run, which the engine reports as canceled only; NULL if
+ * the daemon did not end it. */
 static cJSON *own_problem(const live_run *run) {
     if (stream_stopped(run->stream)) return shutdown_problem(NULL);
     if (!run->writer->reason) return NULL;
@@ -97,7 +101,7 @@ handled reply_run_problem(request *r, const api_failure *failure) {
         r, status, stopped ? shutdown_problem(r->path) : with_instance(cJSON_Duplicate(failure->problem, true), r));
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool live_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     live_run *run = context;
     bool canceled = atomic_load(stream_cancel_flag(run->stream));
     metrics_run(run->services->metrics, RUN_KIND_LIVE, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
@@ -112,11 +116,11 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
         reply_run_problem(run->r, failure);
         return true;
     }
-    char *text = own ? cJSON_PrintUnformatted(own) : NULL;
-    /* A format without a place for a problem shows it by an answer that is cut off. */
+    char *text = json_text(own);
+    /* If the format cannot contain a problem, the answer is truncated. */
     run->whole =
         run->format->problem && row_writer_problem(run->writer, text ? text : json, text ? NULL : summary_json);
-    cJSON_free(text);
+    free(text);
     cJSON_Delete(own);
     return run->whole;
 }
@@ -148,14 +152,14 @@ bool request_model(request *r, const char *text, size_t length, model_lease *lea
 static handled run_model(live_run *run, const model_lease *lease) {
     api_observer observer = {.context = run,
                              .model_known = lease->known,
-                             .header = on_header,
-                             .row = on_row,
-                             .event = on_event,
-                             .progress = on_progress,
-                             .summary = on_summary,
-                             .problem = on_problem};
+                             .header = live_header,
+                             .row = live_row,
+                             .event = live_event,
+                             .progress = live_progress,
+                             .summary = live_summary,
+                             .problem = live_problem};
     hamel_status status = api_run(lease->model, &stream_budget(run->stream)->poll, &observer, "request");
-    (void)status; /* the observer has been told */
+    (void)status; /* already reported to the observer */
     if (!run->r) {
         stream_end(run->stream, run->whole);
         return REPLY_STREAMED;
@@ -164,12 +168,8 @@ static handled run_model(live_run *run, const model_lease *lease) {
 }
 
 handled simulations_create(request *r) {
-    const row_format *format = row_format_accepted(request_header(r, "Accept"), row_format_named("ndjson"));
-    if (!format) {
-        return reply_problem(r, 406, "not-acceptable", "Not acceptable",
-                             "results come as application/x-ndjson, text/event-stream, text/csv, application/json or "
-                             "application/x-npy");
-    }
+    const row_format *format = request_row_format(r);
+    if (!format) return REPLY_READY;
     live_run run = {.r = r, .stream = r->stream, .services = r->services, .format = format};
     api_failure failure = {0};
     stream_finish_first(run.stream);
@@ -185,7 +185,7 @@ handled simulations_create(request *r) {
         result = run.writer ? run_model(&run, &lease) : reply_no_memory(r);
         row_writer_close(run.writer);
     }
-    budget_leave_slot(stream_budget(run.stream));
+    budget_release_slot(stream_budget(run.stream));
     model_cache_release(run.services->models, &lease);
     return result;
 }

@@ -1,14 +1,14 @@
-/* stream.c — see stream.h.
+/* stream.c — ring buffer between a producer and a client; see stream.h.
  *
- * Resuming a connection costs a wake-up of the HTTP thread, so it is done at once after a pause but not for each row
- * of a fast run: bytes held back leave when there are enough of them, or when stream_nudge comes by (every tenth of a
- * second). Likewise a held-up producer goes on when half the ring is free, not at each byte.
+ * Resuming a connection wakes the HTTP thread. After a pause in the output this is done immediately. For a fast run
+ * bytes are held back until there are enough of them, or until the next stream_nudge (every tenth of a second).
+ * Likewise a blocked producer continues when half the ring is free.
  *
- * Lock order: a stream's lock is taken first, the locks inside libmicrohttpd after it (resume and suspend only). */
+ * Lock order: a stream's lock first, then the locks inside libmicrohttpd (resume and suspend only). */
 #include "server/http/stream.h"
 
+#include "server/clock.h"
 #include "server/http/gzip.h"
-#include "server/stamp.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,35 +16,35 @@
 
 enum { ENOUGH_BYTES = 16 * 1024, KEPT_MAX = 256 * 1024 * 1024 };
 #define PAUSE_SECONDS 0.01
-#define CODED_SECONDS 0.1 /* between flushes of a coding: each costs some bytes */
+#define CODED_SECONDS 0.1 /* interval between flushes of gzip, since each adds some bytes */
 
 struct stream {
-    atomic_uint holders;
+    atomic_uint references;
     atomic_bool cancel, stopped, finishes_first;
-    budget budget;     /* this and the next two are of the producer's thread only */
-    gzip *coding;      /* or NULL */
-    double last_flush; /* of the coding */
+    budget budget;     /* this and the next two members are used by the producer's thread only */
+    gzip *coding;      /* NULL if not used */
+    double last_flush; /* time of the last flush of gzip */
 
     pthread_mutex_t lock;
     pthread_cond_t room;
     char *ring;
     size_t first, count;
-    bool never_waits; /* the producer; then `kept` holds what the ring has no room for */
+    bool never_waits; /* the producer must not block: bytes that do not fit in the ring are in `kept` */
     text_buffer kept;
-    size_t kept_read;      /* of these, from the front */
-    answers_share answers; /* charged for them and for what the producer keeps */
-    stream_wake *wake;     /* or NULL */
+    size_t kept_read;      /* bytes of `kept` already read */
+    answers_share answers; /* charged for `kept` and for memory of the producer */
+    stream_wake *wake;     /* NULL if not used */
     void *wake_context;
     bool ended, whole, gone;
-    bool suspended;                    /* by the reader, with an empty ring */
-    struct MHD_Connection *connection; /* while a response reads */
+    bool suspended;                    /* the reader has suspended the connection because the ring was empty */
+    struct MHD_Connection *connection; /* set while a response reads from this stream */
     double last_write, last_read, last_resume;
 };
 
 stream *stream_open(answers_share answers) {
     stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    atomic_init(&s->holders, 1);
+    atomic_init(&s->references, 1);
     atomic_init(&s->cancel, false);
     atomic_init(&s->stopped, false);
     atomic_init(&s->finishes_first, false);
@@ -52,17 +52,17 @@ stream *stream_open(answers_share answers) {
     text_buffer_init(&s->kept, KEPT_MAX);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->room, NULL);
-    s->last_write = s->last_read = stamp_seconds();
+    s->last_write = s->last_read = clock_seconds();
     return s;
 }
 
 stream *stream_hold(stream *s) {
-    atomic_fetch_add(&s->holders, 1);
+    atomic_fetch_add(&s->references, 1);
     return s;
 }
 
 void stream_release(stream *s) {
-    if (!s || atomic_fetch_sub(&s->holders, 1) != 1) return;
+    if (!s || atomic_fetch_sub(&s->references, 1) != 1) return;
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->room);
     gzip_close(s->coding);
@@ -108,11 +108,11 @@ bool stream_charge(stream *s, size_t bytes) {
     return taken;
 }
 
-/* With the lock held. */
+/* Resumes the connection if it is suspended. The caller holds the lock. */
 static void resume(stream *s) {
     if (!s->suspended) return;
     s->suspended = false;
-    s->last_resume = stamp_seconds();
+    s->last_resume = clock_seconds();
     MHD_resume_connection(s->connection);
 }
 
@@ -120,31 +120,31 @@ static size_t unread(const stream *s) {
     return s->count + (s->kept.length - s->kept_read);
 }
 
-static size_t put(stream *s, const char *bytes, size_t length) {
-    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* what is kept comes first */
+static size_t put_ring(stream *s, const char *bytes, size_t length) {
+    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* new bytes must follow the kept ones */
     size_t n = length < room ? length : room;
     size_t at = (s->first + s->count) % STREAM_RING_BYTES;
     size_t before_wrap = STREAM_RING_BYTES - at < n ? STREAM_RING_BYTES - at : n;
     memcpy(s->ring + at, bytes, before_wrap);
     memcpy(s->ring, bytes + before_wrap, n - before_wrap);
-    if (s->count == 0 && n > 0) s->last_read = stamp_seconds(); /* the reader's time starts now */
+    if (s->count == 0 && n > 0) s->last_read = clock_seconds(); /* the stall limit is counted from now */
     s->count += n;
     return n;
 }
 
 static void wait_for_room(stream *s) {
-    bool computing = s->budget.turn.held;
+    bool computing = s->budget.slot.held;
     resume(s);
-    if (computing) budget_leave_slot(&s->budget);
+    if (computing) budget_release_slot(&s->budget);
     while (s->count > STREAM_RING_BYTES / 2 && !s->gone) pthread_cond_wait(&s->room, &s->lock);
     if (!computing) return;
-    pthread_mutex_unlock(&s->lock); /* standing in line must not hold up the reader */
+    pthread_mutex_unlock(&s->lock); /* the reader needs the lock meanwhile */
     budget_take_slot(&s->budget);
     pthread_mutex_lock(&s->lock);
 }
 
-/* Without room for it, or memory, the answer is cut off. */
-static void keep(stream *s, const char *bytes, size_t length) {
+/* Keeps bytes beyond the ring. If the budget or memory is exhausted, the answer is truncated. */
+static void keep_unread(stream *s, const char *bytes, size_t length) {
     if (answers_take(&s->answers, length))
         text_buffer_add(&s->kept, bytes, length);
     else
@@ -156,11 +156,11 @@ static bool write_plain(void *context, const char *bytes, size_t length) {
     stream *s = context;
     pthread_mutex_lock(&s->lock);
     for (size_t done = 0; !s->gone; wait_for_room(s)) {
-        done += put(s, bytes + done, length - done);
-        if (done < length && s->never_waits) keep(s, bytes + done, length - done);
+        done += put_ring(s, bytes + done, length - done);
+        if (done < length && s->never_waits) keep_unread(s, bytes + done, length - done);
         if (done == length || s->never_waits) break;
     }
-    double now = stamp_seconds();
+    double now = clock_seconds();
     s->last_write = now;
     if (s->count >= ENOUGH_BYTES || now - s->last_resume >= PAUSE_SECONDS) resume(s);
     bool gone = s->gone;
@@ -169,7 +169,7 @@ static bool write_plain(void *context, const char *bytes, size_t length) {
 }
 
 bool stream_flush(stream *s) {
-    s->last_flush = stamp_seconds();
+    s->last_flush = clock_seconds();
     return !s->coding || gzip_flush(s->coding, (byte_sink){s, write_plain});
 }
 
@@ -177,7 +177,7 @@ bool stream_write(void *context, const char *bytes, size_t length) {
     stream *s = context;
     if (!s->coding) return write_plain(s, bytes, length);
     if (!gzip_write(s->coding, bytes, length, (byte_sink){s, write_plain})) return false;
-    return stamp_seconds() - s->last_flush < CODED_SECONDS || stream_flush(s);
+    return clock_seconds() - s->last_flush < CODED_SECONDS || stream_flush(s);
 }
 
 void stream_end(stream *s, bool whole) {
@@ -191,7 +191,7 @@ void stream_end(stream *s, bool whole) {
 
 double stream_quiet_seconds(stream *s) {
     pthread_mutex_lock(&s->lock);
-    double quiet = stamp_seconds() - s->last_write;
+    double quiet = clock_seconds() - s->last_write;
     pthread_mutex_unlock(&s->lock);
     return quiet;
 }
@@ -220,13 +220,16 @@ static size_t get_ring(stream *s, char *buffer, size_t room) {
     memcpy(buffer, s->ring + s->first, before_wrap);
     memcpy(buffer + before_wrap, s->ring, n - before_wrap);
     s->count -= n;
-    s->first = s->count == 0 ? 0 : (s->first + n) % STREAM_RING_BYTES; /* short streams touch few pages */
+    s->first = s->count == 0
+                   ? 0
+                   : (s->first + n) %
+                         STREAM_RING_BYTES; /* restarts an empty ring at 0, so that short streams touch few pages */
     return n;
 }
 
 static size_t get(stream *s, char *buffer, size_t room) {
     size_t n = s->count > 0 ? get_ring(s, buffer, room) : get_kept(s, buffer, room);
-    s->last_read = stamp_seconds();
+    s->last_read = clock_seconds();
     if (unread(s) > STREAM_RING_BYTES / 2) return n;
     pthread_cond_signal(&s->room);
     if (s->wake) s->wake(s->wake_context, true);
@@ -241,7 +244,7 @@ bool stream_has_room(stream *s) {
 }
 
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room) {
-    (void)position; /* the ring is read once, in order */
+    (void)position; /* not needed: bytes are read in sequence and only once */
     stream *s = context;
     ssize_t result = 0;
     pthread_mutex_lock(&s->lock);
@@ -252,7 +255,7 @@ ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room)
     } else if (s->ended) {
         result = s->whole ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
     } else {
-        /* Returning 0 without suspending would make the HTTP thread spin. */
+        /* Returning 0 without suspending would make the HTTP thread busy-wait. */
         s->suspended = true;
         MHD_suspend_connection(s->connection);
     }
@@ -268,7 +271,7 @@ bool stream_finishes_first(const stream *s) {
     return atomic_load(&s->finishes_first);
 }
 
-/* With the lock held, after the cancel flag has been set. */
+/* Wakes all waiters after the cancel flag has been set. The caller holds the lock. */
 static void wake_canceled(stream *s) {
     pthread_cond_broadcast(&s->room);
     if (s->wake) s->wake(s->wake_context, false);
@@ -304,7 +307,7 @@ void stream_nudge(stream *s) {
 
 double stream_stalled_seconds(stream *s) {
     pthread_mutex_lock(&s->lock);
-    double stalled = unread(s) > 0 && !s->gone ? stamp_seconds() - s->last_read : 0;
+    double stalled = unread(s) > 0 && !s->gone ? clock_seconds() - s->last_read : 0;
     pthread_mutex_unlock(&s->lock);
     return stalled;
 }

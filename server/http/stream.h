@@ -1,13 +1,13 @@
-/* stream.h — bytes on their way from a thread that computes to a client that reads.
+/* stream.h — transfer of bytes from a computing thread to a client.
  *
- * One ring of fixed size between a producer (a thread of the pool) and the reader (the thread of the HTTP daemon). A
- * full ring holds the producer up, so a run is never further ahead of its client than the ring is long; an empty one
- * suspends the connection until there is something again.
+ * A ring buffer of fixed size connects a producer (a thread of the pool) and the reader (the HTTP thread). A full ring
+ * blocks the producer, so a run is never ahead of its client by more than the size of the ring. While the ring is
+ * empty, the connection is suspended.
  *
- *     waiting ──stream_begin──> flowing ──stream_end──> ended        (the reader takes what is left)
- *        └───────────┴──stream_abandon──> gone: the producer's writes fail and its `cancel` is set
+ *     waiting ──stream_begin──> flowing ──stream_end──> ended        (the reader reads the rest)
+ *        └───────────┴──stream_abandon──> gone: writes of the producer fail, and its cancel flag is set
  *
- * A stream is shared by the request, the response and the producer; each holds it and lets go of it once. */
+ * A stream is shared by the request, the response and the producer; each holds a reference and releases it once. */
 #ifndef HAMEL_SERVER_HTTP_STREAM_H
 #define HAMEL_SERVER_HTTP_STREAM_H
 
@@ -23,46 +23,47 @@ typedef struct stream stream;
 
 enum { STREAM_RING_BYTES = 256 * 1024 };
 
-/* One reference, the caller's. NULL without memory. Its budget is yet to be opened. What `answers` names outlives it. */
+/* Returns one reference, or NULL if out of memory. The budget is not open yet. The objects in `answers` must outlive
+ * the stream. */
 stream *stream_open(answers_share answers);
 stream *stream_hold(stream *s);
 void stream_release(stream *s);
 
-/* Becomes true when the client is gone or the daemon ends: the producer stops at its next chance. */
+/* Returns a flag that becomes true when the client disconnects or the daemon shuts down; the producer polls it. */
 const atomic_bool *stream_cancel_flag(const stream *s);
 
-/* The producer's side. stream_write waits while the ring is full (giving up the thread's CPU slot) and returns false
- * when the client is gone. */
-bool stream_begin(stream *s, bool coded); /* makes the ring; coded: with gzip. False without memory */
+/* Functions for the producer. While the ring is full, stream_write blocks and releases the thread's CPU slot. It
+ * returns false if the client has disconnected. */
+bool stream_begin(stream *s, bool coded); /* allocates the ring; `coded`: compress with gzip. False if out of memory */
 bool stream_write(void *context, const char *bytes, size_t length);
-bool stream_flush(stream *s); /* what is written can now be read: a coding holds bytes back. False as stream_write */
-void stream_end(stream *s, bool whole); /* not whole: the client sees a broken response, not a short one */
-budget *stream_budget(stream *s);       /* of the producer */
+bool stream_flush(stream *s);           /* sends the bytes that gzip holds back; returns false as stream_write does */
+void stream_end(stream *s, bool whole); /* if not whole, the client gets a broken response instead of a short one */
+budget *stream_budget(stream *s);       /* budget of the producer */
 
-/* A producer that must not wait: bytes that find no room in the ring are kept behind it, charged to the answers, and
- * stream_write returns false if these leave no room either. It writes while stream_has_room. `wake` is called, under
- * the stream's lock, when there is room again (`reader`) and when the stream is canceled; NULL: nobody any longer. */
+/* Functions for a producer that must not block. Bytes beyond the ring are kept in memory and charged to the answers;
+ * stream_write returns false if that fails. Write while stream_has_room is true. `wake` is called under the stream's
+ * lock when there is space again (`reader` is true) and when the stream is canceled. NULL removes it. */
 typedef void stream_wake(void *context, bool reader);
 void stream_never_wait(stream *s, stream_wake *wake, void *context);
 void stream_may_wait(stream *s);
-bool stream_has_room(stream *s); /* half the ring is free, or the answer has not begun */
+bool stream_has_room(stream *s); /* true if half the ring is free or the reply has not begun */
 
-/* Memory of the producer that lasts until the answer has been read; given back at the end of the stream. */
+/* Charges memory of the producer to the answers; released when the stream is freed. Returns false if that fails. */
 bool stream_charge(stream *s, size_t bytes);
 
-double stream_quiet_seconds(stream *s); /* since the last write, or the opening */
+double stream_quiet_seconds(stream *s); /* time since the last write; before the first write, since the opening */
 
-/* The reader's side: a MHD_ContentReaderCallback, with the stream as context, on the connection it was attached to. */
+/* Functions for the reader: a MHD_ContentReaderCallback whose context is the stream, on the attached connection. */
 void stream_attach(stream *s, struct MHD_Connection *connection);
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room);
 
-/* From any thread. */
-void stream_finish_first(stream *s); /* what it carries can be had only here and now: see http_stop */
+/* Functions for any thread. */
+void stream_finish_first(stream *s); /* marks content that cannot be requested again; see http_stop */
 bool stream_finishes_first(const stream *s);
-void stream_stop(stream *s); /* the daemon ends: cancels the producer, which may still write its last words */
+void stream_stop(stream *s); /* at shutdown: cancels the producer, which may still write a final problem */
 bool stream_stopped(const stream *s);
-void stream_abandon(stream *s); /* the client is gone; also wakes a suspended connection, so that it is closed */
-void stream_nudge(stream *s);   /* sends what has been held back to make larger packets */
-double stream_stalled_seconds(stream *s); /* how long bytes have been waiting for the reader; 0 when none do */
+void stream_abandon(stream *s); /* the client has disconnected: resumes the connection, so that it is closed */
+void stream_nudge(stream *s);   /* sends bytes that were held back for larger packets */
+double stream_stalled_seconds(stream *s); /* time for which bytes have waited for the reader; 0 if there are no bytes */
 
 #endif

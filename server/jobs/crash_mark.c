@@ -1,6 +1,6 @@
-/* crash_mark.c — see crash_mark.h. A signal handler has no context but static storage: this is the one place in the
- * daemon with some. The handler only writes 16 bytes, puts the former handlers back and returns; the fault then
- * happens again and takes its usual course (a core, a sanitizer's report). */
+/* crash_mark.c — signal handler that marks crashes; see crash_mark.h. It needs static storage, the only one in the
+ * daemon. The handler writes 16 bytes, restores the former handlers and returns. The signal is then raised again and
+ * has its usual effect (a core dump, a sanitizer's report). */
 #include "server/jobs/crash_mark.h"
 
 #include <signal.h>
@@ -23,10 +23,10 @@ static void mark(int signal_number, siginfo_t *about, void *context) {
     int descriptor = marks_descriptor;
     if (descriptor >= 0 && current.number != 0) {
         ssize_t written = write(descriptor, &current, sizeof current);
-        (void)written; /* nothing can be done about it here */
+        (void)written; /* a signal handler cannot report an error */
     }
     put_former_back();
-    /* A fault happens again when this returns; a signal that was sent does not. */
+    /* A faulting instruction raises its signal again after the return. A signal that was sent must be raised here. */
     if (about->si_code <= 0 && signal_number != SIGABRT) raise(signal_number);
 }
 
@@ -50,7 +50,7 @@ void crash_mark_thread(int64_t number, int64_t attempt) {
 void crash_stack_use(void *stack) {
     stack_t there;
     if (sigaltstack(NULL, &there) == 0 && !(there.ss_flags & SS_DISABLE))
-        return; /* a sanitizer's, which it frees itself */
+        return; /* a sanitizer has set a stack and frees it */
     stack_t alternate = {.ss_sp = stack, .ss_size = CRASH_STACK_BYTES};
     sigaltstack(&alternate, NULL);
 }

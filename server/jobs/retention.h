@@ -1,4 +1,4 @@
-/* retention.h — forgets jobs that ended long ago, or the oldest when too much is stored, in the background. */
+/* retention.h — deletes jobs that ended long ago, or the oldest if too much is stored, in the background. */
 #ifndef HAMEL_SERVER_JOBS_RETENTION_H
 #define HAMEL_SERVER_JOBS_RETENTION_H
 
@@ -7,8 +7,9 @@
 
 typedef struct retention retention;
 
-/* `days` since a job's end and `bytes` of all that is stored; 0: no bound. NULL when there is neither, or no thread. */
+/* `days` bounds the time since the end of a job, `bytes` all stored data; 0 means no bound. Returns NULL if there is no
+ * bound, or if out of memory or threads. */
 retention *retention_start(store *s, server_log *log, double days, double bytes);
-void retention_stop(retention *r); /* NULL: no-op */
+void retention_stop(retention *r); /* no-op for NULL */
 
 #endif

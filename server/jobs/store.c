@@ -1,5 +1,5 @@
-/* store.c — the registry of stores, and what all of them share. A new backend is a file with its table of functions
- * and one line here. */
+/* store.c — registry of backends, and functions common to all of them. A new backend needs a table of functions and a
+ * line here. */
 #include "server/jobs/store.h"
 
 #include "server/jobs/store_postgres.h"
@@ -78,7 +78,7 @@ const char *store_shown(const char *url, char out[STORE_URL_BYTES]) {
     } else if (kind || !path) {
         snprintf(out, STORE_URL_BYTES, "%s", url);
     } else {
-        snprintf(out, STORE_URL_BYTES, "%.*s://...", (int)(path - url), url); /* who knows what is in it */
+        snprintf(out, STORE_URL_BYTES, "%.*s://...", (int)(path - url), url); /* it may contain a password */
     }
     return out;
 }
@@ -88,6 +88,10 @@ store *store_open(const char *url, const store_options *options, char *message, 
     if (kind) return kind->open(url, options, message, room);
     store_check(url, message, room);
     return NULL;
+}
+
+void store_set_listener(store *s, const store_listener *listener) {
+    if (s->kind->set_listener) s->kind->set_listener(s, listener);
 }
 
 bool store_backup(const char *url, const char *path, char *message, size_t room) {

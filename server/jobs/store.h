@@ -1,14 +1,14 @@
-/* store.h — where jobs live: an interface, with one file (or a few) per backend behind it.
+/* store.h — interface of job stores. Each backend has one file or a few.
  *
  * A backend is a table of functions (store_kind), registered in store.c under the scheme of its URL. All functions may
- * be called from any thread and may wait for the disk. What each promises about durability is said at its declaration;
- * "durable" means that it survives the loss of power, everything else survives the end of the process.
+ * be called from any thread and may wait for the disk. The declaration of each states its durability: "durable" changes
+ * survive a power failure; all others survive the end of the process.
  *
- * A job's status only moves forward, with one exception: running goes back to queued when its run was interrupted.
+ * The status of a job only moves forward, with one exception: a running job is requeued when its run was interrupted.
  *     queued -> running -> completed | incomplete | failed | canceled,   queued -> canceled
  *
- * A run is named by (job, attempt). Writes of an attempt that is not the current one answer STORE_ABSENT: whoever held
- * the job has lost it. */
+ * A run is identified by (job, attempt). Writes of an attempt other than the current one return STORE_ABSENT: the job
+ * has been assigned to another run or deleted. */
 #ifndef HAMEL_SERVER_JOBS_STORE_H
 #define HAMEL_SERVER_JOBS_STORE_H
 
@@ -43,61 +43,60 @@ enum {
 };
 
 typedef struct job {
-    int64_t number; /* in order of submission; never used twice */
+    int64_t number; /* increases with each submission; never reused */
     char id[JOB_ID_BYTES];
-    char *name; /* of the system; "" when it has none */
+    char *name; /* system name; "" if the system is unnamed */
     job_status status;
     double progress;                    /* 0..1 */
-    int64_t created, started, finished; /* ms since 1970; 0: not yet */
-    int64_t revision;                   /* grows with every change */
-    int64_t attempt;                    /* of the current or last run; grows */
+    int64_t created, started, finished; /* times in ms since 1970; 0: not yet */
+    int64_t revision;                   /* increases with every change */
+    int64_t attempt;                    /* number of the current or last run; increases with every run */
     bool cancel_requested;
     char *header, *summary, *problem; /* JSON texts or NULL */
     char *owner;                      /* name of the token that submitted it; "" without tokens */
-    char batch[JOB_ID_BYTES];         /* "": none */
+    char batch[JOB_ID_BYTES];         /* id of the batch; "" if the job is not a member */
     int64_t member;                   /* position in the batch, from 0 */
-    char *assignments;                /* of a member that shares its batch's description: JSON list of overrides */
-    char *collected;                  /* JSON object of what the batch collects, once the run has ended */
+    char *assignments; /* JSON list of overrides if the job shares its batch's description; otherwise NULL */
+    char *collected;   /* JSON object of reduced values for the batch, after the end of the run */
 } job;
 void job_clear(job *j);
 
 typedef enum store_status {
     STORE_OK,
-    STORE_EXISTS,   /* submit: the key is known with the same body */
-    STORE_CONFLICT, /* submit: the key is known with another body */
-    STORE_ABSENT,   /* there is no such job, attempt or chunk, or it is another owner's */
+    STORE_EXISTS,   /* submit: the key exists with the same body */
+    STORE_CONFLICT, /* submit: the key exists with another body */
+    STORE_ABSENT,   /* no such job, attempt or chunk, or it belongs to another owner */
     STORE_FULL,     /* submit, begin, append, finish: the owner's quota would be exceeded */
-    STORE_NO_SPACE, /* nothing that takes room is stored at present: the disk is nearly full */
-    STORE_FAILED    /* the backend failed; the log says why */
+    STORE_NO_SPACE, /* the disk is nearly full, so nothing that needs space is stored */
+    STORE_FAILED    /* the backend failed; the reason is in the log */
 } store_status;
 
-/* What an owner may have stored; 0: no limit. Bytes are those of all that clients and runs give, which is descriptions,
- * rows, events, headers and summaries, and JOB_BASE_BYTES for each job: its row in the tables, index entries, a short
- * problem. They are counted when a job is admitted and whenever something is stored. */
+/* Limits of an owner; 0: no limit. Bytes are counted at admission and whenever data is stored: descriptions, rows,
+ * events, headers and summaries, and JOB_BASE_BYTES for each job (table row, index entries, a short problem). */
 typedef struct store_quota {
-    double active; /* jobs queued or running */
+    double active; /* queued and running jobs */
     double bytes;
 } store_quota;
 
 typedef struct job_submission {
     const char *owner;
-    const char *name, *key; /* key: NULL or the client's Idempotency-Key, unique for its owner */
+    const char *name, *key; /* key: the client's Idempotency-Key, unique for its owner, or NULL */
     const char *body;
     size_t length;
     store_quota quota;
 } job_submission;
 
-/* Jobs submitted together: each with a description of its own, or all sharing the batch's body with overrides. */
+/* Jobs submitted together. Either each has a description, or all share the batch's body and have overrides. */
 typedef struct batch_member {
     const char *name;
-    const char *assignments; /* JSON list, or NULL */
-    const char *body;        /* where there are no assignments */
+    const char *assignments; /* JSON list of overrides, or NULL */
+    const char *body;        /* description if `assignments` is NULL */
     size_t length;
 } batch_member;
 
 typedef struct batch_submission {
-    job_submission whole; /* its name, key, body as sent */
-    const char *plan;     /* JSON object: what the table of results needs to know */
+    job_submission whole; /* name, key and body of the batch, as sent */
+    const char *plan;     /* JSON object with the columns of the table of results */
     const batch_member *members;
     size_t count;
 } batch_submission;
@@ -110,9 +109,9 @@ typedef struct job_batch {
     int64_t counts[JOB_STATUSES];
 } job_batch;
 void batch_clear(job_batch *b);
-bool batch_ended(const job_batch *b); /* all its members have */
+bool batch_ended(const job_batch *b); /* true if all members have ended */
 
-/* Rows `first` .. `first + rows - 1` of a job, row-major. */
+/* Rows `first` to `first + rows - 1` of a job, row-major. */
 typedef struct row_chunk {
     int64_t first, rows;
     size_t columns;
@@ -120,40 +119,40 @@ typedef struct row_chunk {
 } row_chunk;
 void row_chunk_clear(row_chunk *chunk);
 
-/* What happened between rows: after `row` rows had come. */
+/* An event of a run; `row` is the number of rows before it. */
 typedef struct job_event {
     int64_t row;
-    char *json; /* the object, as in NDJSON */
+    char *json; /* JSON object as in NDJSON results */
 } job_event;
 
-/* Rows and what happened among them, in order; either may be empty. */
+/* Consecutive rows and events; either may be empty. */
 typedef struct job_output {
     row_chunk rows;
     const job_event *events;
     size_t event_count;
-    int64_t first_event; /* number of the first of them in the run */
+    int64_t first_event; /* number of events of the run before these */
 } job_output;
 
 typedef struct job_end {
-    job_status status; /* one that has ended */
+    job_status status; /* final status: completed, incomplete, failed or canceled */
     double progress;
     const char *summary, *problem; /* JSON or NULL */
-    const char *collected;         /* of a batch's member; JSON or NULL */
+    const char *collected;         /* reduced values of a batch's member; JSON or NULL */
 } job_end;
 
 typedef struct job_query {
     bool by_status;
     job_status status;
     const char *name, *owner; /* NULL: any */
-    const char *batch;        /* its id; NULL: any */
-    int64_t before;           /* only jobs with a smaller number; 0: from the newest */
+    const char *batch;        /* id of the batch; NULL: any */
+    int64_t before;           /* only jobs with a smaller number; 0: start with the newest */
     size_t limit;
 } job_query;
 
 typedef struct store_counts {
     int64_t queued, running;
-    int64_t queue_age; /* how long the oldest queued job has been waiting, ms; 0: there is none */
-    int64_t bytes;     /* of the database, without what is free in it */
+    int64_t queue_age; /* age of the oldest queued job, ms; 0 if no job is queued */
+    int64_t bytes;     /* size of the database without free pages */
 } store_counts;
 
 typedef struct store store;
@@ -165,17 +164,17 @@ enum { STORE_URL_BYTES = 1024 };
 typedef struct store_options {
     struct server_log *log;
     struct metrics *metrics;
-    double lease_seconds; /* how long a daemon that shares the store may be silent before its jobs go to others */
-    double min_free;      /* bytes of the disk below which nothing is stored that takes room; 0: no bound */
+    double lease_seconds; /* duration of a lease on a shared store */
+    double min_free;      /* while less of the disk is free, nothing that needs space is stored, bytes; 0: no bound */
 } store_options;
 
-/* What a store that others share has to tell those who run its jobs. Called from a thread of the store's own. */
+/* Callbacks of the workers for a shared store. Called from a thread of the store. */
 typedef struct store_listener {
     void *context;
-    void (*queued)(void *context);                   /* there may be something to claim */
-    void (*canceled)(void *context, int64_t number); /* by a client of another daemon */
-    void (*lost)(void *context);                     /* what runs here may be given to others from now on */
-    bool (*runs)(void *context, int64_t number);     /* whether it has been claimed and not ended, or may have */
+    void (*queued)(void *context);                   /* there may be jobs to claim */
+    void (*canceled)(void *context, int64_t number); /* a client of another daemon has canceled the job */
+    void (*lost)(void *context); /* the lease has ended: running jobs may now be assigned to other daemons */
+    bool (*runs)(void *context, int64_t number); /* returns true if the job runs here or may have been claimed */
 } store_listener;
 
 typedef struct store_kind {
@@ -183,91 +182,97 @@ typedef struct store_kind {
     store *(*open)(const char *url, const store_options *options, char *message, size_t room);
     void (*close)(store *s);
 
-    /* Whether it can read such a URL, without opening it; NULL: any. False with a message. */
+    /* Checks the URL without opening it; NULL: all URLs are valid. If it is invalid, returns false with a message. */
     bool (*check)(const char *url, char *message, size_t room);
 
-    void (*show)(const char *url, char out[STORE_URL_BYTES]); /* see store_shown; NULL: there is nothing to hide */
+    void (*show)(const char *url, char out[STORE_URL_BYTES]); /* see store_shown; NULL if URLs contain no secrets */
 
-    /* Whom to tell; NULL: nobody runs jobs any more, and nothing waits any longer for a store that cannot be reached.
-     * After that none of the functions is called. `attend` itself is NULL where a store is not shared. */
-    void (*attend)(store *s, const store_listener *listener);
+    /* Sets the listener. NULL removes it: afterwards no function of the former listener is called, and changes no
+     * longer wait for an unreachable database. This member is NULL for stores that are not shared. */
+    void (*set_listener)(store *s, const store_listener *listener);
 
-    /* Copies the store at this URL, which a daemon may be using, to a new file. False with a message. NULL: it has
-     * nothing to copy. */
+    /* Copies the store at this URL, which may be in use, to a new file. On failure returns false with a message. NULL
+     * if the backend does not support it. */
     bool (*backup)(const char *url, const char *path, char *message, size_t room);
 
-    /* Durable when it returns. *out is the job, new or known, to be cleared by the caller. */
+    /* Durable. Sets *out to the new or existing job; the caller clears it. */
     store_status (*submit)(store *s, const job_submission *submission, job *out);
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
-    /* Takes a queued job for a run and gives its description, or that of its batch (free() it). Owners take turns:
-     * next is the oldest job of the one with the fewest running, then of the one that was served longest ago. */
+    /* Claims a queued job and returns it with its description, or that of its batch, which the caller frees. It selects
+     * the owner with the fewest running jobs, among equals the one that was served longest ago, and its oldest job. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
-    /* The run has begun. Rows and events of an earlier attempt under the same header are kept and counted in *rows and
-     * *events; under another header (another version ran then) they are dropped. */
+    /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
+     * and *events. If the header differs (after an upgrade), they are deleted. */
     store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows,
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 
-    /* Last output (may be NULL), status and summary in one durable step. An end without output, summary and what is
-     * collected, and with a problem of JOB_BASE_BYTES at most, is within every quota. */
+    /* Stores the last output (may be NULL), status and summary in one durable step. This never exceeds a quota if there
+     * are no output, summary or reduced values and the problem has at most JOB_BASE_BYTES. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 
-    /* Back to the queue, with the output so far if it is within the quota: the daemon ends. Does not count as a fruitless
-     * attempt. */
-    store_status (*hand_back)(store *s, int64_t number, int64_t attempt, const job_output *output);
+    /* Requeues the job because the daemon shuts down. Stores the output so far if it is within the quota. Is not
+     * counted as an attempt without a stored row. */
+    store_status (*requeue)(store *s, int64_t number, int64_t attempt, const job_output *output);
 
-    /* Back to the queue because the store has failed to take what the run gave. Of JOB_FAULTS_MAX such attempts without a
-     * row stored the last one is the job's failure. */
+    /* Requeues the job because the store could not store the output. After JOB_FAULTS_MAX such attempts without a
+     * stored row the job fails. */
     store_status (*postpone)(store *s, int64_t number, int64_t attempt);
 
-    /* Durable. A queued job becomes canceled; a running one is marked, and its worker must be told. *out as in find. */
+    /* Durable. A queued job becomes canceled. A running job is marked; the caller must cancel its run. Sets *out as
+     * find does. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
-    store_status (*forget)(store *s, const char *id, const char *owner, int64_t *number); /* durable; any status */
+    store_status (*delete)(store *s, const char *id, const char *owner,
+                           int64_t *number); /* durable; deletes a job with any status */
 
-    /* The same for all members of a batch, `most` at a time: STORE_EXISTS while there is more to do, STORE_OK when all is
-     * done. cancel_batch goes on from *from, 0 at first; forget_batch ends with the batch itself. */
+    /* Cancel or delete up to `most` members of a batch. Return STORE_EXISTS if there are more, STORE_OK at the end.
+     * cancel_batch continues from *from, initially 0. delete_batch finally deletes the batch. */
     store_status (*cancel_batch)(store *s, const char *id, const char *owner, size_t most, int64_t *from,
                                  job_batch *out);
-    store_status (*forget_batch)(store *s, const char *id, const char *owner, size_t most);
+    store_status (*delete_batch)(store *s, const char *id, const char *owner, size_t most);
 
-    /* Forgets up to `most` jobs that ended at least `age` ago (ms; negative: none), and of the rest the oldest while
-     * more than `bytes` are stored (0: any number); *count of them. Batches without members go too. Durable. */
+    /* Durable. Deletes up to `most` jobs: those that ended at least `age` ms ago (negative: no bound), and then the
+     * oldest while more than `bytes` are stored (0: no bound). Sets *count to their number. Also deletes batches
+     * without members. */
     store_status (*expire)(store *s, int64_t age, double bytes, size_t most, size_t *count);
 
-    store_status (*revision)(store *s, int64_t number, int64_t *revision); /* of a job: whether it has changed */
+    store_status (*revision)(store *s, int64_t number, int64_t *revision); /* reads the revision of a job */
 
-    /* `owner` NULL: anyone's; here, above and below. */
+    /* Here and in the other functions a NULL `owner` means any owner. */
     store_status (*find)(store *s, const char *id, const char *owner, job *out);
 
-    /* A page of jobs without header, summary, assignments and what was collected: query->limit at most, for which `out`
-     * has room, and fewer, but at least one, when their texts are long. *more: the list goes on after them. */
+    /* Reads a page of at most query->limit jobs to `out`, without header, summary, assignments and reduced values. The
+     * page has fewer jobs, but at least one, if their texts are long. Sets *more if the list continues. */
     store_status (*list)(store *s, const job_query *query, job *out, size_t *count, bool *more);
-    store_status (*description)(store *s, const job *j, char **body, size_t *length); /* its own, or its batch's */
-    store_status (*known_key)(store *s, const job_submission *submission, job *out);  /* as submit, but makes nothing */
+    store_status (*description)(store *s, const job *j, char **body,
+                                size_t *length); /* the job's description, or that of its batch */
+    store_status (*known_key)(store *s, const job_submission *submission,
+                              job *out); /* returns the status of submit, but stores nothing */
     store_status (*find_batch)(store *s, const char *id, const char *owner, job_batch *out);
 
-    /* The same for batches, without their plans; of the query owner, before and limit count. */
+    /* Reads a page of batches without their plans; uses owner, before and limit of the query. */
     store_status (*list_batches)(store *s, const job_query *query, job_batch *out, size_t *count, bool *more);
 
-    /* Members in order, from the one with the number `first`, without header: `limit` at most, and fewer, but at least
-     * one while there is one, when their texts are long. */
+    /* Reads at most `limit` members in order, from number `first`, without header. Reads fewer, but at least one if
+     * there is one, if their texts are long. */
     store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out, size_t *count);
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
-    store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* its number; free() its json */
+    store_status (*event_at)(store *s, int64_t number, int64_t event,
+                             job_event *out); /* by number; the caller frees its json */
     store_status (*row_at_time)(store *s, int64_t number, double t,
-                                int64_t *row); /* first row of the chunk that has t */
+                                int64_t *row); /* finds the first row of the chunk that contains time t */
     store_status (*counts)(store *s, store_counts *out);
 
-    /* Adds processor time to what this owner has used on this day (since 1970; an earlier day is then forgotten); *total
-     * is all of it, of all daemons. Not durable. */
+    /* Adds processor time to the usage of this owner on this day (days since 1970), and deletes usage of earlier days.
+     * Sets *total to the usage of the day over all daemons. Not durable. */
     store_status (*charge)(store *s, const char *owner, int64_t day, double seconds, double *total);
 
-    /* Why the store takes no submissions at present, as a static text; NULL when it does. */
+    /* Returns the reason why the store currently accepts no submissions, as a static text; NULL if it accepts them. */
     const char *(*trouble)(store *s);
 
-    /* Waits until something has changed since *seen, or for so long; *seen is then up to date. Start with 0. */
+    /* Waits at most `seconds` for a change since *seen, initially 0, and updates *seen. */
     void (*wait)(store *s, uint64_t *seen, double seconds);
 } store_kind;
 
@@ -275,16 +280,23 @@ struct store {
     const store_kind *kind;
 };
 
-/* True when a backend knows this kind of URL and can read it; false with a message. */
+/* Calls a function of the store, as in STORE_CALL(s, find, id, owner, &found). */
+#define STORE_CALL(s, function, ...) ((s)->kind->function((s), __VA_ARGS__))
+
+/* Checks that a backend supports this URL; otherwise returns false with a message. */
 bool store_check(const char *url, char *message, size_t room);
 
-/* The URL as it may be shown: without a password. */
+/* Returns the URL without its password. */
 const char *store_shown(const char *url, char out[STORE_URL_BYTES]);
+
+/* Registers the listener of a shared store, or removes it (NULL); no-op for other stores. See
+ * store_kind.set_listener. */
+void store_set_listener(store *s, const store_listener *listener);
 
 /* See store_kind.backup. */
 bool store_backup(const char *url, const char *path, char *message, size_t room);
 
-/* Opens by URL. NULL with a message. */
+/* Opens the store at a URL. On failure returns NULL with a message. */
 store *store_open(const char *url, const store_options *options, char *message, size_t room);
 
 #endif

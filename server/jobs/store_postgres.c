@@ -1,12 +1,12 @@
-/* store_postgres.c — jobs in PostgreSQL, for many nodes with one queue: opening, closing, and what is told to the
- * workers.
+/* store_postgres.c — jobs in PostgreSQL, for many nodes with one queue: opening, closing, and the listener.
  *
- * Connections: one for changes (store_sql.c's writer), one that keeps the lease of this node and sweeps up after others
- * (store_postgres_keeper.c), and up to four for questions, made when they are needed. What of it all is done by SQL that
- * SQLite speaks too is in store_sql*.c; how nodes share the queue is in store_postgres_claim.c.
+ * Connections: one for changes (the writer of store_sql.c), one for the lease of this node and for sweeps
+ * (store_postgres_lease.c), and up to four readers, opened when needed. The parts shared with SQLite are in
+ * store_sql*.c; claims are in store_postgres_claim.c.
  *
- * Who holds a job is known by its attempt, which grows with every start: every write of a run names it and locks the
- * job's row until it is committed. So a node that was given up for dead cannot write over what another has made. */
+ * A run is identified by its attempt, which grows with every start. Every write of a run names the attempt and
+ * locks the row of the job until it is committed. So a node whose lease has ended cannot overwrite the work of
+ * another node. */
 #include "server/jobs/store_postgres_int.h"
 
 #include <stdio.h>
@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 enum { READERS = 4 };
+#define SCHEMA_LOCK "1751215461" /* key of an advisory lock; arbitrary, but different from SWEEP_LOCK */
 
-static void destroy(postgres_store *s) {
+static void pg_destroy(postgres_store *s) {
     while (s->base.readers) {
         pg_connection *c = (pg_connection *)s->base.readers;
         s->base.readers = c->base.next;
@@ -23,7 +24,7 @@ static void destroy(postgres_store *s) {
         free(c);
     }
     pg_disconnect(&s->writer);
-    pg_disconnect(&s->keeper);
+    pg_disconnect(&s->lease_connection);
     pg_forget_url(s);
     if (s->wake_file >= 0) close(s->wake_file);
     pthread_mutex_destroy(&s->reach_lock);
@@ -49,13 +50,13 @@ static bool make_readers(postgres_store *s) {
     return true;
 }
 
-static postgres_store *create(const store_options *options) {
+static postgres_store *pg_create(const store_options *options) {
     postgres_store *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     sql_store_init(&s->base, &store_kind_postgresql, &pg_driver, options->log, options->metrics);
     s->base.writer = &s->writer.base;
     prepare_connection(s, &s->writer);
-    prepare_connection(s, &s->keeper);
+    prepare_connection(s, &s->lease_connection);
     s->lease_seconds = options->lease_seconds;
     s->reserve = (pg_reserve){.most = 1};
     s->wake_file = -1;
@@ -68,52 +69,76 @@ static postgres_store *create(const store_options *options) {
 static void close_store(store *base) {
     postgres_store *s = (postgres_store *)base;
     if (!s) return;
-    pg_keeper_stop(s);
+    pg_lease_stop(s);
     sql_writer_stop(&s->base);
-    destroy(s);
+    pg_destroy(s);
+}
+
+/* Creates the tables of a new store while other nodes wait. On failure, or if the tables have another version, returns
+ * false with a message. */
+static bool prepare_database(pg_connection *c, char *message, size_t room) {
+    char where[128], mark[64];
+    c->in_transaction = true;
+    bool good = pg_execute(c, "BEGIN; SELECT pg_advisory_xact_lock(" SCHEMA_LOCK ");"
+                              "CREATE TABLE IF NOT EXISTS hamel_schema(version BIGINT PRIMARY KEY)");
+    PGresult *result = good ? PQexec(c->link, "SELECT coalesce(max(version), 0) FROM hamel_schema") : NULL;
+    int64_t version = PQntuples(result) == 1 ? strtoll(PQgetvalue(result, 0, 0), NULL, 10) : -1;
+    PQclear(result);
+    good = good && version >= 0;
+    snprintf(where, sizeof where, "database %.100s", PQdb(c->link));
+    if (good && version > 0 && !sql_schema_accepted(version, where, message, room)) {
+        pg_undo(c);
+        return false;
+    }
+    snprintf(mark, sizeof mark, "INSERT INTO hamel_schema VALUES(%d)", SQL_SCHEMA_VERSION);
+    if (version == 0) good = good && pg_execute(c, POSTGRES_SCHEMA_TEXT) && pg_execute(c, mark);
+    if (good && pg_commit(c)) return true;
+    snprintf(message, room, "%s: cannot create the tables of the store: %s", where, c->message);
+    pg_undo(c);
+    return false;
 }
 
 static store *open_url(const char *url, const store_options *options, char *message, size_t room) {
-    postgres_store *s = create(options);
+    postgres_store *s = pg_create(options);
     snprintf(message, room, "out of memory");
     if (!s) return NULL;
     bool good = make_readers(s) && pg_read_url(s, url, message, room);
-    if (good && !pg_connected(&s->keeper)) {
-        snprintf(message, room, "the store cannot be reached: %s", s->keeper.message);
+    if (good && !pg_connected(&s->lease_connection)) {
+        snprintf(message, room, "cannot connect to the database: %s", s->lease_connection.message);
         good = false;
     }
-    good = good && pg_migrate(&s->keeper, message, room);
-    if (good && !pg_enter(s)) {
-        snprintf(message, room, "the store cannot be used: %s", s->keeper.message);
+    good = good && prepare_database(&s->lease_connection, message, room);
+    if (good && !pg_take_lease(s)) {
+        snprintf(message, room, "cannot use the store: %s", s->lease_connection.message);
         good = false;
     }
     if (!good) {
-        destroy(s);
+        pg_destroy(s);
         return NULL;
     }
-    snprintf(message, room, "no thread for the store");
+    snprintf(message, room, "cannot start the thread of the store");
     bool writes = sql_writer_start(&s->base);
-    if (writes && pg_keeper_start(s)) return &s->base.base;
+    if (writes && pg_lease_start(s)) return &s->base.base;
     if (writes) sql_writer_stop(&s->base);
-    destroy(s);
+    pg_destroy(s);
     return NULL;
 }
 
-static bool check(const char *url, char *message, size_t room) {
+static bool pg_check(const char *url, char *message, size_t room) {
     postgres_store s = {0};
     bool good = pg_read_url(&s, url, message, room);
     pg_forget_url(&s);
     return good;
 }
 
-static void attend(store *base, const store_listener *listener) {
+static void pg_set_listener(store *base, const store_listener *listener) {
     postgres_store *s = (postgres_store *)base;
     pthread_mutex_lock(&s->listener_lock);
-    s->attended = listener != NULL;
+    s->has_listener = listener != NULL;
     if (listener) s->listener = *listener;
     pthread_mutex_unlock(&s->listener_lock);
     pthread_mutex_lock(&s->state_lock);
-    s->hasty = listener == NULL;
+    s->shutting_down = listener == NULL;
     pthread_mutex_unlock(&s->state_lock);
 }
 
@@ -129,19 +154,19 @@ static store_status submit_batch(store *s, const batch_submission *submission, j
     return status;
 }
 
-static store_status hand_back(store *s, int64_t number, int64_t attempt, const job_output *output) {
-    store_status status = sql_hand_back(s, number, attempt, output);
+static store_status requeue(store *s, int64_t number, int64_t attempt, const job_output *output) {
+    store_status status = sql_requeue(s, number, attempt, output);
     pg_work_may_wait((postgres_store *)s);
     return status;
 }
 
-static store_status postpone(store *s, int64_t number, int64_t attempt) {
+static store_status pg_postpone(store *s, int64_t number, int64_t attempt) {
     store_status status = sql_postpone(s, number, attempt);
     pg_work_may_wait((postgres_store *)s);
     return status;
 }
 
-/* What sessions may do is asked, as nothing may have been written since that has changed. */
+/* Queries whether the session is read-only: the last write may have been before that changed. */
 static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;
     const char *refusal = atomic_load(&s->refusal);
@@ -157,13 +182,13 @@ static const char *trouble(store *base) {
 const store_kind store_kind_postgresql = {.scheme = "postgresql:",
                                           .open = open_url,
                                           .close = close_store,
-                                          .check = check,
+                                          .check = pg_check,
                                           .show = pg_show_url,
-                                          .attend = attend,
+                                          .set_listener = pg_set_listener,
                                           .submit = submit,
                                           .submit_batch = submit_batch,
                                           .claim = pg_claim,
-                                          .hand_back = hand_back,
-                                          .postpone = postpone,
+                                          .requeue = requeue,
+                                          .postpone = pg_postpone,
                                           .trouble = trouble,
                                           SQL_FUNCTIONS};

@@ -1,16 +1,15 @@
-/* store_postgres_claim.c — whose turn it is, when many nodes take from one queue.
+/* store_postgres_claim.c — claims of jobs from a queue that many nodes share.
  *
- * A claim has two parts. Some jobs are reserved: they stay queued, but no other node takes them. One of them is started
- * when a worker asks. How many are reserved at a time follows from how long the last lot took: about a second of work,
- * so that short jobs cost few questions, and long ones are not kept from other nodes. What is not begun in time is
- * released.
+ * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
+ * claim of a worker starts one of them. The number of reserved jobs is adapted to about a second of work, so that short
+ * jobs need few queries and long jobs are not kept from other nodes. Jobs that are not started in time are released.
  *
- * A job that was lost with its node is suspected to be the cause. Each node holds one suspect at most, so that of two
- * that were lost together only the guilty one is lost again (store_postgres_keeper.c counts).
+ * A job that ran when its node vanished is a suspect: it may be the cause. Each node reserves at most one suspect, so
+ * that of two jobs lost together only the cause is lost again (store_postgres_lease.c counts losses).
  *
  * All of this runs on the writer's thread. */
+#include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
-#include "server/stamp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +19,6 @@ enum { OWNERS_MOST = 16, LOST_MOST = 100 };
 #define STALE_SECONDS 2.0
 #define EMPTY_SECONDS 0.25
 
-typedef struct claim_change {
-    sql_operation operation;
-    postgres_store *store;
-    job *out;
-    char **body;
-    size_t *length;
-} claim_change;
-
 static bool push_rows(pg_reserve *r, sql_connection *c, sql_step step) {
     for (; step == SQL_STEP_ROW; step = c->driver->next(c)) {
         if (r->count < PG_RESERVE_MOST) r->numbers[r->count++] = c->driver->integer(c, 0);
@@ -36,7 +27,7 @@ static bool push_rows(pg_reserve *r, sql_connection *c, sql_step step) {
     return step == SQL_STEP_END;
 }
 
-/* Those whose turn is next, the first one first. */
+/* Reads the owners to be served next, in this order. */
 static bool next_owners(sql_connection *c, size_t most, char owners[OWNERS_MOST][JOB_KEY_BYTES], size_t *count) {
     sql_step step = SQL_FIRST(c, PG_NEXT_OWNERS, sql_int((int64_t)most));
     for (*count = 0; step == SQL_STEP_ROW && *count < most; step = c->driver->next(c)) {
@@ -48,7 +39,7 @@ static bool next_owners(sql_connection *c, size_t most, char owners[OWNERS_MOST]
     return step != SQL_STEP_FAILED;
 }
 
-/* The share of each owner, taken in turns. */
+/* Reserves equal numbers of jobs of the next owners, and interleaves them round-robin. */
 static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     char owners[OWNERS_MOST][JOB_KEY_BYTES];
     pg_reserve shares[OWNERS_MOST];
@@ -60,7 +51,7 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
         sql_step step = SQL_FIRST(c, PG_RESERVE, sql_text(owners[k]), sql_int(share));
         if (!push_rows(&shares[k], c, step)) return false;
         if (shares[k].count > longest) longest = shares[k].count;
-        if (shares[k].count > 0 && !SQL_RUN(c, PG_TAKE_TURN, sql_text(owners[k]))) return false;
+        if (shares[k].count > 0 && !SQL_RUN(c, PG_NOTE_SERVED, sql_text(owners[k]))) return false;
     }
     for (size_t at = 0; at < longest; at++) {
         for (size_t k = 0; k < count; k++) {
@@ -70,10 +61,11 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     return true;
 }
 
-/* Takes another lot. It grows while lots are used up in less than their time. */
+/* Reserves more jobs: twice as many if the last ones were used up in less than LOT_SECONDS, half as many if they took
+ * more than twice that time. */
 static bool refill(postgres_store *s, sql_connection *c) {
     pg_reserve *r = &s->reserve;
-    double now = stamp_seconds(), took = now - r->taken_at;
+    double now = clock_seconds(), took = now - r->taken_at;
     r->first = r->count = 0;
     if (r->unsure) {
         if (!push_rows(r, c, SQL_FIRST(c, PG_RESERVED, sql_int(PG_RESERVE_MOST)))) return false;
@@ -95,15 +87,15 @@ static void note_empty(postgres_store *s, double until) {
 }
 
 static store_status run_claim(sql_connection *c, sql_operation *self) {
-    const claim_change *change = (claim_change *)self;
-    postgres_store *s = change->store;
+    sql_claim_change *change = (sql_claim_change *)self;
+    postgres_store *s = ((pg_connection *)c)->store;
     pg_reserve *r = &s->reserve;
     store_status status = STORE_ABSENT;
     if (atomic_load(&s->node) == 0) return STORE_ABSENT;
     for (int lost = 0; status == STORE_ABSENT && lost < LOST_MOST; lost++) {
         if (r->first == r->count && !refill(s, c)) return STORE_FAILED;
         if (r->first == r->count) {
-            note_empty(s, stamp_seconds() + EMPTY_SECONDS * (0.5 + pg_fraction()));
+            note_empty(s, clock_seconds() + EMPTY_SECONDS * (0.5 + pg_fraction()));
             return STORE_ABSENT;
         }
         status = sql_start(c, r->numbers[r->first++], change->out, change->body, change->length);
@@ -113,19 +105,13 @@ static store_status run_claim(sql_connection *c, sql_operation *self) {
 
 store_status pg_claim(store *base, job *out, char **body, size_t *length) {
     postgres_store *s = (postgres_store *)base;
-    claim_change change = {{.run = run_claim}, s, out, body, length};
     *out = (job){0};
     *body = NULL;
     pthread_mutex_lock(&s->state_lock);
-    bool empty = stamp_seconds() < s->empty_until;
+    bool empty = clock_seconds() < s->empty_until;
     pthread_mutex_unlock(&s->state_lock);
     if (empty) return STORE_ABSENT;
-    store_status status = sql_change(&s->base, &change.operation);
-    if (status == STORE_OK) return status;
-    job_clear(out); /* a commit that failed has taken it back */
-    free(*body);
-    *body = NULL;
-    return status;
+    return sql_claim(base, &(sql_claim_change){{.run = run_claim}, out, body, length});
 }
 
 void pg_work_may_wait(postgres_store *s) {
@@ -137,17 +123,17 @@ void pg_work_may_wait(postgres_store *s) {
 static store_status run_release(sql_connection *c, sql_operation *self) {
     const pg_release *change = (pg_release *)self;
     pg_reserve *r = &change->store->reserve;
-    bool stale = r->first < r->count && stamp_seconds() - r->taken_at > STALE_SECONDS;
+    bool stale = r->first < r->count && clock_seconds() - r->taken_at > STALE_SECONDS;
     if (!stale && !change->all) return STORE_OK;
     r->first = r->count = 0;
     r->most = r->most > 1 ? r->most / 2 : 1;
     return sql_run(c, PG_RELEASE_RESERVED) ? STORE_OK : STORE_FAILED;
 }
 
-/* The keeper's lease must not wait for a change that takes long. */
+/* Queues the release without waiting: the lease thread must not wait for a slow change. */
 void pg_release_stale(postgres_store *s) {
     if (!s->stale.store) s->stale = (pg_release){{.run = run_release}, s, false};
-    sql_change_later(&s->base, &s->stale.operation);
+    sql_change_async(&s->base, &s->stale.operation);
 }
 
 bool pg_release_all(postgres_store *s) {

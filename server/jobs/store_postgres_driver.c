@@ -1,13 +1,13 @@
-/* store_postgres_driver.c — connections to PostgreSQL, statements on them, and changes as transactions.
+/* store_postgres_driver.c — connections to PostgreSQL, statements, and changes as transactions.
  *
- * Values go and come in PostgreSQL's binary format: numbers in network order, texts and bytes as they are. Statements
- * are prepared when first used on a connection.
+ * Parameters and results use the binary format of PostgreSQL: numbers in network order, texts and bytes unchanged.
+ * Statements are prepared on their first use on a connection.
  *
- * All changes that wait are made in one transaction. When one of them fails, it is undone and each is made in a
- * transaction of its own, again where others were in the way (a deadlock, or the same key at the same time). When the
- * database cannot be reached, patient changes wait for it for as long as the lease lasts; others fail at once. */
+ * All waiting changes are made in one transaction. If one of them fails, the transaction is rolled back and each change
+ * gets its own transaction, which is retried after a conflict (a deadlock, or the same key at the same time). If the
+ * database cannot be reached, changes with wait_for_db wait until the lease ends; others fail immediately. */
+#include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
-#include "server/stamp.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum { TRIES = 4, OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25, OID_FLOAT8 = 701
 
 static const char *const own_texts[] = {
 #define X(name, text) text,
-    PG_LIST(X)
+    POSTGRES_STATEMENTS(X)
 #undef X
 };
 
@@ -32,7 +32,7 @@ double pg_fraction(void) {
     return (double)bits / 4294967296.0;
 }
 
-/* Messages of the server may have several lines; the first says what. */
+/* Keeps the first line of a message of the server, which contains the error. */
 static void keep_message(pg_connection *c, const char *text) {
     size_t length = strcspn(text, "\n");
     if (length >= sizeof c->message) length = sizeof c->message - 1;
@@ -40,7 +40,7 @@ static void keep_message(pg_connection *c, const char *text) {
     c->message[length] = '\0';
 }
 
-static void end(sql_connection *base) {
+static void pg_end(sql_connection *base) {
     pg_connection *c = (pg_connection *)base;
     PQclear(c->result);
     c->result = NULL;
@@ -48,7 +48,7 @@ static void end(sql_connection *base) {
 }
 
 void pg_disconnect(pg_connection *c) {
-    end(&c->base);
+    pg_end(&c->base);
     PQfinish(c->link);
     c->link = NULL;
     c->in_transaction = false;
@@ -56,7 +56,7 @@ void pg_disconnect(pg_connection *c) {
     memset(c->prepared, 0, sizeof c->prepared);
 }
 
-/* The connection has gone, rather than a statement failed. */
+/* Returns true if the connection failed, and not only a statement. */
 static bool is_broken(const pg_connection *c) {
     return !c->link || PQstatus(c->link) != CONNECTION_OK;
 }
@@ -79,10 +79,10 @@ bool pg_execute(pg_connection *c, const char *sql) {
     return good;
 }
 
-/* Says whether a connection may be tried now. */
+/* Returns true if a connection may be attempted now. */
 static bool may_try(postgres_store *s) {
     pthread_mutex_lock(&s->reach_lock);
-    bool may = stamp_seconds() >= s->retry_at;
+    bool may = clock_seconds() >= s->retry_at;
     pthread_mutex_unlock(&s->reach_lock);
     return may;
 }
@@ -92,28 +92,28 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
     bool news = s->unreachable == reached;
     s->unreachable = !reached;
     if (reached) {
-        s->backoff = s->retry_at = 0; /* for the other connections, too */
+        s->backoff = s->retry_at = 0; /* other connections may retry now as well */
     } else {
         s->backoff = s->backoff < BACKOFF_LEAST ? BACKOFF_LEAST : 2 * s->backoff;
         if (s->backoff > BACKOFF_MOST) s->backoff = BACKOFF_MOST;
-        s->retry_at = stamp_seconds() + s->backoff * (0.5 + 0.5 * pg_fraction());
+        s->retry_at = clock_seconds() + s->backoff * (0.5 + 0.5 * pg_fraction());
     }
     pthread_mutex_unlock(&s->reach_lock);
     if (!news) return;
     if (reached) {
-        log_write(s->base.log, LOG_INFO, "store", LOG_FIELDS(log_text("message", "the database answers again")));
+        log_write(s->base.log, LOG_INFO, "store", LOG_FIELDS(log_text("message", "the database responds again")));
     } else {
         log_write(s->base.log, LOG_ERROR, "store",
                   LOG_FIELDS(log_text("operation", "connect"), log_text("message", c->message)));
     }
 }
 
-/* A node that has been stopped must not hold the locks of a transaction for ever, nor wait for those of others. */
+/* Sets timeouts: a stopped node must not hold locks, and a node must not wait forever for the locks of others. */
 static const char session[] = "SET standard_conforming_strings=on; SET statement_timeout='60s'; SET lock_timeout='10s';"
                               "SET idle_in_transaction_session_timeout='15s'; SET client_min_messages=warning;"
                               "SET synchronous_commit=on;";
 
-/* What the database says unasked goes into the log; libpq would write it to stderr as it is. */
+/* Logs notices of the database; libpq would write them to stderr. */
 static void pass_notice(void *context, const char *message) {
     char text[PG_MESSAGE_BYTES];
     snprintf(text, sizeof text, "%.*s", (int)strcspn(message, "\n"), message);
@@ -146,8 +146,8 @@ static Oid type_of(const sql_value *value) {
     }
 }
 
-/* Statements are written with ?1 for what PostgreSQL calls $1; a question mark has no other use in them. */
-static bool prepare(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
+/* Prepares a statement with $1 in place of ?1. Statements contain no other question marks. */
+static bool pg_prepare(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
     char room[SQL_TEXT_BYTES], text[2 * SQL_TEXT_BYTES], label[16];
     Oid types[SQL_VALUES_MOST] = {0};
     const char *from = name >= SQL_TOTAL ? own_texts[name - SQL_TOTAL] : sql_statement(name, room);
@@ -188,7 +188,7 @@ static PGresult *execute(pg_connection *c, unsigned name, const sql_value *value
 
 static sql_step run_once(pg_connection *c, unsigned name, const sql_value *values, size_t count) {
     if (!pg_connected(c)) return SQL_STEP_FAILED;
-    if (!c->prepared[name] && !prepare(c, name, values, count)) return SQL_STEP_FAILED;
+    if (!c->prepared[name] && !pg_prepare(c, name, values, count)) return SQL_STEP_FAILED;
     c->result = execute(c, name, values, count);
     ExecStatusType status = PQresultStatus(c->result);
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
@@ -199,25 +199,25 @@ static sql_step run_once(pg_connection *c, unsigned name, const sql_value *value
     return PQntuples(c->result) > 0 ? SQL_STEP_ROW : SQL_STEP_END;
 }
 
-/* START names the node that has reserved the job. */
-static sql_step first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
+/* Executes a statement up to its first row. PG_START also checks that this node has reserved the job. */
+static sql_step pg_first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
     pg_connection *c = (pg_connection *)base;
     if (name == SQL_START) name = PG_START;
-    end(base);
+    pg_end(base);
     sql_step step = run_once(c, name, values, count);
-    /* The server may have been started again since this connection was used last: a question may be asked twice. */
+    /* The server may have been restarted since the last use of this connection; a query can be repeated. */
     if (step == SQL_STEP_FAILED && is_broken(c) && !c->in_transaction && c != &c->store->writer) {
-        end(base);
+        pg_end(base);
         step = run_once(c, name, values, count);
     }
-    if (step != SQL_STEP_ROW) end(base);
+    if (step != SQL_STEP_ROW) pg_end(base);
     return step;
 }
 
-static sql_step next(sql_connection *base) {
+static sql_step pg_next(sql_connection *base) {
     pg_connection *c = (pg_connection *)base;
     if (c->result && ++c->row < PQntuples(c->result)) return SQL_STEP_ROW;
-    end(base);
+    pg_end(base);
     return SQL_STEP_END;
 }
 
@@ -235,32 +235,32 @@ static uint64_t read_bits(const pg_connection *c, int column) {
     return (uint64_t)(int64_t)(int32_t)be32toh(four);
 }
 
-static int64_t integer(sql_connection *base, int column) {
+static int64_t pg_integer(sql_connection *base, int column) {
     return (int64_t)read_bits((pg_connection *)base, column);
 }
 
-static double real(sql_connection *base, int column) {
+static double pg_real(sql_connection *base, int column) {
     double value;
     uint64_t bits = read_bits((pg_connection *)base, column);
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-static const char *bytes(sql_connection *base, int column, size_t *length) {
+static const char *pg_bytes(sql_connection *base, int column, size_t *length) {
     const pg_connection *c = (pg_connection *)base;
     *length = 0;
     if (PQgetisnull(c->result, c->row, column)) return NULL;
     *length = (size_t)PQgetlength(c->result, c->row, column);
-    return PQgetvalue(c->result, c->row, column); /* libpq puts a zero behind it */
+    return PQgetvalue(c->result, c->row, column); /* libpq appends a zero byte */
 }
 
-static int64_t changed(sql_connection *base) {
+static int64_t pg_changed(sql_connection *base) {
     return ((pg_connection *)base)->changed;
 }
 
-static void complain(sql_store *s, sql_connection *base, const char *what) {
+static void pg_complain(sql_store *s, sql_connection *base, const char *what) {
     const pg_connection *c = (pg_connection *)base;
-    if (is_broken(c)) return; /* told when it was noticed, once */
+    if (is_broken(c)) return; /* already logged */
     log_write(s->log, LOG_ERROR, "store",
               LOG_FIELDS(log_text("operation", what), log_text("message", c->message), log_text("code", c->state)));
 }
@@ -275,7 +275,7 @@ bool pg_begin(pg_connection *c, bool durable) {
     return pg_execute(c, durable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit=off");
 }
 
-/* A transaction in which a statement has failed answers a COMMIT with ROLLBACK. */
+/* Commits. After a failed statement PostgreSQL answers COMMIT with ROLLBACK, which counts as a failure. */
 bool pg_commit(pg_connection *c) {
     PGresult *result = c->link ? PQexec(c->link, "COMMIT") : NULL;
     bool good = PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "COMMIT") == 0;
@@ -286,7 +286,7 @@ bool pg_commit(pg_connection *c) {
 }
 
 void pg_undo(pg_connection *c) {
-    end(&c->base);
+    pg_end(&c->base);
     if (c->in_transaction && !is_broken(c)) pg_execute(c, "ROLLBACK");
     c->in_transaction = false;
 }
@@ -307,7 +307,8 @@ static bool make_all(pg_connection *c, sql_operation *operations, sql_operation 
         return false;
     }
     if (pg_commit(c)) return true;
-    for (sql_operation *o = operations; o != past; o = o->next) o->again = true; /* who knows */
+    for (sql_operation *o = operations; o != past; o = o->next)
+        o->is_retry = true; /* the previous attempt may have been committed */
     return false;
 }
 
@@ -323,9 +324,9 @@ void pg_note_change(pg_connection *c, bool made) {
     atomic_store(&c->store->refusal, made ? NULL : refusal_of(c));
 }
 
-/* Operations up to `past` in one transaction: all or none. Each one that fails may have taken jobs out of what this node
- * thinks it has reserved, which are reserved still. */
-static bool make(postgres_store *s, sql_operation *operations, sql_operation *past) {
+/* Executes the operations up to `past` in one transaction, all or none. A rolled-back claim has already removed jobs
+ * from s->reserve that are still reserved in the database. */
+static bool pg_make(postgres_store *s, sql_operation *operations, sql_operation *past) {
     bool made = pg_connected(&s->writer) && make_all(&s->writer, operations, past);
     if (!made) s->reserve.unsure = true;
     pg_note_change(&s->writer, made);
@@ -333,13 +334,13 @@ static bool make(postgres_store *s, sql_operation *operations, sql_operation *pa
 }
 
 static void postpone(postgres_store *s, sql_operation *o) {
-    double now = stamp_seconds();
+    double now = clock_seconds();
     pthread_mutex_lock(&s->state_lock);
-    bool wait = o->patient && !s->hasty, lost = now > s->lease_ends;
+    bool wait = o->wait_for_db && !s->shutting_down, lost = now > s->lease_ends;
     pthread_mutex_unlock(&s->state_lock);
-    o->later = wait && !lost;
-    if (o->later) o->again = true;
-    o->result = wait && lost ? STORE_ABSENT : STORE_FAILED; /* without its lease the job is another's */
+    o->deferred = wait && !lost;
+    if (o->deferred) o->is_retry = true;
+    o->result = wait && lost ? STORE_ABSENT : STORE_FAILED; /* without the lease the job belongs to another node */
 }
 
 static bool in_the_way(const pg_connection *c) {
@@ -349,7 +350,7 @@ static bool in_the_way(const pg_connection *c) {
 static void make_alone(postgres_store *s, sql_operation *o) {
     pg_connection *c = &s->writer;
     for (int tries = 0; tries < TRIES; tries++) {
-        if (make(s, o, o->next)) return;
+        if (pg_make(s, o, o->next)) return;
         if (is_broken(c) || !in_the_way(c)) break;
     }
     if (is_broken(c)) {
@@ -357,26 +358,26 @@ static void make_alone(postgres_store *s, sql_operation *o) {
         return;
     }
     o->result = strcmp(c->state, disk_full) == 0 ? STORE_NO_SPACE : STORE_FAILED;
-    complain(&s->base, &c->base, "change");
+    pg_complain(&s->base, &c->base, "change");
 }
 
-static void change(sql_store *base, sql_operation *operations) {
+static void pg_change(sql_store *base, sql_operation *operations) {
     postgres_store *s = (postgres_store *)base;
-    if (make(s, operations, NULL)) return;
+    if (pg_make(s, operations, NULL)) return;
     for (sql_operation *o = operations; o; o = o->next) make_alone(s, o);
     pthread_mutex_lock(&s->reach_lock);
-    base->retry_at = s->retry_at > stamp_seconds() ? s->retry_at : stamp_seconds() + BACKOFF_LEAST;
+    base->retry_at = s->retry_at > clock_seconds() ? s->retry_at : clock_seconds() + BACKOFF_LEAST;
     pthread_mutex_unlock(&s->reach_lock);
 }
 
 const sql_driver pg_driver = {
-    .first = first,
-    .next = next,
-    .end = end,
-    .integer = integer,
-    .real = real,
-    .bytes = bytes,
-    .changed = changed,
-    .complain = complain,
-    .change = change,
+    .first = pg_first,
+    .next = pg_next,
+    .end = pg_end,
+    .integer = pg_integer,
+    .real = pg_real,
+    .bytes = pg_bytes,
+    .changed = pg_changed,
+    .complain = pg_complain,
+    .change = pg_change,
 };

@@ -1,14 +1,14 @@
-/* store_postgres_url.c — what a URL says about the connection.
+/* store_postgres_url.c — connection parameters in a URL.
  *
- * A URL may hold a password, and libpq's own words about a URL that it cannot read repeat parts of it. So they are not
- * passed on. */
+ * A URL may contain a password, and messages of libpq about an invalid URL repeat parts of it. So these messages are
+ * not shown. */
 #include "server/jobs/store_postgres_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the URL says nothing. A machine that has gone without a word is noticed in a quarter of a minute. */
+/* Default parameters. With these keepalives a vanished machine is detected in 15 seconds. */
 static const char *const standard[][2] = {
     {"connect_timeout", "5"},    {"keepalives_idle", "5"},      {"keepalives_interval", "3"},
     {"keepalives_count", "3"},   {"tcp_user_timeout", "15000"}, {"fallback_application_name", "hameld"},
@@ -16,13 +16,13 @@ static const char *const standard[][2] = {
 };
 enum { STANDARD = sizeof standard / sizeof standard[0] };
 
-static bool add(postgres_store *s, size_t at, const char *keyword, const char *value) {
+static bool add_parameter(postgres_store *s, size_t at, const char *keyword, const char *value) {
     s->keywords[at] = strdup(keyword);
     s->values[at] = strdup(value);
     return s->keywords[at] && s->values[at];
 }
 
-/* libpq takes a password with a bare `/` for a port or the name of a database; neither looks like that. */
+/* Returns false if port or database look like part of a password: libpq splits a password at an unescaped `/`. */
 static bool is_plain(const char *port, const char *database) {
     return strspn(port, "0123456789,") == strlen(port) && !strchr(database, '@');
 }
@@ -48,10 +48,10 @@ bool pg_read_url(postgres_store *s, const char *url, char *message, size_t room)
     s->keywords = calloc(total + 1, sizeof *s->keywords);
     s->values = calloc(total + 1, sizeof *s->values);
     bool good = s->keywords && s->values;
-    /* Of a parameter that comes twice libpq takes the last. */
-    for (size_t k = 0; good && k < STANDARD; k++) good = add(s, at++, standard[k][0], standard[k][1]);
+    /* If a parameter is given twice, libpq uses the last. */
+    for (size_t k = 0; good && k < STANDARD; k++) good = add_parameter(s, at++, standard[k][0], standard[k][1]);
     for (const PQconninfoOption *o = options; good && o->keyword; o++) {
-        if (o->val && strcmp(o->keyword, "client_encoding") != 0) good = add(s, at++, o->keyword, o->val);
+        if (o->val && strcmp(o->keyword, "client_encoding") != 0) good = add_parameter(s, at++, o->keyword, o->val);
     }
     PQconninfoFree(options);
     if (!good) snprintf(message, room, "out of memory");

@@ -1,12 +1,12 @@
-/* store_sql.c — the writer's thread, the readers, and small things about statements.
+/* store_sql.c — writer thread, readers, and helpers for statements.
  *
- * Changes are handed to one thread as operations; it takes all that wait and has the driver make them in one
- * transaction, so that many submissions at once cost one fsync together. Readers are a few connections, handed out for
- * one short statement at a time. */
+ * One thread makes all changes. It passes all waiting operations to the driver, which executes them in one transaction,
+ * so that concurrent submissions share one fsync. Readers are a few connections, each lent for one short statement. */
 #include "server/jobs/store_sql.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,33 +18,30 @@
 
 static const char *const texts[] = {
 #define X(name, text) text,
-    SQL_LIST(X)
+    SHARED_STATEMENTS(X)
 #undef X
 };
 
 static const char *insert_members(char room[SQL_TEXT_BYTES]) {
-    int at = snprintf(room, SQL_TEXT_BYTES,
-                      "INSERT INTO jobs(owner, batch, status, created, id, name, bytes, admitted, quota, member, "
-                      "assignments) "
-                      "VALUES");
+    char rows[SQL_TEXT_BYTES];
+    int at = 0;
     for (int k = 0, v = SQL_SHARED_VALUES + 1; k < SQL_GROUP; k++, v += SQL_MEMBER_VALUES) {
-        at += snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?3,?%d,?%d)",
+        at += snprintf(rows + at, sizeof rows - (size_t)at, "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?3,?%d,?%d)",
                        k ? "," : "", v, v + 1, v + 2, v + 2, v + 3, v + 4);
     }
-    snprintf(room + at, (size_t)(SQL_TEXT_BYTES - at), " RETURNING number, member");
+    snprintf(room, SQL_TEXT_BYTES, texts[SQL_INSERT_MEMBERS], rows);
     return room;
 }
 
 const char *sql_statement(unsigned name, char room[SQL_TEXT_BYTES]) {
-    if (name < SQL_INSERT_MEMBERS) return texts[name];
+    assert(name < SQL_TOTAL);
     if (name == SQL_INSERT_MEMBERS) return insert_members(room);
+    if (name < SQL_JOB_LISTS) return texts[name];
     unsigned filters = name - SQL_JOB_LISTS;
-    snprintf(room, SQL_TEXT_BYTES,
-             SQL_PAGE(SQL_LISTED_JOB_COLUMNS, "jobs", "length(name)+coalesce(length(problem), 0)", "number<?1%s%s%s%s",
-                      "DESC"),
-             filters & SQL_BY_STATUS ? " AND status=?3" : "", filters & SQL_BY_NAME ? " AND name=?4" : "",
-             filters & SQL_BY_OWNER ? " AND owner=?5" : "",
-             filters & SQL_BY_BATCH ? " AND batch=(SELECT number FROM batches WHERE id=?6) AND batch<>0" : "");
+    snprintf(room, SQL_TEXT_BYTES, texts[SQL_LIST_JOBS], filters & SQL_BY_STATUS ? SHARED_FRAGMENT_by_status : "",
+             filters & SQL_BY_NAME ? SHARED_FRAGMENT_by_name : "",
+             filters & SQL_BY_OWNER ? SHARED_FRAGMENT_by_owner : "",
+             filters & SQL_BY_BATCH ? SHARED_FRAGMENT_by_batch : "");
     return room;
 }
 
@@ -81,7 +78,7 @@ bool sql_run(sql_connection *c, unsigned name) {
 
 /* ---- the writer ------------------------------------------------------------------------------------------------- */
 
-static void append(sql_store *s, sql_operation *operation) {
+static void append_operation(sql_store *s, sql_operation *operation) {
     operation->next = NULL;
     if (s->last) {
         s->last->next = operation;
@@ -91,16 +88,16 @@ static void append(sql_store *s, sql_operation *operation) {
     s->last = operation;
 }
 
-/* Those to be run later go back to the queue; who gave the others may go on. */
+/* Requeues deferred operations and returns the others to their callers. Returns the number of deferred operations. */
 static size_t give_back(sql_store *s, sql_operation *batch) {
     sql_operation *since = s->first;
-    size_t later = 0;
+    size_t deferred = 0;
     s->first = s->last = NULL;
     for (sql_operation *o = batch, *next; o; o = next) {
-        next = o->next; /* read before its owner may go on */
-        if (o->later) {
-            append(s, o);
-            later++;
+        next = o->next; /* read before its caller can continue and free it */
+        if (o->deferred) {
+            append_operation(s, o);
+            deferred++;
         } else {
             o->given = false;
             o->done = true;
@@ -108,50 +105,48 @@ static size_t give_back(sql_store *s, sql_operation *batch) {
     }
     for (sql_operation *o = since, *next; o; o = next) {
         next = o->next;
-        append(s, o);
+        append_operation(s, o);
     }
-    return later;
+    return deferred;
 }
 
-/* With the lock, which is given up meanwhile. */
+/* Executes all waiting operations. The caller holds the lock, which is released meanwhile. */
 static void make_changes(sql_store *s) {
     sql_operation *batch = s->first;
     s->first = s->last = NULL;
     pthread_mutex_unlock(&s->lock);
-    double begin = stamp_seconds();
+    double begin = clock_seconds();
     size_t changes = 0;
     for (sql_operation *o = batch; o; o = o->next) {
-        o->later = false;
+        o->deferred = false;
         changes++;
     }
     s->driver->change(s, batch);
     pthread_mutex_lock(&s->lock);
-    size_t later = give_back(s, batch);
-    if (changes > later) metrics_commit(s->metrics, changes - later, stamp_seconds() - begin);
+    size_t deferred = give_back(s, batch);
+    if (changes > deferred) metrics_commit(s->metrics, changes - deferred, clock_seconds() - begin);
     s->changes++;
     pthread_cond_broadcast(&s->done);
     pthread_cond_broadcast(&s->changed);
-    if (later == 0) return;
-    struct timespec until = stamp_deadline(s->retry_at - stamp_seconds());
-    pthread_cond_timedwait(&s->given, &s->lock, &until);
+    if (deferred == 0) return;
+    clock_wait(&s->given, &s->lock, s->retry_at - clock_seconds());
 }
 
 static void *write_changes(void *context) {
     sql_store *s = context;
-    double tend_at = s->driver->tend ? stamp_seconds() + TEND_SECONDS : INFINITY;
+    double tend_at = s->driver->tend ? clock_seconds() + TEND_SECONDS : INFINITY;
     pthread_setname_np(pthread_self(), "hamel-store");
     pthread_mutex_lock(&s->lock);
     while (s->first || !s->closing) {
-        double left = tend_at - stamp_seconds();
+        double left = tend_at - clock_seconds();
         if (s->first) {
             make_changes(s);
         } else if (left > 0) {
-            struct timespec until = stamp_deadline(fmin(left, WAIT_MOST_SECONDS));
-            pthread_cond_timedwait(&s->given, &s->lock, &until);
+            clock_wait(&s->given, &s->lock, fmin(left, WAIT_MOST_SECONDS));
         }
-        if (stamp_seconds() < tend_at) continue;
+        if (clock_seconds() < tend_at) continue;
         pthread_mutex_unlock(&s->lock);
-        tend_at = s->driver->tend(s) + stamp_seconds();
+        tend_at = s->driver->tend(s) + clock_seconds();
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
@@ -160,18 +155,18 @@ static void *write_changes(void *context) {
 
 store_status sql_change(sql_store *s, sql_operation *operation) {
     pthread_mutex_lock(&s->lock);
-    append(s, operation);
+    append_operation(s, operation);
     pthread_cond_signal(&s->given);
     while (!operation->done) pthread_cond_wait(&s->done, &s->lock);
     pthread_mutex_unlock(&s->lock);
     return operation->result;
 }
 
-void sql_change_later(sql_store *s, sql_operation *operation) {
+void sql_change_async(sql_store *s, sql_operation *operation) {
     pthread_mutex_lock(&s->lock);
     if (!operation->given) {
         operation->given = true;
-        append(s, operation);
+        append_operation(s, operation);
         pthread_cond_signal(&s->given);
     }
     pthread_mutex_unlock(&s->lock);
@@ -179,7 +174,7 @@ void sql_change_later(sql_store *s, sql_operation *operation) {
 
 void sql_wait(store *base, uint64_t *seen, double seconds) {
     sql_store *s = (sql_store *)base;
-    struct timespec until = stamp_deadline(seconds);
+    struct timespec until = clock_deadline(seconds);
     pthread_mutex_lock(&s->lock);
     while (*seen == s->changes) {
         if (pthread_cond_timedwait(&s->changed, &s->lock, &until) != 0) break;
@@ -208,6 +203,17 @@ void sql_reader_back(sql_store *s, sql_connection *c) {
     pthread_mutex_unlock(&s->lock);
 }
 
+/* ---- the schema -------------------------------------------------------------------------------------------------- */
+
+bool sql_schema_accepted(int64_t version, const char *where, char *message, size_t room) {
+    if (version == SQL_SCHEMA_VERSION) return true;
+    bool newer = version > SQL_SCHEMA_VERSION;
+    snprintf(message, room, "%.300s: written by %s (schema %lld, expected %d); %s", where,
+             newer ? "a newer release" : "a version before 0.1.0", (long long)version, SQL_SCHEMA_VERSION,
+             newer ? "use that release" : "save its results with that version, then start with an empty store");
+    return false;
+}
+
 /* ---- begin and end ---------------------------------------------------------------------------------------------- */
 
 void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driver, server_log *log,
@@ -217,9 +223,9 @@ void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driv
     s->log = log;
     s->metrics = counters;
     pthread_mutex_init(&s->lock, NULL);
-    stamp_condition_init(&s->given);
+    clock_condition_init(&s->given);
     pthread_cond_init(&s->done, NULL);
-    stamp_condition_init(&s->changed);
+    clock_condition_init(&s->changed);
     pthread_cond_init(&s->reader_free, NULL);
 }
 

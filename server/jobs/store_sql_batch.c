@@ -1,8 +1,8 @@
-/* store_sql_batch.c — what concerns many jobs at once: batches, and forgetting what is old. Large removals are done in
- * slices, so that other changes come in between. */
+/* store_sql_batch.c — changes of many jobs: batches, and deletion of old jobs. Large deletions are split into slices,
+ * so that other changes are made in between. */
 #include "server/jobs/store_sql.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct batch_change {
     const char *id, *owner;
     const batch_submission *submission;
     size_t most;
-    int64_t from, beyond; /* numbers of the first member to look at, and of the first one not to */
+    int64_t from, beyond; /* numbers of the first member, and of the first member after the slice */
     job_batch *out;
 } batch_change;
 
@@ -28,7 +28,7 @@ static store_status count_members(sql_connection *c, job_batch *b) {
     return step == SQL_STEP_END ? STORE_OK : STORE_FAILED;
 }
 
-/* What a statement gives that finds one batch at most; with the counts of its members. */
+/* Reads the batch that a statement returns, with the counts of its members. */
 static store_status one_batch(sql_connection *c, sql_step step, job_batch *out) {
     bool read = step == SQL_STEP_ROW && sql_read_batch(c, out);
     c->driver->end(c);
@@ -43,7 +43,8 @@ static store_status find_by_id(sql_connection *c, const char *id, const char *ow
 
 /* ---- submit ----------------------------------------------------------------------------------------------------- */
 
-/* Of the batch itself: its body is stored besides those of the members of a list. */
+/* Returns the bytes of the batch without its members. Its body is stored in addition to the bodies of listed
+ * members. */
 static size_t batch_bytes(const batch_submission *submission) {
     return JOB_BASE_BYTES + strlen(submission->whole.name) + submission->whole.length + strlen(submission->plan);
 }
@@ -64,16 +65,16 @@ static store_status insert_batch(sql_connection *c, const batch_change *change, 
     return sql_insert_body(c, -*number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
 }
 
-/* Members `first` and those after it, SQL_GROUP of them. */
+/* Inserts SQL_GROUP members, starting with `first`. */
 static bool insert_group(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first) {
     const batch_member *members = submission->members + first;
-    char ids[SQL_GROUP][STAMP_ID_BYTES];
+    char ids[SQL_GROUP][RANDOM_ID_BYTES];
     int64_t numbers[SQL_GROUP] = {0};
     sql_value values[SQL_VALUES_MOST] = {sql_text(submission->whole.owner), sql_int(batch),
                                          sql_int(sql_quota_bytes(&submission->whole))};
     sql_value *v = values + SQL_SHARED_VALUES;
     for (size_t k = 0; k < SQL_GROUP; k++) {
-        if (!stamp_id(ids[k])) return false;
+        if (!random_id(ids[k])) return false;
         *v++ = sql_text(ids[k]);
         *v++ = sql_text(members[k].name);
         *v++ = sql_int((int64_t)sql_member_bytes(&members[k]));
@@ -94,14 +95,14 @@ static bool insert_group(sql_connection *c, const batch_submission *submission, 
 }
 
 static bool insert_members(sql_connection *c, const batch_submission *submission, int64_t batch) {
-    char id[STAMP_ID_BYTES];
+    char id[RANDOM_ID_BYTES];
     int64_t number;
     size_t k = 0;
     bool good = true;
     for (; good && submission->count - k >= SQL_GROUP; k += SQL_GROUP) good = insert_group(c, submission, batch, k);
     for (; good && k < submission->count; k++) {
-        good = stamp_id(id) && sql_insert_job(c, &submission->whole, id, batch, &submission->members[k], (int64_t)k,
-                                              &number) == STORE_OK;
+        good = random_id(id) && sql_insert_job(c, &submission->whole, id, batch, &submission->members[k], (int64_t)k,
+                                               &number) == STORE_OK;
     }
     return good;
 }
@@ -117,7 +118,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         if (known == STORE_OK) return sql_same_body(c, -change->out->number, &submission->whole);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
-    if (change->operation.again) { /* has the try before been committed, and only the answer been lost? */
+    if (change->operation.is_retry) { /* retry: check whether the previous attempt was committed */
         store_status made = find_by_id(c, change->id, NULL, change->out);
         if (made != STORE_ABSENT) return made;
     }
@@ -129,15 +130,15 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_submit_batch(store *s, const batch_submission *submission, job_batch *out) {
-    char id[STAMP_ID_BYTES];
+    char id[RANDOM_ID_BYTES];
     batch_change change = {
         {.run = run_submit, .durable = true, .grows = true}, .id = id, .submission = submission, .out = out};
     *out = (job_batch){0};
-    if (!stamp_id(id)) return STORE_FAILED;
+    if (!random_id(id)) return STORE_FAILED;
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+/* ---- cancel and delete ------------------------------------------------------------------------------------------ */
 
 static store_status run_cancel(sql_connection *c, sql_operation *self) {
     batch_change *change = (batch_change *)self;
@@ -161,7 +162,7 @@ store_status sql_cancel_batch(store *s, const char *id, const char *owner, size_
     return status;
 }
 
-/* The numbers are gathered first: rows must not go while a statement walks over them. */
+/* Deletes up to `most` members. Collects their numbers first: rows must not be deleted while a statement reads them. */
 static bool drop_some_members(sql_connection *c, int64_t batch, size_t most, size_t *count) {
     int64_t numbers[SLICE_MOST];
     *count = 0;
@@ -175,7 +176,7 @@ static bool drop_some_members(sql_connection *c, int64_t batch, size_t most, siz
     return good;
 }
 
-static store_status run_forget(sql_connection *c, sql_operation *self) {
+static store_status run_delete(sql_connection *c, sql_operation *self) {
     const batch_change *change = (batch_change *)self;
     size_t most = change->most < SLICE_MOST ? change->most : SLICE_MOST, count = 0;
     store_status status = find_by_id(c, change->id, change->owner, change->out);
@@ -186,15 +187,15 @@ static store_status run_forget(sql_connection *c, sql_operation *self) {
     return SQL_RUN(c, SQL_DROP_BATCH, sql_int(number)) ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_forget_batch(store *s, const char *id, const char *owner, size_t most) {
+store_status sql_delete_batch(store *s, const char *id, const char *owner, size_t most) {
     job_batch found = {0};
-    batch_change change = {{.run = run_forget, .durable = true}, .id = id, .owner = owner, .most = most, .out = &found};
+    batch_change change = {{.run = run_delete, .durable = true}, .id = id, .owner = owner, .most = most, .out = &found};
     store_status status = sql_change((sql_store *)s, &change.operation);
     batch_clear(&found);
     return status;
 }
 
-/* ---- what is old ------------------------------------------------------------------------------------------------ */
+/* ---- old jobs --------------------------------------------------------------------------------------------------- */
 
 typedef struct expiry {
     sql_operation operation;
@@ -209,7 +210,7 @@ static double stored_bytes(sql_connection *c) {
     return bytes;
 }
 
-/* Those that are to go, oldest first. */
+/* Collects the jobs to delete, oldest first. */
 static bool gather_old(sql_connection *c, const expiry *e, int64_t *numbers, size_t *count) {
     double stored = e->bytes > 0 ? stored_bytes(c) : 0;
     *count = 0;
@@ -233,7 +234,8 @@ static store_status run_expiry(sql_connection *c, sql_operation *self) {
     for (size_t k = 0; k < *e->count; k++) {
         if (!sql_drop_job(c, numbers[k])) return STORE_FAILED;
     }
-    if (*e->count == 0 || *e->count == e->most) return STORE_OK; /* there may be more to do before it is worth a look */
+    if (*e->count == 0 || *e->count == e->most)
+        return STORE_OK; /* search for empty batches only after the last slice */
     return sql_run(c, SQL_DROP_EMPTY_BATCHES) ? STORE_OK : STORE_FAILED;
 }
 
@@ -243,7 +245,7 @@ store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t
     return sql_change((sql_store *)s, &e.operation);
 }
 
-/* ---- questions -------------------------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
 store_status sql_find_batch(store *base, const char *id, const char *owner, job_batch *out) {
     sql_store *s = (sql_store *)base;

@@ -1,18 +1,18 @@
-/* store_sql_read.c — the questions: one short statement each, on a reader's connection. What comes from the database is
- * checked as if it came from a stranger: a damaged chunk is an error, never a wild read. */
+/* store_sql_read.c — queries: each is one short statement on the connection of a reader. Data from the database is
+ * checked like data from a client: a damaged chunk is an error, never an out-of-bounds read. */
 #include "server/jobs/store_sql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The end of a question: the log says why it failed. */
-static store_status answer(sql_store *s, sql_connection *c, store_status status) {
+/* Ends a query; a failure is logged. */
+static store_status end_read(sql_store *s, sql_connection *c, store_status status) {
     if (status == STORE_FAILED) s->driver->complain(s, c, "read");
     sql_reader_back(s, c);
     return status;
 }
 
-/* What a statement says that was to give one row. */
+/* Returns the status of a query for one row. */
 static store_status one_row(sql_step step, bool read) {
     return step == SQL_STEP_ROW && read ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
 }
@@ -21,13 +21,13 @@ store_status sql_find(store *base, const char *id, const char *owner, job *out) 
     sql_store *s = (sql_store *)base;
     sql_connection *c = sql_reader(s);
     *out = (job){0};
-    return answer(s, c, sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(id), sql_text(owner)), out));
+    return end_read(s, c, sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(id), sql_text(owner)), out));
 }
 
 store_status sql_revision(store *base, int64_t number, int64_t *revision) {
     sql_store *s = (sql_store *)base;
     sql_connection *c = sql_reader(s);
-    return answer(s, c, sql_one_int(c, SQL_FIRST(c, SQL_REVISION, sql_int(number)), revision));
+    return end_read(s, c, sql_one_int(c, SQL_FIRST(c, SQL_REVISION, sql_int(number)), revision));
 }
 
 store_status sql_known_key(store *base, const job_submission *submission, job *out) {
@@ -38,10 +38,10 @@ store_status sql_known_key(store *base, const job_submission *submission, job *o
     sql_connection *c = sql_reader(s);
     store_status status = sql_one_job(c, SQL_FIRST(c, SQL_FIND_KEY, sql_text(sql_key(submission, key))), out);
     if (status == STORE_OK) status = sql_same_body(c, out->number, submission);
-    return answer(s, c, status);
+    return end_read(s, c, status);
 }
 
-/* As many jobs as the statement gives, `limit` at most; *matched: how many there would be without the bound on bytes. */
+/* Reads at most `limit` jobs of a statement. Sets *matched to their number without the bound on bytes. */
 static store_status read_jobs(sql_store *s, unsigned name, const sql_value *values, size_t value_count, size_t limit,
                               job *out, size_t *count, int64_t *matched) {
     sql_connection *c = sql_reader(s);
@@ -55,7 +55,7 @@ static store_status read_jobs(sql_store *s, unsigned name, const sql_value *valu
     }
     bool good = step == SQL_STEP_END || (step == SQL_STEP_ROW && *count == limit);
     while (!good && *count > 0) job_clear(&out[--*count]);
-    return answer(s, c, good ? STORE_OK : STORE_FAILED);
+    return end_read(s, c, good ? STORE_OK : STORE_FAILED);
 }
 
 store_status sql_list(store *base, const job_query *query, job *out, size_t *count, bool *more) {
@@ -64,7 +64,7 @@ store_status sql_list(store *base, const job_query *query, job *out, size_t *cou
                        (query->owner ? SQL_BY_OWNER : 0u) | (query->batch ? SQL_BY_BATCH : 0u);
     const sql_value values[] = {
         sql_int(query->before ? query->before : INT64_MAX),
-        sql_int((int64_t)query->limit + 1), /* one more, to know whether there are more */
+        sql_int((int64_t)query->limit + 1), /* + 1 to detect whether the list continues */
         sql_int((int64_t)query->status),
         sql_text(query->name),
         sql_text(query->owner),
@@ -88,7 +88,7 @@ store_status sql_description(store *base, const job *j, char **body, size_t *len
     sql_connection *c = sql_reader(s);
     *body = NULL;
     sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(j->number));
-    return answer(s, c, one_row(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
+    return end_read(s, c, one_row(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
 }
 
 static bool read_chunk(sql_connection *c, row_chunk *out) {
@@ -112,9 +112,9 @@ store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *o
     sql_connection *c = sql_reader(s);
     *out = (row_chunk){0};
     sql_step step = SQL_FIRST(c, SQL_CHUNK, sql_int(number), sql_int(row));
-    /* When the last chunk there is ends before this row, its data is not looked at. */
+    /* If the last chunk ends before this row, its data is not checked. */
     bool beyond = step == SQL_STEP_ROW && row - s->driver->integer(c, 0) >= s->driver->integer(c, 1);
-    return answer(s, c, beyond ? STORE_ABSENT : one_row(step, step == SQL_STEP_ROW && read_chunk(c, out)));
+    return end_read(s, c, beyond ? STORE_ABSENT : one_row(step, step == SQL_STEP_ROW && read_chunk(c, out)));
 }
 
 store_status sql_event_at(store *base, int64_t number, int64_t event, job_event *out) {
@@ -125,13 +125,13 @@ store_status sql_event_at(store *base, int64_t number, int64_t event, job_event 
     sql_step step = SQL_FIRST(c, SQL_EVENT, sql_int(number), sql_int(event));
     const char *json = step == SQL_STEP_ROW ? s->driver->bytes(c, 1, &length) : NULL;
     if (json) *out = (job_event){.row = s->driver->integer(c, 0), .json = strdup(json)};
-    return answer(s, c, one_row(step, out->json != NULL));
+    return end_read(s, c, one_row(step, out->json != NULL));
 }
 
 store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row) {
     sql_store *s = (sql_store *)base;
     sql_connection *c = sql_reader(s);
-    return answer(s, c, sql_one_int(c, SQL_FIRST(c, SQL_CHUNK_AT_TIME, sql_int(number), sql_double(t)), row));
+    return end_read(s, c, sql_one_int(c, SQL_FIRST(c, SQL_CHUNK_AT_TIME, sql_int(number), sql_double(t)), row));
 }
 
 store_status sql_counts(store *base, store_counts *out) {
@@ -139,12 +139,12 @@ store_status sql_counts(store *base, store_counts *out) {
     sql_connection *c = sql_reader(s);
     *out = (store_counts){0};
     sql_step step = sql_first(c, SQL_COUNT_JOBS, NULL, 0);
-    if (step != SQL_STEP_ROW) return answer(s, c, one_row(step, false));
+    if (step != SQL_STEP_ROW) return end_read(s, c, one_row(step, false));
     out->queued = s->driver->integer(c, 0);
     out->running = s->driver->integer(c, 1);
     out->bytes = s->driver->integer(c, 2);
     store_status waiting = sql_one_int(c, sql_first(c, SQL_FIRST_QUEUED, NULL, 0), &out->queue_age);
-    return answer(s, c, waiting == STORE_FAILED ? STORE_FAILED : STORE_OK);
+    return end_read(s, c, waiting == STORE_FAILED ? STORE_FAILED : STORE_OK);
 }
 
 const char *sql_trouble(store *base) {
@@ -152,5 +152,5 @@ const char *sql_trouble(store *base) {
     sql_connection *c = sql_reader(s);
     bool answers = sql_run(c, SQL_HEALTH);
     sql_reader_back(s, c);
-    return answers ? NULL : "the job store does not answer";
+    return answers ? NULL : "the job store does not respond";
 }

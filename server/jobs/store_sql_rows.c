@@ -1,4 +1,4 @@
-/* store_sql_rows.c — rows of the tables as structs, and keys as the tables hold them. */
+/* store_sql_rows.c — conversion of table rows to structs, and the stored form of keys. */
 #include "server/jobs/store_sql.h"
 
 #include <stdio.h>
@@ -92,7 +92,7 @@ store_status sql_same_body(sql_connection *c, int64_t description, const job_sub
 
 const char *sql_key(const job_submission *submission, char out[SQL_KEY_BYTES]) {
     if (!submission->key) return NULL;
-    const char *separator = submission->owner[0] ? "\x1f" : ""; /* no name and no key holds a control character */
+    const char *separator = submission->owner[0] ? "\x1f" : ""; /* names and keys contain no control characters */
     snprintf(out, SQL_KEY_BYTES, "%s%s%s", submission->owner, separator, submission->key);
     return out;
 }

@@ -1,9 +1,9 @@
-/* store_sql_write.c — the changes: each a small struct that begins with an operation, filled by the caller and run on
- * the writer's thread. A change answers STORE_FAILED only when the database does; it is then undone as a whole. It may
- * be run more than once: what it gives is made anew each time. */
+/* store_sql_write.c — changes of one job. Each is a struct whose first member is an operation. The caller fills it, and
+ * the writer's thread runs it. A change returns STORE_FAILED only if the database fails; it is then rolled back
+ * completely. It may be run more than once, so it initializes its results each time. */
 #include "server/jobs/store_sql.h"
 
-#include "server/stamp.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@ bool sql_insert_body(sql_connection *c, int64_t description, const char *body, s
     return SQL_RUN(c, SQL_INSERT_DESCRIPTION, sql_int(description), sql_blob(body, length));
 }
 
-static size_t length_of(const char *text) {
+static size_t text_length(const char *text) {
     return text ? strlen(text) : 0;
 }
 
 size_t sql_member_bytes(const batch_member *m) {
-    return JOB_BASE_BYTES + length_of(m->name) + m->length + length_of(m->assignments);
+    return JOB_BASE_BYTES + text_length(m->name) + m->length + text_length(m->assignments);
 }
 
 int64_t sql_quota_bytes(const job_submission *submission) {
@@ -81,7 +81,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         if (known == STORE_OK) return sql_same_body(c, change->out->number, sent);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
-    if (self->again) { /* has the try before been committed, and only the answer been lost? */
+    if (self->is_retry) { /* retry: check whether the previous attempt was committed */
         store_status made =
             sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(change->id), sql_text(NULL)), change->out);
         if (made != STORE_ABSENT) return made;
@@ -97,17 +97,17 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
 store_status sql_submit(store *s, const job_submission *submission, job *out) {
     submit_change change = {{.run = run_submit, .durable = true, .grows = true}, submission, "", out};
     *out = (job){0};
-    if (!stamp_id(change.id)) return STORE_FAILED;
+    if (!random_id(change.id)) return STORE_FAILED;
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* ---- start ------------------------------------------------------------------------------------------------------ */
+/* ---- claim ------------------------------------------------------------------------------------------------------ */
 
-/* A damaged store must not hold up the queue: a job without description has failed. */
+/* Fails a job whose description is missing, so that a damaged store does not block the queue. */
 static bool lose(sql_connection *c, int64_t number) {
     static const char problem[] = "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
                                   "\"detail\":\"the description of this job is missing in the store\"}";
-    return SQL_RUN(c, SQL_LOSE, sql_int(number), sql_text(problem));
+    return SQL_RUN(c, SQL_FAIL, sql_int(number), sql_text(problem));
 }
 
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length) {
@@ -121,7 +121,18 @@ store_status sql_start(sql_connection *c, int64_t number, job *out, char **body,
     return read ? sql_one_job(c, SQL_FIRST(c, SQL_START, sql_int(number)), out) : STORE_FAILED;
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------------- */
+store_status sql_claim(store *s, sql_claim_change *change) {
+    *change->out = (job){0};
+    *change->body = NULL;
+    store_status status = sql_change((sql_store *)s, &change->operation);
+    if (status == STORE_OK) return status;
+    job_clear(change->out); /* the claim was rolled back */
+    free(*change->body);
+    *change->body = NULL;
+    return status;
+}
+
+/* ---- run -------------------------------------------------------------------------------------------------------- */
 
 typedef struct run_change {
     sql_operation operation;
@@ -133,7 +144,7 @@ typedef struct run_change {
     const job_end *end;
 } run_change;
 
-/* Whether the quota under which the job was admitted leaves room for so much more. */
+/* Returns STORE_FULL if the job's quota does not allow this many more bytes. */
 static store_status check_room(sql_connection *c, int64_t number, size_t bytes) {
     if (bytes == 0) return STORE_OK;
     sql_step step = SQL_FIRST(c, SQL_ROOM, sql_int(number));
@@ -144,8 +155,8 @@ static store_status check_room(sql_connection *c, int64_t number, size_t bytes) 
     return quota > 0 && (double)used + (double)bytes > (double)quota ? STORE_FULL : STORE_OK;
 }
 
-/* STORE_ABSENT when this attempt is not the current one. From here on, until the transaction ends, nobody else can take
- * the job away. */
+/* Reads the stored header. Returns STORE_ABSENT if this attempt is not the current one; otherwise locks the row until
+ * the end of the transaction. */
 static store_status look_at_header(sql_connection *c, const run_change *change, bool *known, bool *same) {
     sql_step step = SQL_FIRST(c, SQL_BEGIN_RUN, sql_int(change->number), sql_int(change->attempt));
     size_t length;
@@ -156,7 +167,7 @@ static store_status look_at_header(sql_connection *c, const run_change *change, 
     return step == SQL_STEP_ROW ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
 }
 
-/* 0 where nothing is stored. */
+/* Reads the number of stored rows or events; 0 if there are none. */
 static bool count_stored(sql_connection *c, sql_name name, int64_t number, int64_t *count) {
     return sql_one_int(c, SQL_FIRST(c, name, sql_int(number)), count) != STORE_FAILED;
 }
@@ -182,7 +193,7 @@ static store_status run_begin(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows, int64_t *events) {
-    run_change change = {{.run = run_begin, .patient = true},
+    run_change change = {{.run = run_begin, .wait_for_db = true},
                          .number = number,
                          .attempt = attempt,
                          .header = header,
@@ -191,10 +202,10 @@ store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *he
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* What is inserted a second time is there already: its transaction was committed, and only the answer was lost. */
+/* Adds bytes to the job's usage. Rows that an earlier attempt has committed are not counted again. */
 static bool count_bytes(sql_connection *c, int64_t number, size_t bytes) {
     if (c->driver->changed(c) == 0) return true;
-    return SQL_RUN(c, SQL_COUNT_CHUNK, sql_int(number), sql_int((int64_t)bytes));
+    return SQL_RUN(c, SQL_COUNT_BYTES, sql_int(number), sql_int((int64_t)bytes));
 }
 
 static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
@@ -227,7 +238,7 @@ static size_t output_bytes(const job_output *output) {
     return bytes;
 }
 
-/* After the statement that names the attempt: STORE_ABSENT when it found none. */
+/* Returns the status after a statement for an attempt: STORE_ABSENT if it matched no row. */
 static store_status of_current(sql_connection *c, bool ran) {
     if (!ran) return STORE_FAILED;
     return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;
@@ -246,7 +257,7 @@ static store_status run_append(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress) {
-    run_change change = {{.run = run_append, .grows = true, .patient = true},
+    run_change change = {{.run = run_append, .grows = true, .wait_for_db = true},
                          .number = number,
                          .attempt = attempt,
                          .output = output,
@@ -254,7 +265,7 @@ store_status sql_append(store *s, int64_t number, int64_t attempt, const job_out
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* STORE_OK when an earlier try of this very change has been committed, and only the answer was lost. */
+/* Returns STORE_OK if an earlier attempt of this change was committed and only its reply was lost. */
 static store_status ended_before(sql_connection *c, const run_change *change) {
     int64_t one;
     return sql_one_int(c,
@@ -266,7 +277,7 @@ static store_status ended_before(sql_connection *c, const run_change *change) {
 static store_status run_finish(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     const job_end *end = change->end;
-    size_t problem = length_of(end->problem), texts = length_of(end->summary) + length_of(end->collected);
+    size_t problem = text_length(end->problem), texts = text_length(end->summary) + text_length(end->collected);
     if (problem > JOB_BASE_BYTES) texts += problem;
     store_status status = check_room(c, change->number, texts + output_bytes(change->output));
     if (status != STORE_OK) return status;
@@ -274,12 +285,12 @@ static store_status run_finish(sql_connection *c, sql_operation *self) {
                        sql_double(end->progress), sql_text(end->summary), sql_text(end->problem),
                        sql_text(end->collected), sql_int((int64_t)texts));
     status = of_current(c, ran);
-    if (status == STORE_ABSENT && self->again) return ended_before(c, change);
+    if (status == STORE_ABSENT && self->is_retry) return ended_before(c, change);
     return status == STORE_OK ? store_output(c, change) : status;
 }
 
 store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end) {
-    run_change change = {{.run = run_finish, .durable = true, .patient = true},
+    run_change change = {{.run = run_finish, .durable = true, .wait_for_db = true},
                          .number = number,
                          .attempt = attempt,
                          .output = output,
@@ -287,23 +298,23 @@ store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_out
     return sql_change((sql_store *)s, &change.operation);
 }
 
-static store_status run_hand_back(sql_connection *c, sql_operation *self) {
+static store_status run_requeue(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
-    store_status status = of_current(c, SQL_RUN(c, SQL_HAND_BACK, sql_int(change->number), sql_int(change->attempt)));
+    store_status status = of_current(c, SQL_RUN(c, SQL_REQUEUE, sql_int(change->number), sql_int(change->attempt)));
     if (status != STORE_OK) return status;
     status = check_room(c, change->number, output_bytes(change->output));
     return status == STORE_OK ? store_output(c, change) : status == STORE_FULL ? STORE_OK : status;
 }
 
-store_status sql_hand_back(store *s, int64_t number, int64_t attempt, const job_output *output) {
-    run_change change = {{.run = run_hand_back}, .number = number, .attempt = attempt, .output = output};
+store_status sql_requeue(store *s, int64_t number, int64_t attempt, const job_output *output) {
+    run_change change = {{.run = run_requeue}, .number = number, .attempt = attempt, .output = output};
     return sql_change((sql_store *)s, &change.operation);
 }
 
 static store_status run_postpone(sql_connection *c, sql_operation *self) {
     static const char problem[] =
         "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
-        "\"detail\":\"the store failed during each of the last attempts to store what this job gave\"}";
+        "\"detail\":\"the store failed during each of the last attempts to store the output of this job\"}";
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
                        sql_text(problem));
@@ -315,7 +326,7 @@ store_status sql_postpone(store *s, int64_t number, int64_t attempt) {
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* ---- cancel and forget ------------------------------------------------------------------------------------------ */
+/* ---- cancel and delete ------------------------------------------------------------------------------------------ */
 
 typedef struct job_change {
     sql_operation operation;
@@ -348,16 +359,16 @@ bool sql_drop_job(sql_connection *c, int64_t number) {
            SQL_RUN(c, SQL_DROP_ROWS, sql_int(number)) && SQL_RUN(c, SQL_DROP_EVENTS, sql_int(number));
 }
 
-static store_status run_forget(sql_connection *c, sql_operation *self) {
+static store_status run_delete(sql_connection *c, sql_operation *self) {
     const job_change *change = (job_change *)self;
     store_status status = find_by_id(c, change);
     if (status != STORE_OK) return status;
     return sql_drop_job(c, change->out->number) ? STORE_OK : STORE_FAILED;
 }
 
-store_status sql_forget(store *s, const char *id, const char *owner, int64_t *number) {
+store_status sql_delete(store *s, const char *id, const char *owner, int64_t *number) {
     job dropped = {0};
-    job_change change = {{.run = run_forget, .durable = true}, id, owner, &dropped};
+    job_change change = {{.run = run_delete, .durable = true}, id, owner, &dropped};
     store_status status = sql_change((sql_store *)s, &change.operation);
     *number = dropped.number;
     job_clear(&dropped);

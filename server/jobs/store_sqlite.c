@@ -1,14 +1,13 @@
-/* store_sqlite.c — jobs in SQLite: opening and closing, what happens to jobs that ran when the last process ended, and
- * whose turn it is.
+/* store_sqlite.c — jobs in SQLite: opening and closing, recovery of interrupted jobs, and claims.
  *
- * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). (Before 3.51.3 two
- * connections that do so at once can corrupt a file in WAL mode.) Readers are read-only. Locks keep a second daemon away
- * from the same file (store_sqlite_files.c).
+ * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). Before SQLite 3.51.3 two
+ * connections that do so at the same time can corrupt a file in WAL mode. Readers are read-only. Locks prevent a second
+ * daemon from using the same file (store_sqlite_files.c).
  *
- * `memory:` is the same store on SQLite's in-memory file system. */
+ * `memory:` is the same store on the in-memory file system of SQLite. */
+#include "server/clock.h"
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/store_sqlite_int.h"
-#include "server/stamp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +16,12 @@
 
 enum {
     READERS = 4,
-    LOST_MOST = 100 /* jobs without description that one claim steps over */
+    LOST_MOST = 100 /* upper bound on jobs without description that one claim skips */
 };
 
 /* ---- claim ------------------------------------------------------------------------------------------------------ */
 
-typedef struct claim_change {
-    sql_operation operation;
-    job *out;
-    char **body;
-    size_t *length;
-} claim_change;
-
-/* Whose turn it is: STORE_ABSENT when nothing waits. */
+/* Finds the job to claim next; returns STORE_ABSENT if the queue is empty. */
 static store_status next_number(sql_connection *c, int64_t *number) {
     char owner[JOB_KEY_BYTES];
     size_t length;
@@ -39,11 +31,11 @@ static store_status next_number(sql_connection *c, int64_t *number) {
     if (!name || length >= sizeof owner) return STORE_FAILED;
     memcpy(owner, name, length + 1);
     bool found = sql_one_int(c, SQL_FIRST(c, LITE_OLDEST_QUEUED, sql_text(owner)), number) == STORE_OK;
-    return found && SQL_RUN(c, LITE_TAKE_TURN, sql_text(owner)) ? STORE_OK : STORE_FAILED;
+    return found && SQL_RUN(c, LITE_NOTE_SERVED, sql_text(owner)) ? STORE_OK : STORE_FAILED;
 }
 
 static store_status run_claim(sql_connection *c, sql_operation *self) {
-    const claim_change *change = (claim_change *)self;
+    sql_claim_change *change = (sql_claim_change *)self;
     int64_t number = 0;
     store_status status = STORE_ABSENT;
     for (int lost = 0; status == STORE_ABSENT && lost < LOST_MOST; lost++) {
@@ -55,15 +47,7 @@ static store_status run_claim(sql_connection *c, sql_operation *self) {
 }
 
 static store_status claim(store *s, job *out, char **body, size_t *length) {
-    claim_change change = {{.run = run_claim, .grows = true}, out, body, length};
-    *out = (job){0};
-    *body = NULL;
-    store_status status = sql_change((sql_store *)s, &change.operation);
-    if (status == STORE_OK) return status;
-    job_clear(out); /* a commit that failed has taken it back */
-    free(*body);
-    *body = NULL;
-    return status;
+    return sql_claim(s, &(sql_claim_change){{.run = run_claim, .grows = true}, out, body, length});
 }
 
 /* ---- open and close --------------------------------------------------------------------------------------------- */
@@ -78,9 +62,9 @@ static bool count_crashes(sqlite_store *s) {
     return true;
 }
 
-/* What ran when the last process ended goes back to the queue. A job that crashes the daemon again and again is given
- * up; so is one that never stores a row in a great many attempts (it may use up the memory of the machine, which ends
- * the daemon without a mark). */
+/* Requeues the jobs that were running when the last process ended. A job fails if it has crashed the daemon repeatedly,
+ * or if it has not stored a row in many attempts: it may exhaust the memory of the machine, which ends the daemon
+ * without a crash mark. */
 static bool recover_once(sqlite_store *s) {
     static const char crash[] =
         "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
@@ -90,11 +74,11 @@ static bool recover_once(sqlite_store *s) {
         sql_run(c, LITE_BEGIN) && count_crashes(s) && sql_run(c, LITE_RECOVER_CANCELED) &&
         SQL_RUN(c, LITE_RECOVER_POISON, sql_text(crash), sql_int(JOB_CRASHES_MAX), sql_int(JOB_FRUITLESS_MAX)) &&
         sql_run(c, LITE_RECOVER_RUNNING) && sql_run(c, LITE_COMMIT);
-    /* Marks are of attempts, so counting one twice is the worst that a crash right here can do. */
+    /* A crash at this point counts at most one mark twice, since marks name attempts. */
     return done && (s->crash_file < 0 || ftruncate(s->crash_file, 0) == 0);
 }
 
-/* On a full disk there may be room in the log, when what it holds has been moved into the database. */
+/* Recovers; on a full disk retries after a checkpoint, which may free space in the log. */
 static bool recover(sqlite_store *s) {
     if (recover_once(s)) return true;
     if (!sqlite_is_space_fault(&s->writer)) return false;
@@ -126,7 +110,31 @@ static sqlite_store *create(const store_kind *kind, const store_options *options
     return s;
 }
 
-/* SQLite opens the log when something is read for the first time: now, while the names lead to it. */
+/* Creates the tables of a new store. On failure, or if this release cannot use the file, returns false with a
+ * message. */
+static bool prepare_file(sqlite_store *s, char *message, size_t room) {
+    static const char modes[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=4194304;";
+    static const char in_memory[] = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;";
+    sqlite_connection *c = &s->writer;
+    int64_t version = sqlite_query(c, "PRAGMA user_version"),
+            tables = sqlite_query(c, "SELECT count(*) FROM sqlite_schema");
+    bool good = version >= 0 && tables >= 0, is_new = tables == 0;
+    if (good && !is_new && !sql_schema_accepted(version, s->path, message, room)) return false;
+    /* The mode of vacuums can be set only before the first table. */
+    good = good && (!is_new || sqlite_execute(c, "PRAGMA auto_vacuum=INCREMENTAL")) &&
+           sqlite_execute(c, s->in_memory ? in_memory : modes);
+    if (good && is_new) {
+        char mark[48];
+        snprintf(mark, sizeof mark, "PRAGMA user_version=%d", SQL_SCHEMA_VERSION);
+        good = sqlite_execute(c, "BEGIN IMMEDIATE") && sqlite_execute(c, SQLITE_SCHEMA_TEXT) &&
+               sqlite_execute(c, mark) && sqlite_execute(c, "COMMIT");
+    }
+    if (!good) snprintf(message, room, "%.300s: cannot open the store: %s", s->path, sqlite3_errmsg(c->db));
+    return good;
+}
+
+/* Opens the readers and reads once: SQLite opens the log at the first read, and the names still refer to these
+ * files. */
 static bool open_readers(sqlite_store *s, const char *name) {
     for (size_t i = 0; i < READERS; i++) {
         sqlite_connection *c = calloc(1, sizeof *c);
@@ -142,14 +150,13 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
     bool good = false;
     if (!sqlite_connect(&s->writer, name, true)) {
         snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
-    } else if (sqlite_migrate(&s->writer, s->in_memory, message, room)) {
-        sqlite_space_rewrite(s);
+    } else if (prepare_file(s, message, room)) {
         good = recover(s) && open_readers(s, name) && sqlite_files_note(s);
-        if (!good) snprintf(message, room, "the store cannot be used: %s", sqlite3_errmsg(s->writer.db));
+        if (!good) snprintf(message, room, "cannot use the store: %s", sqlite3_errmsg(s->writer.db));
     }
     if (good && !s->in_memory) sqlite_reserve_fill(s);
     if (good && !sql_writer_start(&s->base)) {
-        snprintf(message, room, "no thread for the store");
+        snprintf(message, room, "cannot start the thread of the store");
         good = false;
     }
     if (good) {
@@ -182,16 +189,16 @@ static store *open_file(const char *url, const store_options *options, char *mes
 }
 
 static store *open_memory(const char *url, const store_options *options, char *message, size_t room) {
-    char name[80], id[STAMP_ID_BYTES];
+    char name[80], id[RANDOM_ID_BYTES];
     sqlite_store *s = create(&store_kind_memory, options);
     (void)url;
-    if (!s || !stamp_id(id)) {
+    if (!s || !random_id(id)) {
         snprintf(message, room, "out of memory");
         if (s) destroy(s);
         return NULL;
     }
     s->in_memory = true;
-    snprintf(name, sizeof name, "file:/%s?vfs=memdb", id); /* a name of its own: no other store of this process */
+    snprintf(name, sizeof name, "file:/%s?vfs=memdb", id); /* unique name, so that no other store shares it */
     return open_named(s, name, message, room);
 }
 
@@ -212,7 +219,7 @@ static void close_store(store *base) {
 /* clang-format off */
 #define FUNCTIONS                                                                                                      \
     .close = close_store, .submit = sql_submit, .submit_batch = sql_submit_batch, .claim = claim,                      \
-    .hand_back = sql_hand_back, .postpone = sql_postpone, .trouble = trouble, SQL_FUNCTIONS
+    .requeue = sql_requeue, .postpone = sql_postpone, .trouble = trouble, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* store_sqlite.h — jobs in a SQLite file, or in memory that ends with the process. */
+/* store_sqlite.h — jobs in a SQLite file, or in memory until the process ends. */
 #ifndef HAMEL_SERVER_JOBS_STORE_SQLITE_H
 #define HAMEL_SERVER_JOBS_STORE_SQLITE_H
 

@@ -1,8 +1,8 @@
-/* store_sqlite_backup.c — a copy of the store while a daemon uses it.
+/* store_sqlite_backup.c — copies a store while a daemon uses it.
  *
- * The copy is one read transaction: everything that was committed when it began, and nothing since. The daemon goes on
- * writing to its log meanwhile. The connection is read-only, so that the daemon's stays the only one that checkpoints.
- * The copy appears under its name when it is whole, sound and on the disk. */
+ * The copy is one read transaction, so it contains exactly what was committed when it began; the daemon continues to
+ * write to its log. The connection is read-only, so that only the daemon checkpoints. The copy is renamed to its final
+ * name after it is complete, checked and synchronized to the disk. */
 #include "server/jobs/store_sqlite_int.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 enum { PATH_ROOM = 1200 };
 
-static bool complain(char *message, size_t room, const char *path, const char *why) {
+static bool backup_failed(char *message, size_t room, const char *path, const char *why) {
     snprintf(message, room, "--backup: %.300s: %.150s", path, why);
     return false;
 }
@@ -31,10 +31,10 @@ static bool copy(sqlite3 *from, sqlite3 *to, const char *path, char *message, si
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
     int rc = backup ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(to);
     if (backup) sqlite3_backup_finish(backup);
-    if (rc != SQLITE_DONE) return complain(message, room, path, sqlite3_errstr(rc));
-    /* A copy of one file: it needs no log beside it. */
+    if (rc != SQLITE_DONE) return backup_failed(message, room, path, sqlite3_errstr(rc));
+    /* The copy is one file, without a log. */
     if (!is_sound(to) || sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK) {
-        return complain(message, room, path, "the copy is not sound");
+        return backup_failed(message, room, path, "the copy is damaged");
     }
     return true;
 }
@@ -44,24 +44,24 @@ static bool to_disk(const char *part, const char *path, char *message, size_t ro
     bool done = file >= 0 && fsync(file) == 0 && rename(part, path) == 0;
     int reason = errno;
     if (file >= 0) close(file);
-    return done || complain(message, room, path, strerror(reason));
+    return done || backup_failed(message, room, path, strerror(reason));
 }
 
 bool sqlite_backup(const char *url, const char *path, char *message, size_t room) {
     const char *source = url + strlen(store_kind_sqlite.scheme);
     char part[PATH_ROOM];
     sqlite3 *from = NULL, *to = NULL;
-    if (strlen(path) > sizeof part - 8) return complain(message, room, path, "the name is too long");
-    if (access(path, F_OK) == 0) return complain(message, room, path, "there is a file of this name already");
+    if (strlen(path) > sizeof part - 8) return backup_failed(message, room, path, "the name is too long");
+    if (access(path, F_OK) == 0) return backup_failed(message, room, path, "a file with this name already exists");
     snprintf(part, sizeof part, "%s.part", path);
     unlink(part);
     bool good = sqlite3_open_v2(source, &from, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
-    if (!good) complain(message, room, source, sqlite3_errmsg(from));
+    if (!good) backup_failed(message, room, source, sqlite3_errmsg(from));
     if (good) {
         sqlite3_busy_timeout(from, SQLITE_BUSY_MS);
-        umask(077); /* results are not for everyone on this machine */
+        umask(077); /* only this user may read the copy */
         good = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK;
-        if (!good) complain(message, room, path, sqlite3_errmsg(to));
+        if (!good) backup_failed(message, room, path, sqlite3_errmsg(to));
     }
     good = good && copy(from, to, path, message, room);
     sqlite3_close(to);

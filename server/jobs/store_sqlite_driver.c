@@ -1,20 +1,21 @@
 /* store_sqlite_driver.c — statements on SQLite, and changes as transactions.
  *
- * All changes that wait are made in one transaction. An operation that fails is undone by its savepoint and does not
- * touch the others. A transaction with a durable operation is committed with synchronous=FULL, others with NORMAL: they
- * survive the end of the process, and the log being sequential, the next durable commit makes them durable too. */
+ * All waiting changes are made in one transaction. An operation that fails is rolled back to its savepoint and does
+ * not affect the others. A transaction with a durable operation is committed with synchronous=FULL, others with
+ * NORMAL. These survive the end of the process; since the log is sequential, the next durable commit makes them
+ * durable, too. */
+#include "server/clock.h"
 #include "server/jobs/store_sqlite_int.h"
-#include "server/stamp.h"
 
 static const char *const own_texts[] = {
 #define X(name, text) text,
-    LITE_LIST(X)
+    SQLITE_STATEMENTS(X)
 #undef X
 };
 
 /* ---- statements ------------------------------------------------------------------------------------------------- */
 
-static void end(sql_connection *base) {
+static void lite_end(sql_connection *base) {
     sqlite_connection *c = (sqlite_connection *)base;
     if (c->current) sqlite3_reset(c->current);
     c->current = NULL;
@@ -36,19 +37,19 @@ static bool bind(sqlite3_stmt *statement, int at, const sql_value *value) {
     return rc == SQLITE_OK;
 }
 
-static sql_step next(sql_connection *base) {
+static sql_step lite_next(sql_connection *base) {
     sqlite_connection *c = (sqlite_connection *)base;
     int rc = c->current ? sqlite3_step(c->current) : SQLITE_ERROR;
     if (rc == SQLITE_ROW) return SQL_STEP_ROW;
-    end(base);
+    lite_end(base);
     return rc == SQLITE_DONE ? SQL_STEP_END : SQL_STEP_FAILED;
 }
 
-static sql_step first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
+static sql_step lite_first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
     sqlite_connection *c = (sqlite_connection *)base;
     sqlite3_stmt **statement = &c->statements[name];
     char room[SQL_TEXT_BYTES];
-    end(base);
+    lite_end(base);
     if (!*statement) {
         const char *text = name < SQL_TOTAL ? sql_statement(name, room) : own_texts[name - SQL_TOTAL];
         int rc = sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
@@ -60,18 +61,18 @@ static sql_step first(sql_connection *base, unsigned name, const sql_value *valu
         if (!bind(*statement, k + 1, &values[k])) return SQL_STEP_FAILED;
     }
     c->current = *statement;
-    return next(base);
+    return lite_next(base);
 }
 
-static int64_t integer(sql_connection *base, int column) {
+static int64_t lite_integer(sql_connection *base, int column) {
     return sqlite3_column_int64(((sqlite_connection *)base)->current, column);
 }
 
-static double real(sql_connection *base, int column) {
+static double lite_real(sql_connection *base, int column) {
     return sqlite3_column_double(((sqlite_connection *)base)->current, column);
 }
 
-static const char *bytes(sql_connection *base, int column, size_t *length) {
+static const char *lite_bytes(sql_connection *base, int column, size_t *length) {
     sqlite3_stmt *statement = ((sqlite_connection *)base)->current;
     int type = sqlite3_column_type(statement, column);
     *length = 0;
@@ -83,11 +84,11 @@ static const char *bytes(sql_connection *base, int column, size_t *length) {
     return *length == 0 && sqlite3_errcode(sqlite3_db_handle(statement)) != SQLITE_NOMEM ? "" : NULL;
 }
 
-static int64_t changed(sql_connection *base) {
+static int64_t lite_changed(sql_connection *base) {
     return sqlite3_changes64(((sqlite_connection *)base)->db);
 }
 
-static void complain(sql_store *s, sql_connection *base, const char *what) {
+static void lite_complain(sql_store *s, sql_connection *base, const char *what) {
     sqlite3 *db = ((sqlite_connection *)base)->db;
     log_write(s->log, LOG_ERROR, "store",
               LOG_FIELDS(log_text("operation", what), log_text("message", sqlite3_errmsg(db)),
@@ -96,7 +97,7 @@ static void complain(sql_store *s, sql_connection *base, const char *what) {
 
 /* ---- changes ---------------------------------------------------------------------------------------------------- */
 
-/* False when it fails for want of room. */
+/* Runs an operation in a savepoint. Returns false if it fails for lack of space. */
 static bool run_operation(sqlite_store *s, sql_operation *operation) {
     sql_connection *c = s->base.writer;
     if (!sql_run(c, LITE_SAVE)) {
@@ -107,7 +108,7 @@ static bool run_operation(sqlite_store *s, sql_operation *operation) {
     bool full = operation->result == STORE_FAILED && sqlite_is_space_fault(&s->writer);
     if (full) operation->result = STORE_NO_SPACE;
     if (full || operation->result == STORE_FAILED) {
-        complain(&s->base, c, "change");
+        lite_complain(&s->base, c, "change");
         sql_run(c, LITE_UNDO);
     }
     sql_run(c, LITE_KEEP);
@@ -119,13 +120,13 @@ static bool any_durable(const sql_operation *operation) {
     return operation != NULL;
 }
 
-/* Logs when that changes. */
+/* Returns true if the files are in place; logs changes of this. */
 static bool in_place(sqlite_store *s) {
     bool in_place = sqlite_files_in_place(s);
     if (in_place == s->misplaced) {
         s->misplaced = !in_place;
         log_write(s->base.log, in_place ? LOG_INFO : LOG_ERROR, "store",
-                  LOG_FIELDS(log_text("message", in_place ? "the file of the store is back in its place"
+                  LOG_FIELDS(log_text("message", in_place ? "the file of the store is in place again"
                                                           : "the file of the store has been moved or replaced"),
                              log_text("path", s->path)));
     }
@@ -136,12 +137,13 @@ static void end_all(sql_operation *o, store_status result) {
     for (; o; o = o->next) o->result = result;
 }
 
-/* All in one transaction. While there is little room, those that take some are refused. False when it has to be undone:
- * it could not be committed, or one failed for want of room and there is a way to gain some (`may_gain`). */
-static bool make(sqlite_store *s, sql_operation *operations, bool may_gain) {
+/* Executes all operations in one transaction; refuses those that need space while space is low. Returns false if the
+ * transaction must be rolled back: the commit failed, or an operation failed for lack of space and `may_gain` is
+ * true. */
+static bool lite_make(sqlite_store *s, sql_operation *operations, bool may_gain) {
     sql_connection *c = s->base.writer;
     bool low = sqlite_space_is_low(s);
-    /* Without it the commit might be less durable than is promised. */
+    /* Without this setting the commit might be less durable than promised. */
     bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
     if (!kept || !sql_run(c, LITE_BEGIN)) return false;
     for (sql_operation *o = operations; o; o = o->next) {
@@ -151,27 +153,27 @@ static bool make(sqlite_store *s, sql_operation *operations, bool may_gain) {
             s->wants_room = true;
             return false;
         }
-        /* A full disk may have ended the transaction: then there is nothing to commit and nothing was stored. */
+        /* A full disk may have rolled back the transaction: nothing was stored. */
         if (sqlite3_get_autocommit(s->writer.db)) return false;
     }
     return sql_run(c, LITE_COMMIT);
 }
 
-/* After that: whether there was no room for it. */
+/* Rolls back. Returns true if the reason was lack of space. */
 static bool undo(sqlite_store *s) {
     bool full = s->wants_room || sqlite_is_space_fault(&s->writer);
     s->wants_room = false;
-    complain(&s->base, s->base.writer, "commit");
+    lite_complain(&s->base, s->base.writer, "commit");
     if (!sqlite3_get_autocommit(s->writer.db)) sql_run(s->base.writer, LITE_ROLLBACK);
     return full;
 }
 
-static void change(sql_store *base, sql_operation *operations) {
+static void lite_change(sql_store *base, sql_operation *operations) {
     sqlite_store *s = (sqlite_store *)base;
-    bool made = in_place(s) && make(s, operations, true);
+    bool made = in_place(s) && lite_make(s, operations, true);
     bool full = !made && !s->misplaced && undo(s);
     if (full && sqlite_space_gain(s)) {
-        made = make(s, operations, false);
+        made = lite_make(s, operations, false);
         if (!made) undo(s);
     }
     if (!made) end_all(operations, full ? STORE_NO_SPACE : STORE_FAILED);
@@ -179,15 +181,15 @@ static void change(sql_store *base, sql_operation *operations) {
 }
 
 const sql_driver sqlite_driver = {
-    .first = first,
-    .next = next,
-    .end = end,
-    .integer = integer,
-    .real = real,
-    .bytes = bytes,
-    .changed = changed,
-    .complain = complain,
-    .change = change,
+    .first = lite_first,
+    .next = lite_next,
+    .end = lite_end,
+    .integer = lite_integer,
+    .real = lite_real,
+    .bytes = lite_bytes,
+    .changed = lite_changed,
+    .complain = lite_complain,
+    .change = lite_change,
     .tend = sqlite_tend,
 };
 
@@ -197,10 +199,20 @@ bool sqlite_execute(sqlite_connection *c, const char *sql) {
     return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+int64_t sqlite_query(sqlite_connection *c, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int64_t value = -1;
+    if (sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        value = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return value;
+}
+
 static void now(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
     (void)values;
-    sqlite3_result_int64(context, stamp_wall_ms());
+    sqlite3_result_int64(context, clock_wall_ms());
 }
 
 bool sqlite_connect(sqlite_connection *c, const char *name, bool writer) {

@@ -1,14 +1,14 @@
-/* store_sqlite_files.c — the files of a SQLite store: who may use them, and whether they are still where they were.
+/* store_sqlite_files.c — files of a SQLite store: locks, and checks that the files are still in place.
  *
- * Two locks keep a second daemon away. The one on PATH.lock guards the name: SQLite's own files beside the store are
- * found by it. The one on the database itself guards the file, whatever name it is opened by. A file with two names is
- * refused altogether, since after a crash each name would look for a log of its own.
+ * Two locks exclude a second daemon. The lock on PATH.lock guards the name, from which SQLite derives the names of its
+ * other files. The lock on the database guards the file under any name. A file with two names is refused, since after a
+ * crash each name would lead to a different log.
  *
- * A database or log that was renamed, replaced or deleted under a running daemon still takes writes, and the next start
- * does not find them. So nothing is acknowledged while the names lead elsewhere.
+ * A database or log that was renamed, replaced or deleted while the daemon runs still accepts writes, but the next
+ * start does not find them. So nothing is acknowledged while the names refer to other files.
  *
- * The database is opened here before SQLite opens it and closed after: closing it earlier would release the POSIX locks
- * that SQLite holds in this process. */
+ * The database file is opened here before SQLite opens it, and closed after SQLite has closed it. Closing it earlier
+ * would release the POSIX locks that SQLite holds in this process. */
 #include "server/jobs/store_sqlite_int.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ void sqlite_name_beside(const sqlite_store *s, const char *ending, char out[SQLI
     snprintf(out, SQLITE_NAME_BYTES, "%s%s", s->path, ending);
 }
 
-/* Locks and shared memory of SQLite do not work there. */
+/* Returns true for network file systems, where the locks and shared memory of SQLite do not work. */
 static bool on_network(int descriptor) {
     struct statfs about;
     if (fstatfs(descriptor, &about) != 0) return false;
@@ -58,7 +58,7 @@ bool sqlite_files_open(sqlite_store *s, const char *path, char *message, size_t 
     snprintf(s->path, sizeof s->path, "%s", path);
     if (!open_beside(s, ".lock", 0, &s->lock_file, message, room)) return false;
     if (on_network(s->lock_file)) {
-        snprintf(message, room, "%.300s: a store must not lie on a network file system", path);
+        snprintf(message, room, "%.300s: network file systems are not supported; use a local path", path);
         return false;
     }
     return lock(s, s->lock_file, message, room) && open_beside(s, "", 0, &s->data_file, message, room) &&

@@ -1,17 +1,20 @@
-/* workers.c — see workers.h. One thread for each place, and one lock for what they share.
+/* workers.c — runs jobs; see workers.h. Each worker has a thread; one lock guards the state that they share. The lock
+ * is never held during a call of the store, so every function here that takes it returns promptly.
  *
- * A place is entered in the same critical section in which its job is claimed. So whoever marks a running job as
- * canceled in the store and then calls workers_cancel finds either the running place, or a claim yet to come that will
- * read the mark.
+ * A claim runs without the lock. A client may therefore cancel a job after its claim has been committed and before its
+ * worker is registered as running it. Cancellations are counted: if the count has changed during a claim, the worker
+ * reads the job again once it is registered. From then on workers_cancel finds the worker.
  *
- * Rows go to the store in chunks, twice a second or when a quarter of a mebibyte is full. A run is deterministic: after
- * an interruption it starts again and leaves out as many rows as are stored already. */
+ * Rows are stored in chunks: twice a second, or when 256 KiB are full. A run is deterministic: after an interruption it
+ * starts from the beginning and skips as many rows as are already stored. */
 #include "server/jobs/workers.h"
 
-#include "api/member.h"
+#include "api/json/text.h"
+#include "api/sweep/sweep_member.h"
+#include "server/clock.h"
 #include "server/jobs/crash_mark.h"
-#include "server/stamp.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,67 +23,56 @@
 enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 8 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
-#define SOON_SECONDS 0.2
-#define BACKOFF_MOST_SECONDS 30.0 /* between tries of what the store does not take: 1 s, 2 s, 4 s, ... */
+#define BACKOFF_MOST_SECONDS 30.0 /* longest delay between retries of a failed store: 1 s, 2 s, 4 s, ... */
 
-typedef struct place {
-    workers *owner;
+typedef struct worker {
+    workers *workers;
     pthread_t thread;
-    int64_t number; /* of the job that runs here; 0: none */
+    int64_t number; /* number of the running job; 0 if idle */
+    bool claiming;  /* true during a claim, when a job may already be assigned to this daemon */
     atomic_bool cancel;
-    bool canceled; /* by a client, rather than by the end of the daemon */
-    bool lost;     /* with the lease on the store */
+    bool canceled; /* canceled by a client, not by shutdown */
+    bool lost;     /* the lease on the store has been lost */
     _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
-} place;
+} worker;
 
 struct workers {
     worker_services services;
 
     pthread_mutex_t lock;
     pthread_cond_t woken;
-    uint64_t calls;
+    uint64_t calls;         /* number of calls of workers_wake and on_queued */
+    uint64_t cancellations; /* number of calls of cancel_run_of */
     bool stopping;
-    double busy_until;  /* when the last run ended */
-    double claim_after; /* no job is taken before: the store has failed */
-    int faults;         /* of the store, since it took the end of a run */
+    double busy_until;  /* time of the end of the last run */
+    double claim_after; /* no claim before this time, after a failure of the store */
+    int faults;         /* failures of the store since it last stored the end of a run */
     size_t count;
-    place *places;
+    worker *members;
 };
 
-/* One job on its way through a place. */
+/* State of a run. */
 typedef struct job_run {
-    place *place;
+    worker *worker;
     budget budget;
     job job;
     char *body;
     size_t length;
 
-    double *values; /* of the chunk under way */
+    double *values; /* values of the current chunk */
     size_t capacity;
     job_output output;
-    job_event *events; /* of the output */
+    job_event *events; /* events of the output */
     size_t event_room, event_bytes;
     int64_t stored_events, counted_events;
     int64_t stored;  /* rows in the store at the start of this attempt */
     int64_t counted; /* rows that the run has delivered */
     double progress, last_append;
-    api_sweep sweep; /* of a member; tree NULL: none */
-    collector *collector;
-    store_status fault; /* of the store */
+    api_sweep sweep; /* tree is NULL if the job is not a member of a sweep */
+    sweep_reducer *reducer;
+    store_status fault; /* last status of the store */
     bool reported;
 } job_run;
-
-static const store_kind *kind_of(const workers *w) {
-    return w->services.store->kind;
-}
-
-static bool was_canceled(const job_run *run) {
-    place *p = run->place;
-    pthread_mutex_lock(&p->owner->lock);
-    bool canceled = p->canceled;
-    pthread_mutex_unlock(&p->owner->lock);
-    return canceled;
-}
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
@@ -89,25 +81,25 @@ static void drop_events(job_run *run) {
     run->output.event_count = run->event_bytes = 0;
 }
 
-static bool append(job_run *run) {
-    workers *w = run->place->owner;
-    budget_leave_slot(&run->budget); /* the store may take its time */
-    run->fault = kind_of(w)->append(w->services.store, run->job.number, run->job.attempt, &run->output, run->progress);
+static bool append_output(job_run *run) {
+    workers *w = run->worker->workers;
+    budget_release_slot(&run->budget); /* the store may be slow */
+    run->fault = STORE_CALL(w->services.store, append, run->job.number, run->job.attempt, &run->output, run->progress);
     budget_take_slot(&run->budget);
     run->output.rows.first += run->output.rows.rows;
     run->output.rows.rows = 0;
     run->output.first_event += (int64_t)run->output.event_count;
     drop_events(run);
-    run->last_append = stamp_seconds();
+    run->last_append = clock_seconds();
     return run->fault == STORE_OK;
 }
 
-static bool on_header(void *context, const row_header *header) {
+static bool on_job_header(void *context, const row_header *header) {
     job_run *run = context;
-    workers *w = run->place->owner;
-    budget_leave_slot(&run->budget);
-    run->fault = kind_of(w)->begin(w->services.store, run->job.number, run->job.attempt, header->json, &run->stored,
-                                   &run->stored_events);
+    workers *w = run->worker->workers;
+    budget_release_slot(&run->budget);
+    run->fault = STORE_CALL(w->services.store, begin, run->job.number, run->job.attempt, header->json, &run->stored,
+                            &run->stored_events);
     budget_take_slot(&run->budget);
     if (run->fault != STORE_OK) return false;
     size_t row_bytes = header->column_count * sizeof(double);
@@ -115,26 +107,26 @@ static bool on_header(void *context, const row_header *header) {
     run->values = malloc(run->capacity * (row_bytes ? row_bytes : 1));
     run->output.first_event = run->stored_events;
     run->output.rows = (row_chunk){.first = run->stored, .columns = header->column_count, .values = run->values};
-    run->last_append = stamp_seconds();
+    run->last_append = clock_seconds();
     size_t unknown;
     if (run->sweep.tree) {
-        run->collector = collector_open(&run->sweep.sweep, header->columns, header->column_count, &unknown);
+        run->reducer = sweep_reduce_open(&run->sweep.sweep, header->columns, header->column_count, &unknown);
     }
-    return run->values && (!run->sweep.tree || run->collector);
+    return run->values && (!run->sweep.tree || run->reducer);
 }
 
-static bool on_row(void *context, const double *values, size_t count) {
+static bool on_job_row(void *context, const double *values, size_t count) {
     job_run *run = context;
-    if (run->collector) collector_row(run->collector, values);
+    if (run->reducer) sweep_reduce_row(run->reducer, values);
     if (run->counted++ < run->stored) return true;
     memcpy(run->values + (size_t)run->output.rows.rows * count, values, count * sizeof *values);
     run->output.rows.rows++;
-    if ((size_t)run->output.rows.rows < run->capacity && stamp_seconds() - run->last_append < CHUNK_SECONDS)
+    if ((size_t)run->output.rows.rows < run->capacity && clock_seconds() - run->last_append < CHUNK_SECONDS)
         return true;
-    return append(run);
+    return append_output(run);
 }
 
-static bool make_room(job_run *run) {
+static bool reserve_event(job_run *run) {
     if (run->output.event_count < run->event_room) return true;
     size_t room = run->event_room ? 2 * run->event_room : 16;
     job_event *more = realloc(run->events, room * sizeof *more);
@@ -144,27 +136,32 @@ static bool make_room(job_run *run) {
     return true;
 }
 
-static bool on_event(void *context, const char *json) {
+static bool on_job_event(void *context, const char *json) {
     job_run *run = context;
     if (run->counted_events++ < run->stored_events) return true;
-    char *copy = make_room(run) ? strdup(json) : NULL;
+    char *copy = reserve_event(run) ? strdup(json) : NULL;
     if (!copy) return false;
     run->events[run->output.event_count++] = (job_event){.row = run->counted, .json = copy};
     run->event_bytes += strlen(copy);
-    return run->event_bytes < CHUNK_BYTES || append(run);
+    return run->event_bytes < CHUNK_BYTES || append_output(run);
 }
 
-static bool on_progress(void *context, const char *json, double fraction) {
+static bool on_job_progress(void *context, const char *json, double fraction) {
     job_run *run = context;
     (void)json;
     run->progress = fraction;
-    return stamp_seconds() - run->last_append < CHUNK_SECONDS || append(run);
+    return clock_seconds() - run->last_append < CHUNK_SECONDS || append_output(run);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- end -------------------------------------------------------------------------------------------------------- */
 
-static void log_end(const job_run *run, const char *what) {
-    log_write(run->place->owner->services.log, LOG_INFO, "job",
+/* Logs the end of a run. STORE_ABSENT: the job has been deleted, or assigned to another daemon. */
+static void log_end(const job_run *run, store_status status, const char *what) {
+    if (status == STORE_ABSENT) {
+        metrics_fenced(run->worker->workers->services.metrics);
+        what = "refused";
+    }
+    log_write(run->worker->workers->services.log, LOG_INFO, "job",
               LOG_FIELDS(log_text("job", run->job.id), log_text("end", what),
                          log_number("attempt", (double)run->job.attempt),
                          log_number("rows", (double)(run->output.rows.first + run->output.rows.rows))));
@@ -174,9 +171,9 @@ static double backoff_seconds(int tries) {
     return fmin(ldexp(POLL_SECONDS, tries < 10 ? tries : 10), BACKOFF_MOST_SECONDS);
 }
 
-/* False when the daemon ends. */
+/* Waits before a retry. Returns false during shutdown. */
 static bool wait_to_try_again(workers *w, int tries) {
-    struct timespec until = stamp_deadline(backoff_seconds(tries));
+    struct timespec until = clock_deadline(backoff_seconds(tries));
     pthread_mutex_lock(&w->lock);
     while (!w->stopping && pthread_cond_timedwait(&w->woken, &w->lock, &until) == 0) {
     }
@@ -185,10 +182,10 @@ static bool wait_to_try_again(workers *w, int tries) {
     return going;
 }
 
-/* The store has failed, or (`failed` false) taken the end of a run. */
+/* Records that the store has failed, or has stored the end of a run. */
 static void note_store(workers *w, bool failed) {
     pthread_mutex_lock(&w->lock);
-    if (failed) w->claim_after = stamp_seconds() + backoff_seconds(w->faults);
+    if (failed) w->claim_after = clock_seconds() + backoff_seconds(w->faults);
     w->faults = failed ? w->faults + 1 : 0;
     pthread_mutex_unlock(&w->lock);
 }
@@ -197,36 +194,37 @@ static bool was_refused(store_status status) {
     return status == STORE_FAILED || status == STORE_NO_SPACE;
 }
 
-/* What a full disk does not take it may take later; another failure may be of what is to be stored. */
+/* A full disk is retried until shutdown; other failures may be caused by the data and are retried FINISH_TRIES
+ * times. */
 static store_status store_end(job_run *run, const job_end *end) {
-    workers *w = run->place->owner;
+    workers *w = run->worker->workers;
     store_status status;
     int tries = 0;
-    budget_leave_slot(&run->budget);
-    do status = kind_of(w)->finish(w->services.store, run->job.number, run->job.attempt, &run->output, end);
+    budget_release_slot(&run->budget);
+    do status = STORE_CALL(w->services.store, finish, run->job.number, run->job.attempt, &run->output, end);
     while (was_refused(status) && (status == STORE_NO_SPACE || tries < FINISH_TRIES) && wait_to_try_again(w, tries++));
     return status;
 }
 
-/* Back to the queue: the store could not take what the run gave. If it cannot take this either until the daemon ends,
- * the job stays `running` there, and the next start of the daemon takes it up again. */
-static void postpone(job_run *run) {
-    workers *w = run->place->owner;
+/* Requeues a job whose output could not be stored. If this fails, too, until shutdown, the job stays `running` in the
+ * store, and the next start of the daemon requeues it. */
+static void postpone_job(job_run *run) {
+    workers *w = run->worker->workers;
     bool full = run->fault == STORE_NO_SPACE;
     store_status status;
     int tries = 0;
     run->reported = true;
     note_store(w, true);
-    budget_leave_slot(&run->budget); /* it may wait for long */
+    budget_release_slot(&run->budget); /* the retries may take long */
     do
-        status = full ? kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, NULL)
-                      : kind_of(w)->postpone(w->services.store, run->job.number, run->job.attempt);
+        status = full ? STORE_CALL(w->services.store, requeue, run->job.number, run->job.attempt, NULL)
+                      : STORE_CALL(w->services.store, postpone, run->job.number, run->job.attempt);
     while (was_refused(status) && wait_to_try_again(w, tries++));
-    if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
-    log_end(run, status == STORE_OK ? "postponed" : status == STORE_ABSENT ? "refused" : "not stored");
+    log_end(run, status, status == STORE_OK ? "postponed" : "not stored");
 }
 
-/* The rows so far are kept; the summary would be of more. */
+/* Returns an end that exceeds no quota. The stored rows are kept; the summary is omitted, since it describes more
+ * rows. */
 static job_end end_without_room(const job_run *run, const job_end *end) {
     static const char problem[] = "{\"type\":\"/problems/quota\",\"title\":\"Quota used up\",\"status\":429,"
                                   "\"detail\":\"the quota of stored bytes is used up; the rows up to there are kept\"}";
@@ -237,110 +235,101 @@ static job_end end_without_room(const job_run *run, const job_end *end) {
                      .problem = keeps ? end->problem : problem};
 }
 
-static void drop_output(job_run *run) {
-    run->output.rows.rows = 0;
-    drop_events(run);
-}
-
-static void finish(job_run *run, const job_end *end) {
-    workers *w = run->place->owner;
+static void finish_job(job_run *run, const job_end *end) {
+    workers *w = run->worker->workers;
     run->reported = true;
     text_buffer collected;
     text_buffer_init(&collected, COLLECTED_MAX);
     job_end whole = *end;
-    if (run->collector && collector_text(run->collector, &collected)) whole.collected = collected.bytes;
+    if (run->reducer && sweep_reduce_text(run->reducer, &collected)) whole.collected = collected.bytes;
     store_status status = run->fault == STORE_FULL ? STORE_FULL : store_end(run, &whole);
     if (status == STORE_FULL) {
-        drop_output(run);
+        run->output.rows.rows = 0;
+        drop_events(run);
         whole = end_without_room(run, end);
         status = store_end(run, &whole);
     }
     text_buffer_free(&collected);
     if (was_refused(status)) {
         run->fault = status;
-        postpone(run);
+        postpone_job(run);
         return;
     }
     note_store(w, false);
-    if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
-    log_end(run, status == STORE_ABSENT ? "refused" : job_status_name(whole.status));
+    log_end(run, status, job_status_name(whole.status));
 }
 
-static void hand_back(job_run *run) {
-    workers *w = run->place->owner;
+static void requeue_job(job_run *run) {
+    workers *w = run->worker->workers;
     run->reported = true;
-    budget_leave_slot(&run->budget);
-    store_status status = kind_of(w)->hand_back(w->services.store, run->job.number, run->job.attempt, &run->output);
-    if (status == STORE_ABSENT) metrics_fenced(w->services.metrics);
-    if (!was_refused(status)) log_end(run, status == STORE_OK ? "handed back" : "refused");
+    budget_release_slot(&run->budget);
+    store_status status = STORE_CALL(w->services.store, requeue, run->job.number, run->job.attempt, &run->output);
+    if (!was_refused(status)) log_end(run, status, status == STORE_OK ? "requeued" : "refused");
 }
 
-/* `problem` NULL: there was not even memory for it. */
+/* Ends the job as failed. `problem` is NULL if memory was exhausted while it was made. */
 static void finish_failed(job_run *run, const char *problem, const char *summary) {
-    finish(run, &(job_end){.status = JOB_FAILED,
-                           .progress = run->progress,
-                           .summary = summary,
-                           .problem = problem ? problem : api_problem_no_memory});
+    finish_job(run, &(job_end){.status = JOB_FAILED,
+                               .progress = run->progress,
+                               .summary = summary,
+                               .problem = problem ? problem : api_problem_no_memory});
 }
 
-/* A run that did not reach its end: canceled, interrupted, forgotten, or failed. */
+/* Ends a run that did not complete: canceled, interrupted, deleted, or failed. */
 static void end_early(job_run *run, const char *problem, const char *summary) {
-    workers *w = run->place->owner;
+    worker *p = run->worker;
+    pthread_mutex_lock(&p->workers->lock);
+    bool canceled = p->canceled, interrupted = p->workers->stopping || p->lost;
+    pthread_mutex_unlock(&p->workers->lock);
     if (run->fault == STORE_ABSENT) {
         run->reported = true;
-        metrics_fenced(w->services.metrics);
-        log_end(run, "refused"); /* it has been forgotten, or is another daemon's */
+        log_end(run, STORE_ABSENT, "refused");
     } else if (was_refused(run->fault)) {
-        postpone(run);
+        postpone_job(run);
     } else if (run->fault == STORE_FULL) {
-        finish(run, &(job_end){.status = JOB_INCOMPLETE});
-    } else if (was_canceled(run)) {
-        finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
+        finish_job(run, &(job_end){.status = JOB_INCOMPLETE});
+    } else if (canceled) {
+        finish_job(run, &(job_end){.status = JOB_CANCELED, .progress = run->progress, .summary = summary});
+    } else if (interrupted && atomic_load(&p->cancel)) {
+        requeue_job(run);
     } else {
-        pthread_mutex_lock(&w->lock);
-        bool interrupted = w->stopping || run->place->lost;
-        pthread_mutex_unlock(&w->lock);
-        if (interrupted && atomic_load(&run->place->cancel)) {
-            hand_back(run);
-        } else {
-            finish_failed(run, problem, summary);
-        }
+        finish_failed(run, problem, summary);
     }
 }
 
-/* Between reports of progress a run may have come far, and a short one makes none. */
+/* Computes the progress from the summary: the last report may be old, and short runs make none. */
 static double fraction_reached(const hamel_summary *summary) {
     double fraction = (summary->t - summary->start) / (summary->stop - summary->start);
     return fraction > 0 ? fmin(fraction, 1) : 0;
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+static bool on_job_summary(void *context, const char *json, const hamel_summary *summary) {
     job_run *run = context;
     bool whole = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
-    metrics_run(run->place->owner->services.metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE,
+    metrics_run(run->worker->workers->services.metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE,
                 summary->steps, summary->rows, summary->wall_seconds);
-    finish(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
-                           .progress = whole ? 1 : fraction_reached(summary),
-                           .summary = json});
+    finish_job(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
+                               .progress = whole ? 1 : fraction_reached(summary),
+                               .summary = json});
     return true;
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool on_job_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     const job_run *run = context;
     (void)failure;
-    bool canceled = atomic_load(&run->place->cancel);
-    metrics_run(run->place->owner->services.metrics, RUN_KIND_JOB, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
+    bool canceled = atomic_load(&run->worker->cancel);
+    metrics_run(run->worker->workers->services.metrics, RUN_KIND_JOB, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
     end_early(context, json, summary_json);
     return true;
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-/* A member of a sweep: the batch's description becomes its own. */
+/* For a member of a sweep, replaces the description of the batch by that of the member. */
 static bool take_member(job_run *run, api_failure *failure) {
     if (!run->job.assignments) return true;
     size_t length = 0;
-    if (!api_sweep_open(&run->sweep, run->body, run->length, NULL, 0, &run->place->owner->services.limits, SIZE_MAX,
+    if (!api_sweep_open(&run->sweep, run->body, run->length, NULL, 0, &run->worker->workers->services.limits, SIZE_MAX,
                         "request", failure))
         return false;
     char *text = api_sweep_member(&run->sweep, run->job.assignments, &length, failure);
@@ -351,10 +340,10 @@ static bool take_member(job_run *run, api_failure *failure) {
     return true;
 }
 
-/* False with *failure, also when the budget is used up. */
+/* Acquires the model. On failure, or if the budget is used up, returns false and fills *failure. */
 static bool take_model(job_run *run, model_lease *lease, api_failure *failure) {
     bool derived = hamel_ask(&run->budget.poll) == HAMEL_OK && take_member(run, failure) &&
-                   model_cache_take(run->place->owner->services.models, run->body, run->length, &run->budget, "job",
+                   model_cache_take(run->worker->workers->services.models, run->body, run->length, &run->budget, "job",
                                     lease, failure);
     if (!derived && budget_spent(&run->budget)) {
         int retry_after;
@@ -365,54 +354,89 @@ static bool take_model(job_run *run, model_lease *lease, api_failure *failure) {
 }
 
 static void run_job(job_run *run) {
-    workers *w = run->place->owner;
+    workers *w = run->worker->workers;
     api_failure failure = {0};
     if (run->job.cancel_requested) {
-        finish(run, &(job_end){.status = JOB_CANCELED, .progress = run->job.progress, .summary = run->job.summary});
+        finish_job(run, &(job_end){.status = JOB_CANCELED, .progress = run->job.progress, .summary = run->job.summary});
         return;
     }
     model_lease lease = {0};
     if (take_model(run, &lease, &failure)) {
         api_observer observer = {.context = run,
                                  .model_known = lease.known,
-                                 .header = on_header,
-                                 .row = on_row,
-                                 .event = on_event,
-                                 .progress = on_progress,
-                                 .summary = on_summary,
-                                 .problem = on_problem};
+                                 .header = on_job_header,
+                                 .row = on_job_row,
+                                 .event = on_job_event,
+                                 .progress = on_job_progress,
+                                 .summary = on_job_summary,
+                                 .problem = on_job_problem};
         hamel_status status = api_run(lease.model, &run->budget.poll, &observer, "job");
-        (void)status; /* the observer has been told */
+        (void)status; /* already reported to the observer */
         model_cache_release(w->services.models, &lease);
     } else {
-        char *problem = failure.problem ? cJSON_PrintUnformatted(failure.problem) : NULL;
+        char *problem = json_text(failure.problem);
         end_early(run, problem, NULL);
-        cJSON_free(problem);
+        free(problem);
         api_failure_clear(&failure);
     }
     if (!run->reported) finish_failed(run, NULL, NULL);
 }
 
-static bool take_job(place *p, job_run *run) {
-    workers *w = p->owner;
-    pthread_mutex_lock(&w->lock);
-    bool taken = !w->stopping && stamp_seconds() >= w->claim_after &&
-                 kind_of(w)->claim(w->services.store, &run->job, &run->body, &run->length) == STORE_OK;
-    if (taken) {
-        p->number = run->job.number;
-        p->canceled = p->lost = false;
-        atomic_store(&p->cancel, false);
+/* Cancels the run of a worker. The caller holds the lock. */
+static void cancel_worker(worker *p) {
+    p->canceled = true;
+    atomic_store(&p->cancel, true);
+}
+
+/* Cancels the run of a job, if it runs here. The caller holds the lock. */
+static void cancel_run_of(workers *w, int64_t number) {
+    w->cancellations++;
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->members[i].number == number) cancel_worker(&w->members[i]);
     }
+}
+
+/* Cancels the run if the job was canceled or deleted while it was being claimed. */
+static void read_job_again(worker *p, const job *claimed) {
+    job now;
+    store_status status = STORE_CALL(p->workers->services.store, find, claimed->id, NULL, &now);
+    bool canceled = status == STORE_ABSENT || (status == STORE_OK && now.cancel_requested);
+    if (status == STORE_OK) job_clear(&now);
+    if (!canceled) return;
+    pthread_mutex_lock(&p->workers->lock);
+    cancel_worker(p);
+    pthread_mutex_unlock(&p->workers->lock);
+}
+
+/* Claims a job. Flags that are set during the claim apply to the claimed job. */
+static bool take_job(worker *p, job_run *run) {
+    workers *w = p->workers;
+    pthread_mutex_lock(&w->lock);
+    assert(p->number == 0 && !p->claiming);
+    bool may_claim = !w->stopping && clock_seconds() >= w->claim_after;
+    uint64_t cancellations = w->cancellations;
+    p->claiming = may_claim;
+    p->canceled = p->lost = false;
+    if (may_claim) atomic_store(&p->cancel, false);
     pthread_mutex_unlock(&w->lock);
+    if (!may_claim) return false;
+    bool taken = STORE_CALL(w->services.store, claim, &run->job, &run->body, &run->length) == STORE_OK;
+    pthread_mutex_lock(&w->lock);
+    p->claiming = false;
+    if (taken) p->number = run->job.number;
+    bool read_again = taken && cancellations != w->cancellations;
+    pthread_mutex_unlock(&w->lock);
+    if (read_again) read_job_again(p, &run->job);
     return taken;
 }
 
-static void leave(place *p, job_run *run) {
-    pthread_mutex_lock(&p->owner->lock);
+static void leave_job(worker *p, job_run *run) {
+    pthread_mutex_lock(&p->workers->lock);
+    assert(p->number == run->job.number);
     p->number = 0;
-    p->owner->busy_until = stamp_seconds();
-    pthread_mutex_unlock(&p->owner->lock);
-    collector_close(run->collector);
+    p->workers->busy_until = clock_seconds();
+    pthread_mutex_unlock(&p->workers->lock);
+    sweep_reduce_close(run->reducer);
     if (run->sweep.tree) api_sweep_close(&run->sweep);
     job_clear(&run->job);
     free(run->body);
@@ -421,125 +445,106 @@ static void leave(place *p, job_run *run) {
     free(run->events);
 }
 
-static void *serve(void *context) {
-    place *p = context;
-    workers *w = p->owner;
+static void *run_jobs(void *context) {
+    worker *p = context;
+    workers *w = p->workers;
     pthread_setname_np(pthread_self(), "hamel-job");
     crash_stack_use(p->signal_stack);
     pthread_mutex_lock(&w->lock);
     while (!w->stopping) {
         uint64_t calls = w->calls;
         pthread_mutex_unlock(&w->lock);
-        job_run run = {.place = p};
+        job_run run = {.worker = p};
         bool taken = take_job(p, &run);
         if (taken) {
             crash_mark_thread(run.job.number, run.job.attempt);
             budget_open(&run.budget, w->services.slots, access_named(w->services.access, run.job.owner), &p->cancel,
-                        &w->services.budget, stamp_seconds());
+                        &w->services.budget, clock_seconds());
             run.budget.is_job = true;
             budget_begin(&run.budget);
             budget_take_slot(&run.budget);
             run_job(&run);
             budget_close(&run.budget);
             crash_mark_thread(0, 0);
-            leave(p, &run);
+            leave_job(p, &run);
             hamel_release_thread();
         }
         pthread_mutex_lock(&w->lock);
-        struct timespec until = stamp_deadline(POLL_SECONDS);
+        struct timespec until = clock_deadline(POLL_SECONDS);
         if (!taken && calls == w->calls && !w->stopping) pthread_cond_timedwait(&w->woken, &w->lock, &until);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-static bool start_thread(place *p) {
+static bool start_thread(worker *p) {
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0) return false;
     bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                   pthread_create(&p->thread, &attributes, serve, p) == 0;
+                   pthread_create(&p->thread, &attributes, run_jobs, p) == 0;
     pthread_attr_destroy(&attributes);
     return started;
 }
 
-/* With the lock. */
-static void cancel_place_of(workers *w, int64_t number) {
-    for (size_t i = 0; i < w->count; i++) {
-        if (w->places[i].number != number) continue;
-        w->places[i].canceled = true;
-        atomic_store(&w->places[i].cancel, true);
-    }
-}
-
-/* ---- what a store that others share tells ----------------------------------------------------------------------- */
-
-/* A claim holds the lock while it waits for the store's writer. The store's own thread keeps its lease: it must not wait
- * for that, and asks again. */
-static bool lock_soon(workers *w) {
-    struct timespec until = stamp_deadline(SOON_SECONDS);
-    return pthread_mutex_clocklock(&w->lock, CLOCK_MONOTONIC, &until) == 0;
-}
+/* ---- listener of a shared store ---------------------------------------------------------------------------------- */
 
 static void on_queued(void *context) {
     workers *w = context;
-    if (!lock_soon(w)) return; /* whoever claims looks again before long */
+    pthread_mutex_lock(&w->lock);
     w->calls++;
     pthread_cond_broadcast(&w->woken);
     pthread_mutex_unlock(&w->lock);
 }
 
 static void on_canceled(void *context, int64_t number) {
-    workers *w = context;
-    if (!lock_soon(w)) return;
-    cancel_place_of(w, number);
-    pthread_mutex_unlock(&w->lock);
+    workers_cancel(context, number);
 }
 
-/* What runs is handed back, should the store still take it for ours. */
+/* Cancels all runs. Their jobs are requeued, unless the store has already assigned them to another daemon. */
 static void on_lost(void *context) {
     workers *w = context;
     pthread_mutex_lock(&w->lock);
     for (size_t i = 0; i < w->count; i++) {
-        if (w->places[i].number == 0) continue;
-        w->places[i].lost = true;
-        atomic_store(&w->places[i].cancel, true);
+        if (w->members[i].number == 0 && !w->members[i].claiming) continue;
+        w->members[i].lost = true;
+        atomic_store(&w->members[i].cancel, true);
     }
     pthread_mutex_unlock(&w->lock);
 }
 
-static bool is_running(void *context, int64_t number) {
+static bool may_be_running(void *context, int64_t number) {
     workers *w = context;
     bool found = false;
-    if (!lock_soon(w)) return true;
-    for (size_t i = 0; i < w->count; i++) found = found || w->places[i].number == number;
+    pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->count; i++) found = found || w->members[i].number == number || w->members[i].claiming;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
 
 static void listen_to_store(workers *w) {
     const store_listener listener = {
-        .context = w, .queued = on_queued, .canceled = on_canceled, .lost = on_lost, .runs = is_running};
-    if (kind_of(w)->attend) kind_of(w)->attend(w->services.store, &listener);
+        .context = w, .queued = on_queued, .canceled = on_canceled, .lost = on_lost, .runs = may_be_running};
+    store_set_listener(w->services.store, &listener);
 }
 
-/* ---- begin and end ---------------------------------------------------------------------------------------------- */
+/* ---- start and stop --------------------------------------------------------------------------------------------- */
 
 workers *workers_start(const worker_services *services, size_t count) {
     workers *w = calloc(1, sizeof *w);
-    place *places = calloc(count, sizeof *places);
-    if (!w || !places) {
+    worker *members = calloc(count, sizeof *members);
+    if (!w || !members) {
         free(w);
-        free(places);
+        free(members);
         return NULL;
     }
-    *w = (workers){.services = *services, .places = places, .busy_until = stamp_seconds()};
+    *w = (workers){.services = *services, .members = members, .busy_until = clock_seconds()};
     pthread_mutex_init(&w->lock, NULL);
-    stamp_condition_init(&w->woken);
+    clock_condition_init(&w->woken);
     size_t started = 0;
     for (; started < count; started++) {
-        places[started].owner = w;
-        atomic_init(&places[started].cancel, false);
-        if (!start_thread(&places[started])) break;
+        members[started].workers = w;
+        atomic_init(&members[started].cancel, false);
+        if (!start_thread(&members[started])) break;
     }
     pthread_mutex_lock(&w->lock);
     w->count = started;
@@ -561,34 +566,34 @@ void workers_wake(workers *w) {
 
 void workers_cancel(workers *w, int64_t number) {
     pthread_mutex_lock(&w->lock);
-    cancel_place_of(w, number);
+    cancel_run_of(w, number);
     pthread_mutex_unlock(&w->lock);
 }
 
 double workers_idle_seconds(workers *w) {
     pthread_mutex_lock(&w->lock);
     bool busy = false;
-    for (size_t i = 0; i < w->count; i++) busy = busy || w->places[i].number != 0;
-    double idle = busy ? 0 : stamp_seconds() - w->busy_until;
+    for (size_t i = 0; i < w->count; i++) busy = busy || w->members[i].number != 0;
+    double idle = busy ? 0 : clock_seconds() - w->busy_until;
     pthread_mutex_unlock(&w->lock);
     return idle;
 }
 
-void workers_hand_back(workers *w) {
-    if (kind_of(w)->attend) kind_of(w)->attend(w->services.store, NULL);
+void workers_requeue(workers *w) {
+    store_set_listener(w->services.store, NULL);
     pthread_mutex_lock(&w->lock);
     w->stopping = true;
-    for (size_t i = 0; i < w->count; i++) atomic_store(&w->places[i].cancel, true);
+    for (size_t i = 0; i < w->count; i++) atomic_store(&w->members[i].cancel, true);
     pthread_cond_broadcast(&w->woken);
     pthread_mutex_unlock(&w->lock);
 }
 
 void workers_stop(workers *w) {
     if (!w) return;
-    workers_hand_back(w);
-    for (size_t i = 0; i < w->count; i++) pthread_join(w->places[i].thread, NULL);
+    workers_requeue(w);
+    for (size_t i = 0; i < w->count; i++) pthread_join(w->members[i].thread, NULL);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->woken);
-    free(w->places);
+    free(w->members);
     free(w);
 }

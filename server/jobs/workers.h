@@ -1,4 +1,4 @@
-/* workers.h — threads that take jobs from the store and run them. */
+/* workers.h — threads that claim jobs from the store and run them. */
 #ifndef HAMEL_SERVER_JOBS_WORKERS_H
 #define HAMEL_SERVER_JOBS_WORKERS_H
 
@@ -11,7 +11,7 @@
 
 typedef struct workers workers;
 
-/* All outlive the workers. */
+/* Services used by the workers. All must outlive the workers. */
 typedef struct worker_services {
     store *store;
     server_log *log;
@@ -20,20 +20,20 @@ typedef struct worker_services {
     model_cache *models;
     api_limits limits;
     cpu_slots *slots;
-    budget_limits budget; /* of each job */
+    budget_limits budget; /* limits of each job */
 } worker_services;
 
-/* NULL when no thread could be started. */
+/* Starts `count` workers. Returns NULL if no thread could be started. */
 workers *workers_start(const worker_services *services, size_t count);
 
-void workers_wake(workers *w); /* a job was submitted */
+void workers_wake(workers *w); /* call after a job was submitted */
 void workers_cancel(workers *w,
-                    int64_t number); /* the job was canceled or forgotten; no-op when it does not run here */
+                    int64_t number); /* call after a job was canceled or deleted; no-op if it does not run here */
 
-double workers_idle_seconds(workers *w); /* since the last run ended; 0 while one is under way */
+double workers_idle_seconds(workers *w); /* time since the end of the last run; 0 during a run */
 
-/* Hands what runs back to the queue and ends the threads. */
-void workers_hand_back(workers *w); /* takes no more; what runs goes back to the queue as soon as it notices */
+/* Requeue running jobs, and end the threads. */
+void workers_requeue(workers *w); /* stops claiming; running jobs are requeued at their next poll */
 void workers_stop(workers *w);
 
 #endif

@@ -1,0 +1,33 @@
+/* clock.h — monotonic time, wall time as text, and random identifiers. */
+#ifndef HAMEL_SERVER_CLOCK_H
+#define HAMEL_SERVER_CLOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { RANDOM_ID_BYTES = 33, CLOCK_TEXT_BYTES = 32 };
+
+double clock_seconds(void); /* CLOCK_MONOTONIC: for intervals and deadlines */
+
+double clock_cpu_seconds(void); /* processor time of this thread */
+
+/* clock_deadline returns the time `seconds` from now, for pthread_cond_timedwait; clock_condition_init initializes a
+ * condition variable. Both use CLOCK_MONOTONIC. */
+struct timespec clock_deadline(double seconds);
+void clock_condition_init(pthread_cond_t *out);
+
+/* Waits at most `seconds` for a condition of clock_condition_init. Returns false on timeout. */
+bool clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds);
+
+int64_t clock_wall_ms(void); /* milliseconds since 1970, UTC */
+
+/* Writes the time as RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z. */
+void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms);
+
+/* Writes 128 random bits as 32 lower-case hexadecimal digits. Returns false if the kernel returns no random bytes. */
+bool random_id(char out[RANDOM_ID_BYTES]);
+
+#endif

@@ -1,0 +1,40 @@
+/* connections.h — the registry of open connections, and the watchdog that checks them ten times a second.
+ *
+ * libmicrohttpd counts its timeout from the last byte, so a client that sends a byte now and then can keep a request
+ * open forever. Suspended connections have no timeout. Therefore the watchdog
+ *   - closes a connection whose request is not complete by its deadline,
+ *   - closes a stream whose client reads nothing for the stall limit,
+ *   - detects clients that disconnect while their connection is suspended, and cancels their runs.
+ *
+ * Lock order: the registry's lock first, a stream's lock after it. */
+#ifndef HAMEL_SERVER_HTTP_CONNECTIONS_H
+#define HAMEL_SERVER_HTTP_CONNECTIONS_H
+
+#include "server/http/stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct connections connections;
+typedef struct connection_entry connection_entry;
+
+connections *connections_open(double stall_seconds); /* starts the watchdog; NULL if out of memory or threads */
+void connections_close(connections *set);
+
+connection_entry *connections_add(connections *set, int descriptor); /* NULL if out of memory */
+void connections_remove(connections *set, connection_entry *entry);  /* call before closing the descriptor */
+
+/* Sets the deadline of the current request to `seconds` from now; 0 means no deadline. */
+void connections_set_deadline(connections *set, connection_entry *entry, double seconds);
+
+/* Sets the stream that the connection reads or waits for; NULL: no stream. The caller resets it before it releases the
+ * stream. */
+void connections_set_stream(connections *set, connection_entry *entry, stream *s);
+
+size_t connections_count(connections *set);
+size_t connections_streaming(connections *set); /* number of connections with a stream */
+void connections_stop_streams(connections *set,
+                              bool all); /* with `all` false, only streams without stream_finish_first */
+void connections_abandon_streams(connections *set);
+
+#endif

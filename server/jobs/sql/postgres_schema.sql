@@ -1,0 +1,189 @@
+-- postgres_schema.sql: the tables of a PostgreSQL store: those of sqlite_schema.sql, a table of nodes and, for each job, the
+-- node that it is assigned to.
+--
+-- The counts of owners are maintained by triggers, so that no statement can omit them, and separately for each node:
+-- nodes that work for the same owner would otherwise wait for each other at every change. Members of a batch are counted in
+-- the same way, but in a fixed number of slots that nodes share: there are many batches, and no counts are left
+-- behind by nodes.
+--
+-- A row that one transaction changes n times costs time proportional to n^2. So inserts are counted by statement, and
+-- changes of many members are made in slices.
+
+CREATE FUNCTION hamel_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS
+    'SELECT CAST(extract(epoch FROM clock_timestamp())*1000 AS BIGINT)';
+CREATE FUNCTION hamel_node() RETURNS BIGINT LANGUAGE sql STABLE AS
+    $$SELECT CAST(coalesce(nullif(current_setting('hamel.node', true), ''), '0') AS BIGINT)$$;
+CREATE FUNCTION hamel_slot() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT hamel_node() % 64';
+
+CREATE TABLE nodes(number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lease_until BIGINT NOT NULL);
+
+-- Rows of jobs change often, between the same values of the indexed columns: the fill factor leaves room for new versions.
+CREATE TABLE jobs(
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    status BIGINT NOT NULL CHECK (status BETWEEN 0 AND 5),
+    progress DOUBLE PRECISION NOT NULL DEFAULT 0,
+    created BIGINT NOT NULL,
+    started BIGINT NOT NULL DEFAULT 0,
+    finished BIGINT NOT NULL DEFAULT 0,
+    revision BIGINT NOT NULL DEFAULT 1,
+    attempt BIGINT NOT NULL DEFAULT 0,
+    -- attempts begun since the last one that stored a row
+    fruitless BIGINT NOT NULL DEFAULT 0,
+    -- failures of the store since the last row that it stored
+    failures BIGINT NOT NULL DEFAULT 0,
+    cancel BIGINT NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
+    key TEXT UNIQUE,
+    header TEXT,
+    summary TEXT,
+    problem TEXT,
+    owner TEXT NOT NULL,
+    -- bytes counted in total, and at admission; the owner's quota at admission, 0: no quota
+    bytes BIGINT NOT NULL,
+    admitted BIGINT NOT NULL,
+    quota BIGINT NOT NULL,
+    -- 0: not a member of a batch
+    batch BIGINT NOT NULL,
+    member BIGINT NOT NULL,
+    -- overrides of a member that shares the batch's description
+    assignments TEXT,
+    collected TEXT,
+    -- 0: unassigned; a queued job with a node is reserved
+    node BIGINT NOT NULL DEFAULT 0
+) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+CREATE INDEX jobs_by_status ON jobs(status, number);
+CREATE INDEX jobs_by_name ON jobs(name, number);
+CREATE INDEX jobs_by_owner ON jobs(owner, number);
+CREATE INDEX jobs_by_batch ON jobs(batch, number) WHERE batch<>0;
+CREATE INDEX jobs_by_batch_and_status ON jobs(batch, status, number) WHERE batch<>0;
+CREATE INDEX jobs_by_end ON jobs(finished) WHERE status>=2;
+CREATE INDEX jobs_waiting ON jobs(owner, number) WHERE status=0 AND node=0;
+CREATE INDEX jobs_suspect ON jobs(number) WHERE status=0 AND node=0 AND fruitless>0;
+CREATE INDEX jobs_held ON jobs(node) WHERE node<>0;
+
+-- The description of a job, or of batch N under the number -N.
+CREATE TABLE descriptions(job BIGINT PRIMARY KEY, body BYTEA NOT NULL);
+
+-- Rows `first` to first+rows-1 of a job: float64, little-endian, row by row. They compress badly, hence EXTERNAL.
+CREATE TABLE chunks(
+    job BIGINT NOT NULL,
+    first BIGINT NOT NULL,
+    rows BIGINT NOT NULL,
+    columns BIGINT NOT NULL,
+    t_last DOUBLE PRECISION NOT NULL,
+    data BYTEA NOT NULL,
+    PRIMARY KEY(job, first)
+);
+ALTER TABLE chunks ALTER COLUMN data SET STORAGE EXTERNAL;
+
+-- `row` is the number of rows before the event.
+CREATE TABLE events(
+    job BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    row BIGINT NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY(job, number)
+);
+
+CREATE TABLE batches(
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    created BIGINT NOT NULL,
+    key TEXT UNIQUE,
+    owner TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    -- stored for the batch itself, without its members
+    bytes BIGINT NOT NULL
+);
+CREATE INDEX batches_by_owner ON batches(owner, number);
+
+-- Processor time that token owners have used on their last day, in days since 1970.
+CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day BIGINT NOT NULL, seconds DOUBLE PRECISION NOT NULL);
+
+-- ---- counts of owners; `served` orders them by when a job of theirs was last claimed ----
+
+CREATE TABLE owner_counts(
+    owner TEXT NOT NULL,
+    node BIGINT NOT NULL,
+    queued BIGINT NOT NULL DEFAULT 0,
+    running BIGINT NOT NULL DEFAULT 0,
+    bytes BIGINT NOT NULL DEFAULT 0,
+    served BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY(owner, node)
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE SEQUENCE owners_served;
+CREATE VIEW owners AS SELECT owner, CAST(sum(queued) AS BIGINT) AS queued, CAST(sum(running) AS BIGINT) AS running,
+    CAST(sum(bytes) AS BIGINT) AS bytes, max(served) AS served FROM owner_counts GROUP BY owner;
+CREATE FUNCTION hamel_count(whose TEXT, q BIGINT, r BIGINT, b BIGINT) RETURNS void LANGUAGE sql AS
+    'INSERT INTO owner_counts(owner, node, queued, running, bytes) VALUES(whose, hamel_node(), q, r, b)
+     ON CONFLICT(owner, node) DO UPDATE SET queued=owner_counts.queued+q, running=owner_counts.running+r,
+     bytes=owner_counts.bytes+b';
+CREATE FUNCTION job_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hamel_count(new.owner, CAST(new.status=0 AS INTEGER)-CAST(old.status=0 AS INTEGER),
+        CAST(new.status=1 AS INTEGER)-CAST(old.status=1 AS INTEGER), new.bytes-old.bytes);
+    RETURN NULL; END $$;
+CREATE FUNCTION job_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hamel_count(old.owner, -CAST(old.status=0 AS INTEGER), -CAST(old.status=1 AS INTEGER), -old.bytes);
+    RETURN NULL; END $$;
+CREATE FUNCTION batch_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hamel_count(new.owner, 0, 0, new.bytes);
+    RETURN NULL; END $$;
+CREATE FUNCTION batch_uncounted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hamel_count(old.owner, 0, 0, -old.bytes);
+    RETURN NULL; END $$;
+CREATE TRIGGER job_changed AFTER UPDATE OF status, bytes ON jobs FOR EACH ROW
+    WHEN (old.status<>new.status OR old.bytes<>new.bytes) EXECUTE FUNCTION job_changed();
+CREATE TRIGGER job_gone AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION job_gone();
+CREATE TRIGGER batch_made AFTER INSERT ON batches FOR EACH ROW EXECUTE FUNCTION batch_made();
+CREATE TRIGGER batch_uncounted AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_uncounted();
+
+-- A job that stops running, or is canceled in the queue, is unassigned.
+CREATE FUNCTION job_let_go() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    new.node = 0;
+    RETURN new; END $$;
+CREATE TRIGGER job_let_go BEFORE UPDATE OF status ON jobs FOR EACH ROW
+    WHEN (old.status<>new.status AND new.status<>1) EXECUTE FUNCTION job_let_go();
+
+-- ---- counts of members ----
+
+CREATE TABLE member_counts(
+    batch BIGINT NOT NULL,
+    status BIGINT NOT NULL,
+    slot BIGINT NOT NULL,
+    members BIGINT NOT NULL,
+    PRIMARY KEY(batch, status, slot)
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02);
+
+-- Also notifies nodes that are idle. Commits with a notification wait for each other, so it is sent only if no job
+-- waited before.
+CREATE FUNCTION jobs_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hamel_count(owner, count(*) FILTER (WHERE status=0), count(*) FILTER (WHERE status=1),
+        CAST(sum(bytes) AS BIGINT)) FROM made GROUP BY owner;
+    INSERT INTO member_counts SELECT batch, status, hamel_slot(), count(*) FROM made WHERE batch<>0
+        GROUP BY batch, status
+        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
+    IF NOT EXISTS (SELECT 1 FROM jobs WHERE status=0 AND node=0 AND number NOT IN (SELECT number FROM made)) THEN
+        PERFORM pg_notify('hamel_jobs', '');
+    END IF;
+    RETURN NULL; END $$;
+CREATE FUNCTION member_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO member_counts VALUES(old.batch, old.status, hamel_slot(), -1), (new.batch, new.status, hamel_slot(), 1)
+        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
+    RETURN NULL; END $$;
+CREATE FUNCTION member_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO member_counts VALUES(old.batch, old.status, hamel_slot(), -1)
+        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
+    RETURN NULL; END $$;
+CREATE FUNCTION batch_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM member_counts WHERE batch=old.number;
+    DELETE FROM descriptions WHERE job=-old.number;
+    RETURN NULL; END $$;
+CREATE TRIGGER jobs_made AFTER INSERT ON jobs REFERENCING NEW TABLE AS made FOR EACH STATEMENT
+    EXECUTE FUNCTION jobs_made();
+CREATE TRIGGER member_changed AFTER UPDATE OF status ON jobs FOR EACH ROW
+    WHEN (old.status<>new.status AND new.batch<>0) EXECUTE FUNCTION member_changed();
+CREATE TRIGGER member_gone AFTER DELETE ON jobs FOR EACH ROW
+    WHEN (old.batch<>0) EXECUTE FUNCTION member_gone();
+CREATE TRIGGER batch_gone AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_gone();
